@@ -1,0 +1,173 @@
+// Package name owns the typed names of the program — object ids, refs, sessions,
+// checkpoint ids, labels — and their grammar. It is a leaf: it imports nothing of
+// this project, reads no repository, and refuses what is outside the grammar.
+package name
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// OID is a git object id: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits.
+type OID string
+
+// ParseOID accepts exactly the two lengths that git has.
+func ParseOID(s string) (OID, error) {
+	if len(s) != 40 && len(s) != 64 {
+		return "", fmt.Errorf("not an object id: %q", s)
+	}
+	for i := 0; i < len(s); i++ {
+		if (s[i] < '0' || s[i] > '9') && (s[i] < 'a' || s[i] > 'f') {
+			return "", fmt.Errorf("not an object id: %q", s)
+		}
+	}
+	return OID(s), nil
+}
+
+// IsZero reports whether o names no object: empty or all zeros.
+func (o OID) IsZero() bool { return strings.Trim(string(o), "0") == "" }
+
+// Short is the abbreviation shown to people: seven digits.
+func (o OID) Short() string {
+	if len(o) < 7 {
+		return string(o)
+	}
+	return string(o[:7])
+}
+
+// Ref is a full ref name, "refs/…".
+type Ref string
+
+// Session is a session's name; see ParseSession for the grammar.
+type Session string
+
+var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// ParseSession holds the grammar of docs/format.md, "Sessions".
+func ParseSession(s string) (Session, error) {
+	switch {
+	case !sessionPattern.MatchString(s):
+		return "", fmt.Errorf("invalid session name %q: 1 to 64 of A-Z a-z 0-9 . _ -, the first one a letter or digit", s)
+	case strings.Contains(s, ".."), strings.HasSuffix(s, "."), strings.HasSuffix(strings.ToLower(s), ".lock"):
+		return "", fmt.Errorf("invalid session name %q: no '..', no '.' or '.lock' at the end", s)
+	}
+	return Session(s), nil
+}
+
+// SessionFromBranch names the session of a branch's short name: what the grammar
+// lacks becomes '-', 's' goes before a leading character that is no letter or
+// digit, and the result is cut to 60 so that a "-2" still fits.
+func SessionFromBranch(short string) Session {
+	var b strings.Builder
+	for _, r := range short {
+		if r < 128 && sessionPattern.MatchString("a"+string(r)) {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	s := b.String()
+	if s == "" || !sessionPattern.MatchString(s[:1]) {
+		s = "s" + s
+	}
+	if len(s) > 60 {
+		s = s[:60]
+	}
+	for strings.Contains(s, "..") {
+		s = strings.ReplaceAll(s, "..", ".-")
+	}
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(strings.ToLower(s), ".lock") {
+		s = s[:strings.LastIndexByte(s, '.')] + "-" + s[strings.LastIndexByte(s, '.')+1:]
+	}
+	return Session(s)
+}
+
+// ID is a checkpoint's identity: cp-<NN>-<UTC time to the millisecond>-<4 hex>.
+type ID string
+
+var idPattern = regexp.MustCompile(`^cp-(\d{2,9})-(\d{8}T\d{9}Z)-([0-9a-f]{4})$`)
+
+const idTime = "20060102T150405.000Z"
+
+// NewID makes the id of step at t; random supplies the last four digits.
+func NewID(step int, t time.Time, random uint16) ID {
+	stamp := strings.Replace(t.UTC().Format(idTime), ".", "", 1)
+	return ID(fmt.Sprintf("cp-%02d-%s-%04x", step, stamp, random))
+}
+
+// ParseID accepts a whole id only.
+func ParseID(s string) (ID, error) {
+	if !idPattern.MatchString(s) {
+		return "", fmt.Errorf("not a checkpoint id: %q", s)
+	}
+	return ID(s), nil
+}
+
+// Refs of a session. Leaves "journal" and "archive" are reserved; no id collides
+// with them, because ids start with "cp-".
+const (
+	CheckpointRoot = "refs/checkpoints/"
+	TagRoot        = "refs/tags/checkpoint/"
+	NotesRef       = Ref("refs/notes/checkpoints")
+)
+
+// CheckpointRef is refs/checkpoints/<session>/<id>.
+func CheckpointRef(s Session, id ID) Ref { return Ref(CheckpointRoot + string(s) + "/" + string(id)) }
+
+// JournalRef is refs/checkpoints/<session>/journal.
+func JournalRef(s Session) Ref { return Ref(CheckpointRoot + string(s) + "/journal") }
+
+// TagRef is refs/tags/checkpoint/<session>/step-<N>[.<iteration>].
+func TagRef(s Session, step int, iteration string) Ref {
+	r := fmt.Sprintf("%s%s/step-%d", TagRoot, s, step)
+	if iteration != "" {
+		r += "." + iteration
+	}
+	return Ref(r)
+}
+
+// SplitCheckpointRef takes refs/checkpoints/<session>/<leaf> apart; ok is false
+// for a ref that is not of that shape or whose session breaks the grammar.
+func SplitCheckpointRef(r Ref) (s Session, leaf string, ok bool) {
+	rest, found := strings.CutPrefix(string(r), CheckpointRoot)
+	if !found {
+		return "", "", false
+	}
+	session, leaf, found := strings.Cut(rest, "/")
+	if !found || leaf == "" || strings.Contains(leaf, "/") {
+		return "", "", false
+	}
+	s, err := ParseSession(session)
+	return s, leaf, err == nil
+}
+
+// Slug is a step name as labels have it: [a-z0-9_-], at most 40.
+func Slug(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') || r == '_' || r == '-' {
+			b.WriteRune(r)
+		} else if n := b.Len(); n > 0 && b.String()[n-1] != '-' {
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "-")
+}
+
+// Label is a milestone's label for people: cp-03-architecture, cp-06-review-2,
+// cp-03 for a step without a name.
+func Label(step int, stepName, iteration string) string {
+	l := fmt.Sprintf("cp-%02d", step)
+	if slug := Slug(stepName); slug != "" {
+		l += "-" + slug
+	}
+	if iteration != "" {
+		l += "-" + iteration
+	}
+	return l
+}
