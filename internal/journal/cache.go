@@ -1,0 +1,236 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+// A cache is a header and a record per node, parents first, so that a journal that
+// grew is saved by appending. A record is its length, its payload and a CRC-32C over
+// its number and payload: a flipped bit, a record that is missing and one that moved
+// are all found. The cache is disposable; anything odd in it is an error.
+const cacheHeader = "checkpoint journal cache 1\n"
+
+const maxRecord = MaxMessage * 2
+
+// Types of records.
+const (
+	recordMerge = iota
+	recordEvent
+)
+
+// Encode is the whole journal as a cache.
+func (l *Log) Encode() []byte {
+	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*384), 0)
+}
+
+// AppendTo appends the records of the nodes from the given number on (Len counts
+// them); from 0 the header comes first. A cache that was written or decoded when the
+// journal had n nodes is brought up to date by the bytes of AppendTo(nil, n).
+func (l *Log) AppendTo(dst []byte, from int) []byte {
+	if from == 0 {
+		dst = append(dst, cacheHeader...)
+	}
+	var payload []byte
+	for i := from; i < len(l.nodes); i++ {
+		payload = l.appendNode(payload[:0], int32(i))
+		dst = binary.AppendUvarint(dst, uint64(len(payload)))
+		dst = append(dst, payload...)
+		dst = binary.LittleEndian.AppendUint32(dst, recordSum(i, payload))
+	}
+	return dst
+}
+
+// Decode reads a cache.
+func Decode(data []byte) (*Log, error) {
+	l, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("read journal cache: %w", err)
+	}
+	return l, nil
+}
+
+func decode(data []byte) (*Log, error) {
+	if len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
+		return nil, errors.New("it is no cache of this version")
+	}
+	records, events, err := split(data[len(cacheHeader):])
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{
+		log:    &Log{nodes: make([]Node, 0, len(records)), edges: newEdges(len(records))},
+		events: make([]Event, 0, events),
+	}
+	for i, r := range records {
+		if err := d.node(r); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	return d.finish()
+}
+
+// split checks the frame of every record before anything is made of it, and counts
+// those that are events. The records share one copy of the data.
+func split(data []byte) (records []string, events int, err error) {
+	text := string(data)
+	records = make([]string, 0, len(data)/256)
+	for at := 0; at < len(data); {
+		size, n := binary.Uvarint(data[at:])
+		from := at + max(n, 0)
+		if n <= 0 || size == 0 || size > maxRecord || uint64(len(data)-from) < size+4 || len(records) >= MaxNodes {
+			return nil, 0, fmt.Errorf("record %d does not fit", len(records))
+		}
+		to := from + int(size)
+		if binary.LittleEndian.Uint32(data[to:]) != recordSum(len(records), data[from:to]) {
+			return nil, 0, fmt.Errorf("record %d has a wrong checksum", len(records))
+		}
+		if data[from] == recordEvent {
+			events++
+		}
+		records = append(records, text[from:to])
+		at = to + 4
+	}
+	if len(records) == 0 {
+		return nil, 0, errors.New("it is empty")
+	}
+	return records, events, nil
+}
+
+// recordSum is seeded with the record's number, so that a record holds only in its
+// own place.
+func recordSum(number int, payload []byte) uint32 {
+	return crc32.Update(uint32(number), crc32.MakeTable(crc32.Castagnoli), payload)
+}
+
+// appendNode appends a payload: type, OID, parents as distances, committer date, and
+// the event.
+func (l *Log) appendNode(dst []byte, i int32) []byte {
+	n := &l.nodes[i]
+	kind := byte(recordMerge)
+	if n.Event != nil {
+		kind = recordEvent
+	}
+	dst = appendText(append(dst, kind), string(n.OID))
+	parents := l.edges.of(i)
+	dst = binary.AppendUvarint(dst, uint64(len(parents)))
+	for _, p := range parents {
+		dst = binary.AppendUvarint(dst, uint64(i-p))
+	}
+	dst = binary.AppendVarint(dst, n.CommitterTime.Unix())
+	if n.Event == nil {
+		return dst
+	}
+	return appendEvent(dst, n.Event)
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// decoder builds a journal record by record.
+type decoder struct {
+	log     *Log
+	events  []Event // as many as there are: they never move
+	parents []name.OID
+	childOf []bool
+}
+
+func (d *decoder) node(payload string) error {
+	r := reader{rest: payload[1:]}
+	n := Node{OID: name.OID(r.text())}
+	count := r.uint()
+	at := uint64(len(d.log.nodes))
+	if count > maxParents || count > uint64(len(r.rest)) {
+		return errors.New("it has too many parents")
+	}
+	first := len(d.parents)
+	for range count {
+		distance := r.uint()
+		if distance == 0 || distance > at {
+			return errors.New("a parent is not before it")
+		}
+		p := int32(at - distance)
+		d.log.edges.parent(p)
+		d.parents = append(d.parents, d.log.nodes[p].OID)
+		d.childOf[p] = true
+	}
+	d.log.edges.end()
+	d.childOf = append(d.childOf, false)
+	n.Parents = d.parents[first:len(d.parents):len(d.parents)]
+	n.CommitterTime = time.Unix(r.int(), 0).UTC()
+	switch payload[0] {
+	case recordMerge:
+	case recordEvent:
+		d.events = append(d.events, Event{OID: n.OID, Parents: n.Parents})
+		n.Event = &d.events[len(d.events)-1]
+		r.event(n.Event)
+	default:
+		return fmt.Errorf("its type is %d", payload[0])
+	}
+	if r.broken || r.rest != "" {
+		return errors.New("it does not read to its end")
+	}
+	d.log.nodes = append(d.log.nodes, n)
+	return nil
+}
+
+// finish orders the nodes. All but the last must have a child, or the end of an
+// append was lost and the last is not the tip of what is here.
+func (d *decoder) finish() (*Log, error) {
+	for i, c := range d.childOf {
+		if c == (i == len(d.childOf)-1) {
+			return nil, fmt.Errorf("record %d is not below the last one", i)
+		}
+	}
+	order, err := foldOrder(d.log.nodes, d.log.edges)
+	if err != nil {
+		return nil, err
+	}
+	d.log.order = order
+	d.log.settle()
+	return d.log, nil
+}
+
+// reader takes values off a payload. Once one does not fit it is broken, and every
+// further value is empty.
+type reader struct {
+	rest   string
+	broken bool
+}
+
+func (r *reader) uint() uint64 {
+	var v uint64
+	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
+		b := r.rest[i]
+		v |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			r.rest = r.rest[i+1:]
+			return v
+		}
+	}
+	r.rest, r.broken = "", true
+	return 0
+}
+
+func (r *reader) int() int64 {
+	v := r.uint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (r *reader) text() string {
+	size := r.uint()
+	if size > uint64(len(r.rest)) || size > math.MaxInt32 {
+		r.rest, r.broken = "", true
+		return ""
+	}
+	s := r.rest[:size]
+	r.rest = r.rest[size:]
+	return s
+}

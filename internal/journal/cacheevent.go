@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"encoding/binary"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+// Bits of a record that say which members follow; those below are the texts, by
+// their place in the table.
+const (
+	hasStep = 1 << (textCount + iota)
+	hasMilestone
+	hasDiscard
+	hasRestore
+	hasTombstones
+	hasExtra
+	hasFormat
+)
+
+// appendEvent appends what Parse makes of a message, and the actor.
+func appendEvent(dst []byte, e *Event) []byte {
+	fields := texts(e)
+	dst = binary.AppendUvarint(dst, e.members(&fields))
+	dst = appendText(dst, string(e.Kind))
+	dst = binary.AppendVarint(dst, e.Time.UnixMilli())
+	dst = appendText(dst, e.Actor)
+	for i := range fields {
+		if v := *fields[i].value; v != "" {
+			dst = appendText(dst, v)
+		}
+	}
+	if e.Step != 0 {
+		dst = binary.AppendVarint(dst, int64(e.Step))
+	}
+	dst = appendIDs(dst, e.Discard)
+	dst = appendIDs(dst, e.Restore)
+	if len(e.Tombstones) > 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(e.Tombstones)))
+		for _, t := range e.Tombstones {
+			dst = appendText(dst, string(t.ID))
+			dst = appendText(dst, string(t.Commit))
+			dst = appendText(dst, t.Record)
+			dst = appendText(dst, t.Reason)
+		}
+	}
+	if len(e.Extra) > 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(e.Extra)))
+		for _, t := range e.Extra {
+			dst = appendText(dst, t.Key)
+			dst = appendText(dst, t.Value)
+		}
+	}
+	if e.format() != Format {
+		dst = binary.AppendUvarint(dst, uint64(e.Format))
+	}
+	return dst
+}
+
+// members is the set of those that are not empty.
+func (e *Event) members(fields *[textCount]text) uint64 {
+	var set uint64
+	for i := range fields {
+		if *fields[i].value != "" {
+			set |= 1 << i
+		}
+	}
+	for _, m := range [...]struct {
+		bit  uint64
+		have bool
+	}{
+		{hasStep, e.Step != 0},
+		{hasMilestone, e.Milestone},
+		{hasDiscard, len(e.Discard) > 0},
+		{hasRestore, len(e.Restore) > 0},
+		{hasTombstones, len(e.Tombstones) > 0},
+		{hasExtra, len(e.Extra) > 0},
+		{hasFormat, e.format() != Format},
+	} {
+		if m.have {
+			set |= m.bit
+		}
+	}
+	return set
+}
+
+func appendIDs(dst []byte, ids []name.ID) []byte {
+	if len(ids) == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(ids)))
+	for _, id := range ids {
+		dst = appendText(dst, string(id))
+	}
+	return dst
+}
+
+// event is the inverse of appendEvent.
+func (r *reader) event(e *Event) {
+	set := r.uint()
+	e.Format = Format
+	e.Kind = Kind(r.text())
+	e.Time = time.UnixMilli(r.int()).UTC()
+	e.Actor = r.text()
+	fields := texts(e)
+	for i := range fields {
+		if set&(1<<i) != 0 {
+			*fields[i].value = r.text()
+		}
+	}
+	if set&hasStep != 0 {
+		e.Step = int(r.int())
+	}
+	e.Milestone = set&hasMilestone != 0
+	if set&hasDiscard != 0 {
+		e.Discard = r.ids()
+	}
+	if set&hasRestore != 0 {
+		e.Restore = r.ids()
+	}
+	if set&hasTombstones != 0 {
+		for n := r.count(); n > 0 && !r.broken; n-- {
+			e.Tombstones = append(e.Tombstones, Tombstone{
+				ID: name.ID(r.text()), Commit: name.OID(r.text()), Record: r.text(), Reason: r.text(),
+			})
+		}
+	}
+	if set&hasExtra != 0 {
+		for n := r.count(); n > 0 && !r.broken; n-- {
+			e.Extra = append(e.Extra, Trailer{r.text(), r.text()})
+		}
+	}
+	if set&hasFormat != 0 {
+		e.Format = int(r.uint())
+	}
+	if set >= hasFormat<<1 {
+		r.broken = true
+	}
+}
+
+// count is the length of a list. Each of its elements takes at least a byte, so a
+// length that could not be there is not believed.
+func (r *reader) count() uint64 {
+	n := r.uint()
+	if n > uint64(len(r.rest)) {
+		r.rest, r.broken = "", true
+		return 0
+	}
+	return n
+}
+
+func (r *reader) ids() []name.ID {
+	n := r.count()
+	if n == 0 {
+		return nil
+	}
+	ids := make([]name.ID, n)
+	for i := range ids {
+		ids[i] = name.ID(r.text())
+	}
+	return ids
+}

@@ -1,0 +1,193 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+// Bounds of a journal, so that a hostile one ends in an error and not in a night of
+// work.
+const (
+	MaxNodes   = 1 << 20
+	maxParents = 1 << 10
+)
+
+// Log is a journal: a tip and all its ancestors, in an order that is ready for the
+// fold. It grows and never changes what it holds. It is not safe for use by several
+// goroutines at once.
+type Log struct {
+	nodes []Node // parents first; the tip is last. The cache appends in this order.
+	edges edges
+	order []int32            // the fold's order; nil when nodes have it themselves
+	at    map[name.OID]int32 // made when first needed
+}
+
+// MissingError names a commit that a journal needs and that was not given.
+type MissingError struct {
+	OID   name.OID
+	Child name.OID // the commit that has it as a parent; empty when OID is the tip
+}
+
+// Error is the hole in one sentence.
+func (e *MissingError) Error() string {
+	if e.Child == "" {
+		return fmt.Sprintf("the journal's tip %q is missing", e.OID)
+	}
+	return fmt.Sprintf("the journal has a hole: %q, parent of %q, is missing", e.OID, e.Child)
+}
+
+// NewLog makes a journal of the nodes that tip reaches; others are left out. A
+// parent that is not among the nodes is a *MissingError.
+func NewLog(nodes []Node, tip name.OID) (*Log, error) {
+	l := &Log{edges: newEdges(len(nodes))}
+	if err := l.grow(nodes, tip); err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
+	}
+	return l, nil
+}
+
+// Extend moves the journal forward to tip, of which the present tip must be an
+// ancestor. After an error the journal is what it was.
+func (l *Log) Extend(nodes []Node, tip name.OID) error {
+	switch {
+	case tip == l.nodes[len(l.nodes)-1].OID:
+		return nil
+	case l.follows(nodes, tip):
+		l.append(nodes)
+		return nil
+	case l.Contains(tip):
+		return fmt.Errorf("extend journal: %q is older than its tip %q", tip, l.Tip().OID)
+	}
+	if err := l.grow(nodes, tip); err != nil {
+		return fmt.Errorf("extend journal: %w", err)
+	}
+	return nil
+}
+
+// Tip is the newest commit, of which all others are ancestors.
+func (l *Log) Tip() Tip {
+	n := l.nodes[len(l.nodes)-1]
+	if n.CommitterTime.IsZero() && n.Event != nil {
+		return Tip{n.OID, n.Event.Time.UTC().Truncate(time.Second)} // not parsed, just made
+	}
+	return Tip{n.OID, n.CommitterTime}
+}
+
+// Contains reports whether oid is the tip or one of its ancestors.
+func (l *Log) Contains(oid name.OID) bool {
+	_, ok := l.index()[oid]
+	return ok
+}
+
+// Len is the number of nodes, merges included. It is what AppendTo counts by.
+func (l *Log) Len() int { return len(l.nodes) }
+
+// Nodes are the journal's commits, parents before children, the tip last.
+func (l *Log) Nodes() []Node { return slices.Clone(l.nodes) }
+
+// Events are the journal's events in the order of the fold.
+func (l *Log) Events() []*Event {
+	events := make([]*Event, 0, len(l.nodes))
+	for i := range l.nodes {
+		if e := l.nodes[l.position(i)].Event; e != nil {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// position is where the i-th node of the fold's order stands.
+func (l *Log) position(i int) int32 {
+	if l.order == nil {
+		return int32(i)
+	}
+	return l.order[i]
+}
+
+func (l *Log) index() map[name.OID]int32 {
+	if l.at == nil {
+		l.at = make(map[name.OID]int32, len(l.nodes))
+		for i := range l.nodes {
+			l.at[l.nodes[i].OID] = int32(i)
+		}
+	}
+	return l.at
+}
+
+// follows reports whether nodes are a line from the present tip to the new one, the
+// ordinary case. Everything known is an ancestor of each of them, so they come last
+// in the order too.
+func (l *Log) follows(nodes []Node, tip name.OID) bool {
+	if len(nodes) == 0 || nodes[len(nodes)-1].OID != tip || len(l.nodes)+len(nodes) > MaxNodes {
+		return false
+	}
+	at := l.Tip().OID
+	for i := range nodes {
+		if len(nodes[i].Parents) != 1 || nodes[i].Parents[0] != at {
+			return false
+		}
+		at = nodes[i].OID
+	}
+	return true
+}
+
+// append adds nodes of which each has the one before it as its only parent.
+func (l *Log) append(nodes []Node) {
+	for i := range nodes {
+		at := int32(len(l.nodes))
+		l.edges.parent(at - 1)
+		l.edges.end()
+		l.nodes = append(l.nodes, nodes[i])
+		if l.order != nil {
+			l.order = append(l.order, at)
+		}
+		if l.at != nil {
+			l.at[nodes[i].OID] = at
+		}
+	}
+}
+
+// grow adds the nodes that tip reaches and the journal lacks, parents first, and
+// orders everything anew.
+func (l *Log) grow(nodes []Node, tip name.OID) error {
+	fresh, err := l.reach(nodes, tip)
+	if err != nil {
+		return err
+	}
+	first := len(l.nodes)
+	grown := Log{nodes: slices.Clip(l.nodes), edges: edges{slices.Clip(l.edges.start), slices.Clip(l.edges.to)}}
+	at := make(map[name.OID]int32, first+len(fresh))
+	for oid, i := range l.index() {
+		at[oid] = i
+	}
+	for _, n := range fresh {
+		at[n.OID] = int32(len(grown.nodes))
+		for _, p := range n.Parents {
+			grown.edges.parent(at[p])
+		}
+		grown.edges.end()
+		grown.nodes = append(grown.nodes, n)
+	}
+	grown.at = at
+	if first > 0 {
+		if grown.order, err = foldOrder(grown.nodes, grown.edges); err != nil {
+			return err
+		}
+		grown.settle()
+	}
+	*l = grown
+	return nil
+}
+
+// settle forgets an order that the nodes have themselves.
+func (l *Log) settle() {
+	for i, o := range l.order {
+		if int32(i) != o {
+			return
+		}
+	}
+	l.order = nil
+}

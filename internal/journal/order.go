@@ -1,0 +1,105 @@
+package journal
+
+import "errors"
+
+// foldOrder is the order of the fold over nodes whose parents e holds: Kahn's
+// algorithm, and of the events that are ready the one with the smallest (time, OID).
+// Merges are transparent: one is passed the moment its parents were, so it stands in
+// the result but moves no event. As a new event is never an ancestor of a known one,
+// the relative order of known events stays when more arrive.
+func foldOrder(nodes []Node, e edges) ([]int32, error) {
+	n := e.len()
+	children := e.reversed()
+	waiting := make([]int32, n)
+	ready := queue{nodes: nodes, times: make([]int64, n)}
+	order := make([]int32, 0, n)
+	var merges []int32
+	admit := func(i int32) {
+		if nodes[i].Event == nil {
+			merges = append(merges, i)
+			return
+		}
+		ready.push(i)
+	}
+	for i := range int32(n) {
+		if nodes[i].Event != nil {
+			ready.times[i] = nodes[i].Event.Time.UnixMilli()
+		}
+		if waiting[i] = e.start[i+1] - e.start[i]; waiting[i] == 0 {
+			admit(i)
+		}
+	}
+	for len(merges) > 0 || len(ready.items) > 0 {
+		var i int32
+		if last := len(merges) - 1; last >= 0 {
+			i, merges = merges[last], merges[:last]
+		} else {
+			i = ready.pop()
+		}
+		order = append(order, i)
+		for _, child := range children.of(i) {
+			if waiting[child]--; waiting[child] == 0 {
+				admit(child)
+			}
+		}
+	}
+	if len(order) < n {
+		return nil, errors.New("commits of the journal are their own ancestors")
+	}
+	return order, nil
+}
+
+// queue is a min-heap of events by (time, OID).
+type queue struct {
+	nodes []Node
+	times []int64
+	items []int32
+}
+
+func (q *queue) less(a, b int32) bool {
+	if q.times[a] != q.times[b] {
+		return q.times[a] < q.times[b]
+	}
+	return q.nodes[a].OID < q.nodes[b].OID
+}
+
+func (q *queue) push(x int32) {
+	q.items = append(q.items, x)
+	i := len(q.items) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !q.less(x, q.items[up]) {
+			break
+		}
+		q.items[i] = q.items[up]
+		i = up
+	}
+	q.items[i] = x
+}
+
+func (q *queue) pop() int32 {
+	top := q.items[0]
+	last := len(q.items) - 1
+	x := q.items[last]
+	q.items = q.items[:last]
+	if last == 0 {
+		return top
+	}
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && q.less(q.items[child+1], q.items[child]) {
+			child++
+		}
+		if !q.less(q.items[child], x) {
+			break
+		}
+		q.items[i] = q.items[child]
+		i = child
+	}
+	q.items[i] = x
+	return top
+}

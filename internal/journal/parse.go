@@ -1,0 +1,210 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+// Bounds of a message. A rollback over 100,000 checkpoints and a prune of 28,000 fit.
+const (
+	MaxMessage  = 4 << 20
+	MaxTrailers = 100_000
+)
+
+// Parse reads the event that a commit's message holds; author is the raw value of
+// the commit's author header, with its date. An event of a kind or format that this
+// version does not know is read as far as it can be understood.
+func Parse(oid name.OID, parents []name.OID, author, message string) (Event, error) {
+	e := Event{OID: oid, Parents: parents}
+	if err := e.parse(author, message); err != nil {
+		return Event{}, fmt.Errorf("parse event %q: %w", oid, err)
+	}
+	return e, nil
+}
+
+func (e *Event) parse(author, message string) error {
+	header, rest, err := trailers(message)
+	if err != nil {
+		return err
+	}
+	if e.Format, e.Kind, err = parseHeader(header); err != nil {
+		return err
+	}
+	if e.Kind == kindMerge && e.Format == Format {
+		return errors.New("it is a merge of journals")
+	}
+	written, err := parseStamp(author)
+	if err != nil {
+		return err
+	}
+	e.Actor = written.identity
+	if err := e.setAll(rest); err != nil {
+		return err
+	}
+	if !e.known() {
+		// It must have a place in the order even if only git knows its time.
+		if e.Time.IsZero() {
+			e.Time = time.Unix(written.seconds, 0).UTC()
+		}
+		return nil
+	}
+	if e.Time.Unix() != written.seconds && !e.Time.IsZero() {
+		return fmt.Errorf("it says %s, its commit is of %s", e.Time.Format(timeLayout),
+			time.Unix(written.seconds, 0).UTC().Format(time.RFC3339))
+	}
+	return e.require()
+}
+
+// trailers takes a message apart: the value of the first trailer, which names the
+// event, and the lines after it. They are the last paragraph, as git has it.
+func trailers(message string) (header, rest string, err error) {
+	if len(message) > MaxMessage {
+		return "", "", fmt.Errorf("the message has %d bytes, more than %d", len(message), MaxMessage)
+	}
+	block := strings.TrimRight(message, "\n")
+	i := strings.LastIndex(block, "\n\n")
+	if i < 0 {
+		return "", "", errors.New("the message has no trailers")
+	}
+	block = block[i+2:]
+	if n := strings.Count(block, "\n"); n >= MaxTrailers {
+		return "", "", fmt.Errorf("the message has %d trailers, more than %d", n+1, MaxTrailers)
+	}
+	line, rest, _ := strings.Cut(block, "\n")
+	header, ok := strings.CutPrefix(line, keyEvent+": ")
+	if !ok {
+		return "", "", fmt.Errorf("the first trailer is not %s", keyEvent)
+	}
+	return header, rest, nil
+}
+
+// parseHeader reads "<format> <kind>".
+func parseHeader(s string) (int, Kind, error) {
+	number, kind, _ := strings.Cut(s, " ")
+	format, err := strconv.Atoi(number)
+	if err != nil || format < 1 || format > 1_000_000 || strconv.Itoa(format) != number {
+		return 0, "", fmt.Errorf("not a format and a kind: %q", s)
+	}
+	if kind == "" || len(kind) > 32 || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz-") != "" || kind[0] == '-' {
+		return 0, "", fmt.Errorf("not a kind of event: %q", kind)
+	}
+	return format, Kind(kind), nil
+}
+
+// setAll reads the trailers line by line into e.
+func (e *Event) setAll(lines string) error {
+	fields := texts(e)
+	known := e.known()
+	for lines != "" {
+		var line string
+		line, lines, _ = strings.Cut(lines, "\n")
+		key, raw, ok := strings.Cut(line, ": ")
+		if !ok || !isKey(key) {
+			return fmt.Errorf("not a trailer: %q", clip(line))
+		}
+		value, err := unquote(raw)
+		if err != nil {
+			return fmt.Errorf("trailer %s: %w", key, err)
+		}
+		unknown, err := e.set(&fields, key, value)
+		if err != nil && known {
+			return fmt.Errorf("trailer %s: %w", key, err)
+		}
+		if unknown || err != nil {
+			e.Extra = append(e.Extra, Trailer{key, value})
+		}
+	}
+	return nil
+}
+
+// set puts one trailer into its member. A member that holds one value takes it once.
+func (e *Event) set(fields *[textCount]text, key, value string) (unknown bool, err error) {
+	for i := range fields {
+		t := &fields[i]
+		if t.key != key {
+			continue
+		}
+		switch {
+		case *t.value != "":
+			return false, errors.New("it is there twice")
+		case value == "":
+			return false, errors.New("it is empty")
+		case t.check != nil:
+			if err := t.check(value); err != nil {
+				return false, err
+			}
+		}
+		*t.value = value
+		return false, nil
+	}
+	switch key {
+	case keyEvent:
+		return false, errors.New("it is there twice")
+	case keyTime:
+		return false, e.setTime(value)
+	case keyStep:
+		return false, e.setStep(value)
+	case keyMilestone:
+		if value != "true" || e.Milestone {
+			return false, fmt.Errorf("%q is not one \"true\"", clip(value))
+		}
+		e.Milestone = true
+		return false, nil
+	case keyDiscard:
+		return false, appendID(&e.Discard, value)
+	case keyRestore:
+		return false, appendID(&e.Restore, value)
+	case keyTombstone:
+		t, err := parseTombstone(value)
+		if err == nil {
+			e.Tombstones = append(e.Tombstones, t)
+		}
+		return false, err
+	}
+	return true, nil
+}
+
+func (e *Event) setTime(value string) error {
+	t, err := time.Parse(timeLayout, value)
+	switch {
+	case !e.Time.IsZero():
+		return errors.New("it is there twice")
+	case err != nil || t.Format(timeLayout) != value || t.Unix() < 0:
+		return fmt.Errorf("not a time: %q", clip(value))
+	}
+	e.Time = t
+	return nil
+}
+
+func (e *Event) setStep(value string) error {
+	n, err := strconv.Atoi(value)
+	switch {
+	case e.Step != 0:
+		return errors.New("it is there twice")
+	case err != nil || n < 1 || n > maxStep || strconv.Itoa(n) != value:
+		return fmt.Errorf("not a step: %q", clip(value))
+	}
+	e.Step = n
+	return nil
+}
+
+func appendID(ids *[]name.ID, value string) error {
+	id, err := name.ParseID(value)
+	if err == nil {
+		*ids = append(*ids, id)
+	}
+	return err
+}
+
+// clip keeps a hostile value from filling an error message.
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}

@@ -1,0 +1,188 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/name"
+)
+
+// Why a rollback or an undo has no plan.
+var (
+	ErrUnknownCheckpoint = errors.New("no event names the checkpoint")
+	ErrSafety            = errors.New("it is a safety checkpoint; undo goes back to it")
+	ErrDead              = errors.New("it was pruned")
+	ErrNothingToUndo     = errors.New("this worktree made no rollback that could be undone")
+)
+
+// Plan is what an undo does.
+type Plan struct {
+	Undoes           *Event
+	Target           name.ID   // becomes current; empty when none was
+	Safety           name.ID   // the checkpoint whose files come back
+	Discard, Restore []name.ID // in the order of the fold
+}
+
+// RollbackPlan lists what a rollback to target discards and brings back. What the
+// target's own moment knew gets the state that it had then; what came after it is
+// discarded; what is concurrent and before it in the order stays as it is.
+func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err error) {
+	c := s.Entry(target)
+	switch {
+	case c == nil:
+		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrUnknownCheckpoint)
+	case c.Safety:
+		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrSafety)
+	case c.Dead:
+		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrDead)
+	}
+	f := &s.fold
+	// A rebuilt checkpoint stands where the broken one stood: counted from the repair,
+	// all that was made before the repair would stay.
+	originals := f.originals()
+	anchor := f.first[originals[f.ids[target]]]
+	then := f.replay(f.graph.past(anchor))
+	now := f.replay(nil)
+	for x, e := range s.Checkpoints {
+		if e.Safety {
+			continue
+		}
+		x := int32(x)
+		want := now.live[x]
+		switch o := originals[x]; {
+		case e == c:
+			want = true
+		case then.known[x]:
+			want = then.live[x]
+		case then.known[o]:
+			want = then.live[o]
+		case f.first[o] > anchor:
+			want = false
+		}
+		switch {
+		case now.live[x] && !want:
+			discard = append(discard, e.Checkpoint)
+		case !now.live[x] && want:
+			restore = append(restore, e.Checkpoint)
+		}
+	}
+	return discard, restore, nil
+}
+
+// UndoTarget is the last rollback or undo of a worktree, which an undo there takes
+// back; nil when there is none or the worktree has no id.
+func (s *State) UndoTarget(worktreeID string) *Event {
+	for i := len(s.Rollbacks) - 1; i >= 0; i-- {
+		if e := s.Rollbacks[i]; worktreeID != "" && e.WorktreeID == worktreeID {
+			return e
+		}
+	}
+	return nil
+}
+
+// UndoCandidates are the last rollback or undo of each worktree, newest first: what
+// to choose from when a worktree lost its id.
+func (s *State) UndoCandidates() []*Event {
+	var candidates []*Event
+	seen := map[string]bool{}
+	for i := len(s.Rollbacks) - 1; i >= 0; i-- {
+		if e := s.Rollbacks[i]; !seen[e.WorktreeID] {
+			seen[e.WorktreeID] = true
+			candidates = append(candidates, e)
+		}
+	}
+	return candidates
+}
+
+// UndoPlan is the plan of an undo in a worktree.
+func (s *State) UndoPlan(worktreeID string) (Plan, error) {
+	v := s.UndoTarget(worktreeID)
+	if v == nil {
+		return Plan{}, ErrNothingToUndo
+	}
+	return s.PlanUndoOf(v)
+}
+
+// PlanUndoOf takes back v, a rollback or undo of this journal: its from is the
+// target; what it brought back and what was created descending from it is discarded,
+// what it discarded comes back. Work that is concurrent with v stays, and so does
+// what someone else changed back already: the lists hold differences only, so that
+// the undo of the undo is exact.
+func (s *State) PlanUndoOf(v *Event) (Plan, error) {
+	f := &s.fold
+	index, ok := f.moves[v]
+	if !ok {
+		return Plan{}, ErrNothingToUndo
+	}
+	undone := &f.steps[index]
+	target := f.entry(v.From)
+	switch {
+	case target == unnamed:
+		return Plan{}, fmt.Errorf("undo %s: go back to %q: %w", v.OID.Short(), v.From, ErrUnknownCheckpoint)
+	case target != none && f.safety[target]:
+		return Plan{}, fmt.Errorf("undo %s: go back to %q: %w", v.OID.Short(), v.From, ErrSafety)
+	}
+	out, back := f.created(f.graph.future(undone.at)), make([]bool, len(f.first))
+	for _, x := range undone.restore {
+		out[x] = true
+	}
+	for _, x := range undone.discard {
+		back[x] = true
+	}
+	if target != none {
+		out[target], back[target] = false, true
+	}
+	now := f.replay(nil)
+	p := Plan{Undoes: v, Target: v.From, Safety: v.Safety}
+	for x, e := range s.Checkpoints {
+		switch {
+		case e.Safety:
+		case out[x] && now.live[x]:
+			p.Discard = append(p.Discard, e.Checkpoint)
+		case back[x] && !now.live[x]:
+			p.Restore = append(p.Restore, e.Checkpoint)
+		}
+	}
+	return p, nil
+}
+
+// RollbackPlan is State.RollbackPlan of the journal's fold.
+func (l *Log) RollbackPlan(target name.ID) (discard, restore []name.ID, err error) {
+	return l.Fold().RollbackPlan(target)
+}
+
+// UndoPlan is State.UndoPlan of the journal's fold.
+func (l *Log) UndoPlan(worktreeID string) (Plan, error) { return l.Fold().UndoPlan(worktreeID) }
+
+// created marks the entries that a create at a marked position names, and what was
+// rebuilt from these; what was merely adopted there is the work of someone else.
+func (f *fold) created(mark []bool) []bool {
+	made := make([]bool, len(f.first))
+	for i := range f.steps {
+		s := &f.steps[i]
+		if !mark[s.at] || s.event.moves() {
+			continue
+		}
+		switch s.event.Kind {
+		case KindCreate:
+			made[s.entry] = true
+		case KindRebuild:
+			made[s.entry] = made[s.entry] || s.other >= 0 && made[s.other]
+		}
+	}
+	return made
+}
+
+// originals follows each rebuilt entry to the one that broke first, others are their
+// own. It goes only to what was named before: a forged circle would have no end.
+func (f *fold) originals() []int32 {
+	all := make([]int32, len(f.first))
+	for x := range all {
+		all[x] = int32(x)
+		e := f.events[f.first[x]]
+		if o := f.entry(e.RebuiltFrom); e.Kind == KindRebuild && o >= 0 && o < int32(x) {
+			all[x] = all[o]
+		}
+	}
+	return all
+}

@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/name"
+)
+
+// maxSubject bounds the sentence in runes; the trailers have the whole text.
+const maxSubject = 160
+
+// Subject is the sentence that `git log --oneline` shows for e.
+func (e Event) Subject() string {
+	s := string(e.Kind)
+	switch e.Kind {
+	case KindCreate, KindAdopt, KindResume, KindPin, KindUnpin:
+		s = join(s, either(e.Label, e.Checkpoint))
+		if e.Trigger == TriggerSafety {
+			s += " (safety)"
+		}
+	case KindRebuild:
+		s = join(s, either(e.Label, e.Checkpoint))
+		if e.RebuiltFrom != "" {
+			s += " from " + string(e.RebuiltFrom)
+		}
+	case KindRollback, KindUndo:
+		s = join(s, orNone(either(e.FromLabel, e.From))) + " → " + orNone(either(e.ToLabel, e.To))
+	case KindStart:
+		s = join(s, string(e.Session))
+		if e.Workflow != "" {
+			s += " (" + e.Workflow + ")"
+		}
+		if e.Topic != "" {
+			s += ": " + e.Topic
+		}
+	case KindStatus:
+		s = join(s, e.Status)
+	case KindClose, KindArchive:
+		s = join(join(s, string(e.Session)), e.Status)
+	case KindSkip:
+		s = join(fmt.Sprintf("%s step %d", s, e.Step), e.StepName)
+	case KindPrune:
+		s = join(s, pruned(e.Tombstones))
+	default:
+		s = join(s, either(e.Label, e.Checkpoint))
+	}
+	if e.Reason != "" {
+		s += ": " + e.Reason
+	}
+	return sentence(s)
+}
+
+func pruned(ts []Tombstone) string {
+	switch len(ts) {
+	case 0:
+		return ""
+	case 1:
+		return string(ts[0].ID)
+	}
+	return fmt.Sprintf("%s and %d more", ts[0].ID, len(ts)-1)
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + " " + b
+}
+
+func either(label string, id name.ID) string {
+	if label != "" {
+		return label
+	}
+	return string(id)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// sentence makes s one printable line of bounded length: what is unsafe becomes a
+// space, and spaces that follow each other become one.
+func sentence(s string) string {
+	var b strings.Builder
+	runes, space := 0, false
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		part := s[i : i+size]
+		i += size
+		if r == ' ' || isUnsafe(r, size) {
+			space = b.Len() > 0
+			continue
+		}
+		if runes >= maxSubject {
+			return b.String() + "…"
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+			runes++
+		}
+		b.WriteString(part)
+		runes++
+	}
+	return b.String()
+}
