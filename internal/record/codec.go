@@ -1,0 +1,173 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// codec writes and reads one member of the record at the place it is bound to.
+// encoding/json would lose the order of members, unknown members, the difference
+// between null and absent, and where an error is.
+type codec interface {
+	// omitted reports whether the member is left out as it is now.
+	omitted() bool
+	appendTo(dst []byte) ([]byte, error)
+	// parse reads one valid JSON value.
+	parse(raw []byte) error
+}
+
+// absence is how an empty text is written.
+type absence int
+
+const (
+	asEmpty absence = iota
+	asNull
+	asNothing
+)
+
+// word is a text with a grammar; accept may be nil.
+type word[T ~string] struct {
+	at     *T
+	accept func(string) (T, error)
+	empty  absence
+}
+
+func (w word[T]) omitted() bool { return *w.at == "" && w.empty == asNothing }
+
+func (w word[T]) appendTo(dst []byte) ([]byte, error) {
+	if *w.at == "" && w.empty == asNull {
+		return append(dst, "null"...), nil
+	}
+	if !utf8.ValidString(string(*w.at)) {
+		return nil, fmt.Errorf("%q is not UTF-8", clip(string(*w.at), 100))
+	}
+	if w.accept != nil {
+		if _, err := w.accept(string(*w.at)); err != nil {
+			return nil, err
+		}
+	}
+	return appendText(dst, string(*w.at)), nil
+}
+
+func (w word[T]) parse(raw []byte) (err error) {
+	switch {
+	case w.empty == asNull && string(raw) == "null":
+		*w.at = ""
+		return nil
+	case raw[0] != '"':
+		return wrongType("a string", raw)
+	case w.accept == nil:
+		*w.at = T(unquote(raw))
+		return nil
+	}
+	*w.at, err = w.accept(unquote(raw))
+	return err
+}
+
+// integer is a number that counts: never negative, never with a fraction.
+type integer[T ~int | ~int64] struct {
+	at    *T
+	limit T // 0: none
+	empty absence
+}
+
+func (n integer[T]) omitted() bool { return *n.at == 0 && n.empty == asNothing }
+
+func (n integer[T]) appendTo(dst []byte) ([]byte, error) {
+	if err := n.inRange(); err != nil {
+		return nil, err
+	}
+	return strconv.AppendInt(dst, int64(*n.at), 10), nil
+}
+
+func (n integer[T]) parse(raw []byte) error {
+	v, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || int64(T(v)) != v {
+		return wrongType("an integer", raw)
+	}
+	*n.at = T(v)
+	return n.inRange()
+}
+
+func (n integer[T]) inRange() error {
+	if *n.at < 0 || n.limit > 0 && *n.at > n.limit {
+		return fmt.Errorf("%d is out of range", *n.at)
+	}
+	return nil
+}
+
+type flag struct{ at *bool }
+
+func (f flag) omitted() bool { return false }
+
+func (f flag) appendTo(dst []byte) ([]byte, error) { return strconv.AppendBool(dst, *f.at), nil }
+
+func (f flag) parse(raw []byte) error {
+	if raw[0] != 't' && raw[0] != 'f' {
+		return wrongType("true or false", raw)
+	}
+	*f.at = raw[0] == 't'
+	return nil
+}
+
+// instant is a time in UTC to the millisecond, always with three digits.
+type instant struct{ at *time.Time }
+
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+func (t instant) omitted() bool { return false }
+
+func (t instant) appendTo(dst []byte) ([]byte, error) {
+	if y := t.at.UTC().Year(); t.at.IsZero() || y < 1 || y > 9999 {
+		return nil, fmt.Errorf("no time that RFC 3339 can write: %v", *t.at)
+	}
+	return append(append(append(dst, '"'), formatTime(*t.at)...), '"'), nil
+}
+
+func (t instant) parse(raw []byte) error {
+	if raw[0] != '"' {
+		return wrongType("a time", raw)
+	}
+	at, err := time.Parse(time.RFC3339, unquote(raw))
+	if err != nil || at.UTC().Year() < 1 || at.UTC().Year() > 9999 || at.IsZero() {
+		return fmt.Errorf("no RFC 3339 time: %q", clip(unquote(raw), 100))
+	}
+	*t.at = at.UTC().Truncate(time.Millisecond)
+	return nil
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format(timeForm) }
+
+// anything is a free JSON value; none is written where there is nil.
+type anything struct {
+	at   *json.RawMessage
+	none string
+}
+
+func (a anything) omitted() bool { return false }
+
+func (a anything) appendTo(dst []byte) ([]byte, error) {
+	if len(*a.at) == 0 {
+		return append(dst, a.none...), nil
+	}
+	if !json.Valid(*a.at) || !utf8.Valid(*a.at) {
+		return nil, errors.New("not JSON")
+	}
+	return append(dst, *a.at...), nil
+}
+
+func (a anything) parse(raw []byte) error {
+	if *a.at = slices.Clone(raw); string(raw) == "null" && a.none == "null" {
+		*a.at = nil
+	}
+	return nil
+}
+
+func wrongType(want string, raw []byte) error {
+	return fmt.Errorf("%s is wanted here, not %s", want, clip(string(raw), 60))
+}

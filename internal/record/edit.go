@@ -1,0 +1,152 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// Set puts a value where a path of sjson's syntax leads in a state, and makes the
+// objects and arrays on the way that are missing. The value is read by ParseValue.
+// Everything else stays as it is written, so numbers keep their digits.
+func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMessage, error) {
+	parts, err := parseParts(path)
+	if err != nil {
+		return nil, fmt.Errorf("setting state: %w", err)
+	}
+	raw, err := ParseValue(value, limits)
+	if err != nil {
+		return nil, fmt.Errorf("setting %q: %w", path, err)
+	}
+	return set(state, path, parts, raw, limits)
+}
+
+// SetMetric sets one member of the object where the workflow keeps its metrics; an
+// empty path means the state itself. name is a name as it is, dots and all.
+func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits) (json.RawMessage, error) {
+	var parts []part
+	if metrics != "" {
+		var err error
+		if parts, err = parseParts(metrics); err != nil {
+			return nil, fmt.Errorf("setting metric %q: %w", name, err)
+		}
+	}
+	if name == "" {
+		return nil, fmt.Errorf("setting metric: %w", &PathError{Path: metrics, Reason: "a metric has a name"})
+	}
+	raw, err := ParseValue(value, limits)
+	if err != nil {
+		return nil, fmt.Errorf("setting metric %q: %w", name, err)
+	}
+	return set(state, strings.TrimPrefix(metrics+"."+gjson.Escape(name), "."), append(parts, part{name, true}), raw, limits)
+}
+
+// Unset removes what a path leads to. A path that leads to nothing is a *PathError
+// with Missing set.
+func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, error) {
+	parts, err := parseParts(path)
+	if err != nil {
+		return nil, fmt.Errorf("unsetting state: %w", err)
+	}
+	document, err := startFrom(state, limits)
+	if err != nil {
+		return nil, fmt.Errorf("unsetting %q: %w", path, err)
+	}
+	l, err := resolve(document, path, parts, lastElement)
+	if err == nil && !l.exists {
+		err = &PathError{Path: path, Reason: "nothing is there", Missing: true}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("unsetting state: %w", err)
+	}
+	rest := without(l, parts[len(parts)-1].name)
+	if len(parts) == 1 {
+		return finished(path, rest, nil, limits)
+	}
+	edited, err := sjson.SetRawBytes(slices.Clone(document), strings.Join(l.spelled[:len(parts)-1], "."), rest)
+	return finished(path, edited, err, limits)
+}
+
+// without writes what holds the last part anew, less the part. sjson's own Delete
+// loses its way in a name that begins with a quote.
+func without(l location, name string) []byte {
+	var rest []byte
+	bracket := kind(l.holder)
+	add := func(key, value []byte) {
+		if rest == nil {
+			rest = append(rest, bracket)
+		} else {
+			rest = append(rest, ',')
+		}
+		rest = append(append(rest, key...), value...)
+	}
+	index := 0
+	for item := range elements(l.holder) {
+		if strconv.Itoa(index) != l.spelled[len(l.spelled)-1] {
+			add(nil, item)
+		}
+		index++
+	}
+	for key, value := range members(l.holder) {
+		if key != name {
+			add(append(appendText(nil, key), ':'), value)
+		}
+	}
+	if rest == nil {
+		rest = append(rest, bracket)
+	}
+	return append(rest, bracket+2) // '{' and '}', '[' and ']' are two apart
+}
+
+func set(state json.RawMessage, path string, parts []part, raw json.RawMessage, limits Limits) (json.RawMessage, error) {
+	document, err := startFrom(state, limits)
+	if err != nil {
+		return nil, fmt.Errorf("setting %q: %w", path, err)
+	}
+	if depth := limits.orDefault(MaxDepth - 1).Depth; len(parts) > depth {
+		return nil, fmt.Errorf("setting state: %w", &PathError{Path: path, Reason: fmt.Sprintf("more than %d levels", depth)})
+	}
+	l, err := resolve(document, path, parts, newElement)
+	if err != nil {
+		return nil, fmt.Errorf("setting state: %w", err)
+	}
+	spelled, err := l.spell(path, parts)
+	if err != nil {
+		return nil, fmt.Errorf("setting state: %w", err)
+	}
+	edited, err := sjson.SetRawBytes(slices.Clone(document), strings.Join(spelled, "."), raw)
+	return finished(path, edited, err, limits)
+}
+
+// newElement and lastElement are what -1 means when a value is set and removed.
+func newElement(n int) int { return n }
+
+func lastElement(n int) int { return n - 1 }
+
+// startFrom checks what an edit begins with; nothing and null become an object.
+func startFrom(state json.RawMessage, limits Limits) (json.RawMessage, error) {
+	if len(state) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	document, err := ParseJSON(state, limits)
+	if err == nil && kind(document) == 'n' {
+		return json.RawMessage("{}"), nil
+	}
+	return document, err
+}
+
+// finished looks at what an edit gave as at any text from outside.
+func finished(path string, edited []byte, err error, limits Limits) (json.RawMessage, error) {
+	if err == nil {
+		edited, err = ParseJSON(edited, limits)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("editing %q: %w", path, err)
+	}
+	return edited, nil
+}

@@ -1,0 +1,188 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"git-checkpoint/internal/name"
+)
+
+// The tables below are the order of members that docs/format.md documents; each
+// serves writing and reading. A new member is one field and one line.
+
+// maxStep is the largest step that the grammar of ids has room for.
+const maxStep = 999999999
+
+var labelPattern = regexp.MustCompile(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`)
+
+func (r *Record) object() object {
+	return object{members: []member{
+		{"format", integer[int]{at: &r.Format}},
+		{"id", word[name.ID]{at: &r.ID, accept: name.ParseID}},
+		{"label", word[string]{at: &r.Label, accept: parseLabel}},
+		{"session", word[name.Session]{at: &r.Session, accept: name.ParseSession}},
+		{"step", integer[int]{at: &r.Step, limit: maxStep}},
+		{"step_name", word[string]{at: &r.StepName}},
+		{"iteration", word[string]{at: &r.Iteration}},
+		{"milestone", flag{&r.Milestone}},
+		{"trigger", word[string]{at: &r.Trigger}},
+		{"status", word[string]{at: &r.Status}},
+		{"message", word[string]{at: &r.Message}},
+		{"topic", word[string]{at: &r.Topic, empty: asNothing}},
+		{"created_at", instant{&r.CreatedAt}},
+		{"workflow", r.Workflow.object()},
+		{"previous", word[name.ID]{at: &r.Previous, accept: name.ParseID, empty: asNull}},
+		{"rebuilt_from", word[name.ID]{at: &r.RebuiltFrom, accept: name.ParseID, empty: asNothing}},
+		{"state", anything{&r.State, "{}"}},
+		{"outputs", dict[Output]{&r.Outputs, (*Output).codec}},
+		{"error", anything{&r.Error, "null"}},
+		{"git", r.Git.object()},
+		{"files", r.Files.object()},
+		{"snapshot", r.Snapshot.object()},
+	}, extra: &r.Extra, behind: []member{
+		{"checksum", word[string]{at: &r.Checksum, accept: parseChecksum, empty: asNothing}},
+	}}
+}
+
+func (w *Workflow) object() object {
+	return object{members: []member{
+		{"name", word[string]{at: &w.Name}},
+		{"version", word[string]{at: &w.Version}},
+	}, extra: &w.Extra}
+}
+
+func (o *Output) codec() codec {
+	return object{members: []member{
+		{"path", pathValue{at: &o.Path}},
+		{"source", pathValue{at: &o.Source}},
+		{"oid", oid(&o.OID)},
+		{"size", integer[int64]{at: &o.Size}},
+		{"lines", integer[int]{at: &o.Lines}},
+		{"entries", optional{&o.Entries}},
+	}, extra: &o.Extra}
+}
+
+func (g *Git) object() object {
+	return object{members: []member{
+		{"branch", pathValue{at: &g.Branch, empty: asNull}},
+		{"head", oid(&g.Head)},
+		{"detached", flag{&g.Detached}},
+		{"operation", word[string]{at: &g.Operation, empty: asNull}},
+		{"worktree", pathValue{at: &g.Worktree}},
+		{"worktrees", list[Worktree]{at: &g.Worktrees, bind: (*Worktree).codec}},
+		{"index", oid(&g.Index)},
+		{"staged", paths(&g.Staged, asEmpty)},
+		{"unmerged", paths(&g.Unmerged, asEmpty)},
+		{"intent_to_add", paths(&g.IntentToAdd, asEmpty)},
+		{"assume_unchanged", paths(&g.AssumeUnchanged, asEmpty)},
+		{"sparse_present", paths(&g.SparsePresent, asEmpty)},
+	}, extra: &g.Extra}
+}
+
+func (w *Worktree) codec() codec {
+	return object{members: []member{
+		{"name", pathValue{at: &w.Name}},
+		{"branch", pathValue{at: &w.Branch, empty: asNull}},
+		{"head", oid(&w.Head)},
+	}, extra: &w.Extra}
+}
+
+func (f *Files) object() object {
+	return object{members: []member{
+		{"created", paths(&f.Created, asEmpty)},
+		{"modified", paths(&f.Modified, asEmpty)},
+		{"deleted", paths(&f.Deleted, asEmpty)},
+		{"counts", counts{&f.Counts}},
+		{"truncated", flag{&f.Truncated}},
+	}, extra: &f.Extra}
+}
+
+func (s *Snapshot) object() object {
+	return object{members: []member{
+		{"tree", oid(&s.Tree)},
+		{"complete", flag{&s.Complete}},
+		{"skipped", list[Skipped]{at: &s.Skipped, bind: (*Skipped).codec}},
+		{"modes", modes{at: &s.Modes}},
+		{"modes_percent", modes{at: &s.Modes, percent: true}},
+		{"raw", paths(&s.Raw, asNothing)},
+		{"at_risk", list[AtRisk]{at: &s.AtRisk, bind: (*AtRisk).codec, empty: asNothing}},
+	}, extra: &s.Extra}
+}
+
+func (s *Skipped) codec() codec {
+	return object{members: []member{
+		{"path", plainPath{&s.Path}},
+		{"encoding", encoding{&s.Path}},
+		{"reason", word[string]{at: &s.Reason}},
+		{"size", integer[int64]{at: &s.Size, empty: asNothing}},
+	}, extra: &s.Extra}
+}
+
+func (a *AtRisk) codec() codec {
+	return object{members: []member{
+		{"path", plainPath{&a.Path}},
+		{"encoding", encoding{&a.Path}},
+		{"reason", word[string]{at: &a.Reason}},
+	}, extra: &a.Extra}
+}
+
+func oid(at *name.OID) codec {
+	return word[name.OID]{at: at, accept: name.ParseOID, empty: asNull}
+}
+
+func paths(at *[]Path, empty absence) codec {
+	return list[Path]{at: at, bind: func(p *Path) codec { return pathValue{at: p} }, empty: empty}
+}
+
+// counts is [created, modified, deleted].
+type counts struct{ at *[3]int }
+
+func (c counts) list(numbers *[]int) codec {
+	return list[int]{at: numbers, bind: func(n *int) codec { return integer[int]{at: n} }}
+}
+
+func (c counts) omitted() bool { return false }
+
+func (c counts) appendTo(dst []byte) ([]byte, error) {
+	numbers := c.at[:]
+	return c.list(&numbers).appendTo(dst)
+}
+
+func (c counts) parse(raw []byte) error {
+	var numbers []int
+	if err := c.list(&numbers).parse(raw); err != nil {
+		return err
+	}
+	if len(numbers) != len(c.at) {
+		return fmt.Errorf("%d numbers are wanted here, not %d", len(c.at), len(numbers))
+	}
+	copy(c.at[:], numbers)
+	return nil
+}
+
+// optional is a number that may not be there.
+type optional struct{ at **int }
+
+func (o optional) omitted() bool { return *o.at == nil }
+
+func (o optional) appendTo(dst []byte) ([]byte, error) { return integer[int]{at: *o.at}.appendTo(dst) }
+
+func (o optional) parse(raw []byte) error {
+	*o.at = new(int)
+	return integer[int]{at: *o.at}.parse(raw)
+}
+
+func parseLabel(s string) (string, error) {
+	if !labelPattern.MatchString(s) {
+		return "", fmt.Errorf("not a label: %q", clip(s, 100))
+	}
+	return s, nil
+}
+
+func parseChecksum(s string) (string, error) {
+	if !checksumPattern.MatchString(s) {
+		return "", errors.New("a checksum is sha256: and 64 of 0-9 a-f")
+	}
+	return s, nil
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// How much of the lists a commit message shows.
+const (
+	maxTitle   = 60
+	maxFiles   = 10
+	maxMetrics = 20
+)
+
+const (
+	topicHeading   = "Topic:"
+	filesHeading   = "Files changed:"
+	metricsHeading = "Metrics:"
+)
+
+// Message is the message of the checkpoint's commit: subject, the user's words,
+// topic, files, metrics, and the trailers that ParseMessage reads. r is sealed;
+// metrics is what the workflow keeps as such in the state, an object or nil.
+// Nothing in r or metrics can add a trailer: lines that would be one are indented,
+// and the trailers are a paragraph of their own at the end.
+func Message(r *Record, metrics json.RawMessage) string {
+	parts := []string{subject(r), paragraphs(r.Message)}
+	if topic := oneLine(r.Topic, maxValue); topic != "" {
+		parts = append(parts, topicHeading+" "+topic)
+	}
+	parts = append(parts, filesSection(r.Files), metricsSection(metrics), trailers(r))
+	var b strings.Builder
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(part)
+	}
+	return b.String() + "\n"
+}
+
+// subject names a milestone as its tag does, step-6.2, and another by its label's
+// count after the step, step-3+2, with what it is about.
+func subject(r *Record) string {
+	s := fmt.Sprintf("checkpoint: step-%d", r.Step)
+	title := oneLine(r.StepName, maxTitle)
+	if iteration := oneLine(r.Iteration, maxTitle); iteration != "" {
+		s += "." + iteration
+	}
+	if !r.Milestone {
+		if i := strings.LastIndexByte(r.Label, '+'); i >= 0 {
+			s += oneLine(r.Label[i:], maxTitle)
+		}
+		if title = firstWords(firstLine(r.Message), maxTitle); title == "" {
+			title = oneLine(r.Trigger, maxTitle)
+		}
+	}
+	if title == "" {
+		return s
+	}
+	return s + " - " + title
+}
+
+func filesSection(f Files) string {
+	if f.Total() == 0 {
+		return filesHeading + " none"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d created, %d modified, %d deleted", filesHeading, f.Counts[0], f.Counts[1], f.Counts[2])
+	left := maxFiles
+	for _, list := range []struct {
+		letter string
+		paths  []Path
+	}{{"A", f.Created}, {"M", f.Modified}, {"D", f.Deleted}} {
+		for _, p := range list.paths[:min(left, len(list.paths))] {
+			text, _ := EncodePath(p)
+			fmt.Fprintf(&b, "\n  %s %s", list.letter, oneLine(text, maxValue))
+			left--
+		}
+	}
+	if more := f.Total() - (maxFiles - left); more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", more)
+	}
+	return b.String()
+}
+
+func metricsSection(metrics json.RawMessage) string {
+	if !json.Valid(metrics) || kind(metrics) != '{' {
+		return ""
+	}
+	var b strings.Builder
+	seen := 0
+	for name, value := range members(metrics) {
+		if seen++; seen <= maxMetrics {
+			text := string(value)
+			if value[0] == '"' {
+				text = unquote(value)
+			}
+			fmt.Fprintf(&b, "\n  %s: %s", oneLine(name, maxTitle), oneLine(text, maxTitle))
+		}
+	}
+	if seen > maxMetrics {
+		fmt.Fprintf(&b, "\n  and %d more", seen-maxMetrics)
+	}
+	if seen == 0 {
+		return ""
+	}
+	return metricsHeading + b.String()
+}

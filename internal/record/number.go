@@ -1,0 +1,113 @@
+package record
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// decimal is the exact value of a JSON number: 0.digits × 10^exponent, without
+// leading or trailing zeros, so that equal values are equal structs. Zero has no
+// digits and no sign: -0 is 0.
+type decimal struct {
+	negative bool
+	digits   string
+	exponent int64
+}
+
+// parseDecimal reads a valid JSON number. ok is false for an exponent of more
+// than 18 digits: such a number equals only what is spelled the same.
+func parseDecimal(literal string) (d decimal, ok bool) {
+	rest, negative := strings.CutPrefix(literal, "-")
+	mantissa, power := rest, ""
+	if i := strings.IndexAny(rest, "eE"); i >= 0 {
+		mantissa, power = rest[:i], rest[i+1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := whole + fraction
+	significant := strings.TrimLeft(digits, "0")
+	if significant == "" {
+		return decimal{}, true
+	}
+	exponent, ok := parseExponent(power)
+	if !ok {
+		return decimal{}, false
+	}
+	exponent += int64(len(whole)) - int64(len(digits)-len(significant))
+	return decimal{negative, strings.TrimRight(significant, "0"), exponent}, true
+}
+
+func parseExponent(power string) (int64, bool) {
+	sign := ""
+	if power != "" && (power[0] == '+' || power[0] == '-') {
+		sign, power = power[:1], power[1:]
+	}
+	power = strings.TrimLeft(power, "0")
+	if power == "" {
+		return 0, true
+	}
+	if len(power) > 18 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(sign+power, 10, 64)
+	return n, err == nil
+}
+
+// fitsDouble reports whether a float64 gives the number's value back: its
+// shortest decimal form, which RFC 8785 writes, is the same decimal.
+func fitsDouble(literal string) bool {
+	f, err := strconv.ParseFloat(literal, 64)
+	if err != nil {
+		return false
+	}
+	want, ok := parseDecimal(literal)
+	if !ok {
+		return false
+	}
+	got, _ := parseDecimal(strconv.FormatFloat(f, 'e', -1, 64))
+	return got == want
+}
+
+// isSmallInteger reports whether the literal is its own canonical form for sure:
+// an integer of at most 15 digits, and not -0.
+func isSmallInteger(literal []byte) bool {
+	digits := bytes.TrimPrefix(literal, []byte("-"))
+	if len(digits) == 0 || len(digits) > 15 || len(digits) < len(literal) && digits[0] == '0' {
+		return false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// exactNumber spells equal numbers alike and different ones differently, whatever
+// a double makes of them.
+func exactNumber(literal []byte) ([]byte, error) {
+	if isSmallInteger(literal) && !bytes.HasSuffix(literal, []byte("0")) || len(literal) == 1 {
+		return literal, nil
+	}
+	d, ok := parseDecimal(string(literal))
+	switch {
+	case !ok:
+		return literal, nil
+	case d.digits == "":
+		return []byte("0"), nil
+	}
+	return d.appendTo(nil), nil
+}
+
+// appendTo writes one form for each value, as an integer where it is a small one.
+func (d decimal) appendTo(dst []byte) []byte {
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, d.digits...)
+	power := d.exponent - int64(len(d.digits))
+	if power == 0 {
+		return dst
+	}
+	return strconv.AppendInt(append(dst, 'e'), power, 10)
+}

@@ -1,0 +1,76 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Parse reads a record that may come from anyone. It refuses what is too large, too
+// deep or not strictly JSON, a later format (*FormatError), names outside their
+// grammar and members of a wrong type; format, id, session, label and created_at
+// have to be there. Nothing of data is kept, so the caller may use it again.
+func Parse(data []byte, limits Limits) (*Record, error) {
+	r, err := parse(data, limits.orDefault(MaxDepth))
+	if err != nil {
+		return nil, fmt.Errorf("parsing record: %w", err)
+	}
+	return r, nil
+}
+
+func parse(data []byte, limits Limits) (*Record, error) {
+	if err := check(data, limits); err != nil {
+		return nil, err
+	}
+	text := bytes.TrimSpace(data)
+	if text[0] != '{' {
+		return nil, jsonError(data, len(data)-len(bytes.TrimLeft(data, " \t\r\n")), "", wrongType("an object", text).Error())
+	}
+	if err := checkFormat(data, text); err != nil {
+		return nil, err
+	}
+	r := &Record{}
+	if err := r.object().parse(text); err != nil {
+		return nil, located(data, err)
+	}
+	for _, needed := range []struct {
+		name    string
+		missing bool
+	}{{"id", r.ID == ""}, {"label", r.Label == ""}, {"session", r.Session == ""}, {"created_at", r.CreatedAt.IsZero()}} {
+		if needed.missing {
+			return nil, jsonError(data, 0, needed.name, "this member is needed")
+		}
+	}
+	return r, nil
+}
+
+// checkFormat comes before any other member is looked at: a later format may mean
+// something else by each of them.
+func checkFormat(data, text []byte) error {
+	for name, value := range members(text) {
+		if name != "format" {
+			continue
+		}
+		written := string(value)
+		switch {
+		case written == fmt.Sprint(Format):
+			return nil
+		case strings.Trim(written, "0123456789") == "" && written != "0":
+			return &FormatError{Format: clip(written, 20)}
+		}
+		return located(data, within(name, wrongType("a format number", value)))
+	}
+	return jsonError(data, 0, "format", "this member is needed")
+}
+
+// located turns the way to a bad member into its offset.
+func located(data []byte, err error) error {
+	f, ok := err.(*fault)
+	if !ok {
+		return jsonError(data, 0, "", err.Error())
+	}
+	path := strings.Join(f.path, ".")
+	return jsonError(data, gjson.GetBytes(data, path).Index, path, f.cause.Error())
+}

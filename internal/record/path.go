@@ -1,0 +1,68 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Path is a path or ref as git has it: any bytes. In JSON it is a plain string
+// when it is UTF-8, else {"path": "a%FFb", "encoding": "percent"}.
+type Path string
+
+// EncodePath gives p as JSON text can hold it. percent says that the bytes that
+// are no UTF-8, and '%' itself, were written as %XX; a path that is UTF-8 comes
+// back as it is, '%' and all.
+func EncodePath(p Path) (text string, percent bool) {
+	if utf8.ValidString(string(p)) {
+		return string(p), false
+	}
+	var b strings.Builder
+	for rest := string(p); rest != ""; {
+		r, n := utf8.DecodeRuneInString(rest)
+		if r == '%' || r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02X", rest[0])
+		} else {
+			b.WriteString(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	return b.String(), true
+}
+
+// DecodePath is the inverse of EncodePath for a text that was percent-encoded. It
+// takes only what EncodePath writes, so that one path has one spelling.
+func DecodePath(text string) (Path, error) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+2 >= len(text) || !isUpperHex(text[i+1]) || !isUpperHex(text[i+2]) {
+			return "", fmt.Errorf("decoding path %q: '%%' without two of 0-9 A-F", text)
+		}
+		b.WriteByte(unhex(text[i+1])<<4 | unhex(text[i+2]))
+		i += 2
+	}
+	p := Path(b.String())
+	if again, percent := EncodePath(p); !percent || again != text {
+		return "", fmt.Errorf("decoding path %q: encoded without need", text)
+	}
+	return p, nil
+}
+
+// MarshalJSON writes the string or, where it has to, the object.
+func (p Path) MarshalJSON() ([]byte, error) { return pathValue{at: &p}.appendTo(nil) }
+
+// UnmarshalJSON takes both forms.
+func (p *Path) UnmarshalJSON(data []byte) error { return pathValue{at: p}.parse(data) }
+
+func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c - 'A' + 10
+}

@@ -1,0 +1,191 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// part is what stands between two dots of a path that edits: the name of a member
+// or the index of an element.
+type part struct {
+	name   string
+	forced bool // written ":7": a name, although it looks like an index
+}
+
+// endIndex is the index that means the end of an array: the place behind it when a
+// value is set, its last element when one is removed.
+const endIndex = "-1"
+
+// parseParts reads sjson's path syntax: parts between dots, "\" before a character
+// that is meant as it is, ":" before a name of digits.
+func parseParts(path string) ([]part, error) {
+	if path == "" || len(path) > maxPath || !utf8.ValidString(path) {
+		return nil, &PathError{Path: path, Reason: fmt.Sprintf("a path has 1 to %d bytes of UTF-8", maxPath)}
+	}
+	var parts []part
+	var text strings.Builder
+	forced := false
+	end := func() error {
+		if text.Len() == 0 {
+			return &PathError{Path: path, Reason: "a part of it is empty"}
+		}
+		parts = append(parts, part{text.String(), forced})
+		text.Reset()
+		forced = false
+		return nil
+	}
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; c {
+		case '.':
+			if err := end(); err != nil {
+				return nil, err
+			}
+		case '\\':
+			if i++; i == len(path) {
+				return nil, &PathError{Path: path, Reason: `"\" at its end stands before nothing`}
+			}
+			text.WriteByte(path[i])
+		case '*', '?', '#', '|', '@':
+			return nil, &PathError{Path: path, Reason: fmt.Sprintf(`%q would name more than one place; write "\%c" for a name with it`, c, c)}
+		case ':':
+			if text.Len() == 0 && !forced {
+				forced = true
+				continue
+			}
+			text.WriteByte(c)
+		default:
+			text.WriteByte(c)
+		}
+	}
+	if err := end(); err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
+// index is the element that the part means in an array.
+func (p part) index() (int, bool) {
+	if p.forced || p.name == "" || strings.Trim(p.name, "0123456789") != "" || len(p.name) > 9 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(p.name)
+	return n, err == nil
+}
+
+// looksLikeIndex reports whether sjson would make an array for the part.
+func (p part) looksLikeIndex() bool {
+	return !p.forced && (p.name == endIndex || strings.Trim(p.name, "0123456789") == "")
+}
+
+// location is a path in a document: how far it exists, spelled for sjson.
+type location struct {
+	spelled []string
+	holder  []byte // the object or array that the last part was looked up in
+	exists  bool   // the whole path leads to a value
+}
+
+// resolve follows parts through document as far as it goes; end says which element
+// of an array of n the part -1 means. A part into a string or a number, or past the
+// end of an array, is an error: sjson would replace the one and fill the other with
+// nulls.
+func resolve(document json.RawMessage, path string, parts []part, end func(n int) int) (l location, err error) {
+	at := []byte(document)
+	for _, p := range parts {
+		l.holder = at
+		switch kind(at) {
+		case '{':
+			l.spelled = append(l.spelled, asName(p.name))
+			if at = memberOf(at, p.name); at == nil {
+				return l, nil
+			}
+		case '[':
+			n, err := p.within(count(at), end)
+			if err != nil {
+				return l, &PathError{Path: path, Reason: err.Error()}
+			}
+			if at = elementOf(at, n); at == nil {
+				l.spelled = append(l.spelled, endIndex)
+				return l, nil
+			}
+			l.spelled = append(l.spelled, strconv.Itoa(n))
+		case 'n':
+			return l, nil
+		default:
+			return l, &PathError{Path: path, Reason: fmt.Sprintf("%q would stand in %s, which is neither object nor array", clip(p.name, 100), clip(string(at), 60))}
+		}
+	}
+	l.exists = true
+	return l, nil
+}
+
+// within is the element of an array of n that the part means, n for a new one.
+func (p part) within(n int, end func(n int) int) (int, error) {
+	i, ok := p.index()
+	switch {
+	case p.name == endIndex && !p.forced:
+		return end(n), nil
+	case !p.looksLikeIndex():
+		return 0, fmt.Errorf("%q is no index, and an array stands there", clip(p.name, 100))
+	case !ok || i > n:
+		return 0, fmt.Errorf("index %s is past the end of an array of %d", clip(p.name, 20), n)
+	}
+	return i, nil
+}
+
+// spell ends the path of parts with what is made anew: an array begins at its
+// first element.
+func (l location) spell(path string, parts []part) ([]string, error) {
+	spelled := l.spelled
+	for _, p := range parts[len(l.spelled):] {
+		n, isIndex := p.index()
+		switch {
+		case isIndex && n == 0, p.name == endIndex && !p.forced:
+			spelled = append(spelled, "0")
+		case p.looksLikeIndex():
+			return nil, &PathError{Path: path, Reason: fmt.Sprintf("no array is there for index %s; write %q for a name", clip(p.name, 20), ":"+clip(p.name, 20))}
+		default:
+			spelled = append(spelled, asName(p.name))
+		}
+	}
+	return spelled, nil
+}
+
+// asName spells a name for sjson so that it cannot mean anything else.
+func asName(name string) string { return ":" + gjson.Escape(name) }
+
+func memberOf(object []byte, name string) []byte {
+	for key, value := range members(object) {
+		if key == name {
+			return value
+		}
+	}
+	return nil
+}
+
+func elementOf(array []byte, index int) []byte {
+	i := 0
+	for item := range elements(array) {
+		if i == index {
+			return item
+		}
+		i++
+	}
+	return nil
+}
+
+// count is the number of elements of an array or members of an object.
+func count(value []byte) int {
+	n := 0
+	for range elements(value) {
+		n++
+	}
+	for range members(value) {
+		n++
+	}
+	return n
+}
