@@ -1,0 +1,236 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"git-checkpoint/internal/name"
+)
+
+// old makes a repository's batch behave as with a git before --batch-command.
+var batchKinds = map[string]bool{"command": false, "two processes": true}
+
+func TestBatchReads(t *testing.T) {
+	for kind, old := range batchKinds {
+		for _, format := range formats {
+			t.Run(kind+" "+format, func(t *testing.T) {
+				f := newFixture(t, "--object-format="+format)
+				r := f.open()
+				r.Batch().old = old
+				small, empty := f.blob("hello\n"), f.blob("")
+				large := strings.Repeat("0123456789abcdef", 200_000)
+				big := f.blob(large)
+				f.git("update-ref", "refs/x/y", string(small))
+				missing := strings.Repeat("1", len(small))
+				specs := []string{string(small), missing, string(big), "refs/x/y", "no such ref", string(empty), "a missing"}
+				want := []string{"hello\n", "", large, "hello\n", "", "", ""}
+				absent := []bool{false, true, false, false, true, false, true}
+				seen := 0
+				err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
+					seen++
+					if errors.Is(err, ErrMissing) != absent[i] || string(o.Data) != want[i] {
+						t.Errorf("%d: %v, %d bytes", i, err, len(o.Data))
+					}
+					return nil
+				})
+				if err != nil || seen != len(specs) {
+					t.Errorf("%v after %d", err, seen)
+				}
+				err = r.Batch().Info(ctx(t), specs, func(i int, o Object, err error) error {
+					if errors.Is(err, ErrMissing) != absent[i] || o.Size != int64(len(want[i])) || o.Data != nil || err == nil && o.Type != "blob" {
+						t.Errorf("%d: %v, %+v", i, err, o)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// A reader that stops early leaves nothing behind that the next one would get.
+func TestBatchStopsEarly(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	var specs []string
+	for i := range 300 {
+		specs = append(specs, string(f.blob(fmt.Sprint(i, strings.Repeat("x", 3000)))))
+	}
+	enough := errors.New("enough")
+	for stop := range 3 {
+		err := r.Batch().Objects(ctx(t), specs, func(i int, _ Object, _ error) error {
+			if i == stop {
+				return enough
+			}
+			return nil
+		})
+		if !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		o, err := r.Batch().Object(ctx(t), specs[299])
+		if err != nil || !strings.HasPrefix(string(o.Data), "299") {
+			t.Fatalf("%v %.10q", err, o.Data)
+		}
+	}
+}
+
+func TestBatchConcurrently(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	var oids []name.OID
+	for i := range 20 {
+		oids = append(oids, f.blob(fmt.Sprint(i)))
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i, oid := range oids {
+				if o, err := r.Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != fmt.Sprint(i) {
+					t.Errorf("%v %q", err, o.Data)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func deflate(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	if _, err := w.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One damaged object is an error of its own; those around it are read.
+func TestBatchDamaged(t *testing.T) {
+	garbled := map[string]string{
+		"empty":     "",
+		"no zlib":   "this is no zlib stream",
+		"cut":       "",
+		"no header": deflate(t, "nothing of git's"),
+		"long":      deflate(t, "blob 99999999999999\x00short"),
+		"huge":      deflate(t, "blob 5000000000\x00short"),
+		"negative":  deflate(t, "blob -5\x00short"),
+		"bad type":  deflate(t, "blot 5\x00short"),
+	}
+	whole := deflate(t, "blob 300000\x00"+strings.Repeat("abc", 100_000))
+	garbled["cut"] = whole[:len(whole)-20]
+	for kind, old := range batchKinds {
+		for what, content := range garbled {
+			t.Run(kind+" "+what, func(t *testing.T) {
+				f := newFixture(t)
+				before, bad, after := f.blob("before"), f.blob("to be damaged"), f.blob("after")
+				f.rewrite(bad, content)
+				r := f.open()
+				r.Batch().old = old
+				var got []string
+				specs := []string{string(before), string(bad), string(after)}
+				err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
+					if i == 1 && err == nil {
+						t.Errorf("the damaged one was read: %.20q", o.Data)
+					}
+					if i != 1 {
+						got = append(got, string(o.Data))
+					}
+					return nil
+				})
+				if err != nil || len(got) != 2 || got[0] != "before" || got[1] != "after" {
+					t.Errorf("%v %q", err, got)
+				}
+				if err := r.Batch().Info(ctx(t), specs, func(int, Object, error) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func TestReadSized(t *testing.T) {
+	if _, err := readSized(strings.NewReader("x"), MaxObject+1); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	if _, err := readSized(strings.NewReader("x"), MaxObject); !errors.Is(err, errEnded) {
+		t.Error(err)
+	}
+}
+
+// A cat-file that died between two requests is started again.
+func TestBatchRestarts(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	oid := string(f.blob("x"))
+	for range 2 {
+		if _, err := r.Batch().Object(ctx(t), oid); err != nil {
+			t.Fatal(err)
+		}
+		p := r.Batch().command
+		if p == nil {
+			t.Skip("this git does not know --batch-command")
+		}
+		if err := p.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBatchContext(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	oid := string(f.blob("x"))
+	c, cancel := context.WithCancel(ctx(t))
+	specs := make([]string, 50_000)
+	for i := range specs {
+		specs[i] = oid
+	}
+	err := r.Batch().Objects(c, specs, func(i int, _ Object, _ error) error {
+		if i == 10 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := r.Batch().Object(ctx(t), oid); err != nil {
+		t.Error(err)
+	}
+}
+
+// A tag that is called like a full ref does not answer for it.
+func TestResolve(t *testing.T) {
+	f := newFixture(t)
+	one, two := f.blob("one"), f.blob("two")
+	f.git("update-ref", "refs/checkpoints/s/journal", string(one))
+	for _, shadow := range []string{"refs/tags/", "refs/heads/", "refs/", "refs/remotes/"} {
+		for _, ref := range []string{"refs/checkpoints/s/journal", "refs/checkpoints/t/journal"} {
+			if shadow != "refs/heads/" { // only a commit may be there
+				f.git("update-ref", shadow+ref, string(two))
+			}
+		}
+	}
+	r := f.open()
+	if oid, err := r.Batch().Resolve(ctx(t), "refs/checkpoints/s/journal"); oid != one || err != nil {
+		t.Errorf("%q %v", oid, err)
+	}
+	if oid, err := r.Batch().Resolve(ctx(t), "refs/checkpoints/t/journal"); !errors.Is(err, ErrMissing) {
+		t.Errorf("%q %v", oid, err)
+	}
+	got, err := r.Batch().ResolveAll(ctx(t), "refs/no/such", "refs/checkpoints/s/journal", "refs/tags/refs/checkpoints/s/journal")
+	if err != nil || len(got) != 2 || got["refs/tags/refs/checkpoints/s/journal"] != two {
+		t.Errorf("%v %v", got, err)
+	}
+}

@@ -1,0 +1,54 @@
+package git
+
+import "strings"
+
+// dropped is the inherited environment that must not reach the git processes
+// started here: it would move the index, the dates or the meaning of paths under
+// them, or write traces into output that is parsed. Everything else stays, so
+// that `git -c key=value checkpoint` and the settings of ssh and TLS work.
+var dropped = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", // set anew, absolute, for each process
+	"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE",
+	"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+	"GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_OPTIONAL_LOCKS", "GIT_NO_REPLACE_OBJECTS", "LC_ALL", "LANGUAGE",
+}
+
+// fixed is what every git process started here sees.
+var fixed = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C"}
+
+// quiet holds the configuration that keeps capture and ref updates free of side
+// effects: no hook, no file watcher, no background maintenance, no advice.
+var quiet = []string{
+	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.safecrlf=false", "core.splitIndex=false",
+	"core.ignoreStat=false", "advice.addEmbeddedRepo=false", "gc.auto=0", "maintenance.auto=false",
+	"core.quotePath=true",
+}
+
+// cleanEnv returns env without the dropped variables and GIT_TRACE*.
+func cleanEnv(env []string) []string {
+	out := make([]string, 0, len(env)+len(fixed)+4)
+next:
+	for _, kv := range env {
+		key, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(key, "GIT_TRACE") {
+			continue
+		}
+		for _, d := range dropped {
+			if key == d {
+				continue next
+			}
+		}
+		out = append(out, kv)
+	}
+	return append(out, fixed...)
+}
+
+// lookup finds the last value of key in env.
+func lookup(env []string, key string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {
+			return v
+		}
+	}
+	return ""
+}

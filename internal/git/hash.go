@@ -1,0 +1,23 @@
+package git
+
+import (
+	"crypto/sha1" //nolint:gosec // git's own hash
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+
+	"git-checkpoint/internal/name"
+)
+
+// HashObject is the id that an object of a type has in a repository of an object
+// format ("sha1" or "sha256"); nothing is written.
+func HashObject(format, typ string, data []byte) name.OID {
+	var h hash.Hash = sha1.New() //nolint:gosec // git's own hash
+	if format == "sha256" {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
+	h.Write(data)
+	return name.OID(hex.EncodeToString(h.Sum(nil)))
+}

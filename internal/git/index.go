@@ -1,0 +1,238 @@
+package git
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"git-checkpoint/internal/name"
+)
+
+// Index is an index file, versions 2 to 4, read but never written here. go-git's
+// decoder drops the assume-unchanged bit and keeps every entry in memory; this
+// one hands them out one by one.
+type Index struct {
+	Version    int
+	Count      int
+	Tree       name.OID // the cache tree's root: the staged tree, when it is known
+	Split      bool     // part of the entries is in a shared index
+	Sparse     bool     // directories stand for their files
+	Flagged    bool     // an entry has a stage or one of the flag bits
+	data       []byte
+	entriesEnd int
+	hashLen    int
+}
+
+// IndexEntry is one entry of an index.
+type IndexEntry struct {
+	Path            string
+	Mode            Mode
+	OID             name.OID
+	Stage           int
+	AssumeUnchanged bool
+	SkipWorktree    bool
+	IntentToAdd     bool
+	Size            uint32 // of the file when it was last compared, modulo 2^32
+	MtimeSec        uint32
+	MtimeNsec       uint32
+	CtimeSec        uint32
+	CtimeNsec       uint32
+	Inode           uint32
+}
+
+const (
+	flagAssume  = 0x8000
+	flagMore    = 0x4000
+	flagStage   = 0x3000
+	moreSkip    = 0x4000
+	moreIntent  = 0x2000
+	entryHeader = 40 // ctime, mtime, dev, ino, mode, uid, gid, size
+)
+
+// ReadIndex reads an index file. A missing one is an empty index.
+func (r *Repo) ReadIndex(path string) (*Index, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Index{Version: 2}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	ix, err := ParseIndex(data, r.HashLen())
+	if err != nil {
+		return nil, fmt.Errorf("read index %q: %w", path, err)
+	}
+	return ix, nil
+}
+
+// ParseIndex checks the structure of an index; hashLen is 20 or 32 bytes. It does
+// not verify the trailing checksum, which git may leave out (index.skipHash).
+func ParseIndex(data []byte, hashLen int) (*Index, error) {
+	if len(data) < 12+hashLen || string(data[:4]) != "DIRC" {
+		return nil, errors.New("not an index file")
+	}
+	ix := &Index{
+		Version: int(binary.BigEndian.Uint32(data[4:])), Count: int(binary.BigEndian.Uint32(data[8:])),
+		data: data[:len(data)-hashLen], hashLen: hashLen,
+	}
+	if ix.Version < 2 || ix.Version > 4 {
+		return nil, fmt.Errorf("index version %d is not known", ix.Version)
+	}
+	at := 12
+	for i := 0; i < ix.Count; i++ {
+		h, err := ix.header(at)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
+		}
+		if h.flags&(flagAssume|flagStage) != 0 || h.more&(moreSkip|moreIntent) != 0 {
+			ix.Flagged = true
+		}
+		at = h.end
+	}
+	ix.entriesEnd = at
+	return ix, ix.extensions(at)
+}
+
+func (ix *Index) extensions(at int) error {
+	for at+8 <= len(ix.data) {
+		sig, size := string(ix.data[at:at+4]), int(binary.BigEndian.Uint32(ix.data[at+4:]))
+		at += 8
+		if size < 0 || size > len(ix.data)-at {
+			return fmt.Errorf("extension %q is cut off", sig)
+		}
+		switch body := ix.data[at : at+size]; sig {
+		case "TREE":
+			ix.Tree = cacheTreeRoot(body, ix.hashLen)
+		case "link":
+			ix.Split = true
+		case "sdir":
+			ix.Sparse = true
+		default:
+			if sig[0] < 'A' || sig[0] > 'Z' {
+				return fmt.Errorf("extension %q is not known", sig)
+			}
+		}
+		at += size
+	}
+	return nil
+}
+
+// cacheTreeRoot reads the first entry of the extension: an empty path, the
+// number of entries (-1: not valid) and of subtrees, and the tree's id.
+func cacheTreeRoot(body []byte, hashLen int) name.OID {
+	if len(body) == 0 || body[0] != 0 {
+		return ""
+	}
+	line, rest, ok := bytes.Cut(body[1:], []byte{'\n'})
+	count, _, _ := bytes.Cut(line, []byte{' '})
+	if n, err := strconv.Atoi(string(count)); !ok || err != nil || n < 0 || len(rest) < hashLen {
+		return ""
+	}
+	return name.OID(hex.EncodeToString(rest[:hashLen]))
+}
+
+// span says where the parts of an entry lie in the file.
+type span struct {
+	start, oid         int
+	flags, more        uint16
+	strip              int // version 4: bytes of the previous path to drop
+	path, pathEnd, end int
+}
+
+func (ix *Index) header(at int) (span, error) {
+	h := span{start: at, oid: at + entryHeader}
+	p := h.oid + ix.hashLen
+	if p+2 > len(ix.data) {
+		return h, errors.New("cut off")
+	}
+	h.flags = binary.BigEndian.Uint16(ix.data[p:])
+	p += 2
+	if h.flags&flagMore != 0 {
+		if p+2 > len(ix.data) {
+			return h, errors.New("cut off")
+		}
+		h.more = binary.BigEndian.Uint16(ix.data[p:])
+		p += 2
+	}
+	if ix.Version == 4 {
+		n, width := offsetVarint(ix.data[p:])
+		if width == 0 {
+			return h, errors.New("cut off in its path")
+		}
+		h.strip = n
+		p += width
+	}
+	h.path = p
+	length := bytes.IndexByte(ix.data[p:], 0)
+	if length < 0 {
+		return h, errors.New("cut off in its path")
+	}
+	h.pathEnd = p + length
+	h.end = h.pathEnd + 1
+	if ix.Version < 4 { // padded with NULs to a multiple of eight
+		h.end = at + (h.pathEnd-at+8)&^7
+	}
+	if h.end > len(ix.data) {
+		return h, errors.New("cut off")
+	}
+	return h, nil
+}
+
+// offsetVarint decodes git's offset encoding; width 0 means that it is cut off.
+func offsetVarint(data []byte) (n, width int) {
+	for i, c := range data {
+		if i > 4 {
+			return 0, 0
+		}
+		if i > 0 {
+			n = (n + 1) << 7
+		}
+		n |= int(c & 0x7f)
+		if c&0x80 == 0 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// Each calls fn for every entry, in the order of the file: by path, then stage.
+func (ix *Index) Each(fn func(IndexEntry) error) error {
+	at := 12
+	var path []byte
+	for i := 0; i < ix.Count; i++ {
+		h, err := ix.header(at)
+		if err != nil {
+			return err
+		}
+		if h.strip > len(path) {
+			return fmt.Errorf("index entry %d: its path drops more than there is", i)
+		}
+		if ix.Version == 4 {
+			path = append(path[:len(path)-h.strip], ix.data[h.path:h.pathEnd]...)
+		} else {
+			path = append(path[:0], ix.data[h.path:h.pathEnd]...)
+		}
+		at = h.end
+		if err := fn(ix.entry(h, string(path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ix *Index) entry(h span, path string) IndexEntry {
+	word := func(n int) uint32 { return binary.BigEndian.Uint32(ix.data[h.start+4*n:]) }
+	return IndexEntry{
+		Path: path, OID: name.OID(hex.EncodeToString(ix.data[h.oid : h.oid+ix.hashLen])),
+		CtimeSec: word(0), CtimeNsec: word(1), MtimeSec: word(2), MtimeNsec: word(3), Inode: word(5),
+		Mode: Mode(word(6)), Size: word(9), Stage: int(h.flags & flagStage >> 12),
+		AssumeUnchanged: h.flags&flagAssume != 0,
+		SkipWorktree:    h.more&moreSkip != 0,
+		IntentToAdd:     h.more&moreIntent != 0,
+	}
+}

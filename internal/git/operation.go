@@ -1,0 +1,80 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// operations are the files in a worktree's git directory that say what is under
+// way; the first that exists counts.
+var operations = [...]struct{ file, operation string }{
+	{"rebase-merge", "rebase"}, {"rebase-apply/applying", "am"}, {"rebase-apply", "rebase"},
+	{"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},
+	{"sequencer", "cherry-pick"}, {"BISECT_LOG", "bisect"},
+}
+
+// Operation names what is in progress in this worktree: merge, rebase, am,
+// cherry-pick, revert or bisect; empty when nothing is.
+func (r *Repo) Operation() string {
+	for _, o := range operations {
+		if _, err := os.Lstat(filepath.Join(r.GitDir, filepath.FromSlash(o.file))); err == nil {
+			return o.operation
+		}
+	}
+	return ""
+}
+
+// Worktree is one of the repository's worktrees.
+type Worktree struct {
+	Name   string // "main" or the name of the linked one
+	GitDir string
+	Branch name.Ref // empty when detached
+	Head   name.OID // empty when unborn
+}
+
+// Worktrees lists the repository's worktrees, the main one first. Without linked
+// ones that costs no process, and the list is empty.
+func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
+	linked, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	if err != nil || len(linked) == 0 {
+		return nil, nil //nolint:nilerr // no such directory: no linked worktrees
+	}
+	byPath := map[string]string{}
+	for _, d := range linked {
+		data, err := os.ReadFile(filepath.Join(r.CommonDir, "worktrees", d.Name(), "gitdir"))
+		if err == nil {
+			byPath[filepath.Dir(strings.TrimSpace(string(data)))] = d.Name()
+		}
+	}
+	res, err := r.Run(ctx, Cmd{Args: []string{"worktree", "list", "--porcelain"}})
+	if err != nil {
+		return nil, err
+	}
+	var out []Worktree
+	for i, block := range strings.Split(strings.TrimSpace(string(res.Stdout)), "\n\n") {
+		w := Worktree{Name: "main", GitDir: r.CommonDir}
+		for _, line := range strings.Split(block, "\n") {
+			key, value, _ := strings.Cut(line, " ")
+			switch key {
+			case "worktree":
+				if n, ok := byPath[value]; ok && i > 0 {
+					w.Name, w.GitDir = n, filepath.Join(r.CommonDir, "worktrees", n)
+				} else if i > 0 {
+					w.Name, w.GitDir = filepath.Base(value), ""
+				}
+			case "HEAD":
+				if oid := name.OID(value); !oid.IsZero() {
+					w.Head = oid
+				}
+			case "branch":
+				w.Branch = name.Ref(value)
+			}
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}

@@ -1,0 +1,122 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// RefValue is a ref and the object that it points to directly.
+type RefValue struct {
+	Ref      name.Ref
+	OID      name.OID
+	Type     string
+	Contents string // of a commit or tag: the message; only from RefsWithContents
+}
+
+// Refs lists the refs below the prefixes, sorted by name. It reads no objects,
+// so that a missing one stops nothing; Type is empty.
+func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error) {
+	return r.forEachRef(ctx, "%(objectname) %(refname)%00", prefixes)
+}
+
+// RefsWithContents also reads each object's type and message. It fails when one
+// of the objects is missing.
+func (r *Repo) RefsWithContents(ctx context.Context, prefixes ...string) ([]RefValue, error) {
+	return r.forEachRef(ctx, "%(objectname) %(refname) %(objecttype)%00%(contents)%00", prefixes)
+}
+
+func (r *Repo) forEachRef(ctx context.Context, format string, prefixes []string) ([]RefValue, error) {
+	args := append([]string{"for-each-ref", "--format=" + format}, prefixes...)
+	res, err := r.Run(ctx, Cmd{Args: args})
+	if err != nil {
+		return nil, fmt.Errorf("list refs: %w", err)
+	}
+	parts := bytes.Split(res.Stdout, []byte{0})
+	step := strings.Count(format, "%00")
+	var out []RefValue
+	for i := 0; i+step < len(parts); i += step {
+		f := strings.Split(strings.TrimPrefix(string(parts[i]), "\n"), " ")
+		if len(f) < 2 {
+			return nil, fmt.Errorf("list refs: unexpected line %q", parts[i])
+		}
+		v := RefValue{OID: name.OID(f[0]), Ref: name.Ref(f[1])}
+		if step == 2 && len(f) > 2 {
+			v.Type, v.Contents = f[2], string(parts[i+1])
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// Update is one ref change of a transaction. An empty New deletes; an empty Old
+// demands that the ref does not exist.
+type Update struct {
+	Ref      name.Ref
+	New, Old name.OID
+}
+
+// ErrRaced says that a ref was not as a transaction expected it, or was locked.
+var ErrRaced = errors.New("a ref changed meanwhile")
+
+// UpdateRefs applies all updates in one transaction, in order, or none. No
+// reflog is written: it would keep what a prune lets go. An error that wraps
+// ErrRaced can be retried from the refs as they are then.
+func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
+	var in bytes.Buffer
+	in.WriteString("start\x00")
+	zero := strings.Repeat("0", 2*r.HashLen())
+	for _, u := range updates {
+		old := string(u.Old)
+		if old == "" {
+			old = zero
+		}
+		switch {
+		case strings.ContainsAny(string(u.Ref), " \n\x00"):
+			return fmt.Errorf("update ref %q: not a ref name", u.Ref)
+		case u.New == "":
+			fmt.Fprintf(&in, "option no-deref\x00delete %s\x00%s\x00", u.Ref, old)
+		default:
+			fmt.Fprintf(&in, "option no-deref\x00update %s\x00%s\x00%s\x00", u.Ref, u.New, old)
+		}
+	}
+	in.WriteString("prepare\x00commit\x00")
+	_, err := r.Run(ctx, Cmd{Args: []string{"update-ref", "--stdin", "-z"}, Stdin: &in, Config: []string{"core.logAllRefUpdates=false"}})
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("update refs: %w", err)
+	}
+	if m := lockExists.FindStringSubmatch(e.Stderr); m != nil {
+		return &LockedError{Path: m[1]}
+	}
+	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless.MatchString(e.Stderr) {
+		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
+	}
+	return fmt.Errorf("update refs: %w", err)
+}
+
+// lockExists is how git says, in the C locale, that a lock file is in its way. A
+// deletion that meets packed-refs.lock says no more than this.
+var lockExists = regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`)
+
+// hopeless is what trying again would not change.
+var hopeless = regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
+
+// LockedError is an ErrRaced that names the lock that another process holds, or
+// left behind.
+type LockedError struct{ Path string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("the lock %q is held by another process", e.Path)
+}
+
+// Unwrap makes it an ErrRaced.
+func (e *LockedError) Unwrap() error { return ErrRaced }

@@ -1,0 +1,186 @@
+package git
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+func TestRefs(t *testing.T) {
+	f := newFixture(t)
+	f.git("commit", "-q", "--allow-empty", "-m", "subject\n\nbody\n-- >8 --\nKey: value")
+	head := name.OID(f.git("rev-parse", "HEAD"))
+	blob := f.blob("no commit")
+	for ref, oid := range map[string]name.OID{"refs/x/b": head, "refs/x/a": blob, "refs/y/c": head} {
+		f.git("update-ref", ref, string(oid))
+	}
+	r := f.open()
+	got, err := r.RefsWithContents(ctx(t), "refs/x")
+	if err != nil || len(got) != 2 || got[0] != (RefValue{Ref: "refs/x/a", OID: blob, Type: "blob", Contents: got[0].Contents}) {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if got[1].Type != "commit" || got[1].Contents != "subject\n\nbody\n-- >8 --\nKey: value\n" {
+		t.Errorf("%+v", got[1])
+	}
+	if got, err = r.Refs(ctx(t), "refs/none"); len(got) != 0 || err != nil {
+		t.Errorf("%v %v", got, err)
+	}
+	if err := os.Remove(f.loosePath(blob)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = r.Refs(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0].OID != blob {
+		t.Errorf("with a missing object: %+v %v", got, err)
+	}
+	if _, err = r.RefsWithContents(ctx(t), "refs/x"); err == nil {
+		t.Error("a missing object was not noticed")
+	}
+}
+
+func TestUpdateRefs(t *testing.T) {
+	f := newFixture(t)
+	f.git("config", "core.logAllRefUpdates", "always")
+	one, two := f.blob("one"), f.blob("two")
+	r := f.open()
+	update := func(u ...Update) error { t.Helper(); return r.UpdateRefs(ctx(t), u) }
+	if err := update(Update{Ref: "refs/x/a", New: one}, Update{Ref: "refs/x/b", New: two}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(f.dir, ".git/logs/refs/x")); err == nil {
+		t.Error("a reflog was written")
+	}
+	for what, u := range map[string]Update{
+		"exists":    {Ref: "refs/x/a", New: two},
+		"differs":   {Ref: "refs/x/a", New: two, Old: two},
+		"is gone":   {Ref: "refs/x/c", New: two, Old: one},
+		"delete":    {Ref: "refs/x/a", Old: two},
+		"directory": {Ref: "refs/x/a/b", New: one},
+	} {
+		if err := update(Update{Ref: "refs/x/new", New: one}, u); !errors.Is(err, ErrRaced) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if out, err := f.try("", "rev-parse", "--verify", "-q", "refs/x/new"); err == nil {
+		t.Errorf("half a transaction: %s", out)
+	}
+	if err := update(Update{Ref: "refs/x/a", Old: one}, Update{Ref: "refs/x/b", New: one, Old: two}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.git("for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/x/b "+string(one) {
+		t.Errorf("%q", got)
+	}
+	if err := update(Update{Ref: "refs/x/y z", New: one}); err == nil || errors.Is(err, ErrRaced) {
+		t.Errorf("%v", err)
+	}
+	if err := update(Update{Ref: "refs/x/../y", New: one}); err == nil || errors.Is(err, ErrRaced) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A lock of another process is named, on a loose ref and on the packed ones.
+func TestUpdateRefsLocked(t *testing.T) {
+	f := newFixture(t)
+	one := f.blob("one")
+	f.git("update-ref", "refs/x/a", string(one))
+	f.git("pack-refs", "--all")
+	f.git("config", "core.packedRefsTimeout", "10")
+	r := f.open()
+	for path, u := range map[string]Update{
+		".git/packed-refs.lock": {Ref: "refs/x/a", Old: one},
+		".git/refs/x/b.lock":    {Ref: "refs/x/b", New: one},
+	} {
+		f.write(path, "")
+		err := r.UpdateRefs(ctx(t), []Update{u})
+		var locked *LockedError
+		if !errors.Is(err, ErrRaced) || !errors.As(err, &locked) || !strings.HasSuffix(locked.Path, path) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := os.Lstat(filepath.Join(f.dir, path)); err != nil {
+			t.Errorf("the lock is gone: %v", err)
+		}
+		if err := os.Remove(filepath.Join(f.dir, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// History gives what reading commit by commit gives, whatever is in names and messages.
+func TestHistory(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			r := f.open()
+			tree, err := r.WriteTree(ctx(t), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var parents []name.OID
+			want := map[name.OID]Commit{}
+			for i, message := range []string{"", "one\n", "\n\nleading", "two\n\nKey: value\n\n\n", "tab\there\n\tand", "-- >8 --\n\x01"} {
+				when := time.Unix(int64(1_700_000_000+i), 0).In(time.FixedZone("", 3600*i))
+				c := Commit{
+					Tree: tree, Parents: parents, Message: message,
+					Author: Signature{"A\tb c", "a@x", when}, Committer: Signature{"C", "", when.Add(time.Second)},
+				}
+				if c.OID, err = r.WriteCommit(ctx(t), c); err != nil {
+					t.Fatal(err)
+				}
+				want[c.OID] = c
+				parents = []name.OID{c.OID}
+			}
+			got, err := r.History(ctx(t), parents[0])
+			if err != nil || len(got) != len(want) {
+				t.Fatalf("%d %v", len(got), err)
+			}
+			for _, c := range got {
+				single, err := r.ReadCommit(ctx(t), string(c.OID))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if string(c.Encode()) != string(want[c.OID].Encode()) {
+					t.Errorf("history:\n%q\nwritten:\n%q", c.Encode(), want[c.OID].Encode())
+				}
+				if string(single.Encode()) != string(want[c.OID].Encode()) {
+					t.Errorf("single:\n%q\nwritten:\n%q", single.Encode(), want[c.OID].Encode())
+				}
+			}
+			if got, err = r.History(ctx(t), parents[0], want[parents[0]].Parents...); err != nil || len(got) != 1 {
+				t.Errorf("with a known one: %d %v", len(got), err)
+			}
+		})
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	f := newFixture(t)
+	f.env = f.env[:3] // no GIT_AUTHOR_NAME and so on
+	when := time.Unix(1, 0)
+	if a, c := f.open().Identity(when); a.Person() != "git-checkpoint <git-checkpoint@localhost>" || c.Person() != a.Person() {
+		t.Errorf("%v %v", a, c)
+	}
+	f.git("config", "user.name", "Ann <x>\n")
+	f.git("config", "user.email", "a@b")
+	f.git("config", "committer.name", "Cid")
+	if a, c := f.open("GIT_AUTHOR_EMAIL=e@f").Identity(when); a.Person() != "Ann x <e@f>" || c.Person() != "Cid <a@b>" {
+		t.Errorf("%v %v", a, c)
+	}
+}
+
+func FuzzParseCommit(f *testing.F) {
+	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor A <a> 1 +0000\ncommitter B <b> 2 -0130\ngpgsig x\n y\n\nmessage\n"))
+	f.Add([]byte("tree \nauthor <\ncommitter >\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := ParseCommit("x", data)
+		if err != nil {
+			return
+		}
+		again, err := ParseCommit("x", c.Encode())
+		if err != nil || string(again.Encode()) != string(c.Encode()) {
+			t.Errorf("%q\n%q\n%v", c.Encode(), again.Encode(), err)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+func TestOpen(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			r := f.open()
+			if r.Head.OID != "" || r.Head.Branch != "refs/heads/main" {
+				t.Errorf("unborn: %+v", r.Head)
+			}
+			if r.Format != format || r.WorkTree != f.dir || r.GitDir != filepath.Join(f.dir, ".git") || r.Prefix != "" {
+				t.Errorf("%+v", r)
+			}
+			f.write("sub/file", "x")
+			f.git("add", ".")
+			f.git("commit", "-qm", "one")
+			head := name.OID(f.git("rev-parse", "HEAD"))
+			if r = f.open(); r.Head.OID != head || r.Head.Branch != "refs/heads/main" {
+				t.Errorf("on a branch: %+v", r.Head)
+			}
+			f.git("update-ref", "refs/heads/HEAD", "main") // makes the name ambiguous
+			if r = f.open(); r.Head.OID != head || r.Head.Branch != "refs/heads/main" {
+				t.Errorf("with a branch called HEAD: %+v", r.Head)
+			}
+			f.git("update-ref", "-d", "refs/heads/HEAD")
+			f.git("checkout", "-q", "--detach")
+			if r = f.open(); r.Head.OID != head || r.Head.Branch != "" {
+				t.Errorf("detached: %+v", r.Head)
+			}
+		})
+	}
+}
+
+func TestOpenPlaces(t *testing.T) {
+	f := newFixture(t)
+	f.write("sub/file", "x")
+	f.git("add", ".")
+	f.git("commit", "-qm", "one")
+	f.git("worktree", "add", "-q", "../linked")
+	f.dir = filepath.Join(filepath.Dir(f.dir), "linked", "sub")
+	r := f.open()
+	if r.Prefix != "sub/" || r.WorkTree != filepath.Dir(f.dir) || r.GitDir == r.CommonDir || filepath.Base(r.GitDir) != "linked" {
+		t.Errorf("linked worktree: %+v", r)
+	}
+	if r.IndexPath != filepath.Join(r.GitDir, "index") {
+		t.Errorf("index: %q", r.IndexPath)
+	}
+	if r = f.open("GIT_INDEX_FILE=/some/index"); r.IndexPath != "/some/index" {
+		t.Errorf("inherited index: %q", r.IndexPath)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	f := newFixture(t)
+	f.git("init", "-q", "--bare", "../bare.git")
+	for _, dir := range []string{filepath.Dir(f.dir), filepath.Join(filepath.Dir(f.dir), "bare.git"), filepath.Join(f.dir, ".git")} {
+		_, err := Open(ctx(t), Options{Dir: dir, Env: append(f.env, "GIT_CEILING_DIRECTORIES=/")})
+		if !errors.Is(err, ErrUnusable) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	odd := filepath.Join(filepath.Dir(f.dir), "new\nline")
+	if err := os.Mkdir(odd, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	f.dir = odd
+	f.git("init", "-q")
+	if _, err := Open(ctx(t), Options{Dir: odd, Env: f.env}); !errors.Is(err, ErrUnusable) {
+		t.Errorf("newline, unborn: %v", err)
+	}
+	f.git("commit", "-q", "--allow-empty", "-m", "x")
+	if _, err := Open(ctx(t), Options{Dir: odd, Env: f.env}); !errors.Is(err, ErrUnusable) {
+		t.Errorf("newline: %v", err)
+	}
+}
+
+// What the user configured is read, not what is set for our own processes.
+func TestConfigIsTheUsers(t *testing.T) {
+	f := newFixture(t)
+	f.git("config", "core.hooksPath", "my-hooks")
+	f.git("config", "gc.auto", "7")
+	r := f.open("GIT_CONFIG_PARAMETERS='checkpoint.tag=false'")
+	for key, want := range map[string]string{"core.hookspath": "my-hooks", "gc.auto": "7", "checkpoint.tag": "false"} {
+		if got, _ := r.Config.Get(key); got != want {
+			t.Errorf("%s = %q, not %q", key, got, want)
+		}
+	}
+}
+
+func TestCleanEnv(t *testing.T) {
+	in := []string{
+		"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=i", "GIT_TRACE2_EVENT=1", "GIT_TRACE=2", "GIT_LITERAL_PATHSPECS=1",
+		"GIT_AUTHOR_DATE=1", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_PARAMETERS='a.b=c'", "LC_ALL=de_DE", "GIT_PREFIX=sub/",
+		"GIT_OPTIONAL_LOCKS=1", "GIT_NO_REPLACE_OBJECTS=",
+	}
+	want := append([]string{"PATH=/bin", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_PARAMETERS='a.b=c'"}, fixed...)
+	if got := cleanEnv(in); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Our processes run no hook, and `-c` and `environment` of one command arrive.
+func TestRun(t *testing.T) {
+	f := newFixture(t)
+	f.write("x", "x")
+	f.git("add", "x")
+	f.git("commit", "-qm", "x")
+	marker := filepath.Join(f.dir, "hook-ran")
+	f.write(".git/hooks/reference-transaction", "#!/bin/sh\ntouch '"+marker+"'\n")
+	if err := os.Chmod(filepath.Join(f.dir, ".git/hooks/reference-transaction"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r := f.open("GIT_TRACE=1")
+	if err := r.UpdateRefs(ctx(t), []Update{{Ref: "refs/x/y", New: r.Head.OID}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(marker); err == nil {
+		t.Error("a hook ran")
+	}
+	res, err := r.Run(ctx(t), Cmd{Args: []string{"config", "my.key"}, Config: []string{"my.key=v"}, Env: []string{"X=y"}})
+	if err != nil || string(res.Stdout) != "v\n" || len(res.Stderr) > 0 {
+		t.Errorf("%q %v", res, err)
+	}
+	_, err = r.Run(ctx(t), Cmd{Args: []string{"rev-parse", "--verify", "nothing"}})
+	if ExitCode(err) != 128 || !strings.Contains(err.Error(), "git rev-parse: fatal: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A child of a killed git that keeps the pipe does not keep us.
+func TestRunEndsWithItsContext(t *testing.T) {
+	if _, err := exec.LookPath("sleep"); err != nil {
+		t.Skip("no sleep")
+	}
+	f := newFixture(t)
+	r := f.open()
+	c, cancel := context.WithTimeout(ctx(t), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := r.Run(c, Cmd{Args: []string{"-c", "alias.wait=!sleep 60", "wait"}})
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 30*time.Second {
+		t.Errorf("%v after %s", err, time.Since(start))
+	}
+}

@@ -1,0 +1,270 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// Mode is a tree entry's mode as git writes it, in octal.
+type Mode uint32
+
+// The modes that git knows.
+const (
+	ModeTree    Mode = 0o040000
+	ModeFile    Mode = 0o100644
+	ModeExec    Mode = 0o100755
+	ModeSymlink Mode = 0o120000
+	ModeGitlink Mode = 0o160000
+)
+
+// Entry is one name in a tree. The zero Entry stands for "nothing there".
+type Entry struct {
+	Mode Mode
+	Name string
+	OID  name.OID
+}
+
+// IsTree reports whether the entry is a directory.
+func (e Entry) IsTree() bool { return e.Mode == ModeTree }
+
+// same compares what two trees hold at one path, the name aside.
+func (e Entry) same(o Entry) bool { return e.Mode == o.Mode && e.OID == o.OID }
+
+// ParseTree decodes a tree object; hashLen is 20 or 32 bytes.
+func ParseTree(data []byte, hashLen int) ([]Entry, error) {
+	var out []Entry
+	for len(data) > 0 {
+		space := bytes.IndexByte(data, ' ')
+		if space < 1 || space > 7 {
+			return nil, fmt.Errorf("damaged tree: no mode after %d entries", len(out))
+		}
+		var mode Mode
+		for _, c := range data[:space] {
+			if c < '0' || c > '7' {
+				return nil, fmt.Errorf("damaged tree: mode %q", data[:space])
+			}
+			mode = mode<<3 | Mode(c-'0')
+		}
+		end := bytes.IndexByte(data[space:], 0)
+		if end < 2 || len(data) < space+end+1+hashLen {
+			return nil, fmt.Errorf("damaged tree: cut off after %d entries", len(out))
+		}
+		end += space
+		out = append(out, Entry{mode, string(data[space+1 : end]), name.OID(hex.EncodeToString(data[end+1 : end+1+hashLen]))})
+		data = data[end+1+hashLen:]
+	}
+	return out, nil
+}
+
+// EncodeTree sorts entries as git does and encodes them.
+func EncodeTree(entries []Entry) ([]byte, error) {
+	sort.Slice(entries, func(i, j int) bool { return sortKey(entries[i]) < sortKey(entries[j]) })
+	var b bytes.Buffer
+	for _, e := range entries {
+		raw, err := hex.DecodeString(string(e.OID))
+		if err != nil {
+			return nil, fmt.Errorf("encode tree entry %q: %w", e.Name, err)
+		}
+		fmt.Fprintf(&b, "%o %s\x00", uint32(e.Mode), e.Name)
+		b.Write(raw)
+	}
+	return b.Bytes(), nil
+}
+
+// sortKey orders a directory as if its name ended in '/'.
+func sortKey(e Entry) string {
+	if e.IsTree() {
+		return e.Name + "/"
+	}
+	return e.Name
+}
+
+// HashLen is the length of a binary object id: 20 or 32.
+func (r *Repo) HashLen() int {
+	if r.Format == "sha256" {
+		return 32
+	}
+	return 20
+}
+
+// ReadTree reads one tree; a zero id is the empty tree.
+func (r *Repo) ReadTree(ctx context.Context, oid name.OID) ([]Entry, error) {
+	if oid.IsZero() {
+		return nil, nil
+	}
+	o, err := r.Batch().Typed(ctx, string(oid), "tree")
+	if err != nil {
+		return nil, fmt.Errorf("read tree %s: %w", oid, err)
+	}
+	return ParseTree(o.Data, r.HashLen())
+}
+
+// Lookup finds the entry at a path below tree; ok is false when nothing is there.
+func (r *Repo) Lookup(ctx context.Context, tree name.OID, p string) (Entry, bool, error) {
+	e := Entry{Mode: ModeTree, OID: tree}
+	for _, part := range strings.Split(p, "/") {
+		if !e.IsTree() {
+			return Entry{}, false, nil
+		}
+		entries, err := r.ReadTree(ctx, e.OID)
+		if err != nil {
+			return Entry{}, false, err
+		}
+		found := false
+		for _, c := range entries {
+			if c.Name == part {
+				e, found = c, true
+				break
+			}
+		}
+		if !found {
+			return Entry{}, false, nil
+		}
+	}
+	return e, true, nil
+}
+
+// Change is a path that differs between two trees. Old or New is zero where
+// nothing is; neither is ever a directory.
+type Change struct {
+	Path     string
+	Old, New Entry
+}
+
+// Bounds of what is walked: a few hostile trees that hold each other many times
+// stand for more paths than any machine can list.
+const (
+	maxTreeDepth = 2048 // git's own default, core.maxTreeDepth
+	maxTreePaths = 1 << 22
+)
+
+// DiffTrees lists the paths that differ, sorted, without detecting renames. It
+// reads only directories that differ, one level at a time.
+func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
+	var out []Change
+	level := []treePair{{"", a, b}}
+	for depth := 0; len(level) > 0; depth++ {
+		if depth > maxTreeDepth {
+			return nil, fmt.Errorf("compare trees %s and %s: more than %d directories deep", a, b, maxTreeDepth)
+		}
+		trees, err := r.readPairs(ctx, level)
+		if err != nil {
+			return nil, err
+		}
+		var next []treePair
+		for _, p := range level {
+			if p.a == p.b {
+				continue
+			}
+			changed, deeper := compare(p, trees[p.a], trees[p.b])
+			out = append(out, changed...)
+			next = append(next, deeper...)
+			if len(out)+len(next) > maxTreePaths {
+				return nil, fmt.Errorf("compare trees %s and %s: more than %d paths", a, b, maxTreePaths)
+			}
+		}
+		level = next
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	return out, nil
+}
+
+type treePair struct {
+	dir  string
+	a, b name.OID // empty: no directory there
+}
+
+func (r *Repo) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]Entry, error) {
+	trees := map[name.OID][]Entry{}
+	var want []string
+	for _, p := range pairs {
+		for _, oid := range []name.OID{p.a, p.b} {
+			if _, known := trees[oid]; p.a != p.b && !oid.IsZero() && !known {
+				trees[oid] = nil
+				want = append(want, string(oid))
+			}
+		}
+	}
+	err := r.Batch().Objects(ctx, want, func(i int, o Object, err error) error {
+		if err == nil && o.Type != "tree" {
+			err = fmt.Errorf("object is a %s", o.Type)
+		}
+		if err != nil {
+			return fmt.Errorf("read tree %s: %w", want[i], err)
+		}
+		entries, err := ParseTree(o.Data, r.HashLen())
+		trees[name.OID(want[i])] = entries
+		return err
+	})
+	return trees, err
+}
+
+// compare lists the changed files of one directory and the pairs of
+// subdirectories that differ.
+func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
+	byName := make(map[string]*[2]Entry, len(a))
+	for side, entries := range [2][]Entry{a, b} {
+		for _, e := range entries {
+			if byName[e.Name] == nil {
+				byName[e.Name] = new([2]Entry)
+			}
+			byName[e.Name][side] = e
+		}
+	}
+	for n, e := range byName {
+		if e[0].same(e[1]) {
+			continue
+		}
+		full := below(p.dir, n)
+		sub := treePair{dir: full}
+		var c Change
+		if e[0].IsTree() {
+			sub.a = e[0].OID
+		} else {
+			c.Old = e[0]
+		}
+		if e[1].IsTree() {
+			sub.b = e[1].OID
+		} else {
+			c.New = e[1]
+		}
+		if sub.a != sub.b {
+			deeper = append(deeper, sub)
+		}
+		if !c.Old.same(c.New) {
+			c.Path = full
+			changed = append(changed, c)
+		}
+	}
+	return changed, deeper
+}
+
+// below joins without cleaning: what a hostile tree calls ".." must not become
+// another path.
+func below(dir, part string) string {
+	if dir == "" {
+		return part
+	}
+	return dir + "/" + part
+}
+
+// WalkTree calls each for every file, symlink and gitlink below tree, a level at
+// a time; paths are slash-separated and not sorted.
+func (r *Repo) WalkTree(ctx context.Context, tree name.OID, each func(path string, e Entry) error) error {
+	changes, err := r.DiffTrees(ctx, "", tree)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if err := each(c.Path, c.New); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package git
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/name"
+	"pgregory.net/rapid"
+)
+
+// part draws few names, so that files, directories and sort order collide.
+var part = rapid.SampledFrom([]string{"a", "a.b", "a-b", "a0", "b", "ä", "-x", "sp ace", "ta\tb", "new\nline", "\xff"})
+
+var treePath = rapid.Custom(func(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, "parts"), "/")
+})
+
+// files draws a set of paths none of which is a directory of another.
+func files(oids []name.OID) *rapid.Generator[map[string]Entry] {
+	return rapid.Custom(func(t *rapid.T) map[string]Entry {
+		out := map[string]Entry{}
+		for _, p := range rapid.SliceOfN(treePath, 0, 12).Draw(t, "paths") {
+			if collides(out, p) {
+				continue
+			}
+			out[p] = Entry{
+				Mode: rapid.SampledFrom([]Mode{ModeFile, ModeExec, ModeSymlink, ModeGitlink}).Draw(t, "mode"),
+				OID:  rapid.SampledFrom(oids).Draw(t, "oid"),
+			}
+		}
+		return out
+	})
+}
+
+func collides(at map[string]Entry, p string) bool {
+	for other := range at {
+		if other == p || strings.HasPrefix(other, p+"/") || strings.HasPrefix(p, other+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// plainTree lets git make a tree of files in a private index, one after the other.
+func plainTree(f *fixture, sets ...map[string]Entry) name.OID {
+	var in strings.Builder
+	for _, set := range sets {
+		var paths []string
+		for p := range set {
+			paths = append(paths, p)
+		}
+		slices.Sort(paths)
+		for _, p := range paths { // removals first: git would drop what stands in the way
+			if set[p].Mode == 0 {
+				fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 40), p)
+			}
+		}
+		for _, p := range paths {
+			if e := set[p]; e.Mode != 0 {
+				fmt.Fprintf(&in, "%o %s\t%s\x00", e.Mode, e.OID, p)
+			}
+		}
+	}
+	f.git("read-tree", "--empty")
+	f.gitIn(in.String(), "update-index", "-z", "--replace", "--index-info")
+	return name.OID(f.git("write-tree", "--missing-ok"))
+}
+
+func TestEditTreeAgainstGit(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	oids := []name.OID{f.blob("1"), f.blob("2")}
+	rapid.Check(t, func(rt *rapid.T) {
+		base, edits := files(oids).Draw(rt, "base"), files(oids).Draw(rt, "edits")
+		for _, p := range rapid.SliceOfN(treePath, 0, 4).Draw(rt, "removed") {
+			if !collides(edits, p) {
+				edits[p] = Entry{}
+			}
+		}
+		for p := range base {
+			if rapid.Bool().Draw(rt, "remove") && !collides(edits, p) {
+				edits[p] = Entry{}
+			}
+		}
+		want := plainTree(f, base, edits)
+		got, err := r.EditTree(ctx(t), plainTree(f, base), edits)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got != want {
+			rt.Fatalf("got\n%s\nwant\n%s", f.git("ls-tree", "-r", string(got)), f.git("ls-tree", "-r", string(want)))
+		}
+	})
+}
+
+func TestDiffTreesAgainstGit(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	oids := []name.OID{f.blob("1"), f.blob("2")}
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := plainTree(f, files(oids).Draw(rt, "a")), plainTree(f, files(oids).Draw(rt, "b"))
+		changes, err := r.DiffTrees(ctx(t), a, b)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		zero := strings.Repeat("0", 40)
+		side := func(e Entry) (string, name.OID) {
+			if e.Mode == 0 {
+				return "000000", name.OID(zero)
+			}
+			return fmt.Sprintf("%06o", e.Mode), e.OID
+		}
+		var got []string
+		for _, c := range changes {
+			oldMode, oldOID := side(c.Old)
+			newMode, newOID := side(c.New)
+			got = append(got, fmt.Sprintf("%s %s %s %s %s", oldMode, newMode, oldOID, newOID, c.Path))
+		}
+		var want []string
+		fields := strings.Split(f.git("diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", string(a), string(b)), "\x00")
+		for i := 0; i+1 < len(fields); i += 2 {
+			meta := strings.TrimPrefix(fields[i], ":")
+			want = append(want, meta[:strings.LastIndexByte(meta, ' ')]+" "+fields[i+1])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			rt.Fatalf("got\n%q\nwant\n%q", got, want)
+		}
+	})
+}
+
+func TestTreeCodec(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			r := f.open()
+			blob := f.blob("x")
+			sub, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "f", blob}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			oid, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "a0", blob}, {ModeTree, "a", sub}, {ModeExec, "a.b", blob}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.git("fsck", "--strict", "--no-dangling")
+			var names []string
+			entries, err := r.ReadTree(ctx(t), oid)
+			for _, e := range entries {
+				names = append(names, e.Name)
+			}
+			if err != nil || !slices.Equal(names, []string{"a.b", "a", "a0"}) {
+				t.Errorf("%q %v", names, err)
+			}
+			if e, ok, err := r.Lookup(ctx(t), oid, "a/f"); !ok || e.OID != blob || err != nil {
+				t.Errorf("%+v %v %v", e, ok, err)
+			}
+			for _, p := range []string{"a/g", "a/f/g", "nothing"} {
+				if e, ok, err := r.Lookup(ctx(t), oid, p); ok || err != nil {
+					t.Errorf("%s: %+v %v", p, e, err)
+				}
+			}
+			if empty, err := r.EditTree(ctx(t), sub, map[string]Entry{"f": {}}); err != nil || f.git("cat-file", "-p", string(empty)) != "" {
+				t.Errorf("emptied: %s %v", empty, err)
+			}
+			for _, p := range []string{".git/x", "a/../b", "a//b", "/a", "a/.GIT"} {
+				if _, err := r.EditTree(ctx(t), "", map[string]Entry{p: {Mode: ModeFile, OID: blob}}); err == nil {
+					t.Errorf("%q was written", p)
+				}
+			}
+			if _, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "f", blob[:10]}}); err == nil {
+				t.Error("a short object id was written")
+			}
+		})
+	}
+}
+
+// Eleven trees that each hold the next eight times stand for eight billion paths.
+func TestTreeBomb(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	e := Entry{Mode: ModeFile, OID: f.blob("x")}
+	for range 11 {
+		var entries []Entry
+		for i := range 8 {
+			e.Name = fmt.Sprint(i)
+			entries = append(entries, e)
+		}
+		oid, err := r.WriteTree(ctx(t), entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e = Entry{Mode: ModeTree, OID: oid}
+	}
+	if _, err := r.DiffTrees(ctx(t), "", e.OID); err == nil || !strings.Contains(err.Error(), "paths") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzParseTree(f *testing.F) {
+	f.Add([]byte("100644 a\x0012345678901234567890"), false)
+	f.Add([]byte("40000 a\x0012345678901234567890123456789012"), true)
+	f.Add([]byte("7777777 \x00"), false)
+	f.Fuzz(func(t *testing.T, data []byte, long bool) {
+		hashLen := 20
+		if long {
+			hashLen = 32
+		}
+		entries, err := ParseTree(data, hashLen)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if e.Name == "" || len(e.OID) != 2*hashLen {
+				t.Errorf("%+v", e)
+			}
+		}
+		encoded, err := EncodeTree(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ParseTree(encoded, hashLen); err != nil || !slices.Equal(again, entries) {
+			t.Errorf("%v %v %v", entries, again, err)
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package git
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+// Both writers, on both formats where they can: the same ids as git's, objects that
+// fsck accepts, existing ones freshened, damaged ones written again.
+func TestWriters(t *testing.T) {
+	for what, format := range map[string]string{"in process": "sha1", "process": "sha1", "process sha256": "sha256"} {
+		t.Run(what, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			r := f.open()
+			w := r.newWriter()
+			if _, loose := w.(*looseWriter); loose != (format == "sha1") {
+				t.Fatalf("%T for %s", w, format)
+			}
+			if what == "process" {
+				w = &processWriter{r}
+			}
+			conform(t, f, w)
+		})
+	}
+}
+
+func conform(t *testing.T, f *fixture, w ObjectWriter) {
+	put := func(typ, data string) name.OID {
+		t.Helper()
+		oid, err := w.WriteObject(ctx(t), typ, []byte(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := f.gitIn(data, "hash-object", "--stdin", "-t", typ); string(oid) != want {
+			t.Fatalf("%s: %s, not %s", typ, oid, want)
+		}
+		return oid
+	}
+	large := strings.Repeat("0123456789\n", 300_000)
+	for _, data := range []string{"", "x", "\x00\r\n", large} {
+		oid := put("blob", data)
+		if got := f.git("cat-file", "blob", string(oid)); got != strings.TrimSuffix(data, "\n") {
+			t.Errorf("%d bytes became %d", len(data), len(got))
+		}
+	}
+	tree := put("tree", "")
+	put("commit", "tree "+string(tree)+"\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n")
+	f.git("fsck", "--strict", "--no-dangling")
+
+	oid := put("blob", "fresh")
+	old := time.Now().Add(-90 * 24 * time.Hour)
+	if err := os.Chtimes(f.loosePath(oid), old, old); err != nil {
+		t.Fatal(err)
+	}
+	put("blob", "fresh")
+	f.git("prune", "--expire=1.hour.ago")
+	if got := f.git("cat-file", "-p", string(oid)); got != "fresh" {
+		t.Errorf("%q", got)
+	}
+
+	// What is only in an old pack would be dropped together with it: the pack is
+	// fresh afterwards, or the object stands on its own.
+	pack := f.gitIn(string(oid)+"\n", "pack-objects", "-q", filepath.Join(f.dir, ".git/objects/pack/pack"))
+	path := filepath.Join(f.dir, ".git/objects/pack/pack-"+pack+".pack")
+	f.git("prune-packed")
+	if _, err := os.Lstat(f.loosePath(oid)); err == nil {
+		t.Fatal("the loose object should be gone")
+	}
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	put("blob", "fresh")
+	info, err := os.Stat(path)
+	if _, loose := os.Lstat(f.loosePath(oid)); err != nil || loose != nil && time.Since(info.ModTime()) > time.Hour {
+		t.Error(err, loose)
+	}
+}
+
+func TestWriterMendsEmptyObject(t *testing.T) {
+	f := newFixture(t)
+	oid := f.blob("lost in a crash")
+	f.rewrite(oid, "")
+	if got, err := f.open().WriteObject(ctx(t), "blob", []byte("lost in a crash")); got != oid || err != nil {
+		t.Fatal(got, err)
+	}
+	if got := f.git("cat-file", "-p", string(oid)); got != "lost in a crash" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Modes of files and directories are those that git would give them.
+func TestWriterModes(t *testing.T) {
+	for _, umask := range []int{0o022, 0o002, 0o077} {
+		for _, shared := range []string{"umask", "group", "all", "0640", "0660", "0600", "nonsense"} {
+			t.Run(shared, func(t *testing.T) {
+				defer syscall.Umask(syscall.Umask(umask))
+				f := newFixture(t)
+				r := f.open("GIT_CONFIG_PARAMETERS='core.sharedRepository=" + shared + "'")
+				oid, err := r.WriteObject(ctx(t), "blob", []byte("ours"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours := modes(t, f.loosePath(oid))
+				if err := os.RemoveAll(filepath.Dir(f.loosePath(oid))); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.try("ours", "-c", "core.sharedRepository="+shared, "hash-object", "-w", "--stdin"); err != nil {
+					return // git refuses the value
+				}
+				if theirs := modes(t, f.loosePath(oid)); ours != theirs {
+					t.Errorf("umask %03o: %v, git's %v", umask, ours, theirs)
+				}
+			})
+		}
+	}
+}
+
+func modes(t *testing.T, path string) [2]fs.FileMode {
+	t.Helper()
+	file, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return [2]fs.FileMode{file.Mode(), dir.Mode()}
+}
+
+// Inside a quarantine objects go where git says.
+func TestWriterQuarantine(t *testing.T) {
+	f := newFixture(t)
+	for _, leaf := range []string{"objects", "incoming"} {
+		dir := filepath.Join(t.TempDir(), leaf)
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		r := f.open("GIT_OBJECT_DIRECTORY=" + dir)
+		oid, err := r.WriteObject(ctx(t), "blob", []byte(leaf))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, string(oid[:2]), string(oid[2:]))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWriterConcurrently(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				if _, err := r.WriteObject(ctx(t), "blob", []byte{byte(i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f.git("fsck", "--strict", "--no-dangling")
+	if left, err := filepath.Glob(filepath.Join(f.dir, ".git/objects/*tmp*")); len(left) > 0 || err != nil {
+		t.Errorf("%q %v", left, err)
+	}
+}
+
+func TestSyncsLoose(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": false, "loose-object": true, "committed": true, "all,-loose-object": false, "none": false, "all": true, "pack": false, "none,objects": true,
+	} {
+		if got := syncsLoose(ParseConfig([]byte("core.fsync\n" + value + "\x00"))); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+	if !syncsLoose(ParseConfig([]byte("core.fsyncobjectfiles\ntrue\x00"))) {
+		t.Error("core.fsyncObjectFiles")
+	}
+}
