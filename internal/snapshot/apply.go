@@ -1,0 +1,242 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+)
+
+// Begin writes the intent, with what the domain needs to finish the restore.
+func (r *Restore) Begin(meta json.RawMessage) error {
+	r.intent.Meta = meta
+	if err := os.Link(r.shot.repo.IndexPath, r.oldIndex()); err == nil {
+		r.intent.HasIndex = true
+	} else if err := copyFile(r.shot.repo.IndexPath, r.oldIndex()); err == nil {
+		r.intent.HasIndex = true
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep the index: %w", err)
+	}
+	return r.save()
+}
+
+func (r *Restore) oldIndex() string { return filepath.Join(r.intent.Stage, "old-index") }
+
+// Apply moves the files and puts the index in place. Every step can be done
+// again after a kill, and taken back.
+func (r *Restore) Apply(ctx context.Context) error {
+	for _, step := range []struct {
+		name string
+		do   func(context.Context, int, Op) error
+		kind string
+	}{
+		{"aside", r.takeAside, "delete"}, {"place", r.put, "write"}, {"mode", r.chmod, "mode"},
+	} {
+		for i, o := range r.intent.Ops {
+			if o.kind() != step.kind {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			if err := step.do(ctx, i, o); err != nil {
+				return fmt.Errorf("%s %q: %w", step.name, o.Path, err)
+			}
+			r.trace(step.name)
+		}
+		if step.kind == "delete" {
+			r.removeEmptied()
+			r.trace("emptied")
+		}
+	}
+	return r.putIndex(ctx)
+}
+
+func (r *Restore) trace(step string) {
+	if r.Trace != nil {
+		r.Trace(step)
+	}
+}
+
+// unchanged refuses to move a file that is not the one which was captured.
+func (r *Restore) unchanged(p string) error {
+	if r.seen == nil {
+		return nil
+	}
+	info, err := r.shot.tree.lstat(p)
+	if err != nil {
+		return err
+	}
+	was := r.seen[p]
+	if (info == nil) != (was == nil) || info != nil && !same(info, was) {
+		return &ChangedError{p}
+	}
+	return nil
+}
+
+func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
+	if gone, err := r.shot.tree.lstat(o.Path); err != nil || gone == nil {
+		return err
+	}
+	if _, err := os.Lstat(r.intent.oldFile(i)); err == nil {
+		return nil // done before a kill; what is there now is new
+	}
+	if err := r.unchanged(o.Path); err != nil {
+		return err
+	}
+	return r.shot.tree.aside(o.Path, r.intent.oldFile(i))
+}
+
+// put replaces a path in one rename; what was there is linked aside before.
+func (r *Restore) put(_ context.Context, i int, o Op) error {
+	from := r.intent.newFile(i)
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil // done before a kill
+	}
+	info, err := r.shot.tree.lstat(o.Path)
+	if err != nil {
+		return err
+	}
+	_, err = os.Lstat(r.intent.oldFile(i))
+	kept := err == nil
+	switch {
+	case info == nil:
+		if err := r.shot.tree.root.MkdirAll(path.Dir(o.Path), 0o777); err != nil {
+			return err
+		}
+	case info.IsDir():
+		if err := r.shot.tree.removeEmpty(o.Path); err != nil {
+			return err
+		}
+	case !kept:
+		if err := r.unchanged(o.Path); err != nil {
+			return err
+		}
+		if err := r.shot.tree.keep(o.Path, r.intent.oldFile(i)); err != nil {
+			// A file system without hard links: the path is missing for a moment.
+			if err := r.shot.tree.aside(o.Path, r.intent.oldFile(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return r.shot.tree.place(from, o.Path)
+}
+
+func (r *Restore) chmod(_ context.Context, _ int, o Op) error {
+	return r.shot.tree.root.Chmod(o.Path, o.Perm)
+}
+
+// removeEmpty removes a directory that holds nothing but empty directories.
+func (w *worktree) removeEmpty(dir string) error {
+	entries, err := w.readDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			return &ChangedError{path.Join(dir, e.Name())}
+		}
+		if err := w.removeEmpty(path.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return w.root.Remove(dir)
+}
+
+// removeEmptied removes the directories that deletions left empty, as git does,
+// deepest first; never the one the user stands in.
+func (r *Restore) removeEmptied() {
+	dirs := make([]string, 0, len(r.intent.Directories))
+	for d := range r.intent.Directories {
+		dirs = append(dirs, d)
+	}
+	sort.Slice(dirs, func(i, j int) bool { return len(dirs[i]) > len(dirs[j]) })
+	for _, d := range dirs {
+		if !covers(d, path.Clean(r.shot.repo.Prefix)) {
+			r.shot.tree.root.Remove(d) //nolint:errcheck // it is not empty
+		}
+	}
+}
+
+// Back returns the worktree and the index to what they were before Begin.
+func (r *Restore) Back(ctx context.Context) error {
+	var problems []error
+	note := func(p string, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("bring back %q: %w", p, err))
+		}
+	}
+	for i := len(r.intent.Ops) - 1; i >= 0; i-- {
+		if o := r.intent.Ops[i]; o.kind() == "write" {
+			note(o.Path, r.unplace(i, o))
+		}
+	}
+	for i, o := range r.intent.Ops {
+		switch o.kind() {
+		case "delete":
+			note(o.Path, r.bringBack(i, o))
+		case "mode":
+			note(o.Path, r.shot.tree.root.Chmod(o.Path, r.oldPerm(o)))
+		}
+	}
+	for d, perm := range r.intent.Directories {
+		if info, err := r.shot.tree.lstat(d); err == nil && info != nil && info.IsDir() && info.Mode().Perm() != perm {
+			note(d, r.shot.tree.root.Chmod(d, perm))
+		}
+	}
+	note("the index", r.indexBack())
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	return r.Finish()
+}
+
+func (r *Restore) oldPerm(o Op) fs.FileMode {
+	if info := r.seen[o.Path]; info != nil {
+		return info.Mode().Perm()
+	}
+	perm := o.Perm &^ 0o111
+	if permOf(o.Old.Mode) == 0o777 {
+		perm |= perm & 0o444 >> 2
+	}
+	return perm
+}
+
+// unplace takes a new file away again and puts the old one in its place.
+func (r *Restore) unplace(i int, o Op) error {
+	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
+		info, err := r.shot.tree.lstat(o.Path)
+		if err != nil {
+			return err
+		}
+		if info != nil {
+			if err := r.shot.tree.aside(o.Path, r.intent.newFile(i)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.bringBack(i, o); err != nil {
+		return err
+	}
+	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
+		if _, keep := r.intent.Directories[d]; keep || r.shot.tree.root.Remove(d) != nil {
+			break // it was there before, or holds something
+		}
+	}
+	return nil
+}
+
+func (r *Restore) bringBack(i int, o Op) error {
+	if _, err := os.Lstat(r.intent.oldFile(i)); errors.Is(err, fs.ErrNotExist) {
+		return nil // it was not moved
+	}
+	if err := r.shot.tree.root.MkdirAll(path.Dir(o.Path), 0o777); err != nil {
+		return err
+	}
+	return r.shot.tree.place(r.intent.oldFile(i), o.Path)
+}

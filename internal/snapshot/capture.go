@@ -1,0 +1,274 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// Shot takes captures of one worktree.
+type Shot struct {
+	repo    *git.Repo
+	dir     string // disposable files of this program in the git directory
+	scanner Scanner
+	config  []string // git configuration that corrects what lies about the file system
+	tree    *worktree
+}
+
+// New prepares for captures of a repository's worktree. Close it.
+func New(repo *git.Repo) (*Shot, error) {
+	dir, err := repo.Dir()
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWorktree(repo.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	config, err := probe(repo, dir)
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return &Shot{repo, dir, &gitScanner{repo, config}, config, w}, nil
+}
+
+// Close lets go of the worktree.
+func (s *Shot) Close() { s.tree.close() }
+
+// Take captures the worktree and what is staged. It writes objects, never refs.
+func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
+	private, err := s.openIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer private.remove()
+	staged := make(chan error, 1)
+	state := private.state
+	go func() {
+		var err error
+		state.Tree, err = s.stagedTree(ctx, private)
+		staged <- err
+	}()
+	scan, err := s.scanner.Scan(ctx, private.path)
+	if stagedErr := <-staged; err == nil {
+		err = stagedErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Capture{Index: state, Raw: map[string]name.OID{}, Touched: map[string]bool{}}
+	edits := map[string]git.Entry{}
+	files, err := s.choose(ctx, private, scan, rules, c, edits)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guardSize(ctx, files, rules); err != nil {
+		return nil, err
+	}
+	if err := s.hash(ctx, private, files, c, edits); err != nil {
+		return nil, err
+	}
+	if c.Tree, err = s.repo.EditTree(ctx, state.Tree, edits); err != nil {
+		return nil, fmt.Errorf("write the tree of the worktree: %w", err)
+	}
+	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })
+	c.New = append(c.New, c.Tree, state.Tree)
+	return c, nil
+}
+
+// candidate is a file whose content goes into the tree.
+type candidate struct {
+	path    string
+	mode    git.Mode
+	size    int64
+	tracked bool
+}
+
+// choose applies the rules to what the scan found: deletions become edits at
+// once, files to hash are returned, the rest is listed as skipped.
+func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
+	excluded, err := s.matching(ctx, private, rules.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	untracked := scan.Untracked
+	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
+		more, err := s.ignored(ctx, private, rules)
+		if err != nil {
+			return nil, err
+		}
+		untracked = append(untracked, more...)
+	}
+	for _, d := range scan.Unreadable {
+		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
+	}
+	for _, d := range scan.Nested {
+		if err := s.nested(ctx, d, c, edits); err != nil {
+			return nil, err
+		}
+	}
+	var files []candidate
+	for _, t := range scan.Tracked {
+		c.Touched[t.Path] = true
+		switch {
+		case excluded[t.Path]:
+			c.Skipped = append(c.Skipped, Skip{Path: t.Path, Reason: ReasonExcluded})
+		case t.Mode == git.ModeGitlink:
+			if err := s.submodule(ctx, t, c, edits); err != nil {
+				return nil, err
+			}
+		default:
+			f, err := s.consider(t.Path, true, rules, c)
+			if err != nil {
+				return nil, err
+			}
+			if f == nil {
+				edits[t.Path] = git.Entry{}
+			} else if f.mode != 0 {
+				files = append(files, *f)
+			}
+		}
+	}
+	for _, p := range untracked {
+		if excluded[p] {
+			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonExcluded})
+			continue
+		}
+		f, err := s.consider(p, false, rules, c)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil && f.mode != 0 {
+			c.Touched[p] = true
+			files = append(files, *f)
+		}
+	}
+	return files, nil
+}
+
+// consider looks at one path: nil when nothing is there, a mode of zero when a
+// rule leaves it out.
+func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candidate, error) {
+	skip := func(reason string, size int64) (*candidate, error) {
+		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: reason, Size: size})
+		return &candidate{path: p}, nil
+	}
+	info, err := s.tree.lstat(p)
+	switch {
+	case err != nil && errors.Is(err, errPermission):
+		return skip(ReasonUnreadable, 0)
+	case err != nil:
+		return nil, fmt.Errorf("look at %q: %w", p, err)
+	case info == nil:
+		return nil, nil
+	}
+	symlink := modeOf(info) == git.ModeSymlink
+	switch {
+	case info.IsDir():
+		return nil, nil // what it holds is listed by itself
+	case !symlink && !info.Mode().IsRegular():
+		return skip(ReasonSpecial, 0)
+	case refusedName(p, symlink):
+		return skip(ReasonName, info.Size())
+	case !symlink && info.Size() > rules.MaxFileSize:
+		return skip(ReasonLarge, info.Size())
+	case !symlink && !s.tree.readable(p):
+		return skip(ReasonUnreadable, info.Size())
+	}
+	return &candidate{p, modeOf(info), info.Size(), tracked}, nil
+}
+
+// nested records an untracked repository as a gitlink; what is in it stays its own.
+func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[string]git.Entry) error {
+	if refusedName(dir, false) {
+		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
+		return nil
+	}
+	head, err := s.repo.HeadOf(ctx, s.tree.abs(dir))
+	if err != nil {
+		return err
+	}
+	if head == "" || len(head) != 2*s.repo.HashLen() {
+		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonUnborn})
+		return nil
+	}
+	edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
+	c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonNested})
+	return nil
+}
+
+// submodule takes the commit that a changed submodule is at; changes inside it
+// are not ours to keep.
+func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[string]git.Entry) error {
+	info, err := s.tree.lstat(t.Path)
+	if err != nil {
+		return fmt.Errorf("look at %q: %w", t.Path, err)
+	}
+	if info == nil {
+		edits[t.Path] = git.Entry{}
+		return nil
+	}
+	if !info.IsDir() { // a file stands in its place
+		f, err := s.consider(t.Path, true, Rules{MaxFileSize: 1 << 62}, c)
+		if err != nil || f == nil || f.mode == 0 {
+			return err
+		}
+		return s.hashOne(ctx, *f, c, edits)
+	}
+	head, err := s.repo.HeadOf(ctx, s.tree.abs(t.Path))
+	if err != nil {
+		return err
+	}
+	if head != "" && len(head) == 2*s.repo.HashLen() {
+		edits[t.Path] = git.Entry{Mode: git.ModeGitlink, OID: head}
+	}
+	c.Skipped = append(c.Skipped, Skip{Path: t.Path + "/", Reason: ReasonSubmodule})
+	return nil
+}
+
+// matching lists every tracked and untracked path that one of pathspecs matches.
+func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []string) (map[string]bool, error) {
+	if len(pathspecs) == 0 {
+		return nil, nil
+	}
+	args := []string{"ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--"}
+	paths, err := s.listBelow(ctx, private, append(args, pathspecs...))
+	out := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		out[strings.TrimSuffix(p, "/")] = true
+	}
+	return out, err
+}
+
+// ignored lists the ignored files that are to be taken all the same.
+func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules) ([]string, error) {
+	out := append([]string(nil), rules.Force...)
+	if len(rules.IncludeIgnored) == 0 {
+		return out, nil
+	}
+	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
+	paths, err := s.listBelow(ctx, private, append(args, rules.IncludeIgnored...))
+	for _, p := range paths {
+		if !strings.HasSuffix(p, "/") {
+			out = append(out, p)
+		}
+	}
+	return out, err
+}
+
+// listBelow runs ls-files where the user is, so that pathspecs mean what they say.
+func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args []string) ([]string, error) {
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("match paths: %w", err)
+	}
+	return splitPaths(res.Stdout), nil
+}

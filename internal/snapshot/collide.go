@@ -1,0 +1,165 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"git-checkpoint/internal/git"
+)
+
+// findCollisions looks at every path that the plan touches and at each of its
+// parents. Whatever is there and is not what the capture holds is uncaptured: no
+// git command would spare it, so the plan lists it.
+func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
+	f := &finder{shot: s, plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}}
+	for _, o := range p.Ops {
+		if o.Old.Mode != 0 {
+			f.going[o.Path] = true
+		}
+	}
+	for _, o := range p.Ops {
+		var err error
+		if o.New.Mode != 0 {
+			err = f.parents(o.Path)
+		}
+		if err == nil {
+			err = f.at(ctx, o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.markIgnored(ctx)
+}
+
+type finder struct {
+	shot  *Shot
+	plan  *Plan
+	going map[string]bool // paths that the plan moves away
+	dirs  map[string]bool // parents looked at already
+	found map[string]bool
+}
+
+func (f *finder) add(p, reason string) {
+	if !f.found[p] {
+		f.found[p] = true
+		f.plan.Collisions = append(f.plan.Collisions, Collision{Path: p, Reason: reason})
+	}
+}
+
+// parents checks the directories above a path to write.
+func (f *finder) parents(p string) error {
+	parts := strings.Split(p, "/")
+	for i := 1; i < len(parts); i++ {
+		dir := strings.Join(parts[:i], "/")
+		if f.dirs[dir] {
+			continue
+		}
+		f.dirs[dir] = true
+		info, err := f.shot.tree.lstat(dir)
+		if err != nil {
+			return fmt.Errorf("look at %q: %w", dir, err)
+		}
+		switch {
+		case info == nil:
+			return nil
+		case !info.IsDir():
+			if !f.going[dir] {
+				f.add(dir, "is in the way of a directory")
+			}
+			return nil
+		}
+		if git, err := f.shot.tree.lstat(path.Join(dir, ".git")); err != nil || git != nil {
+			f.add(dir, ReasonNested)
+			return nil
+		}
+	}
+	return nil
+}
+
+// at checks the path itself.
+func (f *finder) at(ctx context.Context, o Op) error {
+	info, err := f.shot.tree.lstat(o.Path)
+	if err != nil {
+		return fmt.Errorf("look at %q: %w", o.Path, err)
+	}
+	f.plan.seen[o.Path] = info
+	switch {
+	case info == nil:
+		return nil
+	case info.IsDir():
+		if o.New.Mode == 0 {
+			return nil // what was deleted is gone already
+		}
+		return f.walk(ctx, o.Path)
+	case o.Old.Mode == 0:
+		f.add(o.Path, "exists and is not captured")
+	}
+	return nil
+}
+
+// walk looks into a directory that a file replaces, at any depth.
+func (f *finder) walk(ctx context.Context, dir string) error {
+	entries, err := f.shot.tree.readDir(dir)
+	if err != nil {
+		f.add(dir, ReasonUnreadable)
+		return nil //nolint:nilerr // it is listed as in the way
+	}
+	for _, e := range entries {
+		p := path.Join(dir, e.Name())
+		switch {
+		case e.Name() == ".git":
+			f.add(dir, ReasonNested)
+		case e.IsDir():
+			if err := f.walk(ctx, p); err != nil {
+				return err
+			}
+		case !f.going[p]:
+			f.add(p, "exists and is not captured")
+		}
+	}
+	return nil
+}
+
+func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
+	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return f.ReadDir(-1)
+}
+
+// markIgnored tells ignored files from the rest, by the rules in force now.
+func (f *finder) markIgnored(ctx context.Context) error {
+	var in strings.Builder
+	for _, c := range f.plan.Collisions {
+		if c.Reason == "exists and is not captured" || c.Reason == "is in the way of a directory" {
+			in.WriteString(c.Path + "\x00")
+		}
+	}
+	if in.Len() == 0 {
+		return nil
+	}
+	res, err := f.shot.repo.Run(ctx, git.Cmd{
+		Args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, Stdin: strings.NewReader(in.String()), Config: f.shot.config,
+	})
+	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
+		return fmt.Errorf("look up ignore rules: %w", err)
+	}
+	ignored := map[string]bool{}
+	for _, p := range splitPaths(res.Stdout) {
+		ignored[p] = true
+	}
+	for i := range f.plan.Collisions {
+		if c := &f.plan.Collisions[i]; ignored[c.Path] {
+			c.Ignored = true
+			c.Reason = "ignored, not captured"
+		}
+	}
+	return nil
+}

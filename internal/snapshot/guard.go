@@ -1,0 +1,84 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"sort"
+	"strings"
+)
+
+var errPermission = fs.ErrPermission
+
+// TooLargeError says that a capture would add unusually much, with the largest
+// directories.
+type TooLargeError struct {
+	Files       int
+	Bytes       int64
+	Directories []Weight // largest first
+}
+
+// Weight is what a directory would add.
+type Weight struct {
+	Path  string
+	Files int
+	Bytes int64
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("this checkpoint would add %d files, %d MiB, that no checkpoint has yet", e.Files, e.Bytes>>20)
+}
+
+// guardSize refuses a capture of someone's un-ignored node_modules. Only files
+// that the previous checkpoint lacks count.
+func (s *Shot) guardSize(ctx context.Context, files []candidate, rules Rules) error {
+	var bytes int64
+	for _, f := range files {
+		bytes += f.size
+	}
+	over := func(n int, bytes int64) bool {
+		return rules.MaxNewFiles > 0 && n > rules.MaxNewFiles || rules.MaxNewSize > 0 && bytes > rules.MaxNewSize
+	}
+	if !over(len(files), bytes) {
+		return nil
+	}
+	known := map[string]bool{}
+	if !rules.Known.IsZero() {
+		changes, err := s.repo.DiffTrees(ctx, "", rules.Known)
+		if err != nil {
+			return fmt.Errorf("compare with the previous checkpoint: %w", err)
+		}
+		for _, c := range changes {
+			known[c.Path] = true
+		}
+	}
+	e := &TooLargeError{}
+	weights := map[string]*Weight{}
+	for _, f := range files {
+		if known[f.path] {
+			continue
+		}
+		e.Files++
+		e.Bytes += f.size
+		dir, _, below := strings.Cut(f.path, "/")
+		if !below {
+			dir = "."
+		}
+		if weights[dir] == nil {
+			weights[dir] = &Weight{Path: dir}
+		}
+		weights[dir].Files++
+		weights[dir].Bytes += f.size
+	}
+	if !over(e.Files, e.Bytes) {
+		return nil
+	}
+	for _, w := range weights {
+		e.Directories = append(e.Directories, *w)
+	}
+	sort.Slice(e.Directories, func(i, j int) bool { return e.Directories[i].Bytes > e.Directories[j].Bytes })
+	if len(e.Directories) > 5 {
+		e.Directories = e.Directories[:5]
+	}
+	return e
+}

@@ -1,0 +1,202 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// largeFile is from where on content is streamed by git instead of held here.
+const largeFile = 4 << 20
+
+// hash writes the content of files and adds their entries to edits. Where git's
+// conversions may apply, git cleans the content; else it is hashed as it is.
+func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
+	if s.mayConvert(private, files) {
+		return s.hashConverted(ctx, private, files, c, edits)
+	}
+	var large []candidate
+	for _, f := range files {
+		if f.mode != git.ModeSymlink && f.size >= largeFile {
+			large = append(large, f)
+		} else if err := s.hashOne(ctx, f, c, edits); err != nil {
+			return err
+		}
+	}
+	return s.hashLarge(ctx, large, c, edits)
+}
+
+// hashOne hashes one file in process. One that vanished meanwhile is a deletion.
+func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
+	data, info, err := s.tree.readWhole(f.path)
+	if err != nil {
+		return fmt.Errorf("read %q: %w", f.path, err)
+	}
+	if info == nil || info.IsDir() {
+		edits[f.path] = git.Entry{}
+		return nil
+	}
+	oid, err := s.repo.WriteObject(ctx, "blob", data)
+	if err != nil {
+		return fmt.Errorf("keep %q: %w", f.path, err)
+	}
+	edits[f.path] = git.Entry{Mode: f.mode, OID: oid}
+	c.New = append(c.New, oid)
+	return nil
+}
+
+func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) error {
+	if len(files) == 0 {
+		return nil
+	}
+	var in strings.Builder
+	for _, f := range files {
+		in.WriteString(quotePath(f.path) + "\n")
+	}
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args: []string{"hash-object", "-w", "--no-filters", "--stdin-paths"}, Stdin: strings.NewReader(in.String()),
+	})
+	if err != nil {
+		return fmt.Errorf("keep large files: %w", err)
+	}
+	lines := strings.Fields(string(res.Stdout))
+	if len(lines) != len(files) {
+		return fmt.Errorf("keep large files: %d of %d were kept", len(lines), len(files))
+	}
+	for i, f := range files {
+		oid, err := name.ParseOID(lines[i])
+		if err != nil {
+			return fmt.Errorf("keep %q: %w", f.path, err)
+		}
+		edits[f.path] = git.Entry{Mode: f.mode, OID: oid}
+		c.New = append(c.New, oid)
+	}
+	return nil
+}
+
+// quotePath writes a path as git's C-style quoting, which --stdin-paths reads.
+func quotePath(p string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// hashConverted lets git clean and hash the files, into the private index; then
+// it keeps the exact bytes of those that git would not give back.
+func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
+	entries, kept, err := s.clean(ctx, private, files, c)
+	if err != nil {
+		return err
+	}
+	for _, f := range kept {
+		e, ok := entries[f.path]
+		if !ok {
+			if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
+				return fmt.Errorf("keep %q: git left it out without a word", f.path)
+			}
+			edits[f.path] = git.Entry{}
+			continue
+		}
+		edits[f.path] = e
+		c.New = append(c.New, e.OID)
+	}
+	return s.keepRaw(ctx, private.path, kept, entries, c)
+}
+
+// clean runs update-index over files on the private index. A file whose required
+// filter fails is skipped and the rest done again.
+func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (map[string]git.Entry, []candidate, error) {
+	for {
+		var in strings.Builder
+		for _, f := range files {
+			in.WriteString(f.path + "\x00")
+		}
+		_, err := s.repo.Run(ctx, git.Cmd{
+			Args:  []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
+			Stdin: strings.NewReader(in.String()), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
+		})
+		if err == nil {
+			break
+		}
+		failed := failedFilter(err, files)
+		if failed < 0 {
+			return nil, nil, fmt.Errorf("keep changed files: %w", err)
+		}
+		c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
+		files = append(append([]candidate(nil), files[:failed]...), files[failed+1:]...)
+	}
+	index, err := s.repo.ReadIndex(private.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	want := make(map[string]bool, len(files))
+	for _, f := range files {
+		want[f.path] = true
+	}
+	entries := make(map[string]git.Entry, len(files))
+	err = index.Each(func(e git.IndexEntry) error {
+		if want[e.Path] {
+			entries[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}
+		}
+		return nil
+	})
+	return entries, files, err
+}
+
+// failedFilter finds the file that `fatal: PATH: clean filter 'NAME' failed`
+// speaks of, or -1.
+func failedFilter(err error, files []candidate) int {
+	for _, line := range strings.Split(err.Error(), "\n") {
+		_, line, _ = strings.Cut(line, "fatal: ")
+		p, rest, ok := strings.Cut(line, ": clean filter '")
+		if !ok || !strings.HasSuffix(rest, "' failed") {
+			continue
+		}
+		for i, f := range files {
+			if f.path == p {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// attributesFiles are where attributes may stand outside the repository.
+var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes"}
+
+// mayConvert reports whether git could convert the content of any of files. It
+// errs on the side of yes.
+func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
+	if private != nil && private.hasAttrs || s.convertsOutside() {
+		return true
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if path.Base(f.path) == ".gitattributes" {
+			return true
+		}
+		for dir := path.Dir(f.path); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if info, err := s.tree.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,138 @@
+package snapshot
+
+import (
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// Intent is what a restore in progress needs to be finished or taken back after
+// a kill. It is a file in the git directory while files are being moved.
+type Intent struct {
+	Meta        json.RawMessage        // the domain's own: session, checkpoints, reason
+	Ops         []Op                   // in the order of paths
+	Stage       string                 // absolute; new/<n>, old/<n> belong to Ops[n]
+	Lock        string                 // the index lock that is ours
+	LockInode   uint64                 // 0: not known
+	IndexTree   name.OID               // staged tree afterwards
+	Index       *IndexState            // nil: the index stays
+	PartIndex   bool                   // only part of the index changes: its flags stay
+	Directories map[string]fs.FileMode // permission bits of directories that may go
+	HasIndex    bool                   // old-index holds the index from before
+}
+
+func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
+
+// save makes the intent durable before the first file moves.
+func (r *Restore) save() error {
+	to := intentPath(r.shot.dir)
+	if _, err := os.Lstat(to); err == nil {
+		return errors.New("another rollback is in progress in this worktree")
+	}
+	f, err := os.CreateTemp(r.shot.dir, "tmp-intent-")
+	if err != nil {
+		return fmt.Errorf("write the intent: %w", err)
+	}
+	err = gob.NewEncoder(f).Encode(&r.intent) // JSON would spoil paths that are not UTF-8
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), to)
+	}
+	if err != nil {
+		return fmt.Errorf("write the intent: %w", err)
+	}
+	return nil
+}
+
+// Unfinished gives the restore that was cut off in this worktree, or nil.
+func (s *Shot) Unfinished() (*Restore, error) {
+	in, err := ReadIntent(s.dir)
+	if in == nil {
+		return nil, err
+	}
+	return &Restore{shot: s, intent: *in}, nil
+}
+
+// ReadIntent reads the intent of a restore that was cut off; nil without one.
+func ReadIntent(dir string) (*Intent, error) {
+	f, err := os.Open(intentPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the intent of a rollback: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	in := &Intent{}
+	if err := gob.NewDecoder(f).Decode(in); err != nil {
+		return nil, fmt.Errorf("read the intent of a rollback: %w", err)
+	}
+	return in, nil
+}
+
+// Meta is what the domain stored with the restore.
+func (r *Restore) Meta() json.RawMessage { return r.intent.Meta }
+
+// directoryModes remembers directories that a deletion may leave empty.
+func (r *Restore) directoryModes() map[string]fs.FileMode {
+	out := map[string]fs.FileMode{}
+	for _, o := range r.intent.Ops {
+		if o.kind() != "delete" {
+			continue
+		}
+		for d := path.Dir(o.Path); d != "."; d = path.Dir(d) {
+			if _, known := out[d]; known {
+				break
+			}
+			if info, err := r.shot.tree.lstat(d); err == nil && info != nil {
+				out[d] = info.Mode().Perm()
+			}
+		}
+	}
+	return out
+}
+
+// unlock removes the index lock, if it is still the one that we made.
+func (r *Restore) unlock() {
+	info, err := os.Lstat(r.intent.Lock)
+	if err != nil {
+		return
+	}
+	if _, ino, _ := inode(info); ino == r.intent.LockInode {
+		os.Remove(r.intent.Lock) //nolint:errcheck // reported by the next lock
+	}
+}
+
+// discard removes what the restore made beside the worktree.
+func (r *Restore) discard() {
+	r.unlock()
+	if r.intent.Stage != "" && strings.Contains(filepath.Base(r.intent.Stage), "stag") {
+		os.RemoveAll(r.intent.Stage) //nolint:errcheck // disposable, swept by age
+	}
+}
+
+// Finish forgets the restore: it is done.
+func (r *Restore) Finish() error {
+	err := os.Remove(intentPath(r.shot.dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the intent: %w", err)
+	}
+	r.discard()
+	return nil
+}
+
+// Cancel gives up a restore that has not begun.
+func (r *Restore) Cancel() { r.discard() }

@@ -1,0 +1,43 @@
+package snapshot
+
+import "strings"
+
+// refusedName reports whether git refuses a path: a component that some file
+// system takes for ".git". `git add` rejects these as a whole, and `git fsck`
+// reports a tree that has one, whatever core.protectNTFS and core.protectHFS say.
+func refusedName(p string, symlink bool) bool {
+	for _, part := range strings.Split(p, "/") {
+		if part == "" || part == "." || part == ".." || isDotGit(part) {
+			return true
+		}
+	}
+	last := p[strings.LastIndexByte(p, '/')+1:]
+	return symlink && strings.EqualFold(trimNTFS(stripHFS(last)), ".gitmodules")
+}
+
+func isDotGit(part string) bool {
+	if strings.EqualFold(stripHFS(part), ".git") {
+		return true
+	}
+	// NTFS: an alternate stream, a backslash as separator, trailing dots and
+	// spaces, and the short name git~1.
+	first := part
+	if i := strings.IndexAny(first, `:\`); i >= 0 {
+		first = first[:i]
+	}
+	first = trimNTFS(first)
+	return strings.EqualFold(first, ".git") || strings.EqualFold(first, "git~1")
+}
+
+func trimNTFS(s string) string { return strings.TrimRight(s, ". ") }
+
+// stripHFS drops the code points that HFS+ ignores in names.
+func stripHFS(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+			return -1
+		}
+		return r
+	}, s)
+}

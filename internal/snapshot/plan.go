@@ -1,0 +1,290 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// Target is what a restore brings back.
+type Target struct {
+	Tree    name.OID
+	Index   *IndexState // nil: the index stays as it is
+	Raw     map[string]name.OID
+	Skipped []string               // not captured then: they stay untouched
+	Modes   map[string]fs.FileMode // permission bits that differ from git's own
+}
+
+// Scope limits a restore. The zero Scope is everything.
+type Scope struct {
+	Only      func(path string) bool // nil: every path
+	SkipIndex bool
+}
+
+// Op is what happens to one path. Old is what is there now, New what will be;
+// one of them may be zero.
+type Op struct {
+	Path           string
+	Old, New       git.Entry
+	OldRaw, NewRaw name.OID    // exact bytes, where git's conversions would give others
+	Perm           fs.FileMode // for a regular file to write: its permission bits; 0: as umask says
+}
+
+// kind tells the three things that a restore does.
+func (o Op) kind() string {
+	switch {
+	case o.New.Mode == 0:
+		return "delete"
+	case o.Old.OID == o.New.OID && o.OldRaw == o.NewRaw && regular(o.Old.Mode) && regular(o.New.Mode) && o.Old.Mode != o.New.Mode:
+		return "mode"
+	}
+	return "write"
+}
+
+func regular(m git.Mode) bool { return m == git.ModeFile || m == git.ModeExec }
+
+// Collision is something in the way that no capture holds.
+type Collision struct {
+	Path    string
+	Reason  string
+	Ignored bool // an ignored file: a forced capture can hold it
+}
+
+// Plan is a restore, thought through. Nothing has been written.
+type Plan struct {
+	Cur        *Capture
+	Target     Target
+	Scope      Scope
+	Ops        []Op
+	Collisions []Collision
+	Kept       []string // paths that stay untouched by rule although the two sides differ
+	Risk       []Skip
+	IndexTree  name.OID // the staged tree afterwards; empty when the index stays
+
+	seen map[string]fs.FileInfo // what planning saw at the paths of Ops
+}
+
+// Paths lists the paths of one kind of operation: "write", "delete" or "mode".
+func (p *Plan) Paths(kind string) []string {
+	out := []string{}
+	for _, o := range p.Ops {
+		if o.kind() == kind {
+			out = append(out, o.Path)
+		}
+	}
+	return out
+}
+
+// Plan compares what is there now with the target. It checks that every object
+// is present and that nothing uncaptured is in the way.
+func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
+	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
+	changes, err := s.repo.DiffTrees(ctx, cur.Tree, t.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.addOps(ctx, p, changes); err != nil {
+		return nil, err
+	}
+	if err := s.verifyObjects(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := s.findCollisions(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := s.permissions(p); err != nil {
+		return nil, err
+	}
+	return p, s.planIndex(ctx, p)
+}
+
+// addOps turns differences into operations. Gitlinks and whatever a rule left out
+// on either side stay as they are now.
+func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
+	untouched := untouchedPaths(p)
+	at := map[string]bool{}
+	for _, c := range changes {
+		at[c.Path] = true
+		if p.Scope.Only != nil && !p.Scope.Only(c.Path) {
+			continue
+		}
+		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) {
+			if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
+				p.blocked(c)
+			} else {
+				p.Kept = append(p.Kept, c.Path)
+			}
+			continue
+		}
+		p.Ops = append(p.Ops, Op{
+			Path: c.Path, Old: c.Old, New: c.New, OldRaw: p.Cur.Raw[c.Path], NewRaw: p.Target.Raw[c.Path],
+		})
+	}
+	for _, raw := range []map[string]name.OID{p.Cur.Raw, p.Target.Raw} {
+		for path := range raw {
+			if at[path] || p.Cur.Raw[path] == p.Target.Raw[path] || p.Scope.Only != nil && !p.Scope.Only(path) || untouched(path) {
+				continue
+			}
+			at[path] = true
+			e, ok, err := s.repo.Lookup(ctx, p.Cur.Tree, path)
+			if err != nil {
+				return err
+			}
+			if ok {
+				p.Ops = append(p.Ops, Op{Path: path, Old: e, New: e, OldRaw: p.Cur.Raw[path], NewRaw: p.Target.Raw[path]})
+			}
+		}
+	}
+	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
+	return nil
+}
+
+// blocked notes that the target wants a file where something uncaptured is.
+func (p *Plan) blocked(c git.Change) {
+	if c.Old.Mode == git.ModeGitlink {
+		p.Collisions = append(p.Collisions, Collision{Path: c.Path, Reason: ReasonNested})
+		return
+	}
+	for _, sk := range p.Cur.Skipped {
+		if covers(sk.Path, c.Path) || covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {
+			p.Collisions = append(p.Collisions, Collision{Path: strings.TrimSuffix(sk.Path, "/"), Reason: sk.Reason})
+			return
+		}
+	}
+	p.Kept = append(p.Kept, c.Path) // left out when the target was made: it stays
+}
+
+// covers reports whether a skipped path is p or a directory above it.
+func covers(skipped, p string) bool {
+	skipped = strings.TrimSuffix(skipped, "/")
+	return p == skipped || strings.HasPrefix(p, skipped+"/")
+}
+
+// untouchedPaths is the test for what a rule left out of either side.
+func untouchedPaths(p *Plan) func(string) bool {
+	skipped := map[string]bool{}
+	for _, sk := range p.Cur.Skipped {
+		skipped[strings.TrimSuffix(sk.Path, "/")] = true
+	}
+	for _, sk := range p.Target.Skipped {
+		skipped[strings.TrimSuffix(sk, "/")] = true
+	}
+	sparse := map[string]bool{}
+	present := map[string]bool{}
+	for _, q := range p.Cur.Index.SparsePresent {
+		present[q] = true
+	}
+	if p.Target.Index != nil {
+		for _, q := range p.Target.Index.SparsePresent {
+			present[q] = true
+		}
+	}
+	for _, q := range p.Cur.Index.SkipWorktree {
+		sparse[q] = !present[q]
+	}
+	return func(q string) bool {
+		if sparse[q] {
+			return true
+		}
+		for d := q; len(skipped) > 0 && d != "."; d = path.Dir(d) {
+			if skipped[d] {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// MissingError names objects that a restore needs and the repository lacks.
+type MissingError struct {
+	Paths []string
+	OIDs  []name.OID
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%d of the objects that this needs are missing or damaged, first %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
+}
+
+func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
+	var specs, paths []string
+	for _, o := range p.Ops {
+		if oid := o.content(); oid != "" && o.kind() == "write" {
+			specs, paths = append(specs, string(oid)), append(paths, o.Path)
+		}
+	}
+	missing := &MissingError{}
+	err := s.repo.Batch().Info(ctx, specs, func(i int, got git.Object, err error) error {
+		if err != nil || got.Type != "blob" {
+			missing.OIDs, missing.Paths = append(missing.OIDs, name.OID(specs[i])), append(missing.Paths, paths[i])
+		}
+		return nil
+	})
+	if err == nil && len(missing.OIDs) > 0 {
+		return missing
+	}
+	return err
+}
+
+// content is the blob that holds what is written.
+func (o Op) content() name.OID {
+	if o.NewRaw != "" {
+		return o.NewRaw
+	}
+	return o.New.OID
+}
+
+// permissions notes the bits beyond git's that a rewritten file keeps.
+func (s *Shot) permissions(p *Plan) error {
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if !regular(o.New.Mode) {
+			continue
+		}
+		perm, known := p.Target.Modes[o.Path]
+		info := p.seen[o.Path]
+		if !known && (info == nil || !info.Mode().IsRegular()) {
+			continue
+		}
+		if !known {
+			perm = info.Mode().Perm()
+		}
+		perm &^= 0o111
+		if o.New.Mode == git.ModeExec {
+			perm |= perm & 0o444 >> 2
+		}
+		o.Perm = perm | 0o600
+		if known {
+			o.Perm = p.Target.Modes[o.Path]
+		}
+	}
+	return nil
+}
+
+// planIndex works out the staged tree that there will be.
+func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
+	if p.Scope.SkipIndex || p.Target.Index == nil {
+		return nil
+	}
+	p.IndexTree = p.Target.Index.Tree
+	if p.Scope.Only == nil {
+		return nil
+	}
+	changes, err := s.repo.DiffTrees(ctx, p.Cur.Index.Tree, p.Target.Index.Tree)
+	if err != nil {
+		return err
+	}
+	edits := map[string]git.Entry{}
+	for _, c := range changes {
+		if p.Scope.Only(c.Path) {
+			edits[c.Path] = c.New
+		}
+	}
+	p.IndexTree, err = s.repo.EditTree(ctx, p.Cur.Index.Tree, edits)
+	return err
+}

@@ -1,0 +1,205 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// convertsOutside reports whether configuration or attributes that no tree holds
+// may make git convert content.
+func (s *Shot) convertsOutside() bool {
+	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
+		if on, err := git.ParseBool(v); err != nil || on {
+			return true
+		}
+	}
+	files := append(attributesFiles[:], filepath.Join(s.repo.CommonDir, "info", "attributes"))
+	if v, ok := s.repo.Config.Get("core.attributesFile"); ok {
+		return v != "" || exists(files)
+	}
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append(files, filepath.Join(dir, "git", "attributes"))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, filepath.Join(home, ".config", "git", "attributes"))
+	}
+	return exists(files)
+}
+
+func exists(files []string) bool {
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// keepRaw compares what git would write into the worktree for each file with what
+// is there, and keeps the exact bytes where they differ.
+func (s *Shot) keepRaw(ctx context.Context, index string, files []candidate, entries map[string]git.Entry, c *Capture) error {
+	affected, err := s.affected(ctx, index, files)
+	if err != nil || len(affected) == 0 {
+		return err
+	}
+	smudged, err := s.smudge(ctx, index, pathsOf(affected))
+	if err != nil {
+		return err
+	}
+	defer smudged.remove()
+	for _, f := range affected {
+		if err := s.compareSmudged(ctx, f, entries[f.path], smudged, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smudged *smudged, c *Capture) error {
+	data, info, err := s.tree.readWhole(f.path)
+	if err != nil || info == nil {
+		return err
+	}
+	got, err := smudged.read(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && bytes.Equal(data, got) {
+		if f.filter && hashBlob(s.repo.Format, got) == e.OID {
+			c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter gives back the stored form; the content it stands for is not kept here"})
+		}
+		return nil
+	}
+	oid, err := s.repo.WriteObject(ctx, "blob", data)
+	if err != nil {
+		return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
+	}
+	c.Raw[f.path] = oid
+	c.New = append(c.New, oid)
+	return nil
+}
+
+// filtered is a file that attributes or configuration make git convert.
+type filtered struct {
+	candidate
+	filter bool // by an external program
+}
+
+func pathsOf(files []filtered) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f.path
+	}
+	return out
+}
+
+// affected asks git which of files it converts.
+func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([]filtered, error) {
+	auto := false
+	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
+		on, err := git.ParseBool(v)
+		auto = on || err != nil
+	}
+	var in strings.Builder
+	at := map[string]int{}
+	var out []filtered
+	for _, f := range files {
+		if f.mode != git.ModeSymlink {
+			in.WriteString(f.path + "\x00")
+			at[f.path] = len(out)
+			out = append(out, filtered{candidate: f})
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args:  []string{"check-attr", "-z", "--stdin", "text", "crlf", "eol", "ident", "filter", "working-tree-encoding"},
+		Stdin: strings.NewReader(in.String()), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read attributes: %w", err)
+	}
+	converts := make([]bool, len(out))
+	binary := make([]bool, len(out))
+	f := strings.Split(string(res.Stdout), "\x00")
+	for i := 0; i+2 < len(f); i += 3 {
+		n, ok := at[f[i]]
+		if !ok {
+			return nil, fmt.Errorf("read attributes: unexpected path %q", f[i])
+		}
+		switch value := f[i+2]; {
+		case value == "unspecified":
+		case value == "unset":
+			binary[n] = binary[n] || f[i+1] == "text"
+		default:
+			converts[n] = true
+			out[n].filter = out[n].filter || f[i+1] == "filter"
+		}
+	}
+	kept := out[:0]
+	for n, f := range out {
+		if converts[n] || auto && !binary[n] {
+			kept = append(kept, f)
+		}
+	}
+	return kept, nil
+}
+
+// smudged is what git would write into the worktree, in a directory of ours.
+type smudged struct {
+	dir   string
+	files map[string]string // path → file name in dir
+}
+
+func (m *smudged) remove() { os.RemoveAll(m.dir) } //nolint:errcheck // disposable, swept by age
+
+func (m *smudged) read(p string) ([]byte, error) {
+	f, ok := m.files[p]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return os.ReadFile(filepath.Join(m.dir, f))
+}
+
+// smudge checks paths of an index out into temporary files, converted by the
+// attributes which that index holds. A path that git fails on is left out.
+func (s *Shot) smudge(ctx context.Context, index string, paths []string) (*smudged, error) {
+	dir, err := os.MkdirTemp(s.dir, "tmp-smudge-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	return s.smudgeInto(ctx, dir, index, paths)
+}
+
+func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string) (*smudged, error) {
+	m := &smudged{dir: dir, files: map[string]string{}}
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: s.config,
+		Dir: dir, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + dir},
+	})
+	if err != nil && git.ExitCode(err) < 0 {
+		m.remove()
+		return nil, fmt.Errorf("convert files: %w", err)
+	}
+	for _, line := range splitPaths(res.Stdout) {
+		if file, p, ok := strings.Cut(line, "\t"); ok && file != "." && path.Base(file) == file {
+			m.files[p] = file
+		}
+	}
+	return m, nil
+}
+
+// hashBlob is the id that git gives content of a blob.
+func hashBlob(format string, data []byte) name.OID { return git.HashObject(format, "blob", data) }

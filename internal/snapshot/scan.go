@@ -1,0 +1,148 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+)
+
+// Scanner finds where the worktree differs from an index. There is more than one
+// way to do that; all of them give the same Scan.
+type Scanner interface {
+	Scan(ctx context.Context, index string) (Scan, error)
+}
+
+// Scan is what differs from the index. A tracked path whose stat data changed
+// may turn out to have the same content.
+type Scan struct {
+	Tracked    []Tracked
+	Untracked  []string // files and symbolic links, none of them ignored
+	Nested     []string // directories that are repositories of their own
+	Unreadable []string // directories that could not be read, ending in "/"
+}
+
+// Tracked is an index entry that the worktree does not match.
+type Tracked struct {
+	Path    string
+	Mode    git.Mode // of the index entry; 0 for intent-to-add
+	Deleted bool
+}
+
+// gitScanner lets git compare: diff-files for what is tracked beside ls-files
+// for what is not. Neither writes the index.
+type gitScanner struct {
+	repo   *git.Repo
+	config []string // overrides where the configuration lies about the file system
+}
+
+func (s *gitScanner) Scan(ctx context.Context, index string) (Scan, error) {
+	var scan Scan
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	others := make(chan error, 1)
+	go func() {
+		others <- s.untracked(ctx, index, &scan)
+	}()
+	tracked, stderr, err := s.tracked(ctx, index)
+	if err != nil {
+		cancel()
+		<-others
+		return scan, err
+	}
+	if err := <-others; err != nil {
+		return scan, err
+	}
+	scan.Tracked = tracked
+	scan.Unreadable = append(scan.Unreadable, stderr...)
+	return scan, nil
+}
+
+func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args:   []string{"diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none"},
+		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("compare the worktree with the index: %w", err)
+	}
+	if unreadable, err = classify(res.Stderr); err != nil {
+		return nil, nil, err
+	}
+	seen := map[string]bool{}
+	fields := bytes.Split(res.Stdout, []byte{0})
+	for i := 0; i+1 < len(fields); i += 2 {
+		meta := strings.Fields(string(fields[i])) // :oldmode newmode oldid newid status
+		if len(meta) < 5 {
+			return nil, nil, fmt.Errorf("compare the worktree with the index: unexpected line %q", fields[i])
+		}
+		p := string(fields[i+1])
+		if seen[p] { // an unmerged path is listed twice
+			continue
+		}
+		seen[p] = true
+		var mode git.Mode
+		fmt.Sscanf(meta[0], ":%o", &mode) //nolint:errcheck // zero when it is no number
+		out = append(out, Tracked{Path: p, Mode: mode, Deleted: meta[4] == "D"})
+	}
+	return out, unreadable, nil
+}
+
+func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan) error {
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args:   []string{"ls-files", "-z", "--others", "--exclude-standard"},
+		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+	if err != nil {
+		return fmt.Errorf("list untracked files: %w", err)
+	}
+	if scan.Unreadable, err = classify(res.Stderr); err != nil {
+		return err
+	}
+	for _, p := range splitPaths(res.Stdout) {
+		switch {
+		case strings.HasPrefix(p, stagingPrefix):
+		case strings.HasSuffix(p, "/"):
+			scan.Nested = append(scan.Nested, strings.TrimSuffix(p, "/"))
+		default:
+			scan.Untracked = append(scan.Untracked, p)
+		}
+	}
+	return nil
+}
+
+func splitPaths(data []byte) []string {
+	var out []string
+	for _, p := range bytes.Split(data, []byte{0}) {
+		if len(p) > 0 {
+			out = append(out, string(p))
+		}
+	}
+	return out
+}
+
+// classify reads what git said on stderr while it exited with 0: directories and
+// files that it could not look into are collected, known noise is passed over,
+// and anything else fails the capture, because a successful scan may lie.
+func classify(stderr []byte) (unreadable []string, err error) {
+	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
+		switch {
+		case line == "", strings.HasPrefix(line, "hint: "):
+		case strings.HasPrefix(line, "warning: could not open directory '"):
+			p, _, _ := strings.Cut(strings.TrimPrefix(line, "warning: could not open directory '"), "': ")
+			unreadable = append(unreadable, strings.TrimSuffix(p, "/")+"/")
+		case strings.HasSuffix(line, ": Permission denied") && !strings.HasPrefix(line, "fatal: "):
+			p := strings.TrimSuffix(line, ": Permission denied")
+			for _, prefix := range []string{"error: ", "warning: ", "unable to access '"} {
+				p = strings.TrimPrefix(p, prefix)
+			}
+			unreadable = append(unreadable, strings.TrimSuffix(p, "'"))
+		case strings.HasPrefix(line, "warning: unable to access '") && strings.Contains(line, "gitignore"):
+		default:
+			return nil, fmt.Errorf("git reported a problem while the worktree was scanned: %s", line)
+		}
+	}
+	return unreadable, nil
+}

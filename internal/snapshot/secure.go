@@ -1,0 +1,161 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// ChangedError names a file that changed after it was captured.
+type ChangedError struct{ Path string }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%q changed while it was looked at", e.Path)
+}
+
+// Secure compares the bytes of every file that the plan writes or deletes with
+// what the capture would give back, and keeps the exact bytes where they differ,
+// so that an undo is exact. It returns the permission bits beyond git's own.
+func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
+	modes := map[string]fs.FileMode{}
+	plain, exec, err := s.defaultModes()
+	if err != nil {
+		return nil, err
+	}
+	var files []candidate
+	entries := map[string]git.Entry{}
+	for _, o := range p.Ops {
+		info := p.seen[o.Path]
+		if o.Old.Mode == 0 || info == nil {
+			continue
+		}
+		files = append(files, candidate{path: o.Path, mode: modeOf(info), size: info.Size()})
+		entries[o.Path] = o.Old
+		want := plain
+		if o.Old.Mode == git.ModeExec {
+			want = exec
+		}
+		if info.Mode().IsRegular() && info.Mode().Perm() != want {
+			modes[o.Path] = info.Mode().Perm()
+		}
+	}
+	attrs, err := s.attributes(ctx, p.Cur.Tree, entries)
+	if err != nil {
+		return nil, err
+	}
+	if len(attrs) == 0 && !s.mayConvert(nil, files) {
+		return modes, s.compareHashes(p, files, entries)
+	}
+	index, err := s.listIndex(ctx, entries, attrs)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(index) //nolint:errcheck // disposable
+	if err := s.keepRaw(ctx, index, files, entries, p.Cur); err != nil {
+		return nil, err
+	}
+	for i := range p.Ops {
+		p.Ops[i].OldRaw = p.Cur.Raw[p.Ops[i].Path]
+	}
+	return modes, nil
+}
+
+// compareHashes is the check where git converts nothing: content and capture are
+// equal byte for byte, or the file changed since.
+func (s *Shot) compareHashes(p *Plan, files []candidate, entries map[string]git.Entry) error {
+	for _, f := range files {
+		data, info, err := s.tree.readWhole(f.path)
+		if err != nil {
+			return fmt.Errorf("read %q: %w", f.path, err)
+		}
+		if info == nil || !same(info, p.seen[f.path]) || hashBlob(s.repo.Format, data) != entries[f.path].OID {
+			return &ChangedError{f.path}
+		}
+	}
+	return nil
+}
+
+// attributes finds the .gitattributes of a tree that speak for any of the paths.
+func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
+	out := map[string]git.Entry{}
+	seen := map[string]bool{}
+	for p := range paths {
+		for dir := path.Dir(p); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			file := path.Join(dir, ".gitattributes")
+			e, ok, err := s.repo.Lookup(ctx, tree, file)
+			if err != nil {
+				return nil, err
+			}
+			if ok && regular(e.Mode) {
+				out[file] = e
+			}
+		}
+	}
+	return out, nil
+}
+
+// listIndex makes a private index of just these entries.
+func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
+	f, err := os.CreateTemp(s.dir, "tmp-index-")
+	if err != nil {
+		return "", fmt.Errorf("make a private index: %w", err)
+	}
+	f.Close()           //nolint:errcheck // empty
+	os.Remove(f.Name()) //nolint:errcheck // only the name is wanted
+	all := map[string]git.Entry{}
+	for _, list := range lists {
+		for p, e := range list {
+			all[p] = e
+		}
+	}
+	paths := make([]string, 0, len(all))
+	for p := range all {
+		paths = append(paths, p)
+	}
+	sort.Strings(paths)
+	var in bytes.Buffer
+	for _, p := range paths {
+		fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(all[p].Mode), all[p].OID, p)
+	}
+	_, err = s.repo.Run(ctx, git.Cmd{
+		Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Config: s.config, Env: []string{"GIT_INDEX_FILE=" + f.Name()},
+	})
+	if err != nil {
+		return "", fmt.Errorf("make a private index: %w", err)
+	}
+	return f.Name(), nil
+}
+
+// defaultModes are the permission bits that new files get here.
+func (s *Shot) defaultModes() (plain, exec fs.FileMode, err error) {
+	name := s.dir + "/tmp-mode-" + randomHex()
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
+	if err != nil {
+		return 0, 0, fmt.Errorf("probe the umask: %w", err)
+	}
+	defer os.Remove(name) //nolint:errcheck // disposable
+	info, err := f.Stat()
+	f.Close() //nolint:errcheck // empty
+	if err != nil {
+		return 0, 0, fmt.Errorf("probe the umask: %w", err)
+	}
+	return info.Mode().Perm() &^ 0o111, info.Mode().Perm(), nil
+}
+
+// Uncaptured lists collisions for a message: paths with their reasons.
+func Uncaptured(list []Collision) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, strings.TrimSuffix(c.Path, "/")+" ("+c.Reason+")")
+	}
+	return out
+}

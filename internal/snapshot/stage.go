@@ -1,0 +1,253 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// Restore is a plan whose content lies ready beside the worktree. From here on
+// the index is locked. Close ends it: with Finish before, or after going Back.
+type Restore struct {
+	shot   *Shot
+	intent Intent
+	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
+	Trace  func(step string)      // called between steps; nil: nothing
+}
+
+// LockedError says that another process holds the index.
+type LockedError struct{ Path string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("the index is locked by another process: %q exists", e.Path)
+}
+
+// Stage takes the index lock and writes everything that the plan needs into a
+// directory on the worktree's file system. Filters that fail and disks that are
+// full show here, before anything is touched.
+func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
+	r = &Restore{shot: s, seen: p.seen}
+	in := &r.intent
+	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Target.Index
+	in.PartIndex = p.Scope.Only != nil
+	if p.Scope.SkipIndex || p.Target.Index == nil {
+		in.Index = nil
+	}
+	if err := r.lock(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.discard()
+		}
+	}()
+	if err := r.makeStage(); err != nil {
+		return nil, err
+	}
+	tree := p.Target.Tree
+	if p.Scope.Only != nil {
+		tree = p.Cur.Tree // the attributes that will be in force
+	}
+	if err := r.fill(ctx, tree); err != nil {
+		return nil, err
+	}
+	in.Directories = r.directoryModes()
+	return r, nil
+}
+
+// lock takes <index>.lock as git would, and remembers it as ours.
+func (r *Restore) lock() error {
+	path := r.shot.repo.IndexPath + ".lock"
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return &LockedError{path}
+	}
+	if err != nil {
+		return fmt.Errorf("lock the index: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // empty
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("lock the index: %w", err)
+	}
+	r.intent.Lock = path
+	_, r.intent.LockInode, _ = inode(info)
+	return nil
+}
+
+// makeStage makes the staging directory where a rename into the worktree works:
+// in the git directory, or in the worktree where that is another file system.
+func (r *Restore) makeStage() error {
+	dir, err := os.MkdirTemp(r.shot.dir, "tmp-stage-")
+	if err != nil {
+		return fmt.Errorf("make a staging directory: %w", err)
+	}
+	top, err := os.Stat(r.shot.tree.top)
+	if err != nil {
+		return err
+	}
+	own, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	a, _, ok := inode(top)
+	b, _, _ := inode(own)
+	if ok && a != b {
+		os.Remove(dir) //nolint:errcheck // empty
+		dir = filepath.Join(r.shot.tree.top, stagingPrefix+randomHex())
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("make a staging directory: %w", err)
+		}
+	}
+	r.intent.Stage = dir
+	for _, sub := range []string{"new", "old"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			return fmt.Errorf("make a staging directory: %w", err)
+		}
+	}
+	return nil
+}
+
+func randomHex() string {
+	var b [6]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func (in *Intent) newFile(i int) string { return filepath.Join(in.Stage, "new", strconv.Itoa(i)) }
+func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", strconv.Itoa(i)) }
+
+// fill writes the new content of every path, under its number.
+func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
+	var plain []int
+	convert := map[string]git.Entry{}
+	at := map[string]int{}
+	for i, o := range r.intent.Ops {
+		if o.kind() != "write" {
+			continue
+		}
+		if o.NewRaw == "" && regular(o.New.Mode) {
+			convert[o.Path], at[o.Path] = o.New, i
+		} else {
+			plain = append(plain, i)
+		}
+	}
+	attrs, err := r.shot.attributes(ctx, attributesOf, convert)
+	if err != nil {
+		return err
+	}
+	if len(attrs) == 0 && !r.shot.convertsOutside() {
+		for _, i := range at {
+			plain = append(plain, i)
+		}
+		return r.fillPlain(ctx, plain)
+	}
+	if err := r.fillPlain(ctx, plain); err != nil {
+		return err
+	}
+	return r.fillConverted(ctx, convert, attrs, at)
+}
+
+// fillPlain writes blobs as they are.
+func (r *Restore) fillPlain(ctx context.Context, which []int) error {
+	specs := make([]string, len(which))
+	for n, i := range which {
+		specs[n] = string(r.intent.Ops[i].content())
+	}
+	return r.shot.repo.Batch().Objects(ctx, specs, func(n int, obj git.Object, err error) error {
+		o := r.intent.Ops[which[n]]
+		if err != nil {
+			return fmt.Errorf("read what %q becomes: %w", o.Path, err)
+		}
+		file := r.intent.newFile(which[n])
+		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
+			return os.Symlink(string(obj.Data), file)
+		}
+		if err := os.WriteFile(file, obj.Data, permOf(o.New.Mode)); err != nil {
+			return err
+		}
+		return r.setPerm(file, o)
+	})
+}
+
+func permOf(m git.Mode) fs.FileMode {
+	if m == git.ModeExec {
+		return 0o777
+	}
+	return 0o666
+}
+
+// makesLinks reports whether symbolic links are links here, and not files.
+func (s *Shot) makesLinks() bool {
+	on, err := s.repo.Config.Bool("core.symlinks", true)
+	for _, kv := range s.config {
+		on = on || kv == "core.symlinks=true"
+	}
+	return on || err != nil
+}
+
+func (r *Restore) setPerm(file string, o Op) error {
+	if o.Perm == 0 {
+		return nil
+	}
+	return os.Chmod(file, o.Perm)
+}
+
+// fillConverted lets git write what its conversions and filters make of blobs.
+func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]git.Entry, at map[string]int) error {
+	index, err := r.shot.listIndex(ctx, attrs, entries)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index) //nolint:errcheck // disposable
+	dir := filepath.Join(r.intent.Stage, "temp")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	paths := make([]string, 0, len(at))
+	for p := range at {
+		paths = append(paths, p)
+	}
+	made, err := r.shot.smudgeInto(ctx, dir, index, paths)
+	if err != nil {
+		return err
+	}
+	for p, i := range at {
+		file, ok := made.files[p]
+		if !ok {
+			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
+		}
+		o := r.intent.Ops[i]
+		if err := r.adopt(filepath.Join(dir, file), r.intent.newFile(i), o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt gives a temporary file of git's the mode that a checkout would.
+func (r *Restore) adopt(from, to string, o Op) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	if o.Perm != 0 {
+		return os.Chmod(to, o.Perm)
+	}
+	plain, exec, err := r.shot.defaultModes()
+	if err != nil {
+		return err
+	}
+	if o.New.Mode == git.ModeExec {
+		plain = exec
+	}
+	return os.Chmod(to, plain)
+}

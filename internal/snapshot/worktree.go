@@ -1,0 +1,121 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+
+	"git-checkpoint/internal/git"
+)
+
+// stagingPrefix begins the name of a staging directory in the worktree, made
+// where the git directory is on another file system. It is never captured.
+const stagingPrefix = ".git-checkpoint-staging-"
+
+// worktree reaches files below the top of a worktree, component by component, so
+// that neither a path of 4,000 bytes nor a symbolic link out of it misleads.
+type worktree struct {
+	root *os.Root
+	top  string
+}
+
+func openWorktree(top string) (*worktree, error) {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, fmt.Errorf("open the worktree: %w", err)
+	}
+	return &worktree{root, top}, nil
+}
+
+func (w *worktree) close() { w.root.Close() } //nolint:errcheck // only a directory handle
+
+// lstat gives nil without an error when nothing is at p, also when a parent is
+// not a directory.
+func (w *worktree) lstat(p string) (fs.FileInfo, error) {
+	info, err := w.root.Lstat(p)
+	if absent(err) {
+		return nil, nil
+	}
+	return info, err
+}
+
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// read gives the content of a file, or the target of a symbolic link, as the
+// bytes that git would hash.
+func (w *worktree) read(p string, info fs.FileInfo) ([]byte, error) {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := w.root.Readlink(p)
+		return []byte(target), err
+	}
+	f, err := w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return io.ReadAll(f)
+}
+
+// readWhole reads a file that may change meanwhile: again, until its size and
+// times are the same before and after, three times at most. The info is nil when
+// nothing is there.
+func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error) {
+	for range 3 {
+		if info, err = w.lstat(p); err != nil || info == nil || info.IsDir() {
+			return nil, info, err
+		}
+		data, err = w.read(p, info)
+		if absent(err) {
+			return nil, nil, nil
+		}
+		after, statErr := w.lstat(p)
+		if err == nil && statErr == nil && after != nil && same(info, after) {
+			return data, info, nil
+		}
+	}
+	return data, info, err
+}
+
+// same reports whether two looks at a path saw the same version of it.
+func same(a, b fs.FileInfo) bool {
+	return a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) &&
+		changeTime(a).Equal(changeTime(b)) && os.SameFile(a, b)
+}
+
+// readable reports whether a regular file can be opened for reading.
+func (w *worktree) readable(p string) bool {
+	f, err := w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// modeOf is the mode that git gives a file; executable follows the owner's bit.
+func modeOf(info fs.FileInfo) git.Mode {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return git.ModeSymlink
+	case info.Mode().Perm()&0o100 != 0:
+		return git.ModeExec
+	}
+	return git.ModeFile
+}
+
+// parent opens the directory that holds p.
+func (w *worktree) parent(p string) (*os.File, error) {
+	return w.root.Open(path.Dir(p))
+}
+
+// base is the last component of p.
+func base(p string) string { return path.Base(p) }
+
+// abs is p as an absolute path; it may be longer than the system takes.
+func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
