@@ -33,6 +33,7 @@ func TestDiff(t *testing.T) {
 				"removed t.#(id==\"k3\"): {\"id\":\"k3\"} → \nadded t.#(id==\"k4\"):  → {\"id\":\"k4\"}\n"},
 		{"numbers as ids", `[{"id":1,"a":1}]`, `[{"id":1,"a":2}]`, "changed #(id==1).a: 1 → 2\n"},
 		{"ids of two types", `[{"id":1,"a":1}]`, `[{"id":"1","a":2}]`, "removed 0: {\"id\":1,\"a\":1} → \nadded 0:  → {\"id\":\"1\",\"a\":2}\n"},
+		{"ids of mixed types", `[{"id":1},{"id":"1","a":1}]`, `[{"id":1},{"id":"1","a":2}]`, "removed 1: {\"id\":\"1\",\"a\":1} → \nadded 1:  → {\"id\":\"1\",\"a\":2}\n"},
 		{"an id twice", `[{"id":"a"},{"id":"a"}]`, `[{"id":"a"}]`, "removed 1: {\"id\":\"a\"} → \n"},
 		{"bags", `["a","b","b"]`, `["b","c"]`, "removed 0: \"a\" → \nremoved 2: \"b\" → \nadded 1:  → \"c\"\n"},
 		{"objects without id", `[{"type":"x","v":1}]`, `[{"v":1.0,"type":"x"},{"type":"y"}]`, "added 1:  → {\"type\":\"y\"}\n"},
@@ -87,9 +88,24 @@ func TestDiffPaths(t *testing.T) {
 	})
 }
 
+// An id finds its element whatever characters it has, nested too.
+func TestDiffOfOddIDs(t *testing.T) {
+	for _, id := range []string{`a"b`, `a\b`, "a|b", "a#b", "x.#(y|z", "a)b", "[", "{}", "@this", "!true", "~true", "*", "?", "", " ", "\x00", "a.b", "==", "ü💾", "3", strings.Repeat("@,", 30)} {
+		quoted := string(appendText(nil, id))
+		document := `{"t":[{"id":"other"},{"id":` + quoted + `,"in":[{"id":"other"},{"id":` + quoted + `,"v.|w` + strings.Repeat("@,", 30) + `":1}]}]}`
+		changed := strings.Replace(document, `:1}`, `:2}`, 1)
+		changes := Diff(json.RawMessage(document), json.RawMessage(changed))
+		last := changes[len(changes)-1]
+		got, err := Get([]byte(changed), last.Path)
+		if err != nil || string(got) != string(last.New) || len(changes) > 1 != (id == "~true") {
+			t.Errorf("%q: %+v gives %s, %v", id, changes, got, err)
+		}
+	}
+}
+
 // A document made to blow a diff up becomes one change of a part of it.
 func TestDiffIsBounded(t *testing.T) {
-	long := strings.Repeat("k", 3000)
+	long := strings.Repeat("k", 2000)
 	var many strings.Builder
 	for i := range 90_000 {
 		fmt.Fprintf(&many, `"%d":0,`, i)

@@ -57,7 +57,8 @@ func idMember(item []byte) []byte {
 }
 
 // queryValue spells an id for #(id==…). gjson compares numbers as doubles and reads
-// a text that begins with '~' as something else; such ids cannot be asked for.
+// a text that begins with '~' as something else; such ids cannot be asked for. '@'
+// and ',' are spelled so that Get does not count them as modifiers and parts.
 func queryValue(id []byte) (string, bool) {
 	if len(id) == 0 || id[0] != '"' {
 		return string(id), isSmallInteger(id)
@@ -69,7 +70,7 @@ func queryValue(id []byte) (string, bool) {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range text {
-		if isControl(r) || strings.ContainsRune(`"\|#()[]{}@!~*?`, r) {
+		if isControl(r) || strings.ContainsRune(`"\@,`, r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {
 			b.WriteRune(r)

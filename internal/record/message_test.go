@@ -98,7 +98,7 @@ func TestNobodySlipsATrailerIn(t *testing.T) {
 // a section is never taken for it.
 func TestFirstLine(t *testing.T) {
 	for message, want := range map[string]string{
-		"": "", "\n \n": "", "one\ntwo": "one", "\n\n one\t 1": "one 1", "Topic: x": "Topic: x", "    Checkpoint-Id: x": "Checkpoint-Id: x",
+		"": "", "\n \n": "", "one\ntwo": "one", "\n\n one\t 1": "one 1", "a  b": "a b", "Topic: x": "Topic: x", "    Checkpoint-Id: x": "Checkpoint-Id: x",
 		"Metrics:\n": "Metrics:", "Files changed: none": "Files changed: none", "--- a": "--- a", "\x00\x1b": "␀␛",
 	} {
 		r := example()
@@ -153,6 +153,37 @@ func TestAgree(t *testing.T) {
 	all := []string{"id", "label", "session", "step", "step_name", "milestone", "trigger", "status", "message", "created_at", "files", "checksum"}
 	if diff := cmp.Diff(all, Agree(r, Summary{})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A line that git would take for more than words is indented, others are not.
+func TestSpecialLines(t *testing.T) {
+	r := example()
+	special := []string{
+		"---", "--- a/x", "-----BEGIN PGP SIGNATURE-----", "-----BEGIN SSH SIGNATURE-----", "gpgsig x", "gpgsig-sha256 x", "Checkpoint-Id: x",
+		"checkpoint-id: x", "CHECKPOINT-STEP: 1", "# ------------------------ >8 ------------------------", ";; -- 8< --", "-- >8 --", ">8", "  Checkpoint-Id: x",
+	}
+	ordinary := []string{"a checkpoint-id", "- item", "-- item", "a --- b", "x >8 y", "Signed-off-by: x", "Checkpoints are kept"}
+	r.Message = "first\n" + strings.Join(append(special, ordinary...), "\n")
+	message := Message(r, nil)
+	for _, line := range special {
+		if !strings.Contains(message, "\n    "+line+"\n") {
+			t.Errorf("not indented: %q", line)
+		}
+	}
+	for _, line := range ordinary {
+		if !strings.Contains(message, "\n"+line+"\n") {
+			t.Errorf("indented: %q", line)
+		}
+	}
+}
+
+// Blank lines around the words, also those of blanks alone, are left out.
+func TestMessageWithoutBlankEnds(t *testing.T) {
+	r := example()
+	r.Message = "\n \n  x \t\n\t\n"
+	if got := Message(r, nil); !strings.Contains(got, "architecture\n\n  x\n\nFiles changed") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -86,6 +86,22 @@ func TestKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// Equal records give equal bytes, however many unknown members they have.
+func TestMarshalIsDeterministic(t *testing.T) {
+	r := example()
+	r.Extra = make(map[string]json.RawMessage)
+	for _, name := range strings.Split("qwertyuiopasdfghjklzxcvbnm", "") {
+		r.Extra[name] = json.RawMessage("1")
+		r.Outputs[name] = Output{}
+	}
+	first := sealed(t, r)
+	for range 20 {
+		if again := sealed(t, r); !bytes.Equal(first, again) {
+			t.Fatal("other bytes the second time")
+		}
+	}
+}
+
 // What Parse refuses, and what it says of it.
 func TestParseRefuses(t *testing.T) {
 	good := string(sealed(t, example()))

@@ -75,8 +75,21 @@ func checkQuery(document []byte, path string) error {
 	if path == "" || len(path) > maxPath {
 		return &PathError{Path: path, Reason: fmt.Sprintf("a path has 1 to %d bytes", maxPath)}
 	}
-	doublings := strings.Count(path, ",") + 3*strings.Count(path, "@") +
-		4*strings.Count(path, "@dig") + 10*strings.Count(path, "@pretty")
+	doublings := 0
+	for i := 0; i < len(path); i++ {
+		switch rest := path[i:]; {
+		case path[i] == '\\':
+			i++ // what follows is part of a name
+		case path[i] == ',':
+			doublings++
+		case strings.HasPrefix(rest, "@dig"):
+			doublings += 7
+		case strings.HasPrefix(rest, "@pretty"):
+			doublings += 13
+		case path[i] == '@':
+			doublings += 3
+		}
+	}
 	if doublings > 0 && (doublings > 28 || len(document)<<doublings > maxAnswer) {
 		return &PathError{Path: path, Reason: "too many parts and modifiers for a document of this size"}
 	}

@@ -166,6 +166,7 @@ func TestGet(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "1 to 4096 bytes", "state.x": "nothing is there", "!nan": "does not give a JSON value",
 		"[@this" + strings.Repeat(",@this", 30) + "]": "too many parts", strings.Repeat("@tostr|", 20) + "@tostr": "too many",
+		"@pretty|@pretty|@pretty": "too many", "@dig:a|@dig:a|@dig:a|@dig:a|@dig:a": "too many",
 	} {
 		if got, err := Get([]byte(document), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %.100s, %v, want %s", path, got, err, want)

@@ -14,8 +14,7 @@ const (
 )
 
 // indent is put before a line that git, or ParseMessage, would take for more than
-// words. A line that has it already gets it again, so that taking it off once
-// gives the line back.
+// words.
 const indent = "    "
 
 // special are the lines to indent: what scissors, the divider of a patch, the
@@ -39,14 +38,6 @@ func paragraphs(message string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// unindent takes off what paragraphs put before a line.
-func unindent(line string) string {
-	if rest, ok := strings.CutPrefix(line, indent); ok && special.MatchString(rest) {
-		return rest
-	}
-	return line
-}
-
 // tame replaces control characters other than newline and tab by their pictures:
 // git's C strings end at a NUL, and `git log` shows the rest raw.
 func tame(text string) string {
@@ -67,6 +58,9 @@ func tame(text string) string {
 // oneLine makes a text fit for a trailer or a heading: one line, no blanks at its
 // ends, at most limit runes.
 func oneLine(text string, limit int) string {
+	if text = strings.Trim(text, " \n"); len(text) <= limit && isPlain(text) {
+		return text
+	}
 	text = tame(clip(text, 4*limit+4*utf8.UTFMax))
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= limit {
@@ -75,10 +69,21 @@ func oneLine(text string, limit int) string {
 	return strings.TrimSpace(string(runes[:limit-1])) + "…"
 }
 
+// isPlain reports whether oneLine has nothing to do: list calls it for every
+// trailer of every checkpoint.
+func isPlain(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] <= ' ' && (text[i] != ' ' || text[i-1] == ' ') || text[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
 // firstLine is the first line of a message as list shows it.
 func firstLine(message string) string {
 	first, _, _ := strings.Cut(paragraphs(message), "\n")
-	return oneLine(unindent(first), maxValue)
+	return oneLine(first, maxValue)
 }
 
 // firstWords cuts at the end of a word, where there is one.

@@ -62,7 +62,7 @@ type Summary struct {
 // read past.
 func ParseMessage(message string) (Summary, error) {
 	body, block := cutTrailers(message)
-	values := make(map[string]string)
+	values := make(map[string]string, 12)
 	for line := range strings.Lines(block) {
 		key, value, found := strings.Cut(line, ":")
 		key, ours := strings.CutPrefix(key, trailerPrefix)
@@ -142,5 +142,5 @@ func userLine(body string) string {
 			return ""
 		}
 	}
-	return oneLine(unindent(first), maxValue)
+	return oneLine(first, maxValue)
 }
