@@ -1,0 +1,49 @@
+package workflow
+
+import (
+	"testing"
+
+	"github.com/tidwall/sjson"
+)
+
+// twins gives a built-in definition and a copy of it under another name, which has
+// to behave the same in every test.
+func twins(t *testing.T, name string) map[string]*Definition {
+	t.Helper()
+	d, ok := Builtin(name)
+	if !ok {
+		t.Fatalf("no built-in %q", name)
+	}
+	renamed, err := sjson.SetBytes(d.JSON(), "name", "copy-of-it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := Parse(renamed, "copy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*Definition{name: d, name + " renamed": copied}
+}
+
+func TestBuiltinsAreWhatTheyAreCalled(t *testing.T) {
+	want := []string{"crunch", "default", "go-team", "orchestrate", "pipeline", "ultra-create"}
+	names := Names()
+	if len(names) != len(want) {
+		t.Fatalf("names are %q, want %q", names, want)
+	}
+	for i, name := range want {
+		if names[i] != name {
+			t.Errorf("name %d is %q, want %q", i, names[i], name)
+		}
+		d, ok := Builtin(name)
+		if !ok || d.Name != name || d.Version == "" || d.Title == "" {
+			t.Errorf("built-in %q is %+v, %v", name, d, ok)
+		}
+		if _, err := Parse(d.JSON(), name+".json"); err != nil {
+			t.Errorf("built-in %q is refused as one's own:\n%v", name, err)
+		}
+	}
+	if _, ok := Builtin("../doc"); ok {
+		t.Error("a path is no built-in")
+	}
+}

@@ -1,0 +1,236 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Names of what is checked beside a workflow's own rules.
+const (
+	ruleState      = "state"
+	ruleSchema     = "schema"
+	ruleStatus     = "status"
+	ruleTransition = "transition"
+	ruleStepOrder  = "step_order"
+)
+
+// maxValue bounds a value shown in a violation.
+const maxValue = 200
+
+// Violation is one broken rule.
+type Violation struct {
+	// Rule is "state", "schema", "status", "transition", "step_order" or the name
+	// of a rule of the workflow.
+	Rule string `json:"rule"`
+	// Path is the member of the state, "" for the whole.
+	Path string `json:"path"`
+	// Value is what stands there, as JSON cut to 200 bytes; "" for nothing.
+	Value string `json:"value"`
+	// Allowed is what would be allowed, in words.
+	Allowed string `json:"allowed"`
+	// Message says what is wrong.
+	Message string `json:"message"`
+}
+
+// String is the violation in one line.
+func (v Violation) String() string {
+	var b strings.Builder
+	b.WriteString(v.Rule + ": ")
+	if v.Path != "" {
+		b.WriteString(v.Path + " ")
+	}
+	b.WriteString(v.Message)
+	if v.Value != "" {
+		b.WriteString(": " + v.Value)
+	}
+	if v.Allowed != "" {
+		b.WriteString(" (allowed: " + v.Allowed + ")")
+	}
+	return b.String()
+}
+
+// Change is a new checkpoint and what it follows.
+type Change struct {
+	// Old is the state of the current checkpoint, nil at the first; New the state
+	// of the new one, all edits and derivations done.
+	Old, New json.RawMessage
+	// OldStatus is "" at the first checkpoint.
+	OldStatus, NewStatus string
+	// Place is where it stands, Trigger what made it.
+	Place   Place
+	Trigger string
+	Session string
+	// Live are the steps with a live milestone, Skipped those done without.
+	Live, Skipped []int
+	// Now and Started (of the session) serve rules about time; seconds count.
+	Now, Started time.Time
+}
+
+// Check gives every rule that the change breaks: the schema, the status and its
+// transition, the workflow's rules, the order of steps. A rule that cannot be
+// evaluated is broken, unless the schema already says why.
+func (d *Definition) Check(c Change) []Violation {
+	if t, known := d.trigger(c.Trigger); known && t.Exempt {
+		return nil
+	}
+	v, broken := newVariables(c)
+	if broken != nil {
+		return broken
+	}
+	found := d.checkSchema(v.new, len(c.New))
+	malformed := len(found) > 0
+	found = append(found, d.checkStatus(c)...)
+	m := newMeter(c.Old, c.New)
+	vars := d.ruleVariables(m, v, c)
+	for _, r := range d.Rules {
+		if violation, ok := d.checkRule(m, r, vars, c.New, malformed); !ok {
+			found = append(found, violation)
+		}
+	}
+	found = append(found, d.checkOrder(c)...)
+	return found[:min(len(found), maxViolations)]
+}
+
+// variables are the decoded states of a change.
+type variables struct{ old, new any }
+
+func newVariables(c Change) (variables, []Violation) {
+	v := variables{old: value(c.Old)}
+	fresh := c.New
+	if len(fresh) == 0 {
+		fresh = json.RawMessage("{}")
+	}
+	decoded, err := decode(fresh, maxDocumentSize)
+	if err != nil {
+		return v, []Violation{{Rule: ruleState, Allowed: "a JSON object", Message: "is " + err.Error()}}
+	}
+	if _, ok := decoded.(map[string]any); !ok {
+		return v, []Violation{{Rule: ruleState, Value: shorten(string(fresh), maxValue), Allowed: "a JSON object", Message: "is " + kind(decoded)}}
+	}
+	v.new = decoded
+	return v, nil
+}
+
+// ruleVariables gives the variables of the scope "rule" and the definition's
+// values. A value that cannot be computed over this state is nil.
+func (d *Definition) ruleVariables(m *meter, v variables, c Change) map[string]any {
+	vars := map[string]any{
+		"old": v.old, "new": v.new, "status": c.NewStatus, "old_status": c.OldStatus,
+		"trigger": c.Trigger, "session": c.Session,
+		"step": c.Place.Step, "step_name": c.Place.Name, "iteration": c.Place.Iteration, "milestone": c.Place.Milestone,
+		"live": integers(c.Live), "skipped": integers(c.Skipped),
+		"now": int(c.Now.Unix()), "started": int(max(0, c.Started.Unix())),
+	}
+	computed := make(map[string]any, len(d.Values))
+	for _, name := range sortedKeys(d.Values) {
+		computed[name], _ = d.evaluate(m, ruleScope(), d.Values[name], vars)
+	}
+	maps.Copy(vars, computed)
+	return vars
+}
+
+func integers(numbers []int) []any {
+	items := make([]any, len(numbers))
+	for i, n := range numbers {
+		items[i] = n
+	}
+	return items
+}
+
+func (d *Definition) checkSchema(state any, size int) []Violation {
+	s, err := d.stateSchema()
+	switch {
+	case err != nil:
+		return []Violation{{Rule: ruleSchema, Message: "cannot be read: " + err.Error()}}
+	case s == nil:
+		return nil
+	}
+	return s.violations(state, size)
+}
+
+func (d *Definition) checkStatus(c Change) []Violation {
+	path := d.State.Members.Status
+	shown := string(encode(c.NewStatus))
+	if s := d.Statuses; len(s.List) > 0 && !s.Open && !slices.Contains(s.List, c.NewStatus) {
+		return []Violation{{ruleStatus, path, shown, strings.Join(s.List, ", "), "is not a status of the workflow"}}
+	}
+	if !isWord(c.NewStatus) {
+		return []Violation{{ruleStatus, path, shorten(shown, maxValue), "1 to 40 letters, digits, _ and -", "is not a status"}}
+	}
+	next, limited := d.Statuses.Transitions[c.OldStatus]
+	if c.OldStatus == "" || c.OldStatus == c.NewStatus || !limited || slices.Contains(next, c.NewStatus) {
+		return nil
+	}
+	allowed := strings.Join(append([]string{c.OldStatus}, next...), ", ")
+	return []Violation{{ruleTransition, path, shown, allowed, fmt.Sprintf("cannot follow %q", c.OldStatus)}}
+}
+
+func (d *Definition) checkRule(m *meter, r Rule, vars map[string]any, state json.RawMessage, malformed bool) (Violation, bool) {
+	applies, err := d.holds(m, d.ruleScope(), r.When, vars)
+	if err == nil && !applies {
+		return Violation{}, true
+	}
+	if err == nil {
+		var kept bool
+		if kept, err = d.holds(m, d.ruleScope(), r.Check, vars); err == nil && kept {
+			return Violation{}, true
+		}
+	}
+	if err != nil {
+		if malformed && m.left > 0 {
+			return Violation{}, true
+		}
+		return Violation{Rule: r.Name, Path: r.Path, Message: "cannot be checked: " + err.Error()}, false
+	}
+	return Violation{
+		Rule: r.Name, Path: r.Path, Value: d.offending(m, r, vars, state),
+		Allowed: d.fill(m, d.ruleScope(), r.Allowed, vars), Message: d.fill(m, d.ruleScope(), r.Message, vars),
+	}, false
+}
+
+// offending shows the value that a rule minds, with the digits of the document
+// where it stands there.
+func (d *Definition) offending(m *meter, r Rule, vars map[string]any, state json.RawMessage) string {
+	if r.Value != "" {
+		if v, err := d.evaluate(m, d.ruleScope(), r.Value, vars); err == nil {
+			return shorten(string(encode(v)), maxValue)
+		}
+	}
+	if r.Path == "" {
+		return ""
+	}
+	return shorten(gjson.GetBytes(state, r.Path).Raw, maxValue)
+}
+
+func (d *Definition) checkOrder(c Change) []Violation {
+	if d.Steps.Requires != requiresPrevious || !c.Place.Milestone {
+		return nil
+	}
+	before, ok := d.Previous(c.Place.Step)
+	if !ok || slices.Contains(c.Live, before) || slices.Contains(c.Skipped, before) {
+		return nil
+	}
+	allowed := "a checkpoint of " + d.say(before) + " first"
+	if next, ok := d.Next(newest(c.Live), c.Skipped); ok {
+		allowed = d.say(next.Number)
+	}
+	return []Violation{{
+		Rule: ruleStepOrder, Value: strconv.Itoa(c.Place.Step), Allowed: allowed,
+		Message: fmt.Sprintf("%s needs a checkpoint of %s", d.say(c.Place.Step), d.say(before)),
+	}}
+}
+
+func newest(live []int) *int {
+	if len(live) == 0 {
+		return nil
+	}
+	n := slices.Max(live)
+	return &n
+}

@@ -1,0 +1,146 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// evaluation holds the variables of the scope "resume", filled in the order in
+// which they build on each other: steps, completed, pending, progress, point.
+type evaluation struct {
+	d            *Definition
+	meter        *meter
+	vars         map[string]any
+	progress     Fraction
+	progressText string
+}
+
+func (d *Definition) newEvaluation(s Situation, current json.RawMessage) *evaluation {
+	e := &evaluation{d: d, meter: newMeter(s.State, s.Error, current)}
+	state := value(s.State)
+	if state == nil {
+		state = map[string]any{}
+	}
+	e.vars = map[string]any{
+		"state": state, "error": value(s.Error), "current": value(current),
+		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": "", "files": nil,
+		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "",
+	}
+	e.steps(s)
+	r := &d.Resumption
+	e.vars["completed"], e.vars["pending"] = asAny(e.value(r.Completed)), asAny(e.value(r.Pending))
+	done, total := e.value(r.Progress.Done), e.value(r.Progress.Total)
+	e.vars["done"], e.vars["total"] = done, total
+	e.progress = Fraction{count(done), count(total)}
+	answer := d.answer(s.Status)
+	point := r.Point
+	if answer.Point != "" {
+		point = answer.Point
+	}
+	e.vars["point"] = e.fill(point)
+	if done != nil && total != nil {
+		e.progressText = e.fill(r.Progress.Text)
+	}
+	return e
+}
+
+// steps fills what is known of steps without looking at the state.
+func (e *evaluation) steps(s Situation) {
+	name := func(n int) string {
+		switch {
+		case e.d.nameOf(n) != "":
+			return e.d.nameOf(n)
+		case s.Names[n] != "":
+			return s.Names[n]
+		}
+		return fmt.Sprintf("step %d", n)
+	}
+	done, left := []any{}, []any{}
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(s.Live))) {
+		done = append(done, name(n))
+	}
+	for _, step := range e.d.Steps.List {
+		if !slices.Contains(s.Live, step.Number) && !slices.Contains(s.Skipped, step.Number) {
+			left = append(left, name(step.Number))
+		}
+	}
+	e.vars["steps_done"], e.vars["steps_left"] = done, left
+	e.vars["next_step"], e.vars["next_name"] = nil, ""
+	if next, ok := e.d.Next(newest(s.Live), s.Skipped); ok {
+		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
+	}
+}
+
+// value evaluates an expression; what cannot be evaluated over this state is nil.
+func (e *evaluation) value(text string) any {
+	v, err := e.d.evaluate(e.meter, resumeScope(), text, e.vars)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+func (e *evaluation) fill(source string) string {
+	return e.d.fill(e.meter, resumeScope(), source, e.vars)
+}
+
+// asItems takes a list, or a single value as a list of it.
+func asItems(v any) []any {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	}
+	return []any{v}
+}
+
+func asAny(v any) any {
+	if v == nil {
+		return []any{}
+	}
+	return v
+}
+
+func raws(v any) []json.RawMessage {
+	result := []json.RawMessage{}
+	for _, item := range asItems(v) {
+		result = append(result, encode(item))
+	}
+	return result
+}
+
+func count(v any) int {
+	n, err := number(v)
+	if err != nil || n < 0 || n > 1<<53 {
+		return 0
+	}
+	return int(n)
+}
+
+// rawAt is the text of a member, nil when it is absent or null.
+func rawAt(document json.RawMessage, path string) json.RawMessage {
+	v := gjson.GetBytes(document, path)
+	if !v.Exists() || v.Type == gjson.Null {
+		return nil
+	}
+	return json.RawMessage(bytes.Clone([]byte(v.Raw)))
+}
+
+// sayRough says an age in its largest unit.
+func sayRough(age time.Duration) string {
+	switch {
+	case age < time.Minute:
+		return fmt.Sprintf("%d s", int(age.Seconds()))
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", int(age.Minutes()))
+	case age < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(age.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(age.Hours()/24))
+}

@@ -1,0 +1,149 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// freshness asks whether the surroundings are still those of the checkpoint.
+func (d *Definition) freshness(in ResumeInput, out *Resume) {
+	f := d.Resumption.Freshness
+	if in.BranchGone {
+		out.changed(or(f.Branch, freshWarn), fmt.Sprintf("branch %s is gone", in.Branch),
+			"cannot resume, start fresh", "Go on without it?")
+	}
+	if len(in.Changed) > 0 {
+		out.changed(or(f.Files, freshWarn), "files changed since the checkpoint: "+someOf(in.Changed),
+			"cannot resume over them", "Go on with them as they are?")
+	}
+	current := d.issue(in)
+	if current == nil {
+		return
+	}
+	for _, member := range f.Issue {
+		path := join(f.Snapshot, member.Member)
+		was, is := gjson.GetBytes(in.State, path), gjson.GetBytes(current, member.Member)
+		if !is.Exists() || equal(was, is, member.Unordered) {
+			continue
+		}
+		out.changed(member.Changed, told(member.Member, was, is), "cannot resume, start fresh", "Go on with the checkpoint?")
+		if member.Follow {
+			out.follow(path, json.RawMessage(is.Raw))
+			out.followMark(member.Mark, was, is)
+		}
+	}
+}
+
+// issue is the issue as it is now, given bare or inside a whole document.
+func (d *Definition) issue(in ResumeInput) json.RawMessage {
+	root := gjson.ParseBytes(in.Current)
+	if value(in.Current) == nil || !root.IsObject() {
+		return nil
+	}
+	if path := d.Resumption.Freshness.Snapshot; path != "" {
+		if inside := root.Get(path); inside.IsObject() {
+			return json.RawMessage(inside.Raw)
+		}
+	}
+	return in.Current
+}
+
+// changed records one change with the answer that the workflow gives to it.
+func (r *Resume) changed(answer, what, refusal, question string) {
+	switch answer {
+	case freshRefuse:
+		r.refuse(what + ": " + refusal)
+	case freshAsk:
+		r.ask(what + ". " + question)
+	case freshWarn:
+		r.warn(what)
+	}
+}
+
+// follow writes the new value into the state by its own text.
+func (r *Resume) follow(path string, text json.RawMessage) {
+	state := r.State
+	if len(state) == 0 {
+		state = json.RawMessage("{}")
+	}
+	moved, err := sjson.SetRawBytes(append([]byte{}, state...), path, text)
+	if err != nil {
+		r.warn(fmt.Sprintf("%s stays as it was: %v", path, err))
+		return
+	}
+	r.State = moved
+}
+
+// followMark moves the member that holds one of the items along with them.
+func (r *Resume) followMark(path string, was, is gjson.Result) {
+	if path == "" {
+		return
+	}
+	gone, come, err := apart(value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw)))
+	mark := identity(value(rawAt(r.State, path)))
+	if _, went := set(gone)[mark]; err == nil && went && len(come) == 1 {
+		r.follow(path, encode(come[0]))
+	}
+}
+
+func equal(was, is gjson.Result, unordered bool) bool {
+	a, b := value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw))
+	if unordered {
+		if equal, err := same(a, b); err == nil {
+			return equal == true
+		}
+	}
+	return identity(a) == identity(b)
+}
+
+// told says a change: lists by what came and went, short texts by both values.
+func told(member string, was, is gjson.Result) string {
+	if was.IsArray() && is.IsArray() {
+		before, after := value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw))
+		gone, come, err := apart(before, after)
+		if err == nil {
+			var parts []string
+			if len(come) > 0 {
+				parts = append(parts, "added "+joined(come, ", "))
+			}
+			if len(gone) > 0 {
+				parts = append(parts, "removed "+joined(gone, ", "))
+			}
+			return fmt.Sprintf("issue %s changed: %s", member, strings.Join(parts, "; "))
+		}
+	}
+	return fmt.Sprintf("issue %s changed", member)
+}
+
+func apart(before, after any) (gone, come []any, err error) {
+	if _, gone, err = split(before, after); err == nil {
+		_, come, err = split(after, before)
+	}
+	return gone, come, err
+}
+
+func someOf(names []string) string {
+	const shown = 10
+	var b strings.Builder
+	for i, name := range names[:min(shown, len(names))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(shorten(name, 200))
+	}
+	if more := len(names) - shown; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
+}
+
+func or(word, absent string) string {
+	if word == "" {
+		return absent
+	}
+	return word
+}

@@ -1,0 +1,254 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// function is one word of the rule language. Every function takes absent lists as
+// empty, so that rules need not guard each member.
+type function struct {
+	call  func(args ...any) (any, error)
+	types []any
+}
+
+// functions is the whole language beside operators and loops; docs/workflows.md
+// describes each.
+func functions() map[string]function {
+	anyList := []any{new(func(...any) []any)}
+	anyBool := []any{new(func(...any) bool)}
+	two := []any{new(func(any, any) []any)}
+	one := []any{new(func(any) []any)}
+	return map[string]function{
+		"union":      {wrap(union), anyList},
+		"concat":     {wrap(concat), anyList},
+		"common":     {common, two},
+		"missing":    {missing, two},
+		"duplicates": {wrap(duplicates), anyList},
+		"disjoint":   {disjoint, anyBool},
+		"same":       {same, []any{new(func(any, any) bool)}},
+		"subset":     {subset, []any{new(func(any, any) bool)}},
+		"bare":       {wrap(bare), two},
+		"lost":       {lost, []any{new(func(any, any, any) []any)}},
+		"list":       {list, one},
+		"keys":       {wrap(keys), one},
+		"natural":    {wrap(natural), one},
+		"numbers":    {numbers, []any{new(func(any, any) []any)}},
+		"first":      {first, []any{new(func(any) any)}},
+		"last":       {last, []any{new(func(any) any)}},
+		"len":        {length, []any{new(func(any) int)}},
+		"unfinished": {unfinished, two},
+		"finished":   {finished, two},
+		"batches":    {batches, one},
+		"round":      {round, []any{new(func(any) int)}},
+		"text":       {text, []any{new(func(any) string)}},
+		"join":       {joinTexts, []any{new(func(any, string) string)}},
+		"span":       {span, []any{new(func(any) string)}},
+		"reason":     {reason, []any{new(func(any) string)}},
+		"is_time":    {isTime, []any{new(func(any) bool)}},
+		tickName:     {tick, []any{new(func(any, int, int) bool)}},
+		inName:       {in, []any{new(func(any, any) bool)}},
+		addName:      {add, []any{new(func(any, any) any)}},
+	}
+}
+
+// wrap gives a function the signature that the library calls.
+func wrap[T any](f func(args ...any) (T, error)) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) { return f(args...) }
+}
+
+func isFunction(name string) bool {
+	_, ok := functions()[name]
+	return ok && !strings.HasPrefix(name, "_")
+}
+
+// tick charges one turn of a loop.
+func tick(args ...any) (any, error) {
+	m, ok := args[0].(*meter)
+	if !ok {
+		return nil, errors.New("a loop without a meter")
+	}
+	nodes, _ := args[1].(int) //nolint:errcheck // the guard wrote both numbers
+	heavy, _ := args[2].(int) //nolint:errcheck // the guard wrote both numbers
+	return true, m.charge(nodes, heavy)
+}
+
+func add(args ...any) (any, error) {
+	a, aWhole := args[0].(int)
+	b, bWhole := args[1].(int)
+	if sum := a + b; aWhole && bWhole && (sum > a) == (b > 0) {
+		return sum, nil
+	}
+	x, err := number(args[0])
+	if err != nil {
+		return nil, err
+	}
+	y, err := number(args[1])
+	if err != nil {
+		return nil, err
+	}
+	return x + y, nil
+}
+
+func number(v any) (float64, error) {
+	switch n := v.(type) {
+	case int:
+		return float64(n), nil
+	case float64:
+		return n, nil
+	}
+	return 0, fmt.Errorf("%s is not a number", kind(v))
+}
+
+func round(args ...any) (any, error) {
+	n, err := number(args[0])
+	if err != nil || math.IsNaN(n) || math.Abs(n) > 1<<53 {
+		return 0, err
+	}
+	return int(math.Round(n)), nil
+}
+
+func first(args ...any) (any, error) {
+	items, err := asList(args[0])
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	return items[0], nil
+}
+
+func last(args ...any) (any, error) {
+	items, err := asList(args[0])
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	return items[len(items)-1], nil
+}
+
+func length(args ...any) (any, error) {
+	switch v := args[0].(type) {
+	case string:
+		return len([]rune(v)), nil
+	case map[string]any:
+		return len(v), nil
+	}
+	items, err := asList(args[0])
+	return len(items), err
+}
+
+func list(args ...any) (any, error) {
+	if args[0] == nil {
+		return []any{}, nil
+	}
+	if items, ok := args[0].([]any); ok {
+		return items, nil
+	}
+	return []any{args[0]}, nil
+}
+
+func keys(args ...any) ([]any, error) {
+	if args[0] == nil {
+		return []any{}, nil
+	}
+	object, ok := args[0].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s is not an object", kind(args[0]))
+	}
+	names := make([]any, 0, len(object))
+	for _, name := range sortedKeys(object) {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+const maxNumbers = 100_000
+
+// numbers gives the integers from the first to the second argument.
+func numbers(args ...any) (any, error) {
+	from, err := number(args[0])
+	if err != nil {
+		return nil, err
+	}
+	to, err := number(args[1])
+	if err != nil {
+		return nil, err
+	}
+	if to-from >= maxNumbers {
+		return nil, fmt.Errorf("more than %d numbers", maxNumbers)
+	}
+	items := []any{}
+	for n := math.Ceil(from); n <= to; n++ {
+		items = append(items, int(n))
+	}
+	return items, nil
+}
+
+// text is how a value reads in a message.
+func text(args ...any) (any, error) { return say(args[0]), nil }
+
+func joinTexts(args ...any) (any, error) {
+	items, err := asList(args[0])
+	if err != nil {
+		return "", err
+	}
+	separator, _ := args[1].(string)
+	return joined(items, separator), nil
+}
+
+// span says a number of seconds as a duration: 45s, 4m30s, 2h0m0s.
+func span(args ...any) (any, error) {
+	seconds, err := number(args[0])
+	if err != nil || math.Abs(seconds) > 1e9 {
+		return "", err
+	}
+	return (time.Duration(math.Round(seconds)) * time.Second).String(), nil
+}
+
+// reason says an error: its text, or its message with the place that it names.
+func reason(args ...any) (any, error) {
+	object, ok := args[0].(map[string]any)
+	if !ok {
+		return say(args[0]), nil
+	}
+	message, ok := object["message"].(string)
+	if !ok {
+		return say(object), nil
+	}
+	place := say(object["file"])
+	if line := say(object["line"]); place != "" && line != "" {
+		place += ":" + line
+	}
+	if place != "" {
+		message += " (" + place + ")"
+	}
+	return shorten(message, maxSaid), nil
+}
+
+// isTime accepts ISO 8601 dates and times that exist.
+func isTime(args ...any) (any, error) {
+	s, ok := args[0].(string)
+	if !ok {
+		return false, nil
+	}
+	_, ok = parseTime(s)
+	return ok, nil
+}
+
+func parseTime(s string) (time.Time, bool) {
+	if len(s) > 40 {
+		return time.Time{}, false
+	}
+	layouts := []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999Z07",
+		"2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05.999999999Z07:00",
+		"2006-01-02 15:04:05.999999999", "20060102T150405Z0700", "20060102T150405", "2006-01-02",
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,80 @@
+package workflow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// nodes parts the names of an object of nodes by whether their status is one of
+// done, in natural order. A node is an object with a status, or the status.
+func nodes(object, done any) (finished, unfinished []any, err error) {
+	states, ok := object.(map[string]any)
+	if !ok && object != nil {
+		return nil, nil, fmt.Errorf("%s is not an object", kind(object))
+	}
+	words, err := asList(done)
+	if err != nil {
+		return nil, nil, err
+	}
+	isDone := set(words)
+	names := sortedKeys(states)
+	slices.SortStableFunc(names, compareNatural)
+	finished, unfinished = []any{}, []any{}
+	for _, name := range names {
+		status := states[name]
+		if node, ok := status.(map[string]any); ok {
+			status = node["status"]
+		}
+		if _, ok := isDone[identity(status)]; ok {
+			finished = append(finished, name)
+		} else {
+			unfinished = append(unfinished, name)
+		}
+	}
+	return finished, unfinished, nil
+}
+
+func finished(args ...any) (any, error) {
+	done, _, err := nodes(args[0], args[1])
+	return done, err
+}
+
+func unfinished(args ...any) (any, error) {
+	_, left, err := nodes(args[0], args[1])
+	return left, err
+}
+
+var batchOf = regexp.MustCompile(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`)
+
+// batches groups names by the batch that they carry in front ("batch_2_task_1"),
+// in order; names without one go together at the end.
+func batches(args ...any) (any, error) {
+	names, err := natural(args[0])
+	if err != nil {
+		return nil, err
+	}
+	var groups [][]any
+	var rest []any
+	current := ""
+	for _, name := range names {
+		match := batchOf.FindStringSubmatch(say(name))
+		switch {
+		case match == nil:
+			rest = append(rest, name)
+		case len(groups) == 0 || match[1] != current:
+			current = match[1]
+			groups = append(groups, []any{name})
+		default:
+			groups[len(groups)-1] = append(groups[len(groups)-1], name)
+		}
+	}
+	if len(rest) > 0 {
+		groups = append(groups, rest)
+	}
+	result := make([]any, len(groups))
+	for i, group := range groups {
+		result[i] = group
+	}
+	return result, nil
+}

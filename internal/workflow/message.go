@@ -1,0 +1,65 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/expr-lang/expr/types"
+)
+
+// messageVariables are what the templates of messages may name.
+func messageVariables() []string {
+	return []string{
+		"label", "id", "step", "step_name", "session", "workflow", "topic", "status", "trigger", "branch",
+		"files", "commit", "error", "from", "to", "reason", "reverted", "discarded", "left_behind",
+		"next_step", "next_name", "last_valid", "key", "state",
+	}
+}
+
+func messageScope() scope {
+	vars := types.Map{}
+	for _, name := range messageVariables() {
+		vars[name] = types.Any
+	}
+	return scope{"message", vars}
+}
+
+// MessageKeys lists the messages there are, sorted.
+func MessageKeys() []string { return slices.Sorted(maps.Keys(Default().Messages)) }
+
+// Message fills the workflow's template for key, else that of the default
+// definition. Values may be texts, numbers, booleans, nil and lists of texts; what
+// is not given reads as nothing.
+func (d *Definition) Message(key string, values map[string]any) string {
+	source, ok := d.Messages[key]
+	if !ok {
+		source = Default().Messages[key]
+	}
+	vars := make(map[string]any, len(values)+1)
+	for _, name := range messageVariables() {
+		vars[name] = plain(values[name])
+	}
+	return d.fill(newMeter(), messageScope(), source, vars)
+}
+
+// plain turns a caller's value into one of the kinds that expressions know.
+func plain(v any) any {
+	switch v := v.(type) {
+	case []string:
+		items := make([]any, len(v))
+		for i, s := range v {
+			items[i] = s
+		}
+		return items
+	case []int:
+		return integers(v)
+	case *int:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case nil, bool, int, float64, string, []any, map[string]any:
+		return v
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package workflow
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Bounds of a state's schema, after references are put in their places, and of
+// the product with the size of a state.
+const (
+	maxSchemaNodes   = 1000
+	maxPatternSteps  = 1000
+	maxSchemaWork    = 4_000_000_000
+	maxAlternatives  = 100_000_000
+	schemaDraft      = "https://json-schema.org/draft/2020-12/schema"
+	definitionPrefix = "#/$defs/"
+)
+
+// stateSchema is a schema ready to judge, with what bounds its work: sub-schemas,
+// branches of anyOf (each keeps its own error text) and steps of all patterns.
+type stateSchema struct {
+	root         *jsonschema.Schema
+	resolved     *jsonschema.Resolved
+	nodes        int
+	alternatives int
+	patterns     int
+}
+
+// stateSchema builds the definition's schema at its first use; nil when there is none.
+func (d *Definition) stateSchema() (*stateSchema, error) {
+	d.schema.Do(func() {
+		if d.State.Schema == nil {
+			return
+		}
+		var found problems
+		built := buildSchema(d.State.Schema, &found)
+		if len(found) > 0 {
+			d.schema.err = fmt.Errorf("%s: %s", found[0].Member, found[0].Text)
+			return
+		}
+		d.schema.stateSchema = built
+	})
+	return d.schema.stateSchema, d.schema.err
+}
+
+// buildSchema turns decoded JSON into a schema. The library could read it too, but
+// takes unknown keywords, recursion and patterns of any cost, and ten times as long.
+func buildSchema(value any, found *problems) *stateSchema {
+	const path = "state.schema"
+	b := schemaBuilder{problems: found, open: map[string]bool{}, schema: &stateSchema{}}
+	if object, ok := value.(map[string]any); ok {
+		b.definitions, _ = object["$defs"].(map[string]any)
+	}
+	before := len(*found)
+	b.schema.root = b.build(value, path)
+	if len(*found) > before {
+		return nil
+	}
+	unused := schemaBuilder{problems: found, open: map[string]bool{}, schema: &stateSchema{}, definitions: b.definitions}
+	for _, name := range sortedKeys(b.definitions) {
+		unused.reference(&jsonschema.Schema{}, definitionPrefix+name, path+".$defs")
+	}
+	if len(*found) > before {
+		return nil
+	}
+	resolved, err := b.schema.root.Resolve(nil)
+	if b.schema.resolved = resolved; err != nil {
+		found.add(path, "%v", shorten(err.Error(), 200))
+	}
+	return b.schema
+}
+
+type schemaBuilder struct {
+	problems    *problems
+	definitions map[string]any
+	open        map[string]bool // definitions being expanded, to find recursion
+	schema      *stateSchema
+}
+
+func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	if b.schema.nodes++; b.schema.nodes > maxSchemaNodes {
+		if b.schema.nodes == maxSchemaNodes+1 {
+			b.problems.add(path, "the schema has more than %d parts, with references put in their places", maxSchemaNodes)
+		}
+		return s
+	}
+	switch value := value.(type) {
+	case bool:
+		if !value {
+			s.Not = &jsonschema.Schema{}
+		}
+	case map[string]any:
+		for _, keyword := range sortedKeys(value) {
+			b.keyword(s, keyword, value[keyword], join(path, keyword))
+		}
+	default:
+		b.problems.add(path, "%s is not a schema", kind(value))
+	}
+	return s
+}
+
+func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, path string) {
+	switch word {
+	case "title", "description", "$comment", "format", "default", "examples":
+	case "$schema":
+		if value != schemaDraft {
+			b.problems.add(path, "only %q is understood", schemaDraft)
+		}
+	case "$defs":
+		if _, ok := value.(map[string]any); !ok || path != "state.schema.$defs" {
+			b.problems.add(path, "$defs is an object at the root of the schema")
+		}
+	case "$ref":
+		b.reference(s, value, path)
+	case "allOf", "anyOf", "oneOf", "not", "if", "then", "else":
+		b.logic(s, word, value, path)
+	case "properties", "patternProperties", "dependentSchemas", "additionalProperties", "propertyNames",
+		"required", "dependentRequired", "minProperties", "maxProperties":
+		b.object(s, word, value, path)
+	case "items", "prefixItems", "contains", "minItems", "maxItems", "minContains", "maxContains", "uniqueItems":
+		b.list(s, word, value, path)
+	default:
+		b.scalar(s, word, value, path)
+	}
+}
+
+// reference puts the definition itself in the place of the reference. A recursive
+// one has no end, and is what makes validation explode.
+func (b *schemaBuilder) reference(s *jsonschema.Schema, value any, path string) {
+	target, _ := value.(string)
+	name, ok := strings.CutPrefix(target, definitionPrefix)
+	definition, known := b.definitions[name]
+	switch {
+	case !ok || !known:
+		b.problems.add(path, "%q is not one of the schema's $defs", target)
+	case b.open[name]:
+		b.problems.add(path, "%q refers to itself", target)
+	default:
+		b.open[name] = true
+		s.AllOf = append(s.AllOf, b.build(definition, join("state.schema.$defs", name)))
+		delete(b.open, name)
+	}
+}
+
+func (b *schemaBuilder) logic(s *jsonschema.Schema, word string, value any, path string) {
+	switch word {
+	case "allOf":
+		s.AllOf = append(s.AllOf, b.schemas(value, path)...)
+	case "anyOf":
+		s.AnyOf = b.schemas(value, path)
+		b.schema.alternatives += len(s.AnyOf)
+	case "oneOf":
+		s.OneOf = b.schemas(value, path)
+	case "not":
+		s.Not = b.build(value, path)
+	case "if":
+		s.If = b.build(value, path)
+	case "then":
+		s.Then = b.build(value, path)
+	case "else":
+		s.Else = b.build(value, path)
+	}
+}
+
+func (b *schemaBuilder) object(s *jsonschema.Schema, word string, value any, path string) {
+	switch word {
+	case "properties":
+		s.Properties = b.named(value, path)
+	case "patternProperties":
+		s.PatternProperties = b.named(value, path)
+		for pattern := range s.PatternProperties {
+			b.pattern(pattern, path)
+		}
+	case "dependentSchemas":
+		s.DependentSchemas = b.named(value, path)
+	case "additionalProperties":
+		s.AdditionalProperties = b.build(value, path)
+	case "propertyNames":
+		s.PropertyNames = b.build(value, path)
+	case "required":
+		s.Required = b.texts(value, path)
+	case "dependentRequired":
+		lists, ok := value.(map[string]any)
+		if !ok {
+			b.problems.add(path, "%s is not an object", kind(value))
+		}
+		s.DependentRequired = map[string][]string{}
+		for name, list := range lists {
+			s.DependentRequired[name] = b.texts(list, join(path, name))
+		}
+	case "minProperties":
+		s.MinProperties = b.count(value, path)
+	case "maxProperties":
+		s.MaxProperties = b.count(value, path)
+	}
+}
+
+func (b *schemaBuilder) list(s *jsonschema.Schema, word string, value any, path string) {
+	switch word {
+	case "items":
+		s.Items = b.build(value, path)
+	case "prefixItems":
+		s.PrefixItems = b.schemas(value, path)
+	case "contains":
+		s.Contains = b.build(value, path)
+	case "minItems":
+		s.MinItems = b.count(value, path)
+	case "maxItems":
+		s.MaxItems = b.count(value, path)
+	case "minContains":
+		s.MinContains = b.count(value, path)
+	case "maxContains":
+		s.MaxContains = b.count(value, path)
+	case "uniqueItems":
+		unique, ok := value.(bool)
+		if !ok {
+			b.problems.add(path, "%s is not true or false", kind(value))
+		}
+		s.UniqueItems = unique
+	}
+}
+
+func (b *schemaBuilder) scalar(s *jsonschema.Schema, word string, value any, path string) {
+	switch word {
+	case "type":
+		b.types(s, value, path)
+	case "enum":
+		items, ok := value.([]any)
+		if !ok || len(items) == 0 {
+			b.problems.add(path, "a list with something in it is expected")
+		}
+		s.Enum = items
+	case "const":
+		s.Const = &value
+	case "pattern":
+		pattern, ok := value.(string)
+		if !ok {
+			b.problems.add(path, "%s is not a text", kind(value))
+		}
+		s.Pattern = pattern
+		b.pattern(pattern, path)
+	case "minLength":
+		s.MinLength = b.count(value, path)
+	case "maxLength":
+		s.MaxLength = b.count(value, path)
+	case "minimum":
+		s.Minimum = b.limit(value, path)
+	case "maximum":
+		s.Maximum = b.limit(value, path)
+	case "exclusiveMinimum":
+		s.ExclusiveMinimum = b.limit(value, path)
+	case "exclusiveMaximum":
+		s.ExclusiveMaximum = b.limit(value, path)
+	case "multipleOf":
+		if s.MultipleOf = b.limit(value, path); s.MultipleOf != nil && *s.MultipleOf <= 0 {
+			b.problems.add(path, "must be greater than 0")
+		}
+	default:
+		b.problems.add(path, "unknown keyword")
+	}
+}
+
+func (b *schemaBuilder) types(s *jsonschema.Schema, value any, path string) {
+	known := []string{"null", "boolean", "object", "array", "number", "string", "integer"}
+	if name, ok := value.(string); ok {
+		s.Type = name
+	} else {
+		s.Types = b.texts(value, path)
+	}
+	for _, name := range append(slices.Clone(s.Types), s.Type) {
+		if name != "" && !slices.Contains(known, name) {
+			b.problems.add(path, "%q is not a type; known are %s", shorten(name, 40), strings.Join(known, ", "))
+		}
+	}
+}
+
+// pattern bounds what a match can cost: Go's patterns are linear in the text, but
+// "((x{1000}))" is a thousand steps for each character.
+func (b *schemaBuilder) pattern(text, path string) {
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		b.problems.add(path, "pattern %q: %v", shorten(text, 80), err)
+		return
+	}
+	code, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		b.problems.add(path, "pattern %q: %v", shorten(text, 80), err)
+		return
+	}
+	if len(code.Inst) > maxPatternSteps {
+		b.problems.add(path, "pattern %q takes %d steps for a character, more than %d", shorten(text, 80), len(code.Inst), maxPatternSteps)
+	}
+	b.schema.patterns += len(code.Inst)
+}

@@ -1,0 +1,206 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// maxViolations bounds an answer; nobody reads more.
+const maxViolations = 100
+
+// violations judges value. The library decides; it stops at the first fault, so
+// a second walk finds all of them and says where.
+func (s *stateSchema) violations(value any, size int) []Violation {
+	bytes := int64(size)
+	if bytes*int64(max(s.nodes, s.patterns)) > maxSchemaWork || bytes*int64(s.alternatives) > maxAlternatives {
+		return []Violation{{Rule: ruleSchema, Message: fmt.Sprintf("%d bytes are too many for the schema to be checked in bounded time", size)}}
+	}
+	err := s.resolved.Validate(value)
+	if err == nil {
+		return nil
+	}
+	e := explainer{}
+	e.explain(s.root, value, "")
+	if len(e.found) == 0 {
+		e.report("", value, s.root, innermost(err))
+	}
+	return e.found
+}
+
+type explainer struct {
+	found []Violation
+}
+
+func (e *explainer) report(path string, value any, s *jsonschema.Schema, message string) {
+	if len(e.found) < maxViolations {
+		e.found = append(e.found, Violation{
+			Rule: ruleSchema, Path: path, Value: shorten(string(encode(value)), maxValue),
+			Allowed: describe(s), Message: message,
+		})
+	}
+}
+
+// explain walks the schemas that look into the value and asks the library about
+// everything that a schema says of the value as a whole.
+func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
+	if err := own(s, value); err != nil {
+		e.report(path, value, s, innermost(err))
+	}
+	for _, part := range s.AllOf {
+		e.explain(part, value, path)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		e.object(s, value, path)
+	case []any:
+		for i, item := range value {
+			switch {
+			case i < len(s.PrefixItems):
+				e.explain(s.PrefixItems[i], item, at(path, i))
+			case s.Items != nil:
+				e.explain(s.Items, item, at(path, i))
+			}
+		}
+	}
+}
+
+func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path string) {
+	for _, name := range s.Required {
+		if _, ok := object[name]; !ok {
+			e.missing(s, join(path, name), name)
+		}
+	}
+	for _, name := range sortedKeys(object) {
+		value, known := object[name], false
+		if property := s.Properties[name]; property != nil {
+			known = true
+			e.explain(property, value, join(path, name))
+		}
+		for pattern, property := range s.PatternProperties {
+			if regexp.MustCompile(pattern).MatchString(name) {
+				known = true
+				e.explain(property, value, join(path, name))
+			}
+		}
+		if !known && s.AdditionalProperties != nil {
+			e.extra(s, value, join(path, name))
+		}
+	}
+}
+
+func (e *explainer) missing(s *jsonschema.Schema, path, name string) {
+	if len(e.found) < maxViolations {
+		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Allowed: describe(s.Properties[name]), Message: "is missing"})
+	}
+}
+
+func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
+	if not := s.AdditionalProperties.Not; not == nil || restricts(not) {
+		e.explain(s.AdditionalProperties, value, path)
+		return
+	}
+	known := strings.Join(sortedKeys(s.Properties), ", ")
+	if len(e.found) < maxViolations {
+		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Value: shorten(string(encode(value)), maxValue), Allowed: known, Message: "is not a known member"})
+	}
+}
+
+// restricts reports whether a negated schema says anything; one that does
+// not is how "false" is written.
+func restricts(s *jsonschema.Schema) bool {
+	return describe(s) != "" || s.Not != nil || len(s.Properties)+len(s.Required)+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0
+}
+
+// own validates what s says of the value itself, not of what is inside it.
+func own(s *jsonschema.Schema, value any) error {
+	local := *s
+	local.Properties, local.PatternProperties, local.AdditionalProperties = nil, nil, nil
+	local.Items, local.PrefixItems, local.AllOf, local.Required = nil, nil, nil, nil
+	resolved, err := local.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	return resolved.Validate(value)
+}
+
+// innermost is the library's reason without the chain of schemas in front.
+func innermost(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	keyword, _, _ := strings.Cut(err.Error(), ": ")
+	switch keyword {
+	case "type":
+		return "has the wrong type"
+	case "enum", "const":
+		return "is not one of the values allowed"
+	case "pattern":
+		return "does not match the pattern"
+	}
+	return shorten(err.Error(), maxValue)
+}
+
+// describe says in words what a schema allows.
+func describe(s *jsonschema.Schema) string {
+	if s == nil {
+		return ""
+	}
+	var says []string
+	types := slices.Clone(s.Types)
+	if s.Type != "" {
+		types = append(types, s.Type)
+	}
+	if len(types) > 0 {
+		says = append(says, strings.Join(types, " or "))
+	}
+	if s.Const != nil {
+		says = append(says, string(encode(*s.Const)))
+	}
+	if s.Enum != nil {
+		says = append(says, "one of "+joined(s.Enum, ", "))
+	}
+	if s.Pattern != "" {
+		says = append(says, "matching "+s.Pattern)
+	}
+	says = append(says, limits(s)...)
+	for _, part := range s.AllOf {
+		if said := describe(part); said != "" {
+			says = append(says, said)
+		}
+	}
+	return shorten(strings.Join(says, ", "), maxValue)
+}
+
+func limits(s *jsonschema.Schema) (says []string) {
+	count := func(words string, n *int) {
+		if n != nil {
+			says = append(says, words+" "+strconv.Itoa(*n))
+		}
+	}
+	limit := func(words string, n *float64) {
+		if n != nil {
+			says = append(says, words+" "+digitsOf(*n))
+		}
+	}
+	limit("at least", s.Minimum)
+	limit("at most", s.Maximum)
+	limit("more than", s.ExclusiveMinimum)
+	limit("less than", s.ExclusiveMaximum)
+	limit("a multiple of", s.MultipleOf)
+	count("length at least", s.MinLength)
+	count("length at most", s.MaxLength)
+	count("items at least", s.MinItems)
+	count("items at most", s.MaxItems)
+	count("members at least", s.MinProperties)
+	count("members at most", s.MaxProperties)
+	if s.UniqueItems {
+		says = append(says, "no item twice")
+	}
+	return says
+}

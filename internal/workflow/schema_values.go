@@ -1,0 +1,70 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// The parts of a schema that are not schemas, and collections of those that are.
+
+func (b *schemaBuilder) named(value any, path string) map[string]*jsonschema.Schema {
+	object, ok := value.(map[string]any)
+	if !ok {
+		b.problems.add(path, "%s is not an object", kind(value))
+	}
+	schemas := make(map[string]*jsonschema.Schema, len(object))
+	for _, name := range sortedKeys(object) {
+		schemas[name] = b.build(object[name], join(path, name))
+	}
+	return schemas
+}
+
+func (b *schemaBuilder) schemas(value any, path string) []*jsonschema.Schema {
+	items, ok := value.([]any)
+	if !ok || len(items) == 0 {
+		b.problems.add(path, "a list of schemas is expected")
+	}
+	schemas := make([]*jsonschema.Schema, len(items))
+	for i, item := range items {
+		schemas[i] = b.build(item, at(path, i))
+	}
+	return schemas
+}
+
+func (b *schemaBuilder) texts(value any, path string) []string {
+	items, ok := value.([]any)
+	if !ok {
+		b.problems.add(path, "%s is not a list of texts", kind(value))
+	}
+	texts := make([]string, 0, len(items))
+	for i, item := range items {
+		text, ok := item.(string)
+		if !ok {
+			b.problems.add(at(path, i), "%s is not a text", kind(item))
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func (b *schemaBuilder) count(value any, path string) *int {
+	n, ok := value.(int)
+	if !ok || n < 0 {
+		b.problems.add(path, "a whole number of 0 or more is expected")
+	}
+	return &n
+}
+
+func (b *schemaBuilder) limit(value any, path string) *float64 {
+	n, err := number(value)
+	if err != nil {
+		b.problems.add(path, "%v", err)
+	}
+	return &n
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
