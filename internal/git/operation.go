@@ -28,6 +28,22 @@ func (r *Repo) Operation() string {
 	return ""
 }
 
+// OperationHead is the other commit of the operation in progress: what is merged,
+// picked or reverted; empty without one.
+func (r *Repo) OperationHead() name.OID {
+	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/stopped-sha"} {
+		data, err := os.ReadFile(filepath.Join(r.GitDir, filepath.FromSlash(file)))
+		if err != nil {
+			continue
+		}
+		line, _, _ := strings.Cut(string(data), "\n")
+		if oid, err := name.ParseOID(strings.TrimSpace(line)); err == nil {
+			return oid
+		}
+	}
+	return ""
+}
+
 // Worktree is one of the repository's worktrees.
 type Worktree struct {
 	Name   string // "main" or the name of the linked one

@@ -128,6 +128,13 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 		!filepath.IsAbs(r.WorkTree) || !filepath.IsAbs(r.IndexPath) {
 		return fmt.Errorf("%w: a newline in the path of the repository, or an unknown object format", ErrUnusable)
 	}
+	if full := filepath.Join(r.GitDir, "index.lock"); strings.HasPrefix(filepath.Base(r.IndexPath), "next-index-") {
+		// `git commit -- path` runs its hooks with an index of HEAD and that path;
+		// what else is staged is in the lock, which becomes the index.
+		if info, err := os.Stat(full); err == nil && info.Size() > 0 {
+			r.IndexPath = full
+		}
+	}
 	return r.locateHead(ctx, lines[len(placeFlags):])
 }
 

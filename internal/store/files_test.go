@@ -1,0 +1,117 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestActiveSession(t *testing.T) {
+	f := newFixture(t)
+	if s, err := f.ActiveSession(); s != "" || err != nil {
+		t.Errorf("%q %v", s, err)
+	}
+	if err := f.ClearActiveSession(); err != nil {
+		t.Error(err)
+	}
+	if err := f.SetActiveSession("demo"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := f.ActiveSession(); s != "demo" || err != nil {
+		t.Errorf("%q %v", s, err)
+	}
+	for _, content := range []string{"", "../x\n", "a\nb\n", "demo\n\n", string(make([]byte, 5000))} {
+		f.write(f.path("checkpoint", "session"), content)
+		var broken *FileError
+		if s, err := f.ActiveSession(); !errors.As(err, &broken) || broken.Path != f.path("checkpoint", "session") || s != "" {
+			t.Errorf("%.20q: %q %v", content, s, err)
+		}
+		warned := 0
+		f.Warn = func(string) { warned++ }
+		if s := f.ActiveSessionToRead(); s != "" || warned != 1 {
+			t.Errorf("%.20q: %q, %d warnings", content, s, warned)
+		}
+	}
+	if err := f.SetActiveSession("other"); err != nil {
+		t.Fatal(err)
+	}
+	if s := f.ActiveSessionToRead(); s != "other" {
+		t.Errorf("%q", s)
+	}
+	if err := f.ClearActiveSession(); err != nil {
+		t.Error(err)
+	}
+	if s, err := f.ActiveSession(); s != "" || err != nil {
+		t.Errorf("%q %v", s, err)
+	}
+}
+
+func TestWorktreeID(t *testing.T) {
+	f := newFixture(t)
+	ids := make([]string, 32)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			id, err := f.WorktreeID()
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = id
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id != ids[0] || !worktreeID.MatchString(id) {
+			t.Fatalf("%q", ids)
+		}
+	}
+	f.write(f.path("checkpoint", "worktree-id"), "half of an")
+	id, err := f.WorktreeID()
+	if again, _ := f.WorktreeID(); err != nil || again != id || id == ids[0] || !worktreeID.MatchString(id) {
+		t.Errorf("%q %q %v", id, again, err)
+	}
+	if left, _ := filepath.Glob(f.path("checkpoint", TempPrefix+"*")); len(left) != 0 {
+		t.Errorf("temporaries: %q", left)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	f := newFixture(t)
+	if err := f.SetActiveSession("demo"); err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(f.dir, "outside")
+	f.write(filepath.Join(outside, "precious"), "x")
+	old := time.Now().Add(-3 * time.Hour)
+	for _, p := range []string{"tmp-old", "tmp-dir/deep/file", "tmp-new", "other"} {
+		f.write(f.path("checkpoint", p), "x")
+	}
+	if err := os.Symlink(outside, f.path("checkpoint", "tmp-link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"tmp-old", "tmp-dir", "other", "session"} {
+		if err := os.Chtimes(f.path("checkpoint", p), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := f.Sweep(time.Hour); n != 2 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+	if n, err := f.Sweep(-time.Hour); n != 3 || err != nil { // tmp-new, tmp-link and its own
+		t.Errorf("%d %v", n, err)
+	}
+	var left []string
+	entries, err := os.ReadDir(f.path("checkpoint"))
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if err != nil || len(left) != 2 || left[0] != "other" || left[1] != "session" {
+		t.Errorf("%q %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "precious")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// writeJournal writes the change's events on the journal's tip and moves its ref.
+// A change without events leaves the journal where it is, and sees to it that it
+// is still there when the others are written.
+func (a *attempt) writeJournal(ctx context.Context) error {
+	log := a.log
+	if a.change.Base != nil {
+		if log != nil && !a.change.Base.Contains(a.journal) {
+			return errors.New("write journal: the base of the change does not hold the session's journal")
+		}
+		log = a.change.Base
+		if err := a.writable(log.Fold()); err != nil {
+			return err
+		}
+	}
+	for i := range a.change.Events {
+		var err error
+		if log, err = a.writeEvent(ctx, log, a.change.Events[i]); err != nil {
+			return err
+		}
+	}
+	if log == nil {
+		return nil // refs without a journal: nothing to guard
+	}
+	tip := log.Tip().OID
+	a.updates = append(a.updates, git.Update{Ref: name.JournalRef(a.session), New: tip, Old: a.journal})
+	a.log, a.result.Tip = log, tip
+	if tip != a.journal {
+		a.result.State = log.Fold()
+	}
+	return nil
+}
+
+// writeEvent writes one event and gives the journal with it.
+func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Event) (*journal.Log, error) {
+	e.Parents = nil
+	if log != nil {
+		e.Parents = []name.OID{log.Tip().OID}
+	}
+	if e.Session == "" {
+		e.Session = a.session
+	}
+	if e.Session != a.session {
+		return nil, fmt.Errorf("write journal: an event of session %q does not belong to %q", e.Session, a.session)
+	}
+	if err := e.Check(); err != nil {
+		return nil, fmt.Errorf("write journal: %w", err)
+	}
+	by := signature(e.Actor, e.Time)
+	node, err := a.writeNode(ctx, git.Commit{Parents: e.Parents, Author: by, Committer: by, Message: e.Message()})
+	if err != nil {
+		return nil, err
+	}
+	a.result.Events = append(a.result.Events, node.OID)
+	if log == nil {
+		return journal.NewLog([]journal.Node{node}, node.OID)
+	}
+	return log, log.Extend([]journal.Node{node}, node.OID)
+}
+
+// writeNode writes a commit of a journal, and its empty tree, which git knows
+// without but fsck misses.
+func (a *attempt) writeNode(ctx context.Context, c git.Commit) (journal.Node, error) {
+	var err error
+	if c.Tree, err = a.write(ctx, "tree", nil); err != nil {
+		return journal.Node{}, err
+	}
+	if c.OID, err = a.write(ctx, "commit", c.Encode()); err != nil {
+		return journal.Node{}, err
+	}
+	return parseNode(c)
+}
+
+// signature is an actor "Name <email>" at the time of an event.
+func signature(actor string, t time.Time) git.Signature {
+	who, email, _ := strings.Cut(strings.TrimSuffix(actor, ">"), "<")
+	return git.Signature{Name: strings.TrimSuffix(who, " "), Email: email, When: t.UTC()}
+}
+
+// Join merges two journals of a session, either of which may be nil, and writes the
+// commit that this takes when neither holds the other. It writes no ref; mine and
+// theirs stay as they are.
+func (s *Store) Join(ctx context.Context, mine, theirs *journal.Log) (*journal.Log, error) {
+	tip, merge := journal.Merge(mine, theirs)
+	switch {
+	case merge == nil && mine != nil && mine.Tip().OID == tip.OID:
+		return newLog(mine.Nodes(), tip.OID)
+	case merge == nil && theirs != nil:
+		return newLog(theirs.Nodes(), tip.OID)
+	case merge == nil:
+		return nil, nil
+	}
+	who, _, _ := strings.Cut(merge.Author, ">")
+	by := signature(who+">", merge.CommitterTime)
+	a := &attempt{store: s, written: map[name.OID]object{}}
+	node, err := a.writeNode(ctx, git.Commit{Parents: merge.Parents, Author: by, Committer: by, Message: merge.Message})
+	if err != nil {
+		return nil, fmt.Errorf("merge journals: %w", err)
+	}
+	return newLog(append(append(mine.Nodes(), theirs.Nodes()...), node), node.OID)
+}

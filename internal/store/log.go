@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// fewCommits is how many new commits of a journal are read one level after the
+// other; more are read by one rev-list.
+const fewCommits = 32
+
+// Log reads the journal of a session. It is the caller's own.
+func (s *Store) Log(ctx context.Context, session name.Session) (*journal.Log, error) {
+	c, err := s.loadTip(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	return c.log, nil
+}
+
+// State is the fold of a session's journal. It may be shared, and must not be
+// changed.
+func (s *Store) State(ctx context.Context, session name.Session) (*journal.State, error) {
+	c, err := s.loadTip(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	defer s.give(c)
+	return c.fold(), nil
+}
+
+func (s *Store) loadTip(ctx context.Context, session name.Session) (*cache, error) {
+	tip, err := s.resolve(ctx, name.JournalRef(session))
+	if err != nil {
+		return nil, err
+	}
+	if tip == "" {
+		return nil, fmt.Errorf("session %q: %w", session, ErrNoSession)
+	}
+	return s.load(ctx, session, tip)
+}
+
+// LogAt reads the journal below a tip that no ref of a session needs to name, as
+// one that was fetched. known may be a journal that shares its beginning; it stays
+// as it is.
+func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*journal.Log, error) {
+	var nodes []journal.Node
+	var above []name.OID
+	if known != nil {
+		nodes, above = known.Nodes(), []name.OID{known.Tip().OID}
+	}
+	fresh, err := s.history(ctx, tip, above...)
+	if err != nil {
+		return nil, err
+	}
+	return newLog(append(nodes, fresh...), tip)
+}
+
+// load gives the journal of a session whose ref is at tip: from its cache, extended
+// by what is new.
+func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*cache, error) {
+	c := s.take(session)
+	if c.log != nil && !c.log.Contains(tip) {
+		if err := s.extend(ctx, c.log, tip); err != nil {
+			c.log = nil // another line of history, or damage: the repository decides
+		}
+	}
+	if c.log == nil || c.log.Tip().OID != tip {
+		nodes, err := s.history(ctx, tip)
+		if err != nil {
+			return nil, err
+		}
+		if c.log, err = newLog(nodes, tip); err != nil {
+			return nil, err
+		}
+		c.saved, c.state = 0, nil
+	}
+	c.save()
+	return c, nil
+}
+
+func newLog(nodes []journal.Node, tip name.OID) (*journal.Log, error) {
+	l, err := journal.NewLog(nodes, tip)
+	if err != nil {
+		return nil, &DamagedError{What: "journal", OID: tip, Err: err}
+	}
+	return l, nil
+}
+
+// extend brings a cached journal forward to tip.
+func (s *Store) extend(ctx context.Context, l *journal.Log, tip name.OID) error {
+	nodes, err := s.walk(ctx, l, tip)
+	if errors.Is(err, errMany) {
+		nodes, err = s.history(ctx, tip, l.Tip().OID)
+	}
+	if err != nil {
+		return err
+	}
+	return l.Extend(nodes, tip)
+}
+
+var errMany = errors.New("many commits")
+
+// walk reads the commits between a journal and a new tip, parents before children.
+func (s *Store) walk(ctx context.Context, l *journal.Log, tip name.OID) ([]journal.Node, error) {
+	var newestFirst []journal.Node
+	seen := map[name.OID]bool{tip: true}
+	for level := []string{string(tip)}; len(level) > 0; {
+		if len(seen) > fewCommits {
+			return nil, errMany
+		}
+		var next []string
+		err := s.Repo.Batch().Objects(ctx, level, func(i int, o git.Object, err error) error {
+			n, err := readNode(level[i], o, err)
+			if err != nil {
+				return err
+			}
+			newestFirst = append(newestFirst, n)
+			for _, p := range n.Parents {
+				if !seen[p] && !l.Contains(p) {
+					seen[p] = true
+					next = append(next, string(p))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		level = next
+	}
+	nodes := make([]journal.Node, 0, len(newestFirst))
+	for i := len(newestFirst) - 1; i >= 0; i-- {
+		nodes = append(nodes, newestFirst[i])
+	}
+	return nodes, nil
+}
+
+func readNode(spec string, o git.Object, err error) (journal.Node, error) {
+	if err == nil && o.Type != "commit" {
+		err = fmt.Errorf("it is a %s", o.Type)
+	}
+	var c git.Commit
+	if err == nil {
+		c, err = git.ParseCommit(o.OID, o.Data)
+	}
+	if err != nil {
+		return journal.Node{}, &DamagedError{What: "journal", OID: name.OID(spec), Err: err}
+	}
+	return parseNode(c)
+}
+
+// history reads all commits of a journal, less what the known ones reach.
+func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([]journal.Node, error) {
+	commits, err := s.Repo.History(ctx, tip, known...)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, &DamagedError{What: "journal", OID: tip, Err: err}
+	}
+	nodes := make([]journal.Node, 0, len(commits))
+	for _, c := range commits {
+		n, err := parseNode(c)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+func parseNode(c git.Commit) (journal.Node, error) {
+	n, err := journal.ParseCommit(journal.Commit{
+		OID: c.OID, Parents: c.Parents, Author: c.Author.String(), Committer: c.Committer.String(), Tree: c.Tree, Message: c.Message,
+	})
+	if err != nil {
+		return n, &DamagedError{What: "journal", OID: c.OID, Err: err}
+	}
+	return n, nil
+}

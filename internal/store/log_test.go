@@ -1,0 +1,242 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// log reads a journal as a new process does.
+func (f *fixture) log(session name.Session) *journal.Log {
+	f.t.Helper()
+	l, err := New(Options{Repo: f.Repo}).Log(f.t.Context(), session)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return l
+}
+
+func (f *fixture) status(session name.Session, words ...string) {
+	f.t.Helper()
+	var c Change
+	for _, w := range words {
+		c.Events = append(c.Events, journal.Event{Kind: journal.KindStatus, Status: w})
+	}
+	f.mustChange(session, c)
+}
+
+// The cache gives what the repository gives, after few and after many new commits.
+func TestLogFromCache(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			f.create("demo", milestone{})
+			f.log("demo")
+			cached := f.path("checkpoint", "journal-demo")
+			for _, many := range []int{1, 3, fewCommits + 20, 2} {
+				stale, err := os.ReadFile(cached)
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := make([]string, many)
+				for i := range words {
+					words[i] = fmt.Sprint("status ", i)
+				}
+				f.status("demo", words...)
+				fresh, err := os.ReadFile(cached)
+				if err != nil || !bytes.HasPrefix(fresh, stale) {
+					t.Errorf("the cache was not extended: %v", err)
+				}
+				if err := os.WriteFile(cached, stale, 0o666); err != nil { // as another worktree has it
+					t.Fatal(err)
+				}
+				warm := f.log("demo")
+				if again, _ := os.ReadFile(cached); !bytes.Equal(again, fresh) {
+					t.Error("reading did not bring the cache up to date")
+				}
+				if err := os.Remove(cached); err != nil {
+					t.Fatal(err)
+				}
+				cold := f.log("demo")
+				if !bytes.Equal(warm.Encode(), cold.Encode()) {
+					t.Errorf("warm and cold differ after %d commits", many)
+				}
+			}
+		})
+	}
+}
+
+// A cache that is damaged in any way is thrown away, and a new one is written.
+func TestDamagedCache(t *testing.T) {
+	f := newFixture(t)
+	for range 3 {
+		f.create("demo", milestone{})
+	}
+	cached := f.path("checkpoint", "journal-demo")
+	good, err := os.ReadFile(cached)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := f.log("demo").Encode()
+	damage := map[string][]byte{
+		"empty": {}, "short": good[:len(good)-3], "text": []byte("hello"), "twice": append(slices.Clone(good), good[30:]...),
+	}
+	for _, at := range []int{0, 10, 40, len(good) / 2, len(good) - 1} {
+		flipped := slices.Clone(good)
+		flipped[at] ^= 4
+		damage[fmt.Sprint("flipped ", at)] = flipped
+	}
+	for what, data := range damage {
+		if err := os.WriteFile(cached, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.log("demo").Encode(); !bytes.Equal(got, want) {
+			t.Errorf("%s: another journal", what)
+		}
+		if again, err := os.ReadFile(cached); err != nil || !bytes.Equal(again, good) {
+			t.Errorf("%s: the cache was not written anew: %v", what, err)
+		}
+	}
+}
+
+// A ref that went back, or to another line, is believed; the cache is not.
+func TestLogAfterRewrite(t *testing.T) {
+	f := newFixture(t)
+	f.create("demo", milestone{})
+	old := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	f.status("demo", "paused")
+	f.git("update-ref", "refs/checkpoints/demo/journal", old)
+	if l := f.log("demo"); string(l.Tip().OID) != old || l.Len() != 2 {
+		t.Errorf("%v, %d nodes", l.Tip(), l.Len())
+	}
+	f.status("demo", "failed")
+	if st := f.log("demo").Fold(); st.Status != "failed" || len(st.Events) != 3 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// Nothing breaks where no cache can be written, or another writer holds it.
+func TestCacheCannotBeWritten(t *testing.T) {
+	f := newFixture(t)
+	f.create("demo", milestone{})
+	f.write(f.path("checkpoint", TempPrefix+"lock-journal-demo"), "")
+	f.status("demo", "paused")
+	if st := f.log("demo").Fold(); st.Status != "paused" {
+		t.Errorf("%+v", st)
+	}
+	if err := os.Remove(f.path("checkpoint", "journal-demo")); err != nil {
+		t.Fatal(err)
+	}
+	f.write(f.path("checkpoint", "journal-demo", "x"), "a directory is in the way")
+	f.status("demo", "failed")
+	if st := f.log("demo").Fold(); st.Status != "failed" {
+		t.Errorf("%+v", st)
+	}
+	if left, _ := filepath.Glob(f.path("checkpoint", TempPrefix+"*")); len(left) != 1 {
+		t.Errorf("temporaries: %q", left)
+	}
+}
+
+func TestBrokenJournal(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.Log(t.Context(), "demo"); !errors.Is(err, ErrNoSession) {
+		t.Errorf("%v", err)
+	}
+	f.create("demo", milestone{})
+	f.create("demo", milestone{})
+	damage := func(what string) {
+		t.Helper()
+		os.Remove(f.path("checkpoint", "journal-demo")) //nolint:errcheck // it may be gone
+		f.Store = New(Options{Repo: f.Repo})
+		var damaged *DamagedError
+		if _, err := f.Log(t.Context(), "demo"); !errors.As(err, &damaged) || errors.Is(err, ErrNoSession) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, _, err := create(t.Context(), f.Store, "demo", milestone{}); !errors.As(err, &damaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	tip := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	f.git("update-ref", "refs/checkpoints/demo/journal", "HEAD")
+	damage("not a journal")
+	f.git("update-ref", "refs/checkpoints/demo/journal", f.git("rev-parse", "HEAD^{tree}"))
+	damage("not a commit")
+	f.git("update-ref", "refs/checkpoints/demo/journal", tip)
+	f.drop(name.OID(f.git("rev-parse", tip+"~1")))
+	damage("a hole")
+	f.drop(name.OID(tip))
+	damage("no tip")
+}
+
+// A journal that a shallow clone cut off is not taken for a whole one.
+func TestShallowJournal(t *testing.T) {
+	f := newFixture(t)
+	f.create("demo", milestone{})
+	f.create("demo", milestone{})
+	tip := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	f.write(f.path("shallow"), tip+"\n")
+	os.Remove(f.path("checkpoint", "journal-demo")) //nolint:errcheck // the log below tells
+	if _, err := f.open(f.dir).Log(t.Context(), "demo"); !errors.Is(err, git.ErrShallow) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Two clones make the same merge, and go on from it.
+func TestJoin(t *testing.T) {
+	f := newFixture(t)
+	one := f.create("demo", milestone{step: 1})
+	root := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	two := f.create("demo", milestone{step: 2})
+	theirs := f.log("demo")
+	f.git("update-ref", "refs/checkpoints/demo/journal", root)
+	f.git("update-ref", "-d", string(name.CheckpointRef("demo", two)))
+	three := f.create("demo", milestone{step: 3})
+	mine := f.log("demo")
+	if l, err := f.LogAt(t.Context(), theirs.Tip().OID, mine); err != nil || !bytes.Equal(l.Encode(), theirs.Encode()) {
+		t.Errorf("%v", err)
+	}
+	joined, err := f.Join(t.Context(), mine, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.Join(t.Context(), theirs, mine)
+	if err != nil || again.Tip().OID != joined.Tip().OID {
+		t.Errorf("%v: %v and %v", err, again.Tip(), joined.Tip())
+	}
+	for what, pair := range map[string][2]*journal.Log{"older": {joined, mine}, "newer": {mine, joined}, "nil": {nil, joined}, "other nil": {joined, nil}} {
+		if l, err := f.Join(t.Context(), pair[0], pair[1]); err != nil || l.Tip().OID != joined.Tip().OID {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	entry := theirs.Fold().Entry(two)
+	blob, err := f.RecordBlob(t.Context(), entry.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := f.mustChange("demo", Change{
+		Base: joined, Create: []NewCheckpoint{{ID: two, Commit: entry.Commit, RecordBlob: blob}},
+		Events: []journal.Event{{Kind: journal.KindStatus, Status: "joined"}},
+	})
+	if res.State.Status != "joined" || len(res.State.Checkpoints) != 3 {
+		t.Errorf("%+v", res.State)
+	}
+	if got := f.tags("demo"); got != fmt.Sprintf("step-1=%s step-2=%s step-3=%s", one, two, three) {
+		t.Errorf("%q", got)
+	}
+	if l := f.log("demo"); l.Tip().OID != res.Tip || len(l.Events()) != 5 {
+		t.Errorf("another journal was read back: %v, %d events", l.Tip(), len(l.Events()))
+	}
+	if _, err := f.change("demo", Change{Base: mine}); err == nil || !strings.Contains(err.Error(), "base") {
+		t.Errorf("a base that lost events: %v", err)
+	}
+	f.git("fsck", "--strict", "--no-dangling")
+}

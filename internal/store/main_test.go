@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+var formats = []string{"sha1", "sha256"}
+
+// fixture is a real repository with one commit, its store, and plain git.
+type fixture struct {
+	*Store
+	t   testing.TB
+	dir string
+	env []string
+}
+
+func newFixture(t testing.TB, initArgs ...string) *fixture {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t, dir: filepath.Join(root, "work"), env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
+	}}
+	for _, dir := range []string{f.dir, filepath.Join(root, "home")} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	f.git("commit", "-q", "--allow-empty", "-m", "first")
+	f.Store = f.open(f.dir)
+	return f
+}
+
+// open gives a further store of the same repository, as another process has one.
+func (f *fixture) open(dir string) *Store {
+	f.t.Helper()
+	r, err := git.Open(context.Background(), git.Options{Dir: dir, Env: f.env})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { r.Close() })
+	return New(Options{Repo: r, Warn: func(s string) { f.t.Log(s) }})
+}
+
+func (f *fixture) git(args ...string) string {
+	f.t.Helper()
+	out, err := f.try(args...)
+	if err != nil {
+		f.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSuffix(out, "\n")
+}
+
+func (f *fixture) try(args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = f.dir, f.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (f *fixture) path(parts ...string) string {
+	return filepath.Join(append([]string{f.dir, ".git"}, parts...)...)
+}
+
+func (f *fixture) write(path, content string) {
+	f.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// drop removes a loose object.
+func (f *fixture) drop(oid name.OID) {
+	f.t.Helper()
+	if err := os.Remove(f.path("objects", string(oid[:2]), string(oid[2:]))); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// milestone is one checkpoint to be made.
+type milestone struct {
+	step      int // 0: the next one
+	iteration string
+	minor     bool // no milestone
+	safety    bool
+	tags      TagPolicy
+}
+
+// create makes one checkpoint in its own transaction, as the domain does.
+func create(ctx context.Context, s *Store, session name.Session, m milestone) (name.ID, Result, error) {
+	var id name.ID
+	res, err := s.Transact(ctx, session, func(ctx context.Context, v View) (Change, error) {
+		var c Change
+		step := m.step
+		if v.State == nil {
+			c.Events = append(c.Events, journal.Event{Kind: journal.KindStart, Time: s.Now(), Actor: "Ann <ann@example.com>", Workflow: "go-team"})
+		} else if step == 0 {
+			step = v.State.LastStep()
+		}
+		if m.step == 0 {
+			step++
+		}
+		now := s.Now().UTC().Truncate(time.Millisecond)
+		id = name.NewID(step, now, uint16(s.Random()))
+		w, r, err := draft(ctx, s, session, id, step, m, now)
+		if err != nil {
+			return c, err
+		}
+		c.Events = append(c.Events, journal.Event{
+			Kind: journal.KindCreate, Time: now, Actor: "Ann <ann@example.com>", Checkpoint: id, Label: r.Label, Step: step, Iteration: m.iteration,
+			Milestone: !m.minor, Trigger: r.Trigger, CheckpointStatus: "in_progress", Commit: w.Commit, Record: r.Checksum,
+		})
+		c.Create = []NewCheckpoint{{ID: id, Commit: w.Commit, RecordBlob: w.RecordBlob}}
+		c.Verify, c.Tags = w.NewObjects, m.tags
+		return c, nil
+	})
+	return id, res, err
+}
+
+func draft(ctx context.Context, s *Store, session name.Session, id name.ID, step int, m milestone, at time.Time) (Written, *record.Record, error) {
+	tree, err := s.Repo.WriteTree(ctx, nil)
+	if err != nil {
+		return Written{}, nil, err
+	}
+	trigger := "manual"
+	if m.safety {
+		trigger = journal.TriggerSafety
+	}
+	r := &record.Record{
+		Format: record.Format, ID: id, Label: name.Label(step, "", m.iteration), Session: session, Step: step, Iteration: m.iteration, Milestone: !m.minor,
+		Trigger: trigger, Status: "in_progress", Message: fmt.Sprint("step ", step), CreatedAt: at, Workflow: record.Workflow{Name: "go-team", Version: "1"},
+		Git: record.Git{Worktree: "main", Head: s.Repo.Head.OID}, Snapshot: record.Snapshot{Tree: tree, Complete: true},
+	}
+	author, committer := s.Repo.Identity(at)
+	w, err := s.WriteCheckpoint(ctx, Draft{Record: r, Tree: tree, Head: s.Repo.Head.OID, IndexTree: tree, Author: author, Committer: committer})
+	return w, r, err
+}
+
+func (f *fixture) create(session name.Session, m milestone) name.ID {
+	f.t.Helper()
+	id, res, err := create(f.t.Context(), f.Store, session, m)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if len(res.Warnings) > 0 {
+		f.t.Fatal(res.Warnings)
+	}
+	return id
+}
+
+func (f *fixture) commit(session name.Session, id name.ID) name.OID {
+	f.t.Helper()
+	oid, err := f.Checkpoint(f.t.Context(), session, id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return oid
+}
+
+// change runs a transaction that writes fixed events.
+func (f *fixture) change(session name.Session, c Change) (Result, error) {
+	f.t.Helper()
+	for i := range c.Events {
+		c.Events[i].Time, c.Events[i].Actor = f.Now(), "Ann <ann@example.com>"
+	}
+	return f.Transact(f.t.Context(), session, func(context.Context, View) (Change, error) { return c, nil })
+}
+
+func (f *fixture) mustChange(session name.Session, c Change) Result {
+	f.t.Helper()
+	res, err := f.change(session, c)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return res
+}
+
+// tags lists the tags of a session as "step-1=<id>".
+func (f *fixture) tags(session name.Session) string {
+	f.t.Helper()
+	ids := map[string]name.ID{}
+	sums, err := f.Summaries(f.t.Context(), session)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, s := range sums {
+		ids[string(s.Commit)] = s.ID
+	}
+	var out []string
+	for _, line := range strings.Fields(f.git("for-each-ref", "--format=%(refname)=%(objectname)", name.TagRoot+string(session))) {
+		ref, oid, _ := strings.Cut(line, "=")
+		out = append(out, strings.TrimPrefix(ref, name.TagRoot+string(session)+"/")+"="+string(ids[oid]))
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// notePath is where our notes stand: a fixed fan-out, 2/38 or 2/62, so that two
+// clones make the same tree.
+func notePath(commit name.OID) string { return string(commit[:2]) + "/" + string(commit[2:]) }
+
+// maxFanout bounds the search for other forms of a note: git's own fan-out never
+// has more levels than an id has bytes.
+const maxFanout = 31
+
+// writeNotes puts the notes of what the change creates, mends and removes into one
+// new notes commit.
+func (a *attempt) writeNotes(ctx context.Context) error {
+	changes := append([]NewNote(nil), a.change.Notes...)
+	for _, c := range a.change.Create {
+		changes = append(changes, NewNote{c.Commit, c.RecordBlob})
+	}
+	for _, r := range a.removals {
+		changes = append(changes, NewNote{Commit: r.Commit})
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	old, err := a.notesRef(ctx)
+	if err != nil {
+		return err
+	}
+	if old == "" && a.exact {
+		below, err := a.store.Repo.Refs(ctx, string(name.NotesRef)+"/")
+		if err != nil {
+			return err
+		}
+		if len(below) > 0 {
+			a.result.Warnings = append(a.result.Warnings, fmt.Sprintf("notes were left out: a ref called %s is in the way", below[0].Ref))
+			return nil
+		}
+	}
+	tree, parents, err := a.notesNow(ctx, old)
+	if err != nil {
+		return err
+	}
+	edited, err := a.editNotes(ctx, tree, changes)
+	if err != nil {
+		return err
+	}
+	if edited == tree && old != "" {
+		return nil
+	}
+	if len(a.change.Remove) > 0 {
+		parents = nil // the history would keep what was removed
+	}
+	author, committer := a.store.Repo.Identity(a.store.Now())
+	c := git.Commit{Tree: edited, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + string(a.session) + "\n"}
+	oid, err := a.write(ctx, "commit", c.Encode())
+	if err != nil {
+		return err
+	}
+	a.updates = append(a.updates, git.Update{Ref: name.NotesRef, New: oid, Old: old})
+	return nil
+}
+
+func (a *attempt) notesRef(ctx context.Context) (name.OID, error) {
+	find := a.store.Repo.Batch().ResolveAll
+	if a.exact {
+		find = a.store.exact
+	}
+	found, err := find(ctx, name.NotesRef)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", name.NotesRef, err)
+	}
+	return found[name.NotesRef], nil
+}
+
+// notesNow is the tree and the parents to go on from. Notes that cannot be read
+// are given up: all of them can be made again.
+func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, parents []name.OID, err error) {
+	if ref == "" {
+		return "", nil, nil
+	}
+	c, err := a.store.Repo.ReadCommit(ctx, string(ref))
+	if err == nil {
+		_, err = a.store.Repo.ReadTree(ctx, c.Tree)
+	}
+	if err == nil {
+		return c.Tree, []name.OID{ref}, nil
+	}
+	if ctx.Err() != nil {
+		return "", nil, context.Cause(ctx)
+	}
+	a.lostNotes(err)
+	return "", nil, nil
+}
+
+func (a *attempt) lostNotes(err error) {
+	a.result.Warnings = append(a.result.Warnings, fmt.Sprintf(
+		"the notes in %s could not be read and start anew; `git checkpoint rebuild --all` writes them again (%v)", name.NotesRef, err))
+}
+
+// editNotes gives the notes tree with the changes in our form and no other form of
+// the same notes left.
+func (a *attempt) editNotes(ctx context.Context, tree name.OID, changes []NewNote) (name.OID, error) {
+	edits := make(map[string]git.Entry, len(changes))
+	for _, n := range changes {
+		if n.Commit == "" {
+			continue
+		}
+		forms, err := a.store.noteForms(ctx, tree, n.Commit)
+		if err != nil {
+			if ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
+			a.lostNotes(err)
+			return a.editNotes(ctx, "", changes)
+		}
+		for _, f := range forms {
+			edits[f.Path] = git.Entry{}
+		}
+		if n.RecordBlob != "" {
+			edits[notePath(n.Commit)] = git.Entry{Mode: git.ModeFile, OID: n.RecordBlob}
+		}
+	}
+	if len(edits) == 0 && tree != "" {
+		return tree, nil
+	}
+	edited, err := a.store.Repo.EditTree(ctx, tree, edits)
+	if err != nil {
+		return "", fmt.Errorf("write notes: %w", err)
+	}
+	return edited, a.rememberTrees(ctx, edited, edits)
+}
+
+// rememberTrees has the directories that EditTree wrote verified too.
+func (a *attempt) rememberTrees(ctx context.Context, root name.OID, edits map[string]git.Entry) error {
+	entries, err := a.store.Repo.ReadTree(ctx, root)
+	if err != nil {
+		return fmt.Errorf("write notes: %w", err)
+	}
+	touched := map[string]bool{}
+	for p := range edits {
+		dir, _, _ := strings.Cut(p, "/")
+		touched[dir] = true
+	}
+	a.change.Verify = append(a.change.Verify[:len(a.change.Verify):len(a.change.Verify)], root)
+	for _, e := range entries {
+		if e.IsTree() && touched[e.Name] {
+			a.change.Verify = append(a.change.Verify, e.OID)
+		}
+	}
+	return nil
+}
+
+// noteForms finds every note of a commit, whatever fan-out it stands in. New is
+// its entry.
+func (s *Store) noteForms(ctx context.Context, tree, commit name.OID) ([]git.Change, error) {
+	var out []git.Change
+	dir, rest := "", string(commit)
+	for range maxFanout {
+		if tree.IsZero() {
+			break
+		}
+		entries, err := s.Repo.ReadTree(ctx, tree)
+		if err != nil {
+			return nil, err
+		}
+		tree = ""
+		for _, e := range entries {
+			switch {
+			case e.Name == rest && !e.IsTree():
+				out = append(out, git.Change{Path: dir + rest, New: e})
+			case e.IsTree() && len(rest) > 2 && e.Name == rest[:2]:
+				tree = e.OID
+			}
+		}
+		if len(rest) <= 2 {
+			break
+		}
+		dir, rest = dir+rest[:2]+"/", rest[2:]
+	}
+	return out, nil
+}
+
+// Note is the blob that is a commit's note in refs/notes/checkpoints, "" when it
+// has none. Where it stands several times, git shows them joined; then there is an
+// error.
+func (s *Store) Note(ctx context.Context, commit name.OID) (name.OID, error) {
+	tree, err := s.notesTree(ctx)
+	if err != nil || tree == "" {
+		return "", err
+	}
+	forms, err := s.noteForms(ctx, tree, commit)
+	switch {
+	case err != nil:
+		return "", damaged(ctx, "notes tree", tree, err)
+	case len(forms) == 0:
+		return "", nil
+	case len(forms) > 1:
+		return "", &DamagedError{What: "notes tree", OID: tree, Err: fmt.Errorf("%s has %d notes", commit.Short(), len(forms))}
+	}
+	return forms[0].New.OID, nil
+}
+
+// Notes lists all notes by the commit that they are on; of several on one commit
+// one that is in our form, else any.
+func (s *Store) Notes(ctx context.Context) (map[name.OID]name.OID, error) {
+	tree, err := s.notesTree(ctx)
+	if err != nil || tree == "" {
+		return nil, err
+	}
+	out := map[name.OID]name.OID{}
+	err = s.Repo.WalkTree(ctx, tree, func(path string, e git.Entry) error {
+		commit, err := name.ParseOID(strings.ReplaceAll(path, "/", ""))
+		if err == nil && (out[commit] == "" || path == notePath(commit)) {
+			out[commit] = e.OID
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, damaged(ctx, "notes tree", tree, err)
+	}
+	return out, nil
+}
+
+// notesTree is the tree of refs/notes/checkpoints, "" when there are no notes.
+func (s *Store) notesTree(ctx context.Context) (name.OID, error) {
+	ref, err := s.resolve(ctx, name.NotesRef)
+	if err != nil || ref == "" {
+		return "", err
+	}
+	c, err := s.commit(ctx, "notes commit", ref)
+	if err == nil && c.Tree == "" {
+		err = &DamagedError{What: "notes commit", OID: ref, Err: errors.New("it has no tree")}
+	}
+	return c.Tree, err
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// notesTree lists refs/notes/checkpoints as git has it.
+func (f *fixture) notesPaths() []string {
+	f.t.Helper()
+	return strings.Fields(f.git("ls-tree", "-r", "--name-only", "refs/notes/checkpoints"))
+}
+
+// A user may edit notes with git, which lays all of them out its own way.
+func TestNotesAfterGitEdit(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			one := f.commit("demo", f.create("demo", milestone{}))
+			f.git("notes", "--ref", "checkpoints", "add", "-m", "a note of mine", "HEAD")
+			f.git("notes", "--ref", "checkpoints", "append", "-m", "edited", string(one))
+			if paths := f.notesPaths(); strings.Contains(paths[0], "/") {
+				t.Fatalf("git left our layout alone, and the test is void: %q", paths)
+			}
+			two := f.commit("demo", f.create("demo", milestone{}))
+			if got := f.git("notes", "--ref", "checkpoints", "show", "HEAD"); got != "a note of mine" {
+				t.Errorf("the user's note: %q", got)
+			}
+			if got := f.git("notes", "--ref", "checkpoints", "show", string(one)); !strings.HasSuffix(got, "edited") {
+				t.Errorf("the edited note: %q", got)
+			}
+			blob, err := f.RecordBlob(t.Context(), two)
+			if got, noteErr := f.Note(t.Context(), two); got != blob || err != nil || noteErr != nil {
+				t.Errorf("%s %s %v %v", got, blob, err, noteErr)
+			}
+			if got := f.git("rev-parse", "refs/notes/checkpoints:"+notePath(two)); got != string(blob) {
+				t.Errorf("%q", got)
+			}
+
+			// Mending the edited one replaces the other form of it, and only that.
+			blob, err = f.RecordBlob(t.Context(), one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.mustChange("demo", Change{Notes: []NewNote{{one, blob}}})
+			if got, err := f.Note(t.Context(), one); got != blob || err != nil {
+				t.Errorf("%q %v", got, err)
+			}
+			if n := len(f.notesPaths()); n != 3 {
+				t.Errorf("%d notes: %q", n, f.notesPaths())
+			}
+			if got := f.git("notes", "--ref", "checkpoints", "show", "HEAD"); got != "a note of mine" {
+				t.Errorf("the user's note: %q", got)
+			}
+		})
+	}
+}
+
+// A note in every fan-out that git could have chosen is found and replaced.
+func TestNoteForms(t *testing.T) {
+	f := newFixture(t)
+	c := f.commit("demo", f.create("demo", milestone{}))
+	f.git("update-ref", "-d", "refs/notes/checkpoints")
+	other := f.git("rev-parse", "HEAD^{tree}")
+	blob := f.git("hash-object", "-w", "/dev/null")
+	h := string(c)
+	for _, form := range []string{h, h[:2] + "/" + h[2:], h[:2] + "/" + h[2:4] + "/" + h[4:], h[:2] + "/" + h[2:4] + "/" + h[4:6] + "/" + h[6:]} {
+		f.git("read-tree", "--empty")
+		f.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+form)
+		f.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+other)
+		f.git("update-ref", "refs/notes/checkpoints", f.git("commit-tree", "-m", "x", f.git("write-tree")))
+		if got, err := f.Note(t.Context(), c); string(got) != blob || err != nil {
+			t.Errorf("%s: %q %v", form, got, err)
+		}
+		want, err := f.RecordBlob(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.mustChange("demo", Change{Notes: []NewNote{{c, want}}})
+		if got := strings.Join(f.notesPaths(), " "); got != notePath(c)+" "+other && got != other+" "+notePath(c) {
+			t.Errorf("%s: %q", form, got)
+		}
+	}
+	f.git("read-tree", "--empty")
+	for _, form := range []string{h, notePath(c)} {
+		f.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+form)
+	}
+	f.git("update-ref", "refs/notes/checkpoints", f.git("commit-tree", "-m", "x", f.git("write-tree")))
+	if _, err := f.Note(t.Context(), c); err == nil {
+		t.Error("two notes on one commit were taken for one")
+	}
+}
+
+func TestNotesHistory(t *testing.T) {
+	f := newFixture(t)
+	id := f.create("demo", milestone{})
+	f.create("demo", milestone{})
+	if n := f.git("rev-list", "--count", "refs/notes/checkpoints"); n != "2" {
+		t.Errorf("%s notes commits", n)
+	}
+	c := f.commit("demo", id)
+	f.mustChange("demo", Change{
+		Events: []journal.Event{{Kind: journal.KindPrune, Tombstones: []journal.Tombstone{{ID: id, Commit: c}}}},
+		Remove: []Removal{{ID: id, Commit: c}, {ID: id}},
+	})
+	if n := f.git("rev-list", "--count", "refs/notes/checkpoints"); n != "1" {
+		t.Errorf("after a removal: %s notes commits", n)
+	}
+	if got, err := f.Note(t.Context(), c); got != "" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	f.git("gc", "-q", "--prune=now")
+	if out, err := f.try("cat-file", "-e", string(c)); err == nil {
+		t.Errorf("what was removed is still held: %s", out)
+	}
+	before := f.git("rev-parse", "refs/notes/checkpoints")
+	f.mustChange("demo", Change{Events: []journal.Event{{Kind: journal.KindStatus, Status: "paused"}}})
+	if f.git("rev-parse", "refs/notes/checkpoints") != before {
+		t.Error("a change without notes made a notes commit")
+	}
+}
+
+// A ref where the directory of ours would be keeps notes from being written, and
+// nothing else.
+func TestForeignNotes(t *testing.T) {
+	f := newFixture(t)
+	f.git("update-ref", "refs/notes/checkpoints/mine", "HEAD")
+	id, res, err := create(t.Context(), f.Store, "demo", milestone{})
+	if err != nil || len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "refs/notes/checkpoints/mine") {
+		t.Fatalf("%q %v", res.Warnings, err)
+	}
+	if got := f.tags("demo"); got != "step-1="+string(id) {
+		t.Errorf("%q", got)
+	}
+	if note, err := f.Note(t.Context(), f.commit("demo", id)); note != "" || err != nil {
+		t.Errorf("%q %v", note, err)
+	}
+}
+
+// Notes that cannot be read are given up with a word, whatever is broken.
+func TestBrokenNotes(t *testing.T) {
+	for _, what := range []string{"commit", "tree", "subtree"} {
+		t.Run(what, func(t *testing.T) {
+			f := newFixture(t)
+			one := f.commit("demo", f.create("demo", milestone{}))
+			spec := map[string]string{"commit": "", "tree": "^{tree}", "subtree": ":" + string(one[:2])}[what]
+			f.drop(name.OID(f.git("rev-parse", "refs/notes/checkpoints"+spec)))
+			blob, err := f.RecordBlob(t.Context(), one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Now = func() time.Time { return time.Now().Add(time.Hour) } // else the same commit is made again
+			res := f.mustChange("demo", Change{Notes: []NewNote{{one, blob}}})
+			if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "rebuild") {
+				t.Errorf("%q", res.Warnings)
+			}
+			if got, err := f.Note(t.Context(), one); got != blob || err != nil {
+				t.Errorf("%q %v", got, err)
+			}
+		})
+	}
+}

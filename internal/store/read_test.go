@@ -1,0 +1,309 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+func (f *fixture) blob(content string) name.OID {
+	f.t.Helper()
+	oid, err := f.Repo.WriteObject(f.t.Context(), "blob", []byte(content))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return oid
+}
+
+const someID = name.ID("cp-03-20261120T094311123Z-4f2a")
+
+// full is a draft with everything in it.
+func (f *fixture) full() Draft {
+	f.t.Helper()
+	at := time.Date(2026, 11, 20, 9, 43, 11, 123e6, time.UTC)
+	blob := f.blob("content")
+	tree, err := f.Repo.EditTree(f.t.Context(), "", map[string]git.Entry{"dir/file": {Mode: git.ModeFile, OID: blob}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	author, committer := f.Repo.Identity(at)
+	conflict := func(stage int, path, content string) Conflict {
+		return Conflict{Stage: stage, Path: path, Entry: git.Entry{Mode: git.ModeExec, OID: f.blob(content)}}
+	}
+	return Draft{
+		Record: &record.Record{
+			Format: record.Format, ID: someID, Label: "cp-03-architecture", Session: "demo", Step: 3, StepName: "architecture", Milestone: true,
+			Trigger: "manual", Status: "in_progress", Message: "API first\n\nCheckpoint-Id: forged", CreatedAt: at, Workflow: record.Workflow{Name: "go-team", Version: "1"},
+			Outputs:  map[string]record.Output{"spec": {Path: "outputs/spec", OID: f.blob("the spec\n"), Size: 9, Lines: 1}},
+			Git:      record.Git{Worktree: "main", Head: f.Repo.Head.OID, Index: tree},
+			Snapshot: record.Snapshot{Tree: tree, Complete: true},
+		},
+		Metrics: json.RawMessage(`{"build_pass": true}`),
+		Tree:    tree, Head: f.Repo.Head.OID, IndexTree: tree,
+		Outputs:   map[string]name.OID{"spec": f.blob("the spec\n")},
+		Conflicts: []Conflict{conflict(1, "a/b", "base"), conflict(2, "a/b", "ours"), conflict(3, "c", "theirs")},
+		Raw:       map[string]name.OID{"dir/crlf.txt": f.blob("a\r\n"), "new\nline": f.blob("b\r\n")},
+		Flags:     f.blob("flags"), Author: author, Committer: committer,
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			d := f.full()
+			w, err := f.WriteCheckpoint(t.Context(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.git("update-ref", "refs/checkpoints/demo/"+string(someID), string(w.Commit))
+			f.git("fsck", "--strict", "--no-dangling")
+			if got := f.git("rev-parse", string(w.Commit)+"^@"); got != string(d.Head)+"\n"+string(w.RecordCommit) {
+				t.Errorf("parents of C: %q", got)
+			}
+			if got := f.git("rev-list", "--count", string(w.RecordCommit)); got != "1" {
+				t.Errorf("M has %s commits", got)
+			}
+			if got := f.git("ls-tree", "-r", "-z", "--name-only", string(w.RecordCommit)); got != "checkpoint.json\x00conflicts/1/a/b\x00conflicts/2/a/b\x00conflicts/3/c\x00index-flags\x00index/dir/file\x00outputs/spec\x00raw/dir/crlf.txt\x00raw/new\nline\x00" {
+				t.Errorf("M: %q", got)
+			}
+			if got := f.git("show", string(w.Commit)+":dir/file"); got != "content" {
+				t.Errorf("C: %q", got)
+			}
+			checkParts(t, f, d, w)
+			checkNewObjects(t, f, d, w)
+		})
+	}
+}
+
+func checkParts(t *testing.T, f *fixture, d Draft, w Written) {
+	t.Helper()
+	r, raw, m, err := f.Record(t.Context(), w.Commit)
+	if err != nil || m != w.RecordCommit || !bytes.Equal(raw, w.Raw) || r.Message != d.Record.Message || r.Checksum != d.Record.Checksum || w.RecordSize != int64(len(raw)) {
+		t.Errorf("%+v %v", r, err)
+	}
+	if blob, err := f.RecordBlob(t.Context(), w.Commit); blob != w.RecordBlob || err != nil {
+		t.Errorf("%s %v", blob, err)
+	}
+	if out, err := f.Output(t.Context(), m, "spec"); string(out) != "the spec\n" || err != nil {
+		t.Errorf("%q %v", out, err)
+	}
+	for _, n := range []string{"none", "", "../index-flags", "spec/x"} {
+		if out, err := f.Output(t.Context(), m, n); !errors.Is(err, ErrNoOutput) {
+			t.Errorf("%q: %q %v", n, out, err)
+		}
+	}
+	if tree, err := f.IndexTree(t.Context(), m); tree != d.IndexTree || err != nil {
+		t.Errorf("%s %v", tree, err)
+	}
+	if flags, err := f.Flags(t.Context(), m); string(flags) != "flags" || err != nil {
+		t.Errorf("%q %v", flags, err)
+	}
+	conflicts, err := f.Conflicts(t.Context(), m)
+	if err != nil || len(conflicts) != 3 {
+		t.Fatalf("%+v %v", conflicts, err)
+	}
+	for i, c := range conflicts {
+		want := d.Conflicts[i]
+		if c.Stage != want.Stage || c.Path != want.Path || c.Entry.OID != want.Entry.OID || c.Entry.Mode != want.Entry.Mode {
+			t.Errorf("%+v", c)
+		}
+	}
+	kept, err := f.Raw(t.Context(), m)
+	if err != nil || len(kept) != 2 || kept["new\nline"].OID != d.Raw["new\nline"] || kept["dir/crlf.txt"].OID != d.Raw["dir/crlf.txt"] {
+		t.Errorf("%+v %v", kept, err)
+	}
+	sums, err := f.Summaries(t.Context(), "demo")
+	if err != nil || len(sums) != 1 || sums[0].Err != nil || sums[0].Label != "cp-03-architecture" || sums[0].Message != "API first" || sums[0].Commit != w.Commit {
+		t.Errorf("%+v %v", sums, err)
+	}
+}
+
+// Without any of the new objects something would be missing, so each is listed.
+func checkNewObjects(t *testing.T, f *fixture, d Draft, w Written) {
+	t.Helper()
+	listed := map[string]bool{}
+	for _, oid := range w.NewObjects {
+		listed[string(oid)] = true
+	}
+	index := map[string]bool{}
+	for _, line := range strings.Split(f.git("rev-list", "--objects", "--no-object-names", string(d.Tree)), "\n") {
+		index[line] = true
+	}
+	for _, oid := range strings.Split(f.git("rev-list", "--objects", "--no-object-names", string(w.Commit), "^"+string(d.Head)), "\n") {
+		if !listed[oid] && !index[oid] {
+			t.Errorf("%s is not listed: %s", oid, f.git("cat-file", "-p", oid))
+		}
+	}
+}
+
+func TestUnbornAndBare(t *testing.T) {
+	f := newFixture(t)
+	d := f.full()
+	d.Head, d.IndexTree, d.Outputs, d.Conflicts, d.Raw, d.Flags = "", "", nil, nil, nil, ""
+	d.Record.Outputs, d.Record.Git.Head, d.Record.Git.Index = nil, "", ""
+	w, err := f.WriteCheckpoint(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.git("rev-parse", string(w.Commit)+"^@"); got != string(w.RecordCommit) {
+		t.Errorf("%q", got)
+	}
+	if _, _, m, err := f.Record(t.Context(), w.Commit); m != w.RecordCommit || err != nil {
+		t.Errorf("%v", err)
+	}
+	tree, err := f.IndexTree(t.Context(), w.RecordCommit)
+	flags, err2 := f.Flags(t.Context(), w.RecordCommit)
+	conflicts, err3 := f.Conflicts(t.Context(), w.RecordCommit)
+	kept, err4 := f.Raw(t.Context(), w.RecordCommit)
+	if tree != "" || flags != nil || conflicts != nil || len(kept) != 0 || errors.Join(err, err2, err3, err4) != nil {
+		t.Errorf("%q %q %v %v %v", tree, flags, conflicts, kept, errors.Join(err, err2, err3, err4))
+	}
+}
+
+func TestSigned(t *testing.T) {
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("no ssh-keygen")
+	}
+	f := newFixture(t)
+	key := filepath.Join(t.TempDir(), "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	f.git("config", "gpg.format", "ssh")
+	f.git("config", "user.signingKey", key)
+	f.git("config", "commit.gpgSign", "true")
+	d := f.full()
+	w, err := f.WriteCheckpoint(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.git("cat-file", "-p", string(w.Commit)); strings.Contains(got, "gpgsig") {
+		t.Error("signed because of commit.gpgSign")
+	}
+	plain := f.git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit))
+	d.Signing = SignAlways
+	if w, err = f.WriteCheckpoint(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.git("cat-file", "-p", string(w.Commit)); !strings.Contains(got, "BEGIN SSH SIGNATURE") {
+		t.Errorf("%s", got)
+	}
+	if got := f.git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit)); got != plain {
+		t.Errorf("signed:\n%s\nplain:\n%s", got, plain)
+	}
+	f.git("update-ref", "refs/checkpoints/demo/"+string(someID), string(w.Commit))
+	if sums, err := f.Summaries(t.Context(), "demo"); err != nil || sums[0].Err != nil {
+		t.Errorf("%+v %v", sums, err)
+	}
+}
+
+// Each kind of damage is an error of its own and stops nothing else.
+func TestDamagedCheckpoints(t *testing.T) {
+	f := newFixture(t)
+	var ids []name.ID
+	for range 8 {
+		ids = append(ids, f.create("demo", milestone{}))
+	}
+	ref := func(i int) string { return "refs/checkpoints/demo/" + string(ids[i]) }
+	m := func(i int) string { return f.git("rev-parse", ref(i)+"^2") }
+	blob := func(i int) string { return f.git("rev-parse", m(i)+":checkpoint.json") }
+	forge := func(i int, edit func(record []byte) []byte) {
+		t.Helper()
+		raw, err := os.CreateTemp(t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := raw.Write(edit([]byte(f.git("cat-file", "blob", blob(i)) + "\n"))); err != nil {
+			t.Fatal(err)
+		}
+		oid := name.OID(f.git("hash-object", "-w", raw.Name()))
+		tree, err := f.Repo.EditTree(t.Context(), name.OID(f.git("rev-parse", m(i)+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := f.git("commit-tree", "-m", "x", string(tree))
+		f.git("update-ref", ref(i), f.git("commit-tree", "-p", "HEAD", "-p", forged, "-m", f.git("log", "-1", "--format=%B", ref(i)), ref(i)+"^{tree}"))
+	}
+	f.drop(name.OID(f.git("rev-parse", ref(1))))
+	f.drop(name.OID(m(2)))
+	f.drop(name.OID(blob(3)))
+	forge(4, func(r []byte) []byte { return bytes.Replace(r, []byte("in_progress"), []byte("complete"), 1) })
+	forge(5, func([]byte) []byte { return []byte("{") })
+	f.git("update-ref", ref(6), f.git("rev-parse", "HEAD^{tree}"))
+	f.git("update-ref", ref(7), f.git("rev-parse", ref(0)))
+	f.write(f.path("refs/checkpoints/demo/cp-99-garbage"), "no id\n")
+	f.write(f.path("refs/checkpoints/demo/journal.bak"), "also none\n")
+
+	for i, id := range ids {
+		commit, err := f.Checkpoint(t.Context(), "demo", id)
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		r, _, _, err := f.Record(t.Context(), commit)
+		var damaged *DamagedError
+		if fine := i == 0 || i == 7; fine != (err == nil) || !fine && !errors.As(err, &damaged) {
+			t.Errorf("%d: %v", i, err)
+		}
+		var sum *record.ChecksumError
+		if i == 4 && (!errors.As(err, &sum) || r == nil || r.Status != "complete") {
+			t.Errorf("a forged record: %+v %v", r, err)
+		}
+	}
+	sums, err := f.Summaries(t.Context(), "demo")
+	if err != nil || len(sums) != len(ids) {
+		t.Fatalf("%d %v", len(sums), err)
+	}
+	for i, s := range sums {
+		if s.ID != ids[i] || s.Commit == "" || (s.Err != nil) != (i == 1 || i == 6 || i == 7) {
+			t.Errorf("%d: %+v", i, s)
+		}
+	}
+	sessions, strays, err := f.Sessions(t.Context())
+	if err != nil || len(sessions) != 1 || sessions[0].Checkpoints != 8 || sessions[0].JournalOID == "" {
+		t.Errorf("%+v %+v %v", sessions, strays, err)
+	}
+	if _, err := f.Checkpoint(t.Context(), "demo", "cp-03-20261120T094311123Z-ffff"); !errors.Is(err, ErrNoCheckpoint) {
+		t.Errorf("%v", err)
+	}
+	f.create("demo", milestone{})
+}
+
+func TestSessions(t *testing.T) {
+	f := newFixture(t)
+	f.create("one", milestone{})
+	f.create("two", milestone{})
+	f.create("two", milestone{})
+	head := string(f.Repo.Head.OID)
+	strays := []string{"refs/checkpoints/x", "refs/checkpoints/two/odd", "refs/checkpoints/two/a/b", "refs/checkpoints/-bad/journal"}
+	for _, ref := range strays {
+		f.git("update-ref", ref, head)
+	}
+	f.git("update-ref", "refs/checkpoints/three/"+string(someID), head)
+	f.git("update-ref", "refs/checkpoints/one/archive", head)
+	got, odd, err := f.Sessions(t.Context())
+	if err != nil || len(got) != 3 || len(odd) != len(strays) {
+		t.Fatalf("%+v %+v %v", got, odd, err)
+	}
+	for i, want := range []SessionInfo{{"one", got[0].JournalOID, 1}, {"three", "", 1}, {"two", got[2].JournalOID, 2}} {
+		if got[i] != want {
+			t.Errorf("%+v", got[i])
+		}
+	}
+	if got[0].JournalOID == "" || got[2].JournalOID == "" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := f.State(t.Context(), "three"); !errors.Is(err, ErrNoSession) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// SessionInfo is a session as its refs tell, without a look at any object.
+type SessionInfo struct {
+	Session     name.Session
+	JournalOID  name.OID // empty: a session without a journal, as a cut-off push leaves it
+	Checkpoints int
+}
+
+// Reserved leaves of a session's refs beside the checkpoints.
+const (
+	leafJournal = "journal"
+	leafArchive = "archive"
+)
+
+// Sessions lists all sessions by name, from refs only, so that no damaged object
+// stops it. Refs below refs/checkpoints/ that are outside the grammar are strays.
+func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []git.RefValue, err error) {
+	refs, err := s.AllRefs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range refs {
+		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		_, notID := name.ParseID(leaf)
+		if !ok || notID != nil && leaf != leafJournal && leaf != leafArchive {
+			strays = append(strays, r)
+			continue
+		}
+		if n := len(sessions); n == 0 || sessions[n-1].Session != session {
+			sessions = append(sessions, SessionInfo{Session: session})
+		}
+		info := &sessions[len(sessions)-1]
+		switch {
+		case notID == nil:
+			info.Checkpoints++
+		case leaf == leafJournal:
+			info.JournalOID = r.OID
+		}
+	}
+	return sessions, strays, nil
+}
+
+// AllRefs lists every ref below refs/checkpoints/, sorted by name.
+func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
+	return s.Repo.Refs(ctx, name.CheckpointRoot)
+}
+
+// checkTwin refuses a new session that differs from another in case only.
+func (s *Store) checkTwin(ctx context.Context, session name.Session) error {
+	sessions, _, err := s.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range sessions {
+		if other.Session != session && strings.EqualFold(string(other.Session), string(session)) {
+			return &TwinError{Session: session, Existing: other.Session}
+		}
+	}
+	return nil
+}
+
+// exact gives the values of refs by a listing, which also has those whose object
+// is missing.
+func (s *Store) exact(ctx context.Context, refs ...name.Ref) (map[name.Ref]name.OID, error) {
+	patterns := make([]string, len(refs))
+	want := make(map[name.Ref]bool, len(refs))
+	for i, r := range refs {
+		patterns[i], want[r] = string(r), true
+	}
+	listed, err := s.Repo.Refs(ctx, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[name.Ref]name.OID, len(refs))
+	for _, r := range listed {
+		if want[r.Ref] {
+			found[r.Ref] = r.OID
+		}
+	}
+	return found, nil
+}
+
+// resolve gives the value of one ref, "" when it does not exist. Only a ref that
+// seems to be missing costs a process.
+func (s *Store) resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
+	found, err := s.Repo.Batch().ResolveAll(ctx, ref)
+	if err == nil && found[ref] == "" {
+		found, err = s.exact(ctx, ref)
+	}
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", ref, err)
+	}
+	return found[ref], nil
+}
