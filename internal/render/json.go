@@ -1,0 +1,53 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// JSON writes v as one object on one line. Called for each item it writes JSON lines.
+// Members are those of v's type; < > & stay as they are; characters that a terminal
+// would obey are written as \u escapes, which mean the same.
+func JSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("encoding JSON: %w", err)
+	}
+	line := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	_, err := w.Write(append(tameJSON(line), '\n'))
+	return err
+}
+
+// tameJSON relies on what the encoder gives: compact JSON, whose control characters
+// below 0x20 are escaped already and which has other characters than ASCII in strings
+// only. What came in as raw JSON can still hold the rest, even broken UTF-8.
+func tameJSON(line []byte) []byte {
+	out := make([]byte, 0, len(line)+1)
+	for i := 0; i < len(line); {
+		if c := line[i]; c < 0x7f {
+			out = append(out, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(line[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out = append(out, `\ufffd`...)
+		case !hostile(r):
+			out = append(out, line[i:i+size]...)
+		case r < 0x10000:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+		i += size
+	}
+	return out
+}

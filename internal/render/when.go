@@ -1,0 +1,85 @@
+package render
+
+import (
+	"fmt"
+	"time"
+)
+
+// UTC is t as RFC 3339 in UTC, to the second; empty for no time.
+func UTC(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Ago says how long before now t was, in the words and with the rounding that git
+// uses for --date=relative, so that both read the same side by side.
+func Ago(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	// Whole seconds, and no time.Duration: that ends after 292 years.
+	n := now.Unix() - t.Unix()
+	if n < 0 {
+		return "in the future"
+	}
+	if n < 90 {
+		return Count(n, "second", "seconds") + " ago"
+	}
+	if n = (n + 30) / 60; n < 90 {
+		return Count(n, "minute", "minutes") + " ago"
+	}
+	if n = (n + 30) / 60; n < 36 {
+		return Count(n, "hour", "hours") + " ago"
+	}
+	days := (n + 12) / 24
+	switch {
+	case days < 14:
+		return Count(days, "day", "days") + " ago"
+	case days < 70:
+		return Count((days+3)/7, "week", "weeks") + " ago"
+	case days < 365:
+		return Count((days+15)/30, "month", "months") + " ago"
+	case days < 5*365:
+		return yearsAndMonths(days) + " ago"
+	}
+	return Count((days+183)/365, "year", "years") + " ago"
+}
+
+func yearsAndMonths(days int64) string {
+	months := (days*12*2 + 365) / (365 * 2)
+	years := Count(months/12, "year", "years")
+	if months%12 == 0 {
+		return years
+	}
+	return years + ", " + Count(months%12, "month", "months")
+}
+
+// Duration is d in its two largest units: 320ms, 45s, 3m 12s, 2h 5m, 3d 4h.
+func Duration(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", max(-d, 0)
+	}
+	if d < time.Second {
+		return fmt.Sprintf("%s%dms", sign, d.Milliseconds())
+	}
+	seconds := int64(d / time.Second)
+	units := []struct {
+		name    string
+		seconds int64
+	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+	for i, u := range units {
+		whole, rest := seconds/u.seconds, seconds%u.seconds
+		if whole == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s%d%s", sign, whole, u.name)
+		if i < len(units)-1 && rest/units[i+1].seconds > 0 {
+			text += fmt.Sprintf(" %d%s", rest/units[i+1].seconds, units[i+1].name)
+		}
+		return text
+	}
+	return "0s"
+}

@@ -1,0 +1,90 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Item is one line of a list to choose from.
+type Item struct {
+	Key  string // what is typed for it; empty: its place in the list, from 1
+	Text string
+}
+
+// listed is how many items are shown at once; the rest is found by typing.
+const listed = 20
+
+var colourCode = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// Choose shows items and asks for one: by its key, or by a part of its text, which
+// narrows the list until one is left. It returns the place in items.
+func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (int, error) {
+	if len(items) == 0 {
+		return 0, ErrQuit
+	}
+	keyed := make([]Item, len(items))
+	all := make([]int, len(items))
+	for i, item := range items {
+		if item.Key == "" {
+			item.Key = strconv.Itoa(i + 1)
+		}
+		keyed[i], all[i] = item, i
+	}
+	shown, note := all, ""
+	for {
+		line, err := t.prompt(ctx, list(keyed, shown)+note+question+" (q quits) ")
+		switch {
+		case errors.Is(err, io.EOF), err == nil && line == "q":
+			return 0, ErrQuit
+		case err != nil:
+			return 0, err
+		case line == "":
+			shown, note = all, ""
+			continue
+		}
+		found := search(keyed, line)
+		switch len(found) {
+		case 0:
+			note = fmt.Sprintf("Nothing here matches %q.\n", line)
+		case 1:
+			return found[0], nil
+		default:
+			shown, note = found, ""
+		}
+	}
+}
+
+func list(items []Item, shown []int) string {
+	var b strings.Builder
+	width := 0
+	for _, i := range shown[:min(len(shown), listed)] {
+		width = max(width, utf8.RuneCountInString(items[i].Key))
+	}
+	for _, i := range shown[:min(len(shown), listed)] {
+		fmt.Fprintf(&b, "  %*s  %s\n", width, items[i].Key, items[i].Text)
+	}
+	if more := len(shown) - listed; more > 0 {
+		fmt.Fprintf(&b, "  … and %d more: type a part of one to find it\n", more)
+	}
+	return b.String()
+}
+
+// search prefers a key that is typed whole: "3" is item 3, not all that hold a 3.
+func search(items []Item, line string) (found []int) {
+	for i, item := range items {
+		if item.Key == line {
+			return []int{i}
+		}
+		text := strings.ToLower(colourCode.ReplaceAllString(item.Text, ""))
+		if strings.Contains(text, strings.ToLower(line)) {
+			found = append(found, i)
+		}
+	}
+	return found
+}

@@ -1,0 +1,85 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// ErrNotInteractive is what every question gets when there is nobody to ask.
+var ErrNotInteractive = errors.New("not on a terminal")
+
+// ErrQuit is the answer of a person who wants none of the choices: q, or the end of
+// the input.
+var ErrQuit = errors.New("nothing was chosen")
+
+// Confirm asks a question whose answer is no unless it is "y" or "yes".
+func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
+	line, err := t.prompt(ctx, question+" [y/N] ")
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	line = strings.ToLower(line)
+	return line == "y" || line == "yes", nil
+}
+
+// Choice is one of a few answers, taken by its letter or the start of its text.
+type Choice struct {
+	Letter rune
+	Text   string
+}
+
+// Ask asks until one of choices is taken: "(r)esume, (s)tart fresh, (d)elete? ".
+func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (rune, error) {
+	labels := make([]string, len(choices))
+	for i, c := range choices {
+		labels[i] = c.label()
+	}
+	text := question + "\n" + strings.Join(labels, ", ") + "? "
+	for {
+		line, err := t.prompt(ctx, text)
+		if errors.Is(err, io.EOF) {
+			return 0, ErrQuit
+		}
+		if err != nil {
+			return 0, err
+		}
+		if letter, ok := taken(choices, line); ok {
+			return letter, nil
+		}
+		if line == "q" {
+			return 0, ErrQuit
+		}
+		text = strings.Join(labels, ", ") + ", (q)uit? "
+	}
+}
+
+func (c Choice) label() string {
+	if rest, ok := strings.CutPrefix(c.Text, string(c.Letter)); ok {
+		return fmt.Sprintf("(%c)%s", c.Letter, rest)
+	}
+	return fmt.Sprintf("(%c) %s", c.Letter, c.Text)
+}
+
+func taken(choices []Choice, line string) (rune, bool) {
+	line = strings.ToLower(line)
+	if line == "" {
+		return 0, false
+	}
+	var found []rune
+	for _, c := range choices {
+		if line == string(unicode.ToLower(c.Letter)) {
+			return c.Letter, true
+		}
+		if strings.HasPrefix(strings.ToLower(c.Text), line) {
+			found = append(found, c.Letter)
+		}
+	}
+	if len(found) != 1 {
+		return 0, false
+	}
+	return found[0], true
+}

@@ -1,0 +1,218 @@
+package term
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestConfirm(t *testing.T) {
+	for _, c := range []struct {
+		answers []string
+		want    bool
+	}{
+		{[]string{"y"}, true},
+		{[]string{" YES "}, true},
+		{[]string{"n"}, false},
+		{[]string{""}, false},
+		{[]string{"yep"}, false},
+		{nil, false}, // end of input
+	} {
+		f := NewFake(c.answers...)
+		got, err := f.Confirm(context.Background(), "Continue?")
+		if got != c.want || err != nil {
+			t.Errorf("%q: got %v, %v", c.answers, got, err)
+		}
+		if !strings.HasPrefix(f.Stderr(), "Continue? [y/N] ") || !strings.HasSuffix(f.Stderr(), "\n") || f.Stdout() != "" {
+			t.Errorf("%q: shown %q and %q", c.answers, f.Stderr(), f.Stdout())
+		}
+	}
+}
+
+// Off a terminal, whichever stream it is, nothing is shown, nothing is read.
+func TestNoPromptOffATerminal(t *testing.T) {
+	ctx := context.Background()
+	for _, off := range []func(*Fake){
+		func(f *Fake) { f.InTerminal = false },
+		func(f *Fake) { f.OutTerminal = false },
+		func(f *Fake) { f.ErrTerminal = false },
+	} {
+		f := NewFake("y", "1", "r")
+		off(f)
+		_, err1 := f.Confirm(ctx, "Continue?")
+		_, err2 := f.Choose(ctx, "Which?", []Item{{Text: "one"}})
+		_, err3 := f.Ask(ctx, "What now?", []Choice{{'r', "resume"}})
+		for _, err := range []error{err1, err2, err3} {
+			if !errors.Is(err, ErrNotInteractive) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if f.Stderr() != "" || f.Stdout() != "" || len(f.answers) != 3 {
+			t.Errorf("shown %q and %q, %d answers left", f.Stderr(), f.Stdout(), len(f.answers))
+		}
+	}
+	if NewFakePipes("y\n").Interactive() {
+		t.Error("pipes are interactive")
+	}
+}
+
+// Ctrl+C at a prompt cancels it, and a line that comes later answers nothing.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := NewFake(Interrupt, "y")
+	f.OnInterrupt = cancel
+	if ok, err := f.Confirm(ctx, "Continue?"); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v", ok, err)
+	}
+	if ok, err := f.Confirm(context.Background(), "Really?"); ok || !errors.Is(err, errAbandoned) {
+		t.Errorf("the next question: %v, %v", ok, err)
+	}
+	f = NewFake("y")
+	if ok, err := f.Confirm(ctx, "Continue?"); ok || !errors.Is(err, context.Canceled) || f.Stderr() != "" {
+		t.Errorf("a question after the interrupt: %v, %v, %q", ok, err, f.Stderr())
+	}
+}
+
+func TestAsk(t *testing.T) {
+	choices := []Choice{{'r', "resume"}, {'s', "start fresh"}, {'v', "view"}, {'x', "remove"}}
+	for _, c := range []struct {
+		answers []string
+		want    rune
+		err     error
+	}{
+		{[]string{"r"}, 'r', nil},
+		{[]string{"S"}, 's', nil},
+		{[]string{"res"}, 'r', nil},
+		{[]string{"view"}, 'v', nil},
+		{[]string{"re", "", "what?", "x"}, 'x', nil},
+		{[]string{"q"}, 0, ErrQuit},
+		{nil, 0, ErrQuit},
+	} {
+		f := NewFake(c.answers...)
+		got, err := f.Ask(context.Background(), "Found a session.", choices)
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%q: got %c, %v", c.answers, got, err)
+		}
+	}
+	f := NewFake("?", "r")
+	if _, err := f.Ask(context.Background(), "Found a session.", choices); err != nil {
+		t.Fatal(err)
+	}
+	want := "Found a session.\n(r)esume, (s)tart fresh, (v)iew, (x) remove? ?\n" +
+		"(r)esume, (s)tart fresh, (v)iew, (x) remove, (q)uit? r\n"
+	if f.Stderr() != want {
+		t.Errorf("got %q, want %q", f.Stderr(), want)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	items := []Item{{"4", "cp-04-code"}, {"3+1", "cp-03-design+1"}, {"3", "\x1b[33mcp-03-design\x1b[0m"}, {"", "other:3"}}
+	for _, c := range []struct {
+		answers []string
+		want    int
+		err     error
+	}{
+		{[]string{"3"}, 2, nil},
+		{[]string{"3+1"}, 1, nil},
+		{[]string{"CODE"}, 0, nil},
+		{[]string{"design", "+1"}, 1, nil},
+		{[]string{"nothing", "4"}, 0, nil}, // the first of two with this key
+		{[]string{"33", "other"}, 3, nil},  // a colour code is no text
+		{[]string{"q"}, 0, ErrQuit},
+		{[]string{"design"}, 0, ErrQuit},
+	} {
+		got, err := NewFake(c.answers...).Choose(context.Background(), "Roll back to which?", items)
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%q: got %d, %v", c.answers, got, err)
+		}
+	}
+	if _, err := NewFake("1").Choose(context.Background(), "Which?", nil); !errors.Is(err, ErrQuit) {
+		t.Errorf("an empty list: %v", err)
+	}
+}
+
+func TestChooseShows(t *testing.T) {
+	items := []Item{{"3+1", "cp-03-design+1"}, {"3", "cp-03-design"}, {"2", "cp-02-wish"}}
+	f := NewFake("design", "no\x1b", "", "2")
+	if got, err := f.Choose(context.Background(), "Roll back to which?", items); got != 2 || err != nil {
+		t.Fatalf("got %d, %v", got, err)
+	}
+	ask := "Roll back to which? (q quits) "
+	design := "  3+1  cp-03-design+1\n    3  cp-03-design\n"
+	whole := design + "    2  cp-02-wish\n"
+	want := whole + ask + "design\n" + design + ask + "no\x1b\n" + design + `Nothing here matches "no\x1b".` + "\n" +
+		ask + "\n" + whole + ask + "2\n"
+	if f.Stderr() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", f.Stderr(), want)
+	}
+}
+
+func TestChooseFromMany(t *testing.T) {
+	var items []Item
+	for i := range 65 {
+		items = append(items, Item{Text: fmt.Sprintf("item <%d>", i)})
+	}
+	f := NewFake("64")
+	if got, err := f.Choose(context.Background(), "Which?", items); got != 63 || err != nil {
+		t.Fatalf("got %d, %v", got, err)
+	}
+	if n := strings.Count(f.Stderr(), "\n"); n != listed+2 || !strings.Contains(f.Stderr(), "… and 45 more") {
+		t.Errorf("%d lines: %s", n, f.Stderr())
+	}
+}
+
+// An answer without an end is refused, not read for ever.
+func TestEndlessAnswer(t *testing.T) {
+	f := NewFake()
+	f.In = bytes.NewReader(bytes.Repeat([]byte("y"), 10*longestAnswer))
+	if ok, err := f.Confirm(context.Background(), "Continue?"); ok || err == nil {
+		t.Errorf("got %v, %v", ok, err)
+	}
+}
+
+func TestBrokenStreams(t *testing.T) {
+	broken := errors.New("broken")
+	f := NewFake()
+	f.In = iotest.ErrReader(broken)
+	if ok, err := f.Confirm(context.Background(), "Continue?"); ok || !errors.Is(err, broken) {
+		t.Errorf("got %v, %v", ok, err)
+	}
+}
+
+// A last line without its newline is an answer.
+func TestAnswerWithoutNewline(t *testing.T) {
+	f := NewFake()
+	f.In = strings.NewReader("yes")
+	if ok, err := f.Confirm(context.Background(), "Continue?"); !ok || err != nil {
+		t.Errorf("got %v, %v", ok, err)
+	}
+}
+
+func TestWidth(t *testing.T) {
+	f := NewFake()
+	for _, c := range []struct {
+		columns string
+		device  int
+		want    int
+	}{{"", 0, 80}, {"", 132, 132}, {"COLUMNS=100", 132, 100}, {"COLUMNS=0", 132, 132}, {"COLUMNS=wide", 0, 80}, {"COLUMNS=-3", 0, 80}} {
+		f.Environ = []string{c.columns}
+		f.columns = func() int { return c.device }
+		if got := f.Width(); got != c.want {
+			t.Errorf("%q, device %d: %d", c.columns, c.device, got)
+		}
+	}
+}
+
+func TestLookupEnv(t *testing.T) {
+	term := Terminal{Environ: []string{"A=1", "B=", "A=2=3", "CC"}}
+	for key, want := range map[string]string{"A": "2=3 true", "B": " true", "C": " false", "CC": " false"} {
+		value, ok := term.LookupEnv(key)
+		if got := fmt.Sprint(value, " ", ok); got != want {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+}
