@@ -71,7 +71,14 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err := s.guardSize(ctx, files, rules); err != nil {
 		return nil, err
 	}
-	if err := s.hash(ctx, private, files, c, edits); err != nil {
+	converts := s.mayConvert(private, files)
+	if converts {
+		// Before hashing: that writes the private index, with other stat data.
+		if err := s.keepUnchanged(ctx, private, c); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.hash(ctx, private, files, converts, c, edits); err != nil {
 		return nil, err
 	}
 	if c.Tree, err = s.repo.EditTree(ctx, state.Tree, edits); err != nil {

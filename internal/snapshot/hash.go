@@ -15,8 +15,8 @@ const largeFile = 4 << 20
 
 // hash writes the content of files and adds their entries to edits. Where git's
 // conversions may apply, git cleans the content; else it is hashed as it is.
-func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
-	if s.mayConvert(private, files) {
+func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
+	if converts {
 		return s.hashConverted(ctx, private, files, c, edits)
 	}
 	var large []candidate

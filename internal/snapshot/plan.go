@@ -142,6 +142,28 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 		}
 	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
+	return s.addSkipped(ctx, p, at)
+}
+
+// addSkipped finds files that cannot be captured now and that the target has: the
+// staged version stands for them in the capture, so the trees need not differ.
+func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
+	then := map[string]bool{}
+	for _, sk := range p.Target.Skipped {
+		then[strings.TrimSuffix(sk, "/")] = true
+	}
+	for _, sk := range p.Cur.Skipped {
+		if at[sk.Path] || then[sk.Path] || strings.HasSuffix(sk.Path, "/") || p.Scope.Only != nil && !p.Scope.Only(sk.Path) {
+			continue
+		}
+		e, ok, err := s.repo.Lookup(ctx, p.Target.Tree, sk.Path)
+		if err != nil {
+			return err
+		}
+		if ok && !e.IsTree() && e.Mode != git.ModeGitlink {
+			p.Collisions = append(p.Collisions, Collision{Path: sk.Path, Reason: sk.Reason})
+		}
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -23,17 +24,27 @@ func (s *Shot) convertsOutside() bool {
 			return true
 		}
 	}
-	files := append(attributesFiles[:], filepath.Join(s.repo.CommonDir, "info", "attributes"))
+	return exists(s.attributesOutside())
+}
+
+// attributesOutside lists the files of attributes that are in no tree.
+func (s *Shot) attributesOutside() []string {
+	files := append(append([]string(nil), attributesFiles[:]...), filepath.Join(s.repo.CommonDir, "info", "attributes"))
 	if v, ok := s.repo.Config.Get("core.attributesFile"); ok {
-		return v != "" || exists(files)
+		if rest, home := strings.CutPrefix(v, "~/"); home {
+			if dir, err := os.UserHomeDir(); err == nil {
+				v = filepath.Join(dir, rest)
+			}
+		}
+		return append(files, v)
 	}
-	if dir, err := os.UserConfigDir(); err == nil {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		files = append(files, filepath.Join(dir, "git", "attributes"))
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		files = append(files, filepath.Join(home, ".config", "git", "attributes"))
 	}
-	return exists(files)
+	return files
 }
 
 func exists(files []string) bool {
@@ -52,6 +63,10 @@ func (s *Shot) keepRaw(ctx context.Context, index string, files []candidate, ent
 	if err != nil || len(affected) == 0 {
 		return err
 	}
+	return s.keepRawOf(ctx, index, affected, entries, c)
+}
+
+func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
 	smudged, err := s.smudge(ctx, index, pathsOf(affected))
 	if err != nil {
 		return err
@@ -93,6 +108,7 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smud
 type filtered struct {
 	candidate
 	filter bool // by an external program
+	inOnly bool // line endings, and only on the way into the repository
 }
 
 func pathsOf(files []filtered) []string {
@@ -132,6 +148,12 @@ func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([
 	}
 	converts := make([]bool, len(out))
 	binary := make([]bool, len(out))
+	both := make([]bool, len(out))
+	if s.writesCRLF() {
+		for n := range both {
+			both[n] = true
+		}
+	}
 	f := strings.Split(string(res.Stdout), "\x00")
 	for i := 0; i+2 < len(f); i += 3 {
 		n, ok := at[f[i]]
@@ -145,15 +167,30 @@ func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([
 		default:
 			converts[n] = true
 			out[n].filter = out[n].filter || f[i+1] == "filter"
+			if f[i+1] != "text" && !(f[i+1] == "eol" && value == "lf") {
+				both[n] = true
+			}
 		}
 	}
 	kept := out[:0]
 	for n, f := range out {
 		if converts[n] || auto && !binary[n] {
+			f.inOnly = !both[n]
 			kept = append(kept, f)
 		}
 	}
 	return kept, nil
+}
+
+// writesCRLF reports whether configuration alone makes git write CRLF.
+func (s *Shot) writesCRLF() bool {
+	if v, ok := s.repo.Config.Get("core.autocrlf"); ok && !strings.EqualFold(v, "input") {
+		if on, err := git.ParseBool(v); err != nil || on {
+			return true
+		}
+	}
+	v, _ := s.repo.Config.Get("core.eol")
+	return strings.EqualFold(v, "crlf") || runtime.GOOS == "windows"
 }
 
 // smudged is what git would write into the worktree, in a directory of ours.

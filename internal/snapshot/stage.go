@@ -66,6 +66,9 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
 
 // lock takes <index>.lock as git would, and remembers it as ours.
 func (r *Restore) lock() error {
+	if own := filepath.Join(r.shot.repo.GitDir, "index.lock"); r.shot.repo.IndexPath == own {
+		return &LockedError{own} // inside a commit
+	}
 	path := r.shot.repo.IndexPath + ".lock"
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if errors.Is(err, fs.ErrExist) {
