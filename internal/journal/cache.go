@@ -147,8 +147,8 @@ func (d *decoder) node(payload string) error {
 	n := Node{OID: name.OID(r.text())}
 	count := r.uint()
 	at := uint64(len(d.log.nodes))
-	if count > maxParents || count > uint64(len(r.rest)) {
-		return errors.New("it has too many parents")
+	if count > uint64(len(r.rest)) {
+		return errors.New("it has more parents than fit")
 	}
 	first := len(d.parents)
 	for range count {

@@ -15,16 +15,9 @@ func (e *edges) len() int { return len(e.start) - 1 }
 
 func (e *edges) of(i int32) []int32 { return e.to[e.start[i]:e.start[i+1]] }
 
-// parent adds a parent of the node that the next call of end finishes.
-func (e *edges) parent(p int32) {
-	// A commit may name a parent twice; counting it twice would deadlock the order.
-	for _, q := range e.to[e.start[len(e.start)-1]:] {
-		if q == p {
-			return
-		}
-	}
-	e.to = append(e.to, p)
-}
+// parent adds a parent of the node that the next call of end finishes. One that a
+// commit names twice is here twice, as a parent and as a child.
+func (e *edges) parent(p int32) { e.to = append(e.to, p) }
 
 func (e *edges) end() { e.start = append(e.start, int32(len(e.to))) }
 

@@ -35,6 +35,7 @@ const textCount = 25
 // read by it, and the cache keeps the members in this order. New ones go to its end.
 func texts(e *Event) [textCount]text {
 	return [textCount]text{
+		{keySession, (*string)(&e.Session), checkSession},
 		{"Worktree", &e.Worktree, nil},
 		{"Worktree-Id", &e.WorktreeID, nil},
 		{"Checkpoint", (*string)(&e.Checkpoint), checkID},
@@ -59,7 +60,6 @@ func texts(e *Event) [textCount]text {
 		{"Topic", &e.Topic, nil},
 		{"Branch", &e.Branch, nil},
 		{"Reason", &e.Reason, nil},
-		{keySession, (*string)(&e.Session), checkSession},
 	}
 }
 

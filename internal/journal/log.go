@@ -2,18 +2,16 @@ package journal
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
 )
 
-// Bounds of a journal, so that a hostile one ends in an error and not in a night of
-// work.
-const (
-	MaxNodes   = 1 << 20
-	maxParents = 1 << 10
-)
+// MaxNodes bounds a journal, so that a hostile one ends in an error and not in a
+// night of work.
+const MaxNodes = 1 << 20
 
 // Log is a journal: a tip and all its ancestors, in an order that is ready for the
 // fold. It grows and never changes what it holds. It is not safe for use by several
@@ -157,26 +155,30 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 	if err != nil {
 		return err
 	}
-	first := len(l.nodes)
-	grown := Log{nodes: slices.Clip(l.nodes), edges: edges{slices.Clip(l.edges.start), slices.Clip(l.edges.to)}}
-	at := make(map[name.OID]int32, first+len(fresh))
-	for oid, i := range l.index() {
-		at[oid] = i
-	}
+	known, added := l.index(), make(map[name.OID]int32, len(fresh))
+	grown := Log{nodes: l.nodes, edges: l.edges, at: known}
 	for _, n := range fresh {
-		at[n.OID] = int32(len(grown.nodes))
 		for _, p := range n.Parents {
-			grown.edges.parent(at[p])
+			at, ok := known[p]
+			if !ok {
+				at = added[p]
+			}
+			grown.edges.parent(at)
 		}
 		grown.edges.end()
+		added[n.OID] = int32(len(grown.nodes))
 		grown.nodes = append(grown.nodes, n)
 	}
-	grown.at = at
-	if first > 0 {
+	if len(known) > 0 {
 		if grown.order, err = foldOrder(grown.nodes, grown.edges); err != nil {
 			return err
 		}
 		grown.settle()
+	}
+	if len(known) == 0 {
+		grown.at = added
+	} else {
+		maps.Copy(known, added)
 	}
 	*l = grown
 	return nil

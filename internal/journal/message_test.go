@@ -124,6 +124,24 @@ func TestNoValueForgesATrailer(t *testing.T) {
 	}
 }
 
+func TestQuote(t *testing.T) {
+	for v, want := range map[string]string{
+		"plain ü → 👩‍🚀":  "plain ü → 👩‍🚀",
+		`in "quotes" \n`: `in "quotes" \n`,
+		"":               `""`,
+		" a":             `" a"`,
+		"a ":             `"a "`,
+		`"a`:             `"\"a"`,
+		"a\nb\tc\rd\\":   `"a\nb\tc\rd\\"`,
+		"\x1b\u0085\xff": `"\x1b\xc2\x85\xff"`,
+		"a\u202eb":       `"a\xe2\x80\xaeb"`,
+	} {
+		if got := quote(v); got != want {
+			t.Errorf("%q is written %s, want %s", v, got, want)
+		}
+	}
+}
+
 func TestSubject(t *testing.T) {
 	for _, c := range []struct {
 		want string
@@ -162,6 +180,7 @@ func TestMessageIsPinned(t *testing.T) {
 
 Checkpoint-Event: 1 rollback
 Time: 2026-11-20T09:00:00.007Z
+Session: demo
 Worktree: main
 Worktree-Id: 4f2a
 From: cp-05-20261120T090005000Z-0005
@@ -171,7 +190,6 @@ To-Label: cp-03-architecture
 Safety: cp-07-20261120T090007000Z-0007
 Mode: all
 Reason: "tests\nwill not pass"
-Session: demo
 Discard: cp-04-20261120T090004000Z-0004
 Discard: cp-05-20261120T090005000Z-0005
 `

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,46 +20,65 @@ const (
 	inDemo  = "Session: demo"
 )
 
-func TestParseRefuses(t *testing.T) {
-	ok := []string{"Checkpoint-Event: 1 status", atEpoch, inDemo, "Status: paused"}
-	if _, err := Parse("", nil, Stamp(actor, epoch), message(ok...)); err != nil {
+// status is the least of a good event.
+var status = []string{"Checkpoint-Event: 1 status", atEpoch, inDemo, "Status: paused"}
+
+func with(lines ...string) string { return message(append(slices.Clone(status), lines...)...) }
+
+func refused(t *testing.T, author string, messages map[string]string) {
+	t.Helper()
+	for what, m := range messages {
+		if _, err := Parse("", nil, author, m); err == nil {
+			t.Errorf("%s: parsed", what)
+		} else if len(err.Error()) > 300 {
+			t.Errorf("%s: the error has %d bytes", what, len(err.Error()))
+		}
+	}
+}
+
+func TestParseRefusesValues(t *testing.T) {
+	if _, err := Parse("", nil, Stamp(actor, epoch), with()); err != nil {
 		t.Fatal(err)
 	}
-	with := func(lines ...string) string { return message(append(append([]string{}, ok...), lines...)...) }
+	refused(t, Stamp(actor, epoch), map[string]string{
+		"empty":              with("Reason: "),
+		"quoted empty":       with(`Reason: ""`),
+		"control":            with("Reason: \x1b[31m"),
+		"carriage return":    with("Reason: x\r"),
+		"no utf-8":           with("Reason: \xff"),
+		"open quote":         with(`Reason: "x`),
+		"lone quote":         with(`Reason: "`),
+		"escape":             with(`Reason: "\q"`),
+		"hex":                with(`Reason: "\x4"`),
+		"inner quote":        with(`Reason: "a"b"`),
+		"end in backslash":   with(`Reason: "a\"`),
+		"id":                 with("From: cp-1"),
+		"oid":                with("Undoes: 12ab"),
+		"list":               with("Discard: cp-1"),
+		"tombstone":          with("Tombstone: " + string(id(1))),
+		"tombstone's id":     with("Tombstone: x - -"),
+		"tombstone's commit": with("Tombstone: " + string(id(1)) + " x -"),
+		"step":               with("Step: 03"),
+		"negative step":      with("Step: -1"),
+		"huge step":          with("Step: 99999999999999999999"),
+		"milestone":          with("Milestone: false"),
+	})
+}
+
+func TestParseRefusesShapes(t *testing.T) {
 	many := strings.Repeat("X: y\n", MaxTrailers)
-	for what, m := range map[string]string{
+	refused(t, Stamp(actor, epoch), map[string]string{
 		"nothing":             "",
 		"no trailers":         "subject\n",
 		"no empty line":       "subject\nCheckpoint-Event: 1 status\n",
 		"first trailer":       message(inDemo, "Checkpoint-Event: 1 status", atEpoch, "Status: x"),
-		"text after":          message(ok...) + "\nmore text\n",
+		"text after":          with() + "\nmore text\n",
 		"line that is none":   with("no trailer"),
 		"continuation":        with(" folded"),
 		"bad key":             with("a b: c"),
 		"twice":               with("Status: complete"),
 		"time twice":          with(atEpoch),
 		"header twice":        with("Checkpoint-Event: 1 status"),
-		"empty":               with("Reason: "),
-		"quoted empty":        with(`Reason: ""`),
-		"control":             with("Reason: \x1b[31m"),
-		"carriage return":     with("Reason: x\r"),
-		"no utf-8":            with("Reason: \xff"),
-		"open quote":          with(`Reason: "x`),
-		"lone quote":          with(`Reason: "`),
-		"escape":              with(`Reason: "\q"`),
-		"hex":                 with(`Reason: "\x4"`),
-		"inner quote":         with(`Reason: "a"b"`),
-		"end in backslash":    with(`Reason: "a\"`),
-		"id":                  with("From: cp-1"),
-		"oid":                 with("Undoes: 12ab"),
-		"list":                with("Discard: cp-1"),
-		"tombstone":           with("Tombstone: " + string(id(1))),
-		"tombstone's id":      with("Tombstone: x - -"),
-		"tombstone's commit":  with("Tombstone: " + string(id(1)) + " x -"),
-		"step":                with("Step: 03"),
-		"negative step":       with("Step: -1"),
-		"huge step":           with("Step: 99999999999999999999"),
-		"milestone":           with("Milestone: false"),
 		"session":             message("Checkpoint-Event: 1 status", atEpoch, "Session: ../x", "Status: x"),
 		"no session":          message("Checkpoint-Event: 1 status", atEpoch, "Status: x"),
 		"no time":             message("Checkpoint-Event: 1 status", inDemo, "Status: x"),
@@ -78,17 +98,20 @@ func TestParseRefuses(t *testing.T) {
 		"no kind":             message("Checkpoint-Event: 1", atEpoch, inDemo, "Status: x"),
 		"size":                with("Reason: " + strings.Repeat("x", MaxMessage)),
 		"number":              with(many + "X: y"),
-	} {
-		if _, err := Parse("", nil, Stamp(actor, epoch), m); err == nil {
-			t.Errorf("%s: parsed", what)
-		} else if len(err.Error()) > 300 {
-			t.Errorf("%s: the error has %d bytes", what, len(err.Error()))
-		}
-	}
+	})
 	for _, author := range []string{"", "Ada", actor, actor + " x +0000", actor + " 1 +00", actor + " -1 +0000", actor + " 9999999999999 +0000"} {
-		if _, err := Parse("", nil, author, message(ok...)); err == nil {
-			t.Errorf("author %q: parsed", author)
-		}
+		refused(t, author, map[string]string{"author " + author: with()})
+	}
+}
+
+// A body may stand between the sentence and the trailers; only the last paragraph is
+// data.
+func TestParseSkipsTheBody(t *testing.T) {
+	lines := []string{"Checkpoint-Event: 1 status", atEpoch, inDemo, "Status: "}
+	forged, real := strings.Join(lines, "\n")+"forged", strings.Join(lines, "\n")+"paused"
+	e, err := Parse("", nil, Stamp(actor, epoch), "a subject\n\nsome words\n\n"+forged+"\n\n"+real+"\n")
+	if err != nil || e.Status != "paused" {
+		t.Errorf("%+v, %v", e, err)
 	}
 }
 

@@ -202,6 +202,27 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
+// A rebuilt checkpoint comes back with the one that it stands for.
+func TestRebuiltComesBack(t *testing.T) {
+	a := newClone(t, "a")
+	for n := 1; n <= 3; n++ {
+		a.create(n)
+	}
+	a.rebuild(22, 2)
+	a.rollback(1)
+	if v := a.rollback(3); !slices.Equal(v.Restore, []name.ID{id(2), id(3), id(22)}) {
+		t.Error("brought back:", v.Restore)
+	}
+	// What replaces a safety checkpoint and is none itself can be gone back to.
+	safety := a.safe()
+	e := checkpoint(KindRebuild, 4, "")
+	e.RebuiltFrom = safety
+	a.write(e)
+	if discard, _, err := a.state().RollbackPlan(id(4)); err != nil || slices.Contains(discard, id(4)) {
+		t.Error("the target would be discarded:", discard, err)
+	}
+}
+
 // An undo discards what was rebuilt from what it discards, and no other repair.
 func TestUndoAndRebuild(t *testing.T) {
 	a := newClone(t, "a")

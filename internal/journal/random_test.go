@@ -15,18 +15,21 @@ import (
 // The random journals name ids out of this many; every fourth is a safety one.
 const pool = 9
 
-func drawID(t *rapid.T) name.ID { return id(rapid.IntRange(0, pool-1).Draw(t, "id")) }
+func drawID(t *rapid.T) name.ID { return drawIDOf(t, pool) }
+
+func drawIDOf(t *rapid.T, pool int) name.ID {
+	return id(rapid.IntRange(0, pool-1).Draw(t, "id"))
+}
 
 func drawIDs(t *rapid.T) []name.ID {
 	return rapid.SliceOfN(rapid.Custom(drawID), 0, 5).Draw(t, "ids")
 }
 
 // drawEvent makes an event about anything, also what its writer could not know.
-func drawEvent(t *rapid.T) Event {
-	x := drawID(t)
+func drawEvent(t *rapid.T, kinds []Kind, pool int) Event {
+	x := drawIDOf(t, pool)
 	e := Event{Format: Format, Session: "demo", Actor: "Ada <ada@example.com>", WorktreeID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "worktree")}
-	e.Kind = rapid.SampledFrom([]Kind{KindCreate, KindCreate, KindCreate, KindAdopt, KindAdopt, KindRollback, KindRollback,
-		KindUndo, KindPin, KindUnpin, KindPrune, KindRebuild, KindStatus}).Draw(t, "kind")
+	e.Kind = rapid.SampledFrom(kinds).Draw(t, "kind")
 	switch e.Kind {
 	case KindRollback, KindUndo:
 		e.From, e.To, e.Discard, e.Restore = drawID(t), x, drawIDs(t), drawIDs(t)
@@ -49,6 +52,14 @@ func drawEvent(t *rapid.T) Event {
 	return e
 }
 
+// What a random journal is mostly about.
+var (
+	anyKinds = []Kind{KindCreate, KindCreate, KindCreate, KindAdopt, KindAdopt, KindRollback, KindRollback, KindUndo,
+		KindPin, KindUnpin, KindPrune, KindRebuild, KindStatus}
+	moving  = []Kind{KindCreate, KindAdopt, KindRebuild, KindRollback, KindUndo}
+	holding = []Kind{KindCreate, KindPin, KindPin, KindUnpin, KindUnpin, KindPrune}
+)
+
 func poolIDs() []name.ID {
 	ids := make([]name.ID, pool)
 	for i := range ids {
@@ -67,6 +78,8 @@ func oid(salt, n int) name.OID {
 func drawDAG(t *rapid.T, size int) ([]Node, name.OID) {
 	salt := rapid.IntRange(0, 1<<20).Draw(t, "salt")
 	window := rapid.IntRange(1, 8).Draw(t, "window")
+	kinds := rapid.SampledFrom([][]Kind{anyKinds, moving, holding}).Draw(t, "kinds")
+	ids := rapid.IntRange(1, pool).Draw(t, "ids")
 	var nodes []Node
 	for i := range rapid.IntRange(1, size).Draw(t, "size") {
 		n := Node{OID: oid(salt, i)}
@@ -76,7 +89,7 @@ func drawDAG(t *rapid.T, size int) ([]Node, name.OID) {
 			}
 		}
 		if len(n.Parents) < 2 || rapid.IntRange(0, 2).Draw(t, "event") == 0 {
-			e := drawEvent(t)
+			e := drawEvent(t, kinds, ids)
 			e.OID, e.Parents = n.OID, n.Parents
 			e.Time = epoch.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "time")) * 400 * time.Millisecond)
 			n.Event = &e

@@ -45,9 +45,6 @@ func (w *walk) from(tip name.OID) ([]int32, error) {
 	found[0] = i
 	for next := 0; next < len(found); next++ {
 		n := &w.nodes[found[next]]
-		if len(n.Parents) > maxParents {
-			return nil, fmt.Errorf("%q has %d parents, more than %d", n.OID, len(n.Parents), maxParents)
-		}
 		for _, p := range n.Parents {
 			if _, ok := w.known[p]; ok {
 				continue

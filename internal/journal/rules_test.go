@@ -68,6 +68,25 @@ func TestVoidTombstone(t *testing.T) {
 	want(t, b.state(), "live 2 at 2 dead 1")
 }
 
+// An unpin takes back the pins that it knew, also while others work, and no other.
+func TestUnpinTakesBackWhatItKnew(t *testing.T) {
+	a, b := newClone(t, "a"), newClone(t, "b")
+	a.create(1)
+	b.pull(a)
+	b.create(2)
+	a.clock = b.clock.Add(60e9)
+	a.pin(1)
+	a.unpin(1)
+	b.clock = a.clock.Add(60e9)
+	b.create(3)
+	a.pull(b)
+	want(t, a.state(), "live 1,2,3 at 3")
+	b.pin(1)
+	a.unpin(1)
+	a.pull(b)
+	want(t, a.state(), "live 1,2,3 at 3 pinned 1")
+}
+
 func TestWorktreeID(t *testing.T) {
 	a, b := newClone(t, "a"), newClone(t, "b")
 	a.create(1)

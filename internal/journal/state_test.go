@@ -125,6 +125,10 @@ func TestSafetyCheckpointsStandApart(t *testing.T) {
 	if s := a.state(); s.Current != "" {
 		t.Error("current fell back to", s.Current)
 	}
+	a.write(Event{Kind: KindPrune, Tombstones: []Tombstone{{ID: safety}}})
+	if e := a.state().NewestSafety("a"); e != nil {
+		t.Error("the newest safety checkpoint is a dead one")
+	}
 }
 
 // The second naming of a checkpoint changes neither what it is nor, when it is
