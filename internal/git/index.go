@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"git-checkpoint/internal/name"
 )
@@ -23,6 +24,7 @@ type Index struct {
 	Split      bool     // part of the entries is in a shared index
 	Sparse     bool     // directories stand for their files
 	Flagged    bool     // an entry has a stage or one of the flag bits
+	text       string   // the file; paths of entries are parts of it
 	data       []byte
 	entriesEnd int
 	hashLen    int
@@ -202,33 +204,63 @@ func offsetVarint(data []byte) (n, width int) {
 
 // Each calls fn for every entry, in the order of the file: by path, then stage.
 func (ix *Index) Each(fn func(IndexEntry) error) error {
+	return ix.each(func(e *IndexEntry, h span) error {
+		e.OID = ix.oid(h)
+		return fn(*e)
+	})
+}
+
+// Entries gives all entries. To be cheap with a hundred thousand of them, OID is
+// there only where the size is 0, and for flagged entries and .gitattributes.
+func (ix *Index) Entries() ([]IndexEntry, error) {
+	out := make([]IndexEntry, 0, ix.Count)
+	err := ix.each(func(e *IndexEntry, h span) error {
+		if e.Size == 0 || e.Stage > 0 || e.IntentToAdd || e.AssumeUnchanged || e.SkipWorktree || strings.HasSuffix(e.Path, ".gitattributes") {
+			e.OID = ix.oid(h)
+		}
+		out = append(out, *e)
+		return nil
+	})
+	return out, err
+}
+
+func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	at := 12
 	var path []byte
+	if ix.text == "" && ix.Version < 4 {
+		ix.text = string(ix.data)
+	}
 	for i := 0; i < ix.Count; i++ {
 		h, err := ix.header(at)
 		if err != nil {
 			return err
 		}
-		if h.strip > len(path) {
-			return fmt.Errorf("index entry %d: its path drops more than there is", i)
-		}
-		if ix.Version == 4 {
-			path = append(path[:len(path)-h.strip], ix.data[h.path:h.pathEnd]...)
-		} else {
-			path = append(path[:0], ix.data[h.path:h.pathEnd]...)
-		}
 		at = h.end
-		if err := fn(ix.entry(h, string(path))); err != nil {
+		var e IndexEntry
+		if ix.Version < 4 {
+			e = ix.entry(h, ix.text[h.path:h.pathEnd])
+		} else {
+			if h.strip > len(path) {
+				return fmt.Errorf("index entry %d: its path drops more than there is", i)
+			}
+			path = append(path[:len(path)-h.strip], ix.data[h.path:h.pathEnd]...)
+			e = ix.entry(h, string(path))
+		}
+		if err := fn(&e, h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (ix *Index) oid(h span) name.OID {
+	return name.OID(hex.EncodeToString(ix.data[h.oid : h.oid+ix.hashLen]))
+}
+
 func (ix *Index) entry(h span, path string) IndexEntry {
 	word := func(n int) uint32 { return binary.BigEndian.Uint32(ix.data[h.start+4*n:]) }
 	return IndexEntry{
-		Path: path, OID: name.OID(hex.EncodeToString(ix.data[h.oid : h.oid+ix.hashLen])),
+		Path:     path,
 		CtimeSec: word(0), CtimeNsec: word(1), MtimeSec: word(2), MtimeNsec: word(3), Inode: word(5),
 		Mode: Mode(word(6)), Size: word(9), Stage: int(h.flags & flagStage >> 12),
 		AssumeUnchanged: h.flags&flagAssume != 0,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/name"
 )
@@ -94,10 +95,10 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("update refs: %w", err)
 	}
-	if m := lockExists.FindStringSubmatch(e.Stderr); m != nil {
+	if m := lockExists().FindStringSubmatch(e.Stderr); m != nil {
 		return &LockedError{Path: m[1]}
 	}
-	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless.MatchString(e.Stderr) {
+	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless().MatchString(e.Stderr) {
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
 	return fmt.Errorf("update refs: %w", err)
@@ -105,10 +106,12 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 
 // lockExists is how git says, in the C locale, that a lock file is in its way. A
 // deletion that meets packed-refs.lock says no more than this.
-var lockExists = regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`)
+var lockExists = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`) })
 
 // hopeless is what trying again would not change.
-var hopeless = regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
+var hopeless = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
+})
 
 // LockedError is an ErrRaced that names the lock that another process holds, or
 // left behind.

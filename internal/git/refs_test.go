@@ -148,6 +148,13 @@ func TestHistory(t *testing.T) {
 					t.Errorf("single:\n%q\nwritten:\n%q", single.Encode(), want[c.OID].Encode())
 				}
 			}
+			latin := Commit{Tree: tree, Author: Signature{"A", "a@x", time.Unix(1, 0)}, Committer: Signature{"A", "a@x", time.Unix(1, 0)}, Other: "encoding ISO-8859-1\n", Message: "caf\xe9\n"}
+			if latin.OID, err = r.WriteCommit(ctx(t), latin); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := r.History(ctx(t), latin.OID); err != nil || got[0].Message != latin.Message {
+				t.Errorf("in another encoding: %q %v", got[0].Message, err)
+			}
 			if got, err = r.History(ctx(t), parents[0], want[parents[0]].Parents...); err != nil || len(got) != 1 {
 				t.Errorf("with a known one: %d %v", len(got), err)
 			}

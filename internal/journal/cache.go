@@ -15,7 +15,8 @@ import (
 // grew is saved by appending. A record is its length, its payload and a CRC-32C over
 // its number and payload: a flipped bit, a record that is missing and one that moved
 // are all found. The cache is disposable; anything odd in it is an error.
-const cacheHeader = "checkpoint journal cache 1\n"
+// The number in the header changes with what a payload holds and in which order.
+const cacheHeader = "checkpoint journal cache 2\n"
 
 const maxRecord = MaxMessage * 2
 

@@ -5,7 +5,6 @@ package name
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -43,12 +42,28 @@ type Ref string
 // Session is a session's name; see ParseSession for the grammar.
 type Session string
 
-var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// isWord reports whether s is 1 to most characters of A-Z a-z 0-9 . _ -, the first
+// one a letter or digit. (Patterns are spelled out in this package: compiling
+// regular expressions would cost more than all the rest of a start.)
+func isWord(s string, most int) bool {
+	if s == "" || len(s) > most {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // ParseSession holds the grammar of docs/format.md, "Sessions".
 func ParseSession(s string) (Session, error) {
 	switch {
-	case !sessionPattern.MatchString(s):
+	case !isWord(s, 64):
 		return "", fmt.Errorf("invalid session name %q: 1 to 64 of A-Z a-z 0-9 . _ -, the first one a letter or digit", s)
 	case strings.Contains(s, ".."), strings.HasSuffix(s, "."), strings.HasSuffix(strings.ToLower(s), ".lock"):
 		return "", fmt.Errorf("invalid session name %q: no '..', no '.' or '.lock' at the end", s)
@@ -62,14 +77,14 @@ func ParseSession(s string) (Session, error) {
 func SessionFromBranch(short string) Session {
 	var b strings.Builder
 	for _, r := range short {
-		if r < 128 && sessionPattern.MatchString("a"+string(r)) {
+		if isWord("a"+string(r), 64) {
 			b.WriteRune(r)
 		} else {
 			b.WriteByte('-')
 		}
 	}
 	s := b.String()
-	if s == "" || !sessionPattern.MatchString(s[:1]) {
+	if s == "" || !isWord(s[:1], 64) {
 		s = "s" + s
 	}
 	if len(s) > 60 {
@@ -87,8 +102,6 @@ func SessionFromBranch(short string) Session {
 // ID is a checkpoint's identity: cp-<NN>-<UTC time to the millisecond>-<4 hex>.
 type ID string
 
-var idPattern = regexp.MustCompile(`^cp-(\d{2,9})-(\d{8}T\d{9}Z)-([0-9a-f]{4})$`)
-
 const idTime = "20060102T150405.000Z"
 
 // NewID makes the id of step at t; random supplies the last four digits.
@@ -99,10 +112,17 @@ func NewID(step int, t time.Time, random uint16) ID {
 
 // ParseID accepts a whole id only.
 func ParseID(s string) (ID, error) {
-	if !idPattern.MatchString(s) {
+	parts := strings.Split(s, "-")
+	if len(parts) != 4 || parts[0] != "cp" || !isDigits(parts[1], 2, 9) || len(parts[2]) != 19 || len(parts[3]) != 4 ||
+		!isDigits(parts[2][:8], 8, 8) || parts[2][8] != 'T' || !isDigits(parts[2][9:18], 9, 9) || parts[2][18] != 'Z' ||
+		strings.Trim(parts[3], "0123456789abcdef") != "" {
 		return "", fmt.Errorf("not a checkpoint id: %q", s)
 	}
 	return ID(s), nil
+}
+
+func isDigits(s string, least, most int) bool {
+	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789") == ""
 }
 
 // Refs of a session. Leaves "journal" and "archive" are reserved; no id collides

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"sync"
 
 	"github.com/gowebpki/jcs"
 )
 
-var checksumPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var checksumPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
 
 // ChecksumError says that a record is not what its checksum was made of.
 type ChecksumError struct {

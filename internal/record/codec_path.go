@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -86,7 +87,7 @@ func (e encoding) parse(raw []byte) (err error) {
 	return err
 }
 
-var modePattern = regexp.MustCompile(`^0[0-7]{3,4}$`)
+var modePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^0[0-7]{3,4}$`) })
 
 // modes is an object path → mode. A name cannot have an encoding beside it, so
 // the paths that are UTF-8 and those that are not are two members of the record.
@@ -143,7 +144,7 @@ func (m modes) parse(raw []byte) error {
 
 func modeText(at *string) codec {
 	return word[string]{at: at, accept: func(s string) (string, error) {
-		if !modePattern.MatchString(s) {
+		if !modePattern().MatchString(s) {
 			return "", fmt.Errorf("no octal mode: %q", clip(s, 20))
 		}
 		return s, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"git-checkpoint/internal/name"
 )
@@ -14,7 +15,7 @@ import (
 // maxStep is the largest step that the grammar of ids has room for.
 const maxStep = 999999999
 
-var labelPattern = regexp.MustCompile(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`)
+var labelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`) })
 
 func (r *Record) object() object {
 	return object{members: []member{
@@ -174,14 +175,14 @@ func (o optional) parse(raw []byte) error {
 }
 
 func parseLabel(s string) (string, error) {
-	if !labelPattern.MatchString(s) {
+	if !labelPattern().MatchString(s) {
 		return "", fmt.Errorf("not a label: %q", clip(s, 100))
 	}
 	return s, nil
 }
 
 func parseChecksum(s string) (string, error) {
-	if !checksumPattern.MatchString(s) {
+	if !checksumPattern().MatchString(s) {
 		return "", errors.New("a checksum is sha256: and 64 of 0-9 a-f")
 	}
 	return s, nil

@@ -3,6 +3,7 @@ package record
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -20,7 +21,9 @@ const indent = "    "
 // special are the lines to indent: what scissors, the divider of a patch, the
 // armour of a signature ("-----BEGIN"), a signature header or one of our trailers
 // and headings begins with.
-var special = regexp.MustCompile(`(?i)^ *(---|gpgsig|Checkpoint-|(Topic|Files changed|Metrics):|(\S{0,8}[ \t]*-[- ]*)?(>8|8<|>%|%<))`)
+var special = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^ *(---|gpgsig|Checkpoint-|(Topic|Files changed|Metrics):|(\S{0,8}[ \t]*-[- ]*)?(>8|8<|>%|%<))`)
+})
 
 // paragraphs makes a message fit for a commit: no byte that a C string or a
 // terminal takes for something else, no line that is special, no blank line at
@@ -30,7 +33,7 @@ func paragraphs(message string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t")
-		if special.MatchString(line) {
+		if special().MatchString(line) {
 			line = indent + line
 		}
 		lines[i] = line

@@ -35,7 +35,15 @@ func New(repo *git.Repo) (*Shot, error) {
 		w.close()
 		return nil, err
 	}
-	return &Shot{repo, dir, &gitScanner{repo, config}, config, w}, nil
+	shot := &Shot{repo: repo, dir: dir, config: config, tree: w}
+	plain := &gitScanner{repo, config}
+	shot.scanner = plain
+	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" && len(config) == 0 {
+		if native := newNative(plain); native != nil {
+			shot.scanner = native
+		}
+	}
+	return shot, nil
 }
 
 // Close lets go of the worktree.
@@ -55,7 +63,7 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 		state.Tree, err = s.stagedTree(ctx, private)
 		staged <- err
 	}()
-	scan, err := s.scanner.Scan(ctx, private.path)
+	scan, err := s.scanner.Scan(ctx, private)
 	if stagedErr := <-staged; err == nil {
 		err = stagedErr
 	}
@@ -115,6 +123,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	for _, d := range scan.Unreadable {
 		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
 	}
+	for _, p := range scan.Special {
+		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonSpecial})
+	}
 	for _, d := range scan.Nested {
 		if err := s.nested(ctx, d, c, edits); err != nil {
 			return nil, err
@@ -136,7 +147,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 				return nil, err
 			}
 			if f == nil {
-				edits[t.Path] = git.Entry{}
+				if err := s.replacedByRepo(ctx, t.Path, c, edits); err != nil {
+					return nil, err
+				}
 			} else if f.mode != 0 {
 				files = append(files, *f)
 			}
@@ -157,6 +170,18 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 	}
 	return files, nil
+}
+
+// replacedByRepo records that a tracked file is gone. Where a repository of its
+// own took its name, git lists neither: while the index has a file there, the
+// directory is not untracked.
+func (s *Shot) replacedByRepo(ctx context.Context, p string, c *Capture, edits map[string]git.Entry) error {
+	edits[p] = git.Entry{}
+	info, err := s.tree.lstat(p + "/.git")
+	if err != nil || info == nil {
+		return err
+	}
+	return s.nested(ctx, p, c, edits)
 }
 
 // consider looks at one path: nil when nothing is there, a mode of zero when a

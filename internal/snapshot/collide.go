@@ -7,8 +7,6 @@ import (
 	"os"
 	"path"
 	"strings"
-
-	"git-checkpoint/internal/git"
 )
 
 // findCollisions looks at every path that the plan touches and at each of its
@@ -136,24 +134,18 @@ func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
 
 // markIgnored tells ignored files from the rest, by the rules in force now.
 func (f *finder) markIgnored(ctx context.Context) error {
-	var in strings.Builder
+	var paths []string
 	for _, c := range f.plan.Collisions {
 		if c.Reason == "exists and is not captured" || c.Reason == "is in the way of a directory" {
-			in.WriteString(c.Path + "\x00")
+			paths = append(paths, c.Path)
 		}
 	}
-	if in.Len() == 0 {
+	if len(paths) == 0 {
 		return nil
 	}
-	res, err := f.shot.repo.Run(ctx, git.Cmd{
-		Args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, Stdin: strings.NewReader(in.String()), Config: f.shot.config,
-	})
-	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
-		return fmt.Errorf("look up ignore rules: %w", err)
-	}
-	ignored := map[string]bool{}
-	for _, p := range splitPaths(res.Stdout) {
-		ignored[p] = true
+	ignored, err := (&gitScanner{f.shot.repo, f.shot.config}).ignored(ctx, paths)
+	if err != nil {
+		return err
 	}
 	for i := range f.plan.Collisions {
 		if c := &f.plan.Collisions[i]; ignored[c.Path] {

@@ -19,9 +19,11 @@ import (
 type privateIndex struct {
 	path     string
 	index    *git.Index
+	entries  []git.IndexEntry // as Index.Entries gives them
 	state    IndexState
 	scratch  []string // further files to remove
 	hasAttrs bool     // a .gitattributes is tracked
+	links    bool     // a submodule is tracked
 }
 
 func (p *privateIndex) remove() {
@@ -126,9 +128,16 @@ func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
 
 // readState collects what a tree cannot say about the index.
 func (p *privateIndex) readState(w *worktree) error {
-	return p.index.Each(func(e git.IndexEntry) error {
+	var err error
+	if p.entries, err = p.index.Entries(); err != nil {
+		return err
+	}
+	for _, e := range p.entries {
 		if strings.HasSuffix(e.Path, ".gitattributes") {
 			p.hasAttrs = true
+		}
+		if e.Mode == git.ModeGitlink {
+			p.links = true
 		}
 		if e.Stage > 0 {
 			p.state.Unmerged = append(p.state.Unmerged, Stage{e.Stage, e.Path, git.Entry{Mode: e.Mode, OID: e.OID}})
@@ -149,8 +158,8 @@ func (p *privateIndex) readState(w *worktree) error {
 				p.state.SparsePresent = append(p.state.SparsePresent, e.Path)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // clearBits makes git compare entries that the user told it not to: assume-unchanged

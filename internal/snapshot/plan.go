@@ -173,13 +173,19 @@ func (p *Plan) blocked(c git.Change) {
 		p.Collisions = append(p.Collisions, Collision{Path: c.Path, Reason: ReasonNested})
 		return
 	}
+	for _, sk := range p.Target.Skipped {
+		if covers(sk, c.Path) {
+			p.Kept = append(p.Kept, c.Path) // left out when the target was made: it stays
+			return
+		}
+	}
 	for _, sk := range p.Cur.Skipped {
 		if covers(sk.Path, c.Path) || covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {
 			p.Collisions = append(p.Collisions, Collision{Path: strings.TrimSuffix(sk.Path, "/"), Reason: sk.Reason})
 			return
 		}
 	}
-	p.Kept = append(p.Kept, c.Path) // left out when the target was made: it stays
+	p.Kept = append(p.Kept, c.Path)
 }
 
 // covers reports whether a skipped path is p or a directory above it.

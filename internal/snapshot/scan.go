@@ -12,7 +12,7 @@ import (
 // Scanner finds where the worktree differs from an index. There is more than one
 // way to do that; all of them give the same Scan.
 type Scanner interface {
-	Scan(ctx context.Context, index string) (Scan, error)
+	Scan(ctx context.Context, index *privateIndex) (Scan, error)
 }
 
 // Scan is what differs from the index. A tracked path whose stat data changed
@@ -22,6 +22,7 @@ type Scan struct {
 	Untracked  []string // files and symbolic links, none of them ignored
 	Nested     []string // directories that are repositories of their own
 	Unreadable []string // directories that could not be read, ending in "/"
+	Special    []string // sockets and the like, as far as they were met
 }
 
 // Tracked is an index entry that the worktree does not match.
@@ -38,13 +39,14 @@ type gitScanner struct {
 	config []string // overrides where the configuration lies about the file system
 }
 
-func (s *gitScanner) Scan(ctx context.Context, index string) (Scan, error) {
+func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, error) {
 	var scan Scan
+	index := private.path
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	others := make(chan error, 1)
 	go func() {
-		others <- s.untracked(ctx, index, &scan)
+		others <- s.untracked(ctx, index, &scan, nil)
 	}()
 	tracked, stderr, err := s.tracked(ctx, index)
 	if err != nil {
@@ -90,17 +92,21 @@ func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, 
 	return out, unreadable, nil
 }
 
-func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan) error {
+// untracked lists what is not ignored of the names, or of everything.
+func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, names []string) error {
+	args := append([]string{"--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard", "--"}, names...)
 	res, err := s.repo.Run(ctx, git.Cmd{
-		Args:   []string{"ls-files", "-z", "--others", "--exclude-standard"},
+		Args:   args,
 		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
 	})
 	if err != nil {
 		return fmt.Errorf("list untracked files: %w", err)
 	}
-	if scan.Unreadable, err = classify(res.Stderr); err != nil {
+	unreadable, err := classify(res.Stderr)
+	if err != nil {
 		return err
 	}
+	scan.Unreadable = append(scan.Unreadable, unreadable...)
 	for _, p := range splitPaths(res.Stdout) {
 		switch {
 		case strings.HasPrefix(p, stagingPrefix):
@@ -111,6 +117,22 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan) er
 		}
 	}
 	return nil
+}
+
+// ignored tells which of paths the ignore rules name.
+func (s *gitScanner) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args:  []string{"check-ignore", "-z", "--stdin", "--no-index"},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: s.config,
+	})
+	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
+		return nil, fmt.Errorf("look up ignore rules: %w", err)
+	}
+	out := map[string]bool{}
+	for _, p := range splitPaths(res.Stdout) {
+		out[p] = true
+	}
+	return out, nil
 }
 
 func splitPaths(data []byte) []string {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -73,7 +74,7 @@ func (s *Store) ClearActiveSession() error {
 	return nil
 }
 
-var worktreeID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var worktreeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}$`) })
 
 // WorktreeID is the random id of this worktree, made on first use. Of several that
 // make it at once all get the same.
@@ -84,7 +85,7 @@ func (s *Store) WorktreeID() (string, error) {
 	}
 	for range 3 {
 		data, err := readSmall(path)
-		if id := strings.TrimSuffix(data, "\n"); err == nil && worktreeID.MatchString(id) {
+		if id := strings.TrimSuffix(data, "\n"); err == nil && worktreeID().MatchString(id) {
 			return id, nil
 		}
 		if err == nil { // broken: nothing can refer to what it holds

@@ -64,13 +64,13 @@ func TestWorktreeID(t *testing.T) {
 	}
 	wg.Wait()
 	for _, id := range ids {
-		if id != ids[0] || !worktreeID.MatchString(id) {
+		if id != ids[0] || !worktreeID().MatchString(id) {
 			t.Fatalf("%q", ids)
 		}
 	}
 	f.write(f.path("checkpoint", "worktree-id"), "half of an")
 	id, err := f.WorktreeID()
-	if again, _ := f.WorktreeID(); err != nil || again != id || id == ids[0] || !worktreeID.MatchString(id) {
+	if again, _ := f.WorktreeID(); err != nil || again != id || id == ids[0] || !worktreeID().MatchString(id) {
 		t.Errorf("%q %q %v", id, again, err)
 	}
 	if left, _ := filepath.Glob(f.path("checkpoint", TempPrefix+"*")); len(left) != 0 {

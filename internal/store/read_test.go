@@ -183,6 +183,7 @@ func TestSigned(t *testing.T) {
 	f.git("config", "gpg.format", "ssh")
 	f.git("config", "user.signingKey", key)
 	f.git("config", "commit.gpgSign", "true")
+	f.git("config", "i18n.commitEncoding", "ISO-8859-1")
 	d := f.full()
 	w, err := f.WriteCheckpoint(t.Context(), d)
 	if err != nil {
@@ -196,7 +197,7 @@ func TestSigned(t *testing.T) {
 	if w, err = f.WriteCheckpoint(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.git("cat-file", "-p", string(w.Commit)); !strings.Contains(got, "BEGIN SSH SIGNATURE") {
+	if got := f.git("cat-file", "-p", string(w.Commit)); !strings.Contains(got, "BEGIN SSH SIGNATURE") || strings.Contains(got, "\nencoding ") {
 		t.Errorf("%s", got)
 	}
 	if got := f.git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit)); got != plain {

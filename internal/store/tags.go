@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -22,7 +23,7 @@ type tagKey struct {
 
 // taggable is what an iteration may be in a ref: journals come from other clones,
 // and a name that git refuses would fail the whole transaction.
-var taggable = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var taggable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // candidates are the live milestones that could have a tag, newest last.
 type candidates map[tagKey][]*journal.Entry
@@ -49,7 +50,7 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 // keysOf are the tags that a milestone could have; a negative step is none.
 func keysOf(e *journal.Entry) [2]tagKey {
 	keys := [2]tagKey{{step: e.Step}, {step: -1}}
-	if e.Iteration != "" && taggable.MatchString(e.Iteration) {
+	if e.Iteration != "" && taggable().MatchString(e.Iteration) {
 		keys[1] = tagKey{e.Step, e.Iteration}
 	}
 	return keys
@@ -170,7 +171,7 @@ func parseTagLeaf(leaf string) (tagKey, bool) {
 	step, iteration, dotted := strings.Cut(strings.TrimPrefix(leaf, "step-"), ".")
 	n, err := strconv.Atoi(step)
 	k := tagKey{n, iteration}
-	ok := err == nil && n >= 0 && (!dotted || taggable.MatchString(iteration))
+	ok := err == nil && n >= 0 && (!dotted || taggable().MatchString(iteration))
 	return k, ok && leaf == strings.TrimPrefix(string(name.TagRef("s", k.step, k.iteration)), name.TagRoot+"s/")
 }
 
@@ -197,7 +198,8 @@ func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 	}
 	d.below = map[name.Ref]name.Ref{}
 	for r := range d.held {
-		if leaf, deeper, found := strings.Cut(strings.TrimPrefix(string(r), d.prefix()), "/"); found && deeper != "" {
+		path, ours := strings.CutPrefix(string(r), d.prefix())
+		if leaf, _, deeper := strings.Cut(path, "/"); ours && deeper {
 			d.below[name.Ref(d.prefix()+leaf)] = r
 		}
 	}

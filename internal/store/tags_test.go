@@ -115,16 +115,21 @@ func TestHostileIteration(t *testing.T) {
 	before := f.git("for-each-ref", "refs/heads")
 	id := f.create("demo", milestone{step: 2, minor: true})
 	c := f.commit("demo", id)
+	blob, err := f.RecordBlob(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, iteration := range []string{"../../../heads/evil", "a..b", "x.lock", "x y", "~1", "a/b"} {
-		f.mustChange("demo", Change{Events: []journal.Event{{
-			Kind: journal.KindAdopt, Checkpoint: name.ID(fmt.Sprintf("cp-02-20261120T094311123Z-000%d", i)), Step: 2, Iteration: iteration,
-			Milestone: true, Commit: c,
-		}}})
+		id := name.ID(fmt.Sprintf("cp-02-20261120T094311123Z-000%d", i))
+		f.mustChange("demo", Change{
+			Events: []journal.Event{{Kind: journal.KindAdopt, Checkpoint: id, Step: 2, Iteration: iteration, Milestone: true, Commit: c}},
+			Create: []NewCheckpoint{{ID: id, Commit: c, RecordBlob: blob}},
+		})
 	}
 	if f.git("for-each-ref", "refs/heads") != before {
 		t.Error("a branch was made")
 	}
-	if got := strings.Fields(f.tags("demo")); len(got) != 1 {
+	if got := strings.Fields(f.tags("demo")); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -20,7 +21,7 @@ type Item struct {
 // listed is how many items are shown at once; the rest is found by typing.
 const listed = 20
 
-var colourCode = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+var colourCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
 // Choose shows items and asks for one: by its key, or by a part of its text, which
 // narrows the list until one is left. It returns the place in items.
@@ -81,7 +82,7 @@ func search(items []Item, line string) (found []int) {
 		if item.Key == line {
 			return []int{i}
 		}
-		text := strings.ToLower(colourCode.ReplaceAllString(item.Text, ""))
+		text := strings.ToLower(colourCode().ReplaceAllString(item.Text, ""))
 		if strings.Contains(text, strings.ToLower(line)) {
 			found = append(found, i)
 		}

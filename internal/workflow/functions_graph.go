@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // nodes parts the names of an object of nodes by whether their status is one of
@@ -45,7 +46,7 @@ func unfinished(args ...any) (any, error) {
 	return left, err
 }
 
-var batchOf = regexp.MustCompile(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`)
+var batchOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`) })
 
 // batches groups names by the batch that they carry in front ("batch_2_task_1"),
 // in order; names without one go together at the end.
@@ -58,7 +59,7 @@ func batches(args ...any) (any, error) {
 	var rest []any
 	current := ""
 	for _, name := range names {
-		match := batchOf.FindStringSubmatch(say(name))
+		match := batchOf().FindStringSubmatch(say(name))
 		switch {
 		case match == nil:
 			rest = append(rest, name)

@@ -1,0 +1,363 @@
+//go:build unix
+
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"sort"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"git-checkpoint/internal/git"
+)
+
+// nativeScanner reads the directories that hold tracked files and compares stat
+// data itself, in parallel; git is asked only about names that it does not track.
+// It gives up on indexes where more than stat data decides.
+type nativeScanner struct {
+	git *gitScanner
+	top string
+}
+
+// newNative gives nil where configuration makes git compare in other ways.
+func newNative(g *gitScanner) Scanner {
+	c := g.repo.Config
+	for key, want := range map[string]bool{"core.fileMode": true, "core.symlinks": true, "core.trustctime": true} {
+		if on, err := c.Bool(key, true); err != nil || on != want {
+			return nil
+		}
+	}
+	ignoreCase, err := c.Bool("core.ignoreCase", false)
+	check, _ := c.Get("core.checkStat")
+	if err != nil || ignoreCase || runtime.GOOS == "darwin" || strings.EqualFold(check, "minimal") {
+		return nil
+	}
+	return &nativeScanner{g, g.repo.WorkTree}
+}
+
+func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
+	if p.index.Flagged || p.links {
+		return s.git.Scan(ctx, p)
+	}
+	w := &walk{top: s.top, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	w.load(p)
+	w.group.Add(1)
+	w.dir(ctx, "", 0, len(w.entries))
+	w.group.Wait()
+	if w.err != nil {
+		return Scan{}, w.err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Scan{}, err
+	}
+	if err := s.unknown(ctx, p, w); err != nil {
+		return Scan{}, err
+	}
+	sort.Slice(w.scan.Tracked, func(i, j int) bool { return w.scan.Tracked[i].Path < w.scan.Tracked[j].Path })
+	return w.scan, nil
+}
+
+// walk is one pass over the directories of an index.
+type walk struct {
+	top     string
+	entries []git.IndexEntry // sorted by path, as the index is
+	young   fileTime         // entries as young as the index may have changed unseen
+	slots   chan struct{}
+	group   sync.WaitGroup
+
+	mu      sync.Mutex
+	scan    Scan
+	names   []string // unknown to the index; a directory ends in "/"
+	special []string // neither file, directory nor link
+	err     error
+}
+
+type fileTime struct{ sec, nsec uint32 }
+
+func (w *walk) load(p *privateIndex) {
+	w.entries = p.entries
+	if info, err := os.Stat(p.path); err == nil {
+		t := info.ModTime()
+		w.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())} //nolint:gosec // as the index keeps it
+	}
+}
+
+// dirFound collects what one directory gave.
+type dirFound struct {
+	tracked        []Tracked
+	names, special []string
+	unreadable     []string
+}
+
+// dir compares the directory at prefix ("" or "a/b/") with entries lo to hi, all
+// of which are below it.
+func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
+	defer w.group.Done()
+	if ctx.Err() != nil {
+		return
+	}
+	var f dirFound
+	types, dir, err := w.list(prefix)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		f.unreadable = append(f.unreadable, prefix)
+	case absent(err) || errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
+		f.gone(w.entries[lo:hi])
+	case err != nil:
+		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
+	}
+	if err == nil {
+		w.compare(ctx, prefix, lo, hi, types, int(dir.Fd()), &f)
+		dir.Close() //nolint:errcheck // read only
+	}
+	w.mu.Lock()
+	w.scan.Tracked = append(w.scan.Tracked, f.tracked...)
+	w.scan.Unreadable = append(w.scan.Unreadable, f.unreadable...)
+	w.names, w.special = append(w.names, f.names...), append(w.special, f.special...)
+	w.mu.Unlock()
+}
+
+func (f *dirFound) gone(entries []git.IndexEntry) {
+	for _, e := range entries {
+		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+	}
+}
+
+func (w *walk) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// list reads the names and types of a directory, which must not be a link.
+func (w *walk) list(prefix string) (map[string]fs.FileMode, *os.File, error) {
+	fd, err := openBelow(w.top, prefix)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := os.NewFile(uintptr(fd), prefix)
+	types := map[string]fs.FileMode{}
+	for {
+		list, err := dir.ReadDir(1024)
+		for _, d := range list {
+			types[d.Name()] = d.Type()
+		}
+		if errors.Is(err, io.EOF) {
+			return types, dir, nil
+		}
+		if err != nil {
+			dir.Close() //nolint:errcheck // read only
+			return nil, nil, err
+		}
+	}
+}
+
+// openBelow opens a directory without following a link in its last component;
+// the walk has seen the others to be directories. A path that is too long for the
+// system is opened one component at a time.
+func openBelow(top, prefix string) (int, error) {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
+	fd, err := unix.Open(top+"/"+strings.TrimSuffix(prefix, "/"), flags, 0)
+	if !errors.Is(err, unix.ENAMETOOLONG) {
+		return fd, err
+	}
+	if fd, err = unix.Open(top, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return fd, err
+	}
+	for _, part := range strings.Split(strings.TrimSuffix(prefix, "/"), "/") {
+		next, err := unix.Openat(fd, part, flags, 0)
+		unix.Close(fd) //nolint:errcheck // read only
+		if err != nil {
+			return -1, err
+		}
+		fd = next
+	}
+	return fd, nil
+}
+
+// compare goes through the entries of one directory and the names in it.
+func (w *walk) compare(ctx context.Context, prefix string, lo, hi int, types map[string]fs.FileMode, dirfd int, f *dirFound) {
+	for i := lo; i < hi; {
+		rest := w.entries[i].Path[len(prefix):]
+		name, _, below := strings.Cut(rest, "/")
+		if !below {
+			f.file(w, w.entries[i], name, types, dirfd)
+			i++
+			continue
+		}
+		end := i + 1
+		for sub := prefix + name + "/"; end < hi && strings.HasPrefix(w.entries[end].Path, sub); end++ {
+		}
+		if types[name].IsDir() {
+			delete(types, name)
+			w.descend(ctx, prefix+name+"/", i, end)
+		} else {
+			f.gone(w.entries[i:end])
+		}
+		i = end
+	}
+	for name, mode := range types {
+		switch {
+		case name == ".git" || prefix == "" && strings.HasPrefix(name, stagingPrefix):
+		case mode.IsDir():
+			f.names = append(f.names, prefix+name+"/")
+		case mode.IsRegular() || mode&fs.ModeSymlink != 0:
+			f.names = append(f.names, prefix+name)
+		default:
+			f.special = append(f.special, prefix+name)
+		}
+	}
+}
+
+// descend walks a subdirectory, in parallel while there are free slots.
+func (w *walk) descend(ctx context.Context, prefix string, lo, hi int) {
+	w.group.Add(1)
+	select {
+	case w.slots <- struct{}{}:
+		go func() {
+			w.dir(ctx, prefix, lo, hi)
+			<-w.slots
+		}()
+	default:
+		w.dir(ctx, prefix, lo, hi)
+	}
+}
+
+// file compares one tracked file with what is at its name.
+func (f *dirFound) file(w *walk, e git.IndexEntry, name string, types map[string]fs.FileMode, dirfd int) {
+	mode, ok := types[name]
+	if !ok || mode.IsDir() {
+		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+		return
+	}
+	delete(types, name)
+	var st unix.Stat_t
+	switch err := unix.Fstatat(dirfd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+	case errors.Is(err, fs.ErrPermission):
+		f.unreadable = append(f.unreadable, e.Path)
+	case err != nil:
+		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+	case w.changed(e, &st):
+		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode})
+	}
+}
+
+// changed is git's own comparison, with nanoseconds where both sides have them.
+// An entry as young as the index may have changed after it was written.
+func (w *walk) changed(e git.IndexEntry, st *unix.Stat_t) bool {
+	var mode git.Mode
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFLNK:
+		mode = git.ModeSymlink
+	case unix.S_IFREG:
+		mode = git.ModeFile
+		if st.Mode&0o100 != 0 {
+			mode = git.ModeExec
+		}
+	}
+	mtime, ctime := statTimes(st)
+	entry := fileTime{e.MtimeSec, e.MtimeNsec}
+	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && e.OID != git.HashObject(formatOf(e), "blob", nil) || //nolint:gosec // the index keeps 32 bits
+		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, entry) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) || //nolint:gosec // likewise
+		!older(entry, w.young)
+}
+
+func formatOf(e git.IndexEntry) string {
+	if len(e.OID) == 64 {
+		return "sha256"
+	}
+	return "sha1"
+}
+
+func differs(a, b fileTime) bool {
+	return a.sec != b.sec || a.nsec != b.nsec && a.nsec != 0 && b.nsec != 0
+}
+
+func older(a, b fileTime) bool {
+	if a.sec != b.sec || a.nsec == 0 || b.nsec == 0 {
+		return a.sec < b.sec
+	}
+	return a.nsec < b.nsec
+}
+
+// askedByName bounds how many names are put on a command line.
+const askedByName = 500
+
+// unknown lets git judge the names that the index does not have, by its ignore
+// rules, and looks into the directories that it reports for special files.
+func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) error {
+	if len(w.names) > 0 {
+		sort.Strings(w.names)
+		if err := s.git.untracked(ctx, p.path, &w.scan, asked(w.names)); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, n := range w.names {
+		if strings.HasSuffix(n, "/") && !contains(w.scan.Nested, strings.TrimSuffix(n, "/")) {
+			w.lookFor(strings.TrimSuffix(n, "/"), seen)
+		}
+	}
+	for _, u := range w.scan.Untracked {
+		w.lookFor(path.Dir(u), seen)
+	}
+	if len(w.special) == 0 {
+		return nil
+	}
+	ignored, err := s.git.ignored(ctx, w.special)
+	for _, sp := range w.special {
+		if !ignored[sp] {
+			w.scan.Special = append(w.scan.Special, sp)
+		}
+	}
+	return err
+}
+
+func asked(names []string) []string {
+	total := 0
+	for _, n := range names {
+		total += len(n)
+	}
+	if len(names) > askedByName || total > 32<<10 {
+		return nil // everything
+	}
+	return names
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+// lookFor adds the special files of an untracked directory.
+func (w *walk) lookFor(dir string, seen map[string]bool) {
+	if dir == "." || seen[dir] {
+		return
+	}
+	seen[dir] = true
+	types, file, err := w.list(dir + "/")
+	if err != nil {
+		return
+	}
+	file.Close() //nolint:errcheck // read only
+	for name, mode := range types {
+		if !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0 {
+			w.special = append(w.special, dir+"/"+name)
+		}
+	}
+}
