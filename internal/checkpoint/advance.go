@@ -1,0 +1,326 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+// How a workflow's definition moves a checkpoint: its trigger, step, state and
+// status.
+
+// definition finds a workflow: built in, or a file of this repository. "" is the
+// configured one.
+func (s *Service) definition(wanted string) (*workflow.Definition, error) {
+	if wanted == "" {
+		wanted, _ = s.where.get("checkpoint.workflow")
+	}
+	if wanted == "" {
+		return workflow.Default(), nil
+	}
+	if d, ok := workflow.Builtin(wanted); ok {
+		return d, nil
+	}
+	unknown := usage("`git checkpoint workflow list` shows what there is", "no workflow is called %q", wanted)
+	if name.Slug(wanted) != wanted {
+		return nil, unknown
+	}
+	file := filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, &Error{Kind: KindFailed, Err: err}
+	}
+	d, err := workflow.Parse(data, filepath.ToSlash(filepath.Join(".checkpoint", "workflows", wanted+".json")))
+	if err != nil {
+		return nil, usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
+	}
+	if d.Name != wanted {
+		return nil, usage("file and name have to agree", "workflow %q stands in the file of %q", d.Name, wanted)
+	}
+	return d, nil
+}
+
+// ownWorkflows lists the definitions that the repository brings.
+func (s *Service) ownWorkflows() ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, f := range files {
+		if n, ok := strings.CutSuffix(f.Name(), ".json"); ok {
+			out = append(out, n)
+		}
+	}
+	return out, classify(err)
+}
+
+// definitionOf gives the workflow of a session, the configured one for a new one.
+func (s *Service) definitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
+	st, err := s.store.State(ctx, session)
+	if errors.Is(err, store.ErrNoSession) {
+		return s.definition("")
+	}
+	if err != nil {
+		return nil, classify(err)
+	}
+	if st.Workflow == "" {
+		return workflow.Default(), nil
+	}
+	return s.definition(st.Workflow)
+}
+
+// trigger is the one that the request or its document names, else manual.
+func (c *creation) trigger() string {
+	switch {
+	case c.req.Trigger != "":
+		return c.req.Trigger
+	case c.document != nil && c.document.Trigger != "":
+		return c.document.Trigger
+	}
+	return workflow.TriggerManual
+}
+
+// checkTrigger refuses a trigger that the workflow does not know or that is off.
+func (c *creation) checkTrigger() error {
+	o, err := c.def.Trigger(c.trigger(), c.s.where.get)
+	if err != nil {
+		return usage("", "%v", err)
+	}
+	if !o.Enabled && !c.safety {
+		return &Error{Kind: KindNothing, Message: fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", o.Name, o.Off)}
+	}
+	return nil
+}
+
+// accept takes the --state document apart.
+func (c *creation) accept() error {
+	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
+		return usage("--state takes one JSON object", "the state is refused: %v", err)
+	}
+	a, err := c.def.Accept(c.req.State)
+	if err != nil {
+		return usage("--state takes one JSON object", "the state is refused: %v", err)
+	}
+	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
+		return usage("leave --status out, or make them agree", "the document says status %q and --status %q", a.Status, c.req.Status)
+	}
+	c.document = &a
+	return c.checkTrigger()
+}
+
+// composeState edits the state and settles status and error.
+func (c *creation) composeState(prev base) error {
+	r := c.record
+	r.State, r.Error = json.RawMessage("{}"), nil
+	if prev.record != nil {
+		r.State, r.Status = prev.record.State, prev.record.Status
+	}
+	if c.document != nil {
+		r.State, r.Status = c.document.State, ""
+	}
+	if err := c.edit(); err != nil {
+		return err
+	}
+	facts, err := c.def.Read(r.State)
+	if err != nil {
+		return usage("", "the state is refused: %v", err)
+	}
+	if c.document != nil {
+		facts.Error, facts.Status = first(facts.Error, c.document.Error), c.document.Status
+	}
+	switch {
+	case c.req.Status != "":
+		r.Status = c.req.Status
+	case facts.Status != "":
+		r.Status = facts.Status
+	case r.Status == "":
+		if r.Status = c.def.Statuses.Initial; r.Status == "" {
+			r.Status = "in_progress"
+		}
+	}
+	r.Error = facts.Error
+	if c.req.Error != nil {
+		r.Error = errorValue(*c.req.Error)
+	}
+	return nil
+}
+
+func first(a, b json.RawMessage) json.RawMessage {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// errorValue reads --error: JSON as it is, text as a string, "" as none.
+func errorValue(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	if raw, err := record.ParseJSON([]byte(text), record.Limits{}); err == nil {
+		return raw
+	}
+	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
+	return quoted
+}
+
+// edit applies --set, --unset and --metric.
+func (c *creation) edit() error {
+	state, err := c.record.State, error(nil)
+	for _, a := range c.req.Set {
+		if state, err = record.Set(state, a.Path, a.Value, record.Limits{}); err != nil {
+			return usage("--set PATH=VALUE takes a path like tasks.0.status", "%v", err)
+		}
+	}
+	for _, p := range c.req.Unset {
+		if state, err = record.Unset(state, p, record.Limits{}); err != nil {
+			return usage("", "%v", err)
+		}
+	}
+	metrics := c.def.State.Members.Metrics
+	if metrics == "" {
+		metrics = "metrics"
+	}
+	for _, m := range c.req.Metrics {
+		if state, err = record.SetMetric(state, metrics, m.Path, m.Value, record.Limits{}); err != nil {
+			return usage("--metric NAME=VALUE", "%v", err)
+		}
+	}
+	c.record.State = state
+	return nil
+}
+
+// number settles step, name, iteration and label.
+func (c *creation) number(v store.View) error {
+	r := c.record
+	req := workflow.PlaceRequest{
+		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
+		Live: map[int][]string{},
+	}
+	if c.document != nil {
+		req.Document = &c.document.Facts
+	}
+	if v.State != nil {
+		req.Last = lastMilestone(v.State)
+		for _, e := range v.State.Checkpoints {
+			if e.Live && e.Milestone {
+				req.Live[e.Step] = append(req.Live[e.Step], e.Iteration)
+			}
+		}
+		for n := range v.State.Skipped {
+			req.Skipped = append(req.Skipped, n)
+		}
+	}
+	p, err := c.def.Place(req)
+	if err != nil {
+		return &Error{Kind: KindRejected, Err: err}
+	}
+	c.spot = p
+	r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
+	if r.Milestone {
+		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
+		return nil
+	}
+	if r.StepName == "" && v.State != nil {
+		if e := v.State.Milestone(r.Step, ""); e != nil {
+			r.StepName = e.StepName
+		}
+	}
+	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), lastHanging(v.State, r.Step)+1)
+	return nil
+}
+
+// numberSafety hangs a safety checkpoint on the current step.
+func (c *creation) numberSafety(v store.View, prev base) {
+	r, n := c.record, 1
+	if prev.entry != nil {
+		r.Step, r.StepName = prev.entry.Step, prev.entry.StepName
+	}
+	if v.State != nil {
+		for _, e := range v.State.Checkpoints {
+			if e.Safety {
+				n++
+			}
+		}
+	}
+	r.Label = fmt.Sprintf("%s+safety-%d", name.Label(r.Step, r.StepName, ""), n)
+}
+
+// lastMilestone is the step of the newest milestone in the line of the current
+// checkpoint; nil when there is none.
+func lastMilestone(st *journal.State) *int {
+	for _, e := range st.Line() {
+		if e.Milestone || e.Step > 0 {
+			n := e.Step
+			return &n
+		}
+	}
+	return nil
+}
+
+// check completes the state with what the workflow computes, and applies its
+// schema, transitions and rules: all broken ones are reported at once.
+func (c *creation) check(v store.View, prev base) error {
+	change := c.change(v)
+	if prev.record != nil {
+		change.Old, change.OldStatus = prev.record.State, prev.record.Status
+	}
+	var given json.RawMessage
+	if c.document != nil {
+		given = c.document.State
+	}
+	state, err := c.def.Derive(change, given)
+	if err != nil {
+		return usage("", "the state is refused: %v", err)
+	}
+	c.record.State, change.New = state, state
+	return c.rejected(c.def.Check(change))
+}
+
+// checkOrder is the part of check that is known before a step has run.
+func (c *creation) checkOrder(v store.View) error { return c.rejected(c.def.CheckOrder(c.change(v))) }
+
+func (c *creation) change(v store.View) workflow.Change {
+	change := workflow.Change{
+		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session),
+		Place: c.spot, Now: c.at, Started: c.at,
+	}
+	if v.State == nil {
+		return change
+	}
+	change.Started = v.State.CreatedAt
+	for _, e := range v.State.Checkpoints {
+		if e.Live && e.Milestone {
+			change.Live = append(change.Live, e.Step)
+		}
+	}
+	for n := range v.State.Skipped {
+		change.Skipped = append(change.Skipped, n)
+	}
+	return change
+}
+
+func (c *creation) rejected(broken []workflow.Violation) error {
+	if len(broken) == 0 {
+		return nil
+	}
+	e := &Error{Kind: KindRejected, Message: fmt.Sprintf("workflow %s rejects this checkpoint", c.def.Name)}
+	for _, b := range broken {
+		e.Hints = append(e.Hints, b.String())
+	}
+	return e
+}

@@ -1,0 +1,316 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+)
+
+// base is the checkpoint that a new one starts from: the current one. It is
+// empty for the first.
+type base struct {
+	entry  *journal.Entry
+	record *record.Record
+	tree   name.OID
+}
+
+// previous reads the current checkpoint. State and outputs start from its own.
+func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
+	b := base{}
+	if v.State == nil || v.State.CurrentEntry() == nil {
+		if c.head != "" {
+			commit, err := c.s.repo.ReadCommit(ctx, string(c.head))
+			if err != nil {
+				return b, classify(err)
+			}
+			b.tree = commit.Tree
+		}
+		return b, nil
+	}
+	b.entry = v.State.CurrentEntry()
+	rec, _, _, err := c.s.store.Record(ctx, b.entry.Commit)
+	if err != nil {
+		return b, damaged(b.entry, err)
+	}
+	b.record, b.tree = rec, rec.Snapshot.Tree
+	return b, nil
+}
+
+func damaged(e *journal.Entry, err error) error {
+	return &Error{
+		Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err,
+		Hints: []string{"`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"},
+	}
+}
+
+// same reports whether the new checkpoint says nothing that this one does not.
+func (b base) same(c *creation) bool {
+	return b.record != nil && b.tree == c.capture.Tree && b.record.Git.Index == c.capture.Index.Tree &&
+		bytes.Equal(compact(b.record.State), compact(c.record.State)) && sameOutputs(b.record.Outputs, c.record.Outputs) &&
+		b.record.Status == c.record.Status
+}
+
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+func sameOutputs(a, b map[string]record.Output) bool {
+	for n, o := range a {
+		if b[n].OID != o.OID {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// compose fills the record for the journal as it is now.
+func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
+	if err := c.prepare(v, prev); err != nil {
+		return err
+	}
+	if !c.safety {
+		if err := c.check(v, prev); err != nil {
+			return err
+		}
+	}
+	c.composeOutputs(prev)
+	if err := c.composeFiles(ctx, prev); err != nil {
+		return err
+	}
+	c.composeGit()
+	return c.drawID(v)
+}
+
+// prepare settles what does not depend on the worktree: state, status, place.
+func (c *creation) prepare(v store.View, prev base) error {
+	r := &record.Record{
+		Format: record.Format, Session: c.session, Message: c.req.Message, CreatedAt: c.at,
+		Trigger: c.trigger(), Workflow: record.Workflow{Name: c.def.Name, Version: c.def.Version},
+		Outputs: map[string]record.Output{},
+	}
+	c.record = r
+	if prev.entry != nil {
+		r.Previous = prev.entry.Checkpoint
+	}
+	if v.State != nil {
+		r.Topic = v.State.Topic
+	}
+	if err := c.composeState(prev); err != nil {
+		return err
+	}
+	if c.safety {
+		c.numberSafety(v, prev)
+		return nil
+	}
+	return c.number(v)
+}
+
+// drawID draws until the id is new in this session.
+func (c *creation) drawID(v store.View) error {
+	for range 64 {
+		id := name.NewID(c.record.Step, c.at, uint16(c.s.store.Random())) //nolint:gosec // four hex digits are wanted
+		if v.State == nil || v.State.Entry(id) == nil && !v.State.Dead(id) {
+			c.record.ID = id
+			return nil
+		}
+	}
+	return errors.New("no free checkpoint id at this millisecond")
+}
+
+// composeOutputs carries the current outputs on, less what is dropped, with what
+// is new.
+func (c *creation) composeOutputs(prev base) {
+	if prev.record != nil {
+		for n, o := range prev.record.Outputs {
+			c.record.Outputs[n] = o
+		}
+	}
+	for n, o := range c.outputs {
+		if o.drop {
+			delete(c.record.Outputs, n)
+			continue
+		}
+		c.record.Outputs[n] = o.Output
+	}
+}
+
+// composeFiles compares with the checkpoint before, or HEAD without one.
+func (c *creation) composeFiles(ctx context.Context, prev base) error {
+	changes, err := c.s.repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
+	if err != nil {
+		return classify(err)
+	}
+	var created, modified, deleted []record.Path
+	for _, ch := range changes {
+		switch {
+		case ch.Old.Mode == 0:
+			created = append(created, record.Path(ch.Path))
+		case ch.New.Mode == 0:
+			deleted = append(deleted, record.Path(ch.Path))
+		default:
+			modified = append(modified, record.Path(ch.Path))
+		}
+	}
+	c.record.Files = record.NewFiles(created, modified, deleted)
+	sn := &c.record.Snapshot
+	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, c.modes
+	for _, sk := range c.capture.Skipped {
+		sn.Skipped = append(sn.Skipped, record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size})
+	}
+	for p := range c.capture.Raw {
+		sn.Raw = append(sn.Raw, record.Path(p))
+	}
+	slices.Sort(sn.Raw)
+	for _, risk := range c.capture.AtRisk {
+		sn.AtRisk = append(sn.AtRisk, record.AtRisk{Path: record.Path(risk.Path), Reason: risk.Reason})
+	}
+	return c.composeStaged(ctx)
+}
+
+// composeStaged lists what the index has that HEAD has not.
+func (c *creation) composeStaged(ctx context.Context) error {
+	if c.capture.Index.Tree == "" {
+		return nil
+	}
+	var headTree name.OID
+	if c.head != "" {
+		commit, err := c.s.repo.ReadCommit(ctx, string(c.head))
+		if err != nil {
+			return classify(err)
+		}
+		headTree = commit.Tree
+	}
+	changes, err := c.s.repo.DiffTrees(ctx, headTree, c.capture.Index.Tree)
+	if err != nil {
+		return classify(err)
+	}
+	for i, ch := range changes {
+		if i == record.MaxListed {
+			c.gitExtra("staged_truncated", true)
+			break
+		}
+		c.record.Git.Staged = append(c.record.Git.Staged, record.Path(ch.Path))
+	}
+	return nil
+}
+
+// gitExtra adds a member to the record's git.
+func (c *creation) gitExtra(member string, value any) {
+	if c.record.Git.Extra == nil {
+		c.record.Git.Extra = map[string]json.RawMessage{}
+	}
+	raw, _ := json.Marshal(value) //nolint:errcheck // a word or a boolean never fails
+	c.record.Git.Extra[member] = raw
+}
+
+func (c *creation) composeGit() {
+	g, ix := &c.record.Git, c.capture.Index
+	if c.place.other != "" {
+		c.gitExtra("operation_head", c.place.other)
+	}
+	g.Branch, g.Head, g.Detached = record.Path(c.place.branch), c.head, c.place.branch == ""
+	g.Operation, g.Worktree, g.Worktrees = c.place.operation, record.Path(c.s.worktreeName()), c.place.worktrees
+	g.Index = ix.Tree
+	seen := map[string]bool{}
+	for _, u := range ix.Unmerged {
+		if !seen[u.Path] {
+			seen[u.Path] = true
+			g.Unmerged = append(g.Unmerged, record.Path(u.Path))
+		}
+	}
+	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = toPaths(ix.IntentToAdd), toPaths(ix.AssumeUnchanged), toPaths(ix.SparsePresent)
+	if len(c.ignored) > 0 {
+		// Never fails: paths are strings.
+		list, _ := json.Marshal(toPaths(c.ignored)) //nolint:errcheck // see above
+		c.record.Snapshot.Extra = map[string]json.RawMessage{"ignored": list}
+	}
+}
+
+func toPaths(list []string) []record.Path {
+	out := make([]record.Path, len(list))
+	for i, p := range list {
+		out[i] = record.Path(p)
+	}
+	return out
+}
+
+func fromPaths(list []record.Path) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = string(p)
+	}
+	return out
+}
+
+// encodeFlags keeps the paths of skip-worktree entries, NUL-terminated, each with
+// the letter that `git ls-files -t` shows for it.
+func encodeFlags(skipWorktree []string) []byte {
+	var b bytes.Buffer
+	for _, p := range skipWorktree {
+		b.WriteString("S " + p + "\x00")
+	}
+	return b.Bytes()
+}
+
+func decodeFlags(data []byte) []string {
+	var out []string
+	for _, line := range strings.Split(string(data), "\x00") {
+		if p, ok := strings.CutPrefix(line, "S "); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// place is where HEAD and the other worktrees stand.
+type place struct {
+	branch    name.Ref
+	operation string
+	other     name.OID // the other commit of the operation
+	worktrees []record.Worktree
+}
+
+func (s *Service) placeNow(ctx context.Context) (place, error) {
+	p := place{branch: s.repo.Head.Branch, operation: s.repo.Operation(), other: s.repo.OperationHead()}
+	list, err := s.repo.Worktrees(ctx)
+	if err != nil {
+		return p, classify(err)
+	}
+	for _, w := range list {
+		if w.GitDir != s.repo.GitDir {
+			p.worktrees = append(p.worktrees, record.Worktree{Name: record.Path(w.Name), Branch: record.Path(w.Branch), Head: w.Head})
+		}
+	}
+	return p, nil
+}
+
+// lastHanging is the highest k of the live labels cp-NN…+k of a step.
+func lastHanging(st *journal.State, step int) int {
+	highest := 0
+	if st == nil {
+		return 0
+	}
+	for _, c := range st.Checkpoints {
+		if c.Live && !c.Milestone && c.Step == step {
+			_, suffix, _ := strings.Cut(c.Label, "+")
+			if k, err := strconv.Atoi(suffix); err == nil && k > highest {
+				highest = k
+			}
+		}
+	}
+	return highest
+}

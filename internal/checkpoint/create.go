@@ -1,0 +1,335 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+// creation is one create on its way: what was captured once, and what is worked
+// out anew whenever another writer was faster.
+type creation struct {
+	s        *Service
+	req      CreateRequest
+	session  name.Session
+	def      *workflow.Definition
+	at       time.Time
+	head     name.OID
+	capture  *snapshot.Capture
+	place    place
+	outputs  map[string]keptOutput // written already
+	document *workflow.Accepted    // what --state brought; nil without it
+	safety   bool                  // made by a rollback: exempt from every rule
+	modes    map[record.Path]string
+	ignored  []string // captured although ignored
+
+	// Of the last build.
+	spot    workflow.Place
+	record  *record.Record
+	written store.Written
+	label   string
+	tag     name.Ref
+}
+
+// Create makes a checkpoint.
+func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error) {
+	if on, err := s.where.bool("checkpoint.enabled", true); err != nil || !on {
+		if err == nil {
+			err = &Error{Kind: KindNothing, Message: "checkpoints are switched off here (checkpoint.enabled)"}
+		}
+		return nil, err
+	}
+	c, err := s.newCreation(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.look(ctx); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return c.dryRun(ctx)
+	}
+	res, err := s.store.Transact(ctx, c.session, c.build)
+	if err != nil {
+		return nil, c.repair(ctx, err)
+	}
+	for _, w := range res.Warnings {
+		s.warn(w)
+	}
+	if active, err := s.store.ActiveSession(); err == nil && active == "" {
+		if err := s.store.SetActiveSession(c.session); err != nil {
+			s.warn(err.Error())
+		}
+	}
+	s.autoPrune(ctx, c.session)
+	return c.detail(true), nil
+}
+
+// newCreation checks the request before anything is read or written.
+func (s *Service) newCreation(ctx context.Context, req CreateRequest) (*creation, error) {
+	c := &creation{s: s, req: req, at: req.At, head: s.repo.Head.OID}
+	if c.at.IsZero() {
+		c.at = s.now()
+	}
+	if req.Head != nil {
+		c.head = *req.Head
+	}
+	if err := checkRequest(req); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.session, err = s.sessionForCreate(ctx, req.Session); err != nil {
+		return nil, err
+	}
+	if c.def, err = s.definitionOf(ctx, c.session); err != nil {
+		return nil, err
+	}
+	return c, c.checkTrigger()
+}
+
+func checkRequest(req CreateRequest) error {
+	if req.Step != nil && (*req.Step < 0 || *req.Step > 999_999_999) {
+		return usage("steps are whole numbers from 0", "step %d is out of range", *req.Step)
+	}
+	if req.Name != "" && name.Slug(req.Name) == "" {
+		return usage("use letters, digits, _ or -", "step name %q has nothing that a label can show", req.Name)
+	}
+	if req.Iteration != "" && name.Slug(req.Iteration) != req.Iteration {
+		return usage("a number, or a word of a-z, 0-9, _ and -", "iteration %q cannot stand in a label", req.Iteration)
+	}
+	if len(req.Message) > 1<<20 {
+		return usage("put long text into an output", "the message is %d bytes long; 1 MiB is the limit", len(req.Message))
+	}
+	for _, o := range req.Outputs {
+		if !outputPattern().MatchString(o.Name) {
+			return usage("a name is 1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit", "invalid output name %q", o.Name)
+		}
+	}
+	return nil
+}
+
+// look captures the worktree, keeps the outputs and reads the document.
+func (c *creation) look(ctx context.Context) error {
+	if len(c.req.State) > 0 {
+		if err := c.accept(); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.outputs, err = c.s.keepOutputs(ctx, c.req.Outputs); err != nil {
+		return err
+	}
+	if c.capture == nil && c.req.Tree == "" {
+		if c.capture, err = c.s.capture(ctx, c.session, c.req); err != nil {
+			return err
+		}
+	}
+	if c.capture == nil {
+		c.capture = &snapshot.Capture{Tree: c.req.Tree}
+	}
+	c.place, err = c.s.placeNow(ctx)
+	return err
+}
+
+// capture takes the worktree by the configured rules.
+func (s *Service) capture(ctx context.Context, session name.Session, req CreateRequest) (*snapshot.Capture, error) {
+	shot, err := s.shots()
+	if err != nil {
+		return nil, err
+	}
+	rules := snapshot.Rules{IncludeIgnored: req.IncludeIgnored, Exclude: req.Exclude}
+	if rules.MaxFileSize, err = s.where.size("checkpoint.maxFileSize", defaultMaxFileSize); err != nil {
+		return nil, err
+	}
+	if req.Size == SizeGuarded {
+		rules.MaxNewSize, rules.MaxNewFiles = defaultMaxNewSize, defaultMaxNewFiles
+		if st, err := s.store.State(ctx, session); err == nil {
+			if e := st.CurrentEntry(); e != nil {
+				if commit, err := s.repo.ReadCommit(ctx, string(e.Commit)); err == nil {
+					rules.Known = commit.Tree
+				}
+			}
+		}
+	}
+	got, err := shot.Take(ctx, rules)
+	return got, classify(err)
+}
+
+// build works out the checkpoint on top of the journal as it is now.
+func (c *creation) build(ctx context.Context, v store.View) (store.Change, error) {
+	var change store.Change
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return change, err
+	}
+	if err := c.compose(ctx, v, prev); err != nil {
+		return change, err
+	}
+	if c.req.Unchanged == UnchangedSkip && prev.same(c) {
+		return change, &Error{Kind: KindNothing, Message: "nothing has changed since " + prev.entry.Label}
+	}
+	if err := c.write(ctx); err != nil {
+		return change, err
+	}
+	if v.State == nil {
+		start, err := c.s.startEvent(c.session, c.def.Name, c.record.Topic, string(c.s.repo.Head.Branch))
+		if err != nil {
+			return change, err
+		}
+		start.Time = c.at
+		change.Events = append(change.Events, start)
+	}
+	e, err := c.event(journal.KindCreate)
+	if err != nil {
+		return change, err
+	}
+	change.Events = append(change.Events, e)
+	if c.req.Pin == PinYes {
+		pin, err := c.s.event(journal.KindPin, c.session)
+		if err != nil {
+			return change, err
+		}
+		pin.Time, pin.Checkpoint, pin.Label = c.at, c.record.ID, c.label
+		change.Events = append(change.Events, pin)
+	}
+	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
+	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
+	return change, c.tagChoice(&change)
+}
+
+// tagChoice works out whether the step gets its tag, and which.
+func (c *creation) tagChoice(change *store.Change) error {
+	on, err := c.s.where.bool("checkpoint.tag", true)
+	if err != nil {
+		return err
+	}
+	c.tag = ""
+	if !on || c.req.Tag == TagNever {
+		change.Tags = store.TagsNone
+	} else if c.record.Milestone {
+		c.tag = name.TagRef(c.session, c.record.Step, c.record.Iteration)
+	}
+	return nil
+}
+
+// event names the new checkpoint in the journal.
+func (c *creation) event(kind journal.Kind) (journal.Event, error) {
+	e, err := c.s.event(kind, c.session)
+	r := c.record
+	e.Time = c.at
+	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
+	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
+	e.Commit, e.Record, e.Previous = c.written.Commit, r.Checksum, r.Previous
+	return e, err
+}
+
+// write writes the record commit and the checkpoint commit.
+func (c *creation) write(ctx context.Context) error {
+	author, committer := c.s.repo.Identity(c.at)
+	metrics := c.def.State.Members.Metrics
+	if metrics == "" {
+		metrics = "metrics"
+	}
+	d := store.Draft{
+		Metrics: json.RawMessage(gjson.GetBytes(c.record.State, metrics).Raw),
+		Record:  c.record, Tree: c.capture.Tree, Head: c.head, IndexTree: c.capture.Index.Tree,
+		Outputs: map[string]name.OID{}, Raw: c.capture.Raw, Author: author, Committer: committer,
+	}
+	for n, o := range c.record.Outputs {
+		d.Outputs[n] = o.OID
+	}
+	for _, u := range c.capture.Index.Unmerged {
+		d.Conflicts = append(d.Conflicts, store.Conflict{Stage: u.Stage, Path: u.Path, Entry: u.Entry})
+	}
+	if len(c.capture.Index.SkipWorktree) > 0 {
+		oid, err := c.s.repo.WriteObject(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))
+		if err != nil {
+			return err
+		}
+		d.Flags = oid
+	}
+	limit, err := c.s.where.size("checkpoint.maxRecordSize", defaultMaxRecordSize)
+	if err != nil {
+		return err
+	}
+	d.Limits.Size = limit
+	c.written, err = c.s.store.WriteCheckpoint(ctx, d)
+	var size *record.SizeError
+	if errors.As(err, &size) {
+		return &Error{
+			Kind: KindRefused, Message: fmt.Sprintf("the record of this checkpoint is over checkpoint.maxRecordSize (%d bytes)", limit),
+			Hints: []string{"move the large part of the state into an output: --output NAME=FILE"},
+		}
+	}
+	return err
+}
+
+// repair writes objects again that vanished while the create was under way, as
+// when a prune in parallel took them for garbage. When that is not possible the
+// create has failed and the checkpoint is taken back.
+func (c *creation) repair(ctx context.Context, err error) error {
+	var missing *store.MissingObjectsError
+	if !errors.As(err, &missing) {
+		return classify(err)
+	}
+	again, captureErr := c.s.capture(ctx, c.session, c.req)
+	if captureErr == nil && again.Tree == c.capture.Tree {
+		still := false
+		specs := make([]string, len(missing.OIDs))
+		for i, oid := range missing.OIDs {
+			specs[i] = string(oid)
+		}
+		infoErr := c.s.repo.Batch().Info(ctx, specs, func(_ int, _ git.Object, err error) error {
+			still = still || err != nil
+			return nil
+		})
+		if infoErr == nil && !still {
+			return nil
+		}
+	}
+	if _, dropErr := c.s.drop(ctx, c.session, []name.ID{c.record.ID}, "objects vanished while it was made"); dropErr != nil {
+		c.s.warn(dropErr.Error())
+	}
+	return &Error{Kind: KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}
+}
+
+// dryRun answers what would be captured; objects may have been written, refs not.
+func (c *creation) dryRun(ctx context.Context) (*Detail, error) {
+	v := store.View{Session: c.session}
+	if st, err := c.s.store.State(ctx, c.session); err == nil {
+		v.State = st
+	} else if !errors.Is(err, store.ErrNoSession) {
+		return nil, classify(err)
+	}
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.compose(ctx, v, prev); err != nil {
+		return nil, err
+	}
+	return c.detail(false), nil
+}
+
+func (c *creation) detail(created bool) *Detail {
+	d := &Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created}
+	if created {
+		d.Ref = name.CheckpointRef(c.session, c.record.ID)
+	}
+	for _, sk := range c.record.Snapshot.Skipped {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", sk.Path, sk.Reason))
+	}
+	return d
+}

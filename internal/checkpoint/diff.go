@@ -1,0 +1,202 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
+)
+
+// side is one of the two things that are compared.
+type side struct {
+	found  *found // nil: the worktree now
+	record *record.Record
+	tree   name.OID
+	head   name.OID
+}
+
+// Diff answers `diff`.
+func (s *Service) Diff(ctx context.Context, req DiffRequest) (*Difference, error) {
+	a, err := s.sideOf(ctx, req.Session, req.A)
+	if err != nil {
+		return nil, err
+	}
+	b := side{}
+	if req.B == "" {
+		b, err = s.worktreeSide(ctx, a)
+	} else {
+		b, err = s.sideOf(ctx, req.Session, req.B)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Difference{
+		From: Labelled{a.found.entry.Checkpoint, a.found.entry.Label}, State: []StateChange{}, Outputs: []OutputChange{},
+		Files: []FileChange{}, Checkpoints: []Labelled{}, Commits: []CommitLine{}, FromTree: a.tree, ToTree: b.tree,
+	}
+	if b.found != nil {
+		d.To = &Labelled{b.found.entry.Checkpoint, b.found.entry.Label}
+	}
+	diffRecords(d, a.record, b.record)
+	if d.Files, err = s.diffFiles(ctx, a.tree, b.tree, req.Paths); err != nil {
+		return nil, err
+	}
+	d.Checkpoints = between(a, b)
+	d.Commits, err = s.commitsBetween(ctx, a.head, b.head)
+	return d, err
+}
+
+func (s *Service) sideOf(ctx context.Context, session, ref string) (side, error) {
+	f, err := s.resolve(ctx, session, ref)
+	if err != nil {
+		return side{}, err
+	}
+	rec, _, _, err := s.store.Record(ctx, f.entry.Commit)
+	if err != nil {
+		return side{}, damaged(f.entry, err)
+	}
+	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head}, nil
+}
+
+// worktreeSide is the worktree now, with the state of the current checkpoint.
+func (s *Service) worktreeSide(ctx context.Context, a side) (side, error) {
+	tree, err := s.treeNow(ctx, a.record)
+	if err != nil {
+		return side{}, err
+	}
+	b := side{tree: tree, record: a.record, head: s.repo.Head.OID}
+	if e := a.found.state.CurrentEntry(); e != nil {
+		if rec, _, _, err := s.store.Record(ctx, e.Commit); err == nil {
+			b.record = rec
+		}
+	}
+	return b, nil
+}
+
+// treeNow captures the worktree, with the ignored files that a record has.
+func (s *Service) treeNow(ctx context.Context, like *record.Record) (name.OID, error) {
+	shot, err := s.shots()
+	if err != nil {
+		return "", err
+	}
+	rules := snapshot.Rules{}
+	if like != nil {
+		rules.Force = ignoredOf(like)
+	}
+	if rules.MaxFileSize, err = s.where.size("checkpoint.maxFileSize", defaultMaxFileSize); err != nil {
+		return "", err
+	}
+	got, err := shot.Take(ctx, rules)
+	if err != nil {
+		return "", classify(err)
+	}
+	return got.Tree, nil
+}
+
+func diffRecords(d *Difference, a, b *record.Record) {
+	for _, c := range record.Diff(a.State, b.State) {
+		d.State = append(d.State, StateChange{c.Path, string(c.Op), c.Old, c.New})
+	}
+	for _, o := range record.DiffOutputs(a.Outputs, b.Outputs) {
+		d.Outputs = append(d.Outputs, OutputChange{
+			Name: o.Name, Op: string(o.Op), OldLines: o.OldLines, NewLines: o.NewLines, OldEntries: o.OldEntries, NewEntries: o.NewEntries,
+		})
+	}
+}
+
+// diffFiles lists the paths that differ, below the given ones.
+func (s *Service) diffFiles(ctx context.Context, a, b name.OID, paths []string) ([]FileChange, error) {
+	only, err := s.pathFilter(paths)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.repo.DiffTrees(ctx, a, b)
+	if err != nil {
+		return nil, classify(err)
+	}
+	out := []FileChange{}
+	for _, c := range changes {
+		if len(paths) == 0 || only(c.Path) {
+			out = append(out, FileChange{Path: c.Path, Op: opOf(c)})
+		}
+	}
+	return out, nil
+}
+
+func opOf(c git.Change) string {
+	switch {
+	case c.Old.Mode == 0:
+		return "added"
+	case c.New.Mode == 0:
+		return "deleted"
+	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
+		return "type"
+	case c.Old.OID == c.New.OID:
+		return "mode"
+	}
+	return "modified"
+}
+
+// between lists the live checkpoints after a, up to b or the end, both excluded.
+func between(a, b side) []Labelled {
+	out := []Labelled{}
+	list := a.found.state.Checkpoints
+	from, to := position(list, a.found.entry), len(list)
+	if b.found != nil {
+		if b.found.session != a.found.session {
+			return out
+		}
+		to = position(list, b.found.entry)
+	}
+	if from > to {
+		from, to = to, from
+	}
+	for i := from + 1; i < to; i++ {
+		if list[i].Live {
+			out = append(out, Labelled{list[i].Checkpoint, list[i].Label})
+		}
+	}
+	return out
+}
+
+func position(list []*journal.Entry, e *journal.Entry) int {
+	for i, c := range list {
+		if c.Checkpoint == e.Checkpoint {
+			return i
+		}
+	}
+	return len(list)
+}
+
+// commitsBetween lists what either side has and the other has not, newest first.
+func (s *Service) commitsBetween(ctx context.Context, a, b name.OID) ([]CommitLine, error) {
+	out := []CommitLine{}
+	if a == b || b == "" {
+		return out, nil
+	}
+	args := []string{"rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", string(b)}
+	if a != "" {
+		args = append(args, string(a), "--not")
+		base, err := s.repo.Output(ctx, "merge-base", "--all", string(a), string(b))
+		if err == nil {
+			args = append(args, strings.Fields(base)...)
+		} else if git.ExitCode(err) != 1 {
+			return out, classify(fmt.Errorf("find the commits between: %w", err))
+		}
+	}
+	text, err := s.repo.Output(ctx, append(args, "--")...)
+	if err != nil {
+		return out, classify(fmt.Errorf("list the commits between: %w", err))
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if oid, subject, ok := strings.Cut(line, " "); ok {
+			out = append(out, CommitLine{name.OID(oid), subject})
+		}
+	}
+	return out, nil
+}

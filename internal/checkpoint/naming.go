@@ -1,0 +1,332 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// found is a checkpoint that a person named.
+type found struct {
+	session name.Session
+	state   *journal.State
+	entry   *journal.Entry
+}
+
+var (
+	numberPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
+	})
+	parentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@(?:~(\d{0,9}))?$`) })
+	hexPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
+)
+
+// resolve finds what a person typed, in a session or, with "<session>:" before
+// it, in that one. An exact match wins: keyword, number, label, id, ref; then a
+// unique prefix, then a commit.
+func (s *Service) resolve(ctx context.Context, session, ref string) (*found, error) {
+	if in, rest, ok := strings.Cut(ref, ":"); ok && !strings.HasPrefix(ref, "refs/") {
+		session, ref = in, rest
+	}
+	if ref == "" {
+		ref = "@"
+	}
+	if strings.HasPrefix(ref, name.CheckpointRoot) || strings.HasPrefix(ref, "refs/tags/") {
+		return s.resolveRef(ctx, ref)
+	}
+	chosen, err := s.chooseSession(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.state(ctx, chosen)
+	if err != nil {
+		return nil, err
+	}
+	in := &found{session: chosen, state: state}
+	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID} {
+		entries, err := rule(state, ref)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > 0 {
+			return in.only(ref, entries)
+		}
+	}
+	if got, err := s.elsewhere(ctx, ref); got != nil || err != nil {
+		return got, err
+	}
+	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byPrefix, byCommit} {
+		entries, err := rule(state, ref)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > 0 {
+			return in.only(ref, entries)
+		}
+	}
+	return nil, unknownCheckpoint(chosen, state, ref)
+}
+
+// only refuses more than one match.
+func (f *found) only(ref string, entries []*journal.Entry) (*found, error) {
+	if len(entries) == 1 {
+		f.entry = entries[0]
+		return f, nil
+	}
+	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous in session %q: it fits %d checkpoints", ref, f.session, len(entries))}
+	for i, c := range entries {
+		if i == 10 {
+			e.Hints = append(e.Hints, "…")
+			break
+		}
+		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", c.Checkpoint, c.Label))
+	}
+	return nil, e
+}
+
+func one(e *journal.Entry) []*journal.Entry {
+	if e == nil {
+		return nil
+	}
+	return []*journal.Entry{e}
+}
+
+func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
+	if ref == "latest" {
+		for i := len(st.Checkpoints) - 1; i >= 0; i-- {
+			if st.Checkpoints[i].Live {
+				return one(st.Checkpoints[i]), nil
+			}
+		}
+		return nil, noCheckpoint(st)
+	}
+	m := parentPattern().FindStringSubmatch(ref)
+	if m == nil {
+		return nil, nil
+	}
+	back := 0
+	if strings.HasPrefix(ref, "@~") {
+		back = 1
+		if m[1] != "" {
+			back, _ = strconv.Atoi(m[1]) //nolint:errcheck // the pattern bounds it
+		}
+	}
+	line := st.Line()
+	if len(line) == 0 {
+		return nil, noCheckpoint(st)
+	}
+	if back >= len(line) {
+		return nil, &Error{
+			Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: only %d before the current one", ref, len(line)-1),
+			Hints: []string{"`git checkpoint list` shows what there is"},
+		}
+	}
+	return one(line[back]), nil
+}
+
+func noCheckpoint(st *journal.State) error {
+	return &Error{
+		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoint", st.Session),
+		Hints: []string{"`git checkpoint create -m MESSAGE` makes one"},
+	}
+}
+
+func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
+	m := numberPattern().FindStringSubmatch(ref)
+	if m == nil {
+		return nil, nil
+	}
+	step, err := strconv.Atoi(m[1])
+	if err != nil {
+		return nil, nil //nolint:nilerr // it may still be a prefix
+	}
+	if m[3] != "" {
+		for i := len(st.Checkpoints) - 1; i >= 0; i-- {
+			c := st.Checkpoints[i]
+			if c.Live && !c.Milestone && c.Step == step && strings.HasSuffix(c.Label, "+"+m[3]) {
+				return one(c), nil
+			}
+		}
+		return nil, nil
+	}
+	return one(st.Milestone(step, m[2])), nil
+}
+
+// byLabel takes live checkpoints; the label of a discarded one means nothing.
+// Twins made at the same time elsewhere share a label: the newest is meant.
+func byLabel(st *journal.State, ref string) ([]*journal.Entry, error) {
+	for i := len(st.Checkpoints) - 1; i >= 0; i-- {
+		if c := st.Checkpoints[i]; (c.Live || c.Safety && !c.Dead) && c.Label == ref {
+			return one(c), nil
+		}
+	}
+	return nil, nil
+}
+
+func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
+	e := st.Entry(name.ID(ref))
+	if e == nil || e.Dead {
+		return nil, nil
+	}
+	return one(e), nil
+}
+
+func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
+	if len(ref) < 3 {
+		return nil, nil
+	}
+	return matching(st, func(c *journal.Entry) bool {
+		return strings.HasPrefix(string(c.Checkpoint), ref) || (c.Live || c.Safety) && strings.HasPrefix(c.Label, ref)
+	}), nil
+}
+
+func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {
+	if !hexPattern().MatchString(ref) {
+		return nil, nil
+	}
+	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Commit), ref) }), nil
+}
+
+func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entry {
+	var out []*journal.Entry
+	for _, c := range st.Checkpoints {
+		if !c.Dead && fits(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// elsewhere finds a short ref, or a whole id of another session.
+func (s *Service) elsewhere(ctx context.Context, ref string) (*found, error) {
+	switch {
+	case strings.HasPrefix(ref, "checkpoints/"):
+		return s.resolveRef(ctx, "refs/"+ref)
+	case strings.HasPrefix(ref, "checkpoint/"):
+		return s.resolveRef(ctx, "refs/tags/"+ref)
+	}
+	if _, err := name.ParseID(ref); err != nil {
+		return nil, nil //nolint:nilerr // it is no id
+	}
+	sessions, _, err := s.store.Sessions(ctx)
+	if err != nil {
+		return nil, classify(err)
+	}
+	for _, info := range sessions {
+		st, err := s.state(ctx, info.Session)
+		if err != nil {
+			continue // one damaged session hides no other
+		}
+		if e := st.Entry(name.ID(ref)); e != nil && !e.Dead {
+			return &found{info.Session, st, e}, nil
+		}
+	}
+	return nil, nil
+}
+
+// resolveRef finds the checkpoint that a full ref points to.
+func (s *Service) resolveRef(ctx context.Context, ref string) (*found, error) {
+	notFound := &Error{
+		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q", ref),
+		Hints: []string{"`git for-each-ref refs/checkpoints` lists the refs"},
+	}
+	session, leaf, ok := name.SplitCheckpointRef(name.Ref(ref))
+	if !ok {
+		rest, isTag := strings.CutPrefix(ref, name.TagRoot)
+		in, _, below := strings.Cut(rest, "/")
+		if !isTag || !below {
+			return nil, notFound
+		}
+		session = name.Session(in)
+	}
+	st, err := s.state(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	if e := st.Entry(name.ID(leaf)); e != nil && !e.Dead {
+		return &found{session, st, e}, nil
+	}
+	commit, err := s.repo.Batch().Resolve(ctx, name.Ref(ref))
+	if errors.Is(err, git.ErrMissing) {
+		return nil, notFound
+	}
+	if err != nil {
+		return nil, classify(err)
+	}
+	for _, c := range st.Checkpoints {
+		if c.Commit == commit && !c.Dead {
+			return &found{session, st, c}, nil
+		}
+	}
+	return nil, notFound
+}
+
+func unknownCheckpoint(session name.Session, st *journal.State, ref string) error {
+	var names []string
+	for _, c := range st.Checkpoints {
+		if c.Live {
+			names = append(names, c.Label, string(c.Checkpoint))
+		}
+	}
+	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, ref)}
+	if near := nearest(ref, names); len(near) > 0 {
+		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
+	}
+	e.Hints = append(e.Hints, "`git checkpoint list` shows what there is")
+	return e
+}
+
+// nearest gives up to three names by edit distance.
+func nearest(typed string, names []string) []string {
+	type scored struct {
+		name string
+		d    int
+	}
+	var list []scored
+	seen := map[string]bool{}
+	for _, n := range names {
+		if d := distance(typed, n); !seen[n] && (d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(n, typed)) {
+			seen[n] = true
+			list = append(list, scored{n, d})
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].d < list[j].d })
+	var out []string
+	for i := 0; i < len(list) && i < 3; i++ {
+		out = append(out, list[i].name)
+	}
+	return out
+}
+
+// distance is the number of single-character edits between two short names.
+func distance(a, b string) int {
+	if len(a) > 128 || len(b) > 128 {
+		return 128
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,76 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"git-checkpoint/internal/record"
+)
+
+var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+
+// keptOutput is an output that was written as a blob, or one to drop.
+type keptOutput struct {
+	record.Output
+	drop bool
+}
+
+// keepOutputs writes the files of --output as blobs.
+func (s *Service) keepOutputs(ctx context.Context, list []Output) (map[string]keptOutput, error) {
+	out := map[string]keptOutput{}
+	for _, o := range list {
+		if o.File == "" {
+			out[o.Name] = keptOutput{drop: true}
+			continue
+		}
+		file := o.File
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(s.repo.WorkTree, s.repo.Prefix, file)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, usage("--output NAME=FILE takes a file that can be read; --output NAME= drops one", "output %q: %v", o.Name, err)
+		}
+		source := o.File
+		if rel, err := filepath.Rel(s.repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
+			source = filepath.ToSlash(rel)
+		}
+		kept, err := s.keepOutput(ctx, o.Name, source, data)
+		if err != nil {
+			return nil, err
+		}
+		out[o.Name] = kept
+	}
+	return out, nil
+}
+
+func (s *Service) keepOutput(ctx context.Context, output, source string, data []byte) (keptOutput, error) {
+	oid, err := s.repo.WriteObject(ctx, "blob", data)
+	if err != nil {
+		return keptOutput{}, classify(fmt.Errorf("keep output %q: %w", output, err))
+	}
+	o := record.Output{
+		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)), Lines: countLines(data),
+	}
+	var entries []json.RawMessage
+	if json.Unmarshal(data, &entries) == nil && entries != nil {
+		n := len(entries)
+		o.Entries = &n
+	}
+	return keptOutput{Output: o}, nil
+}
+
+// countLines counts as `wc -l` does, and a last line without its newline too.
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}

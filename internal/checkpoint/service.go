@@ -1,0 +1,142 @@
+// Package checkpoint is the domain: it creates checkpoints, names them, lists,
+// shows and compares them, rolls back and undoes, and keeps sessions, as
+// workflows of steps over snapshot, store, workflow, record and journal. It
+// refuses what would lose something and classifies every error.
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+)
+
+// Options are what a Service needs from outside.
+type Options struct {
+	Dir    string           // default: the working directory
+	Env    []string         // default: the process's environment
+	Now    func() time.Time // default: the clock
+	Random func() uint32    // default: the system's
+	Warn   func(string)     // a line for people on stderr; default: dropped
+}
+
+// Service is the program's domain in one worktree. It is not for concurrent use.
+type Service struct {
+	repo  *git.Repo
+	store *store.Store
+	shot  *snapshot.Shot
+	env   []string
+	now   func() time.Time
+	warn  func(string)
+	where *settings
+}
+
+// Open finds the repository. An error is of KindUnusable when there is none.
+func Open(ctx context.Context, o Options) (*Service, error) {
+	repo, err := git.Open(ctx, git.Options{Dir: o.Dir, Env: o.Env})
+	if err != nil {
+		return nil, classify(err)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
+	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn}
+	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
+	if s.where, err = s.readSettings(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the processes that were kept.
+func (s *Service) Close() error {
+	if s.shot != nil {
+		s.shot.Close()
+	}
+	return s.repo.Close()
+}
+
+// shots opens the worktree for captures on first use.
+func (s *Service) shots() (*snapshot.Shot, error) {
+	if s.shot != nil {
+		return s.shot, nil
+	}
+	shot, err := snapshot.New(s.repo)
+	if err != nil {
+		return nil, classify(err)
+	}
+	s.shot = shot
+	return shot, nil
+}
+
+// worktreeName is "main" or the name of the linked worktree.
+func (s *Service) worktreeName() string {
+	if s.repo.GitDir == s.repo.CommonDir {
+		return "main"
+	}
+	return filepath.Base(s.repo.GitDir)
+}
+
+// event starts an event of this worktree, here and now.
+func (s *Service) event(kind journal.Kind, session name.Session) (journal.Event, error) {
+	id, err := s.store.WorktreeID()
+	if err != nil {
+		return journal.Event{}, err
+	}
+	now := s.now()
+	author, _ := s.repo.Identity(now)
+	return journal.Event{
+		Kind: kind, Session: session, Time: now, Actor: author.Person(),
+		Worktree: s.worktreeName(), WorktreeID: id,
+	}, nil
+}
+
+// classify gives an error of a lower layer its kind.
+func classify(err error) error {
+	var known *Error
+	var missing *snapshot.MissingError
+	var large *snapshot.TooLargeError
+	var locked *snapshot.LockedError
+	var changed *snapshot.ChangedError
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, context.Canceled):
+		return &Error{Kind: KindInterrupt, Message: "interrupted", Hints: nil}
+	case errors.Is(err, git.ErrUnusable):
+		return &Error{Kind: KindUnusable, Err: err}
+	case errors.As(err, &missing):
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` says what else the repository lacks"}}
+	case errors.As(err, &large):
+		hints := []string{"add what does not belong there to .gitignore, or go on with --large"}
+		for _, d := range large.Directories {
+			hints = append(hints, fmt.Sprintf("%s: %d files, %d MiB", d.Path, d.Files, d.Bytes>>20))
+		}
+		return &Error{Kind: KindRefused, Err: err, Hints: hints}
+	case errors.As(err, &locked):
+		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
+	case errors.As(err, &changed):
+		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again when nothing else writes to the worktree"}}
+	}
+	return &Error{Kind: KindFailed, Err: err}
+}
+
+// usage makes an error about the request itself.
+func usage(hint, format string, args ...any) error {
+	e := &Error{Kind: KindUsage, Message: fmt.Sprintf(format, args...)}
+	if hint != "" {
+		e.Hints = []string{hint}
+	}
+	return e
+}

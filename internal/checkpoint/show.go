@@ -1,0 +1,217 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+)
+
+// List answers `list`: one listing per session.
+func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) {
+	var sessions []name.Session
+	if req.All {
+		infos, _, err := s.store.Sessions(ctx)
+		if err != nil {
+			return nil, classify(err)
+		}
+		for _, info := range infos {
+			sessions = append(sessions, info.Session)
+		}
+	} else {
+		session, err := s.chooseSession(ctx, req.Session)
+		if err != nil {
+			if KindOf(err) == KindNotFound && req.Session == "" {
+				return nil, nil // an empty list is no error
+			}
+			return nil, err
+		}
+		sessions = []name.Session{session}
+	}
+	where, err := s.whereExpression(req.Where)
+	if err != nil {
+		return nil, err
+	}
+	out := []Listing{}
+	for _, session := range sessions {
+		l, err := s.listSession(ctx, session, req, where)
+		if err != nil {
+			if !req.All {
+				return nil, err
+			}
+			s.warn(fmt.Sprintf("session %q: %v", session, err))
+			continue
+		}
+		out = append(out, *l)
+	}
+	return out, nil
+}
+
+func (s *Service) listSession(ctx context.Context, session name.Session, req ListRequest, where func(json.RawMessage) (bool, error)) (*Listing, error) {
+	st, err := s.state(ctx, session)
+	if err != nil {
+		if KindOf(err) == KindNotFound && req.Session == "" {
+			return &Listing{Session: session}, nil // active here, not started yet
+		}
+		return nil, err
+	}
+	summaries, err := s.store.Summaries(ctx, session)
+	if err != nil {
+		return nil, classify(err)
+	}
+	byID := make(map[name.ID]*store.Summary, len(summaries))
+	for i := range summaries {
+		byID[summaries[i].ID] = &summaries[i]
+	}
+	l := &Listing{Session: session, Topic: st.Topic, Items: []Item{}}
+	for _, e := range st.Checkpoints {
+		if e.Dead {
+			continue
+		}
+		item := Item{
+			ID: e.Checkpoint, Label: e.Label, Session: session, Step: e.Step, StepName: e.StepName, Iteration: e.Iteration,
+			Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: e.Time, Commit: e.Commit,
+			Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: true,
+		}
+		switch sum := byID[e.Checkpoint]; {
+		case sum == nil:
+			item.Valid, item.Problem = false, "its ref is missing"
+		case sum.Err != nil:
+			item.Valid, item.Problem = false, sum.Err.Error()
+		default:
+			item.Message, item.Files = sum.Message, sum.Files
+		}
+		if keep, err := s.keeps(ctx, item, req, where); err != nil {
+			return nil, err
+		} else if keep {
+			l.Items = append(l.Items, item)
+		}
+	}
+	l.Total = len(l.Items)
+	if req.Limit > 0 && len(l.Items) > req.Limit {
+		l.Items = l.Items[len(l.Items)-req.Limit:]
+	}
+	return l, nil
+}
+
+// keeps applies the filters of `list`.
+func (s *Service) keeps(ctx context.Context, i Item, req ListRequest, where func(json.RawMessage) (bool, error)) (bool, error) {
+	switch {
+	case req.Type != "" && !strings.HasPrefix(string(i.Session), req.Type) && !strings.HasPrefix(i.StepName, req.Type),
+		req.Trigger != "" && i.Trigger != req.Trigger,
+		req.Status != "" && i.Status != req.Status,
+		req.Step != nil && i.Step != *req.Step,
+		!req.Since.IsZero() && i.CreatedAt.Before(req.Since):
+		return false, nil
+	case where == nil || !i.Valid:
+		return where == nil, nil
+	}
+	_, raw, _, err := s.store.Record(ctx, i.Commit)
+	if err != nil {
+		return false, nil //nolint:nilerr // a damaged record fits no expression
+	}
+	return where(raw)
+}
+
+// Show answers `show`: one checkpoint, "" for the current one.
+func (s *Service) Show(ctx context.Context, session, ref string) (*Detail, error) {
+	f, err := s.resolve(ctx, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	rec, raw, _, err := s.store.Record(ctx, f.entry.Commit)
+	if err != nil {
+		return nil, damaged(f.entry, err)
+	}
+	d := &Detail{
+		Record: rec, Raw: raw, Commit: f.entry.Commit, Ref: name.CheckpointRef(f.session, f.entry.Checkpoint),
+		Current: f.entry.Checkpoint == f.state.Current, Discarded: f.entry.Discarded, Pinned: f.entry.Pinned,
+	}
+	if f.entry.Milestone && f.entry.Live {
+		tag := name.TagRef(f.session, f.entry.Step, f.entry.Iteration)
+		oid, err := s.repo.Batch().Resolve(ctx, tag)
+		if err == nil && oid == f.entry.Commit {
+			d.Tag = tag
+		} else if err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil, classify(err)
+		}
+	}
+	return d, nil
+}
+
+// Output gives the content of a checkpoint's output.
+func (s *Service) Output(ctx context.Context, session, ref, output string) ([]byte, error) {
+	d, err := s.Show(ctx, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := d.Record.Outputs[output]
+	if !ok {
+		e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("%s has no output %q", d.Record.Label, output)}
+		var names []string
+		for n := range d.Record.Outputs {
+			names = append(names, n)
+		}
+		if sort.Strings(names); len(names) > 0 {
+			e.Hints = []string{"it has " + strings.Join(names, ", ")}
+		}
+		return nil, e
+	}
+	obj, err := s.repo.Batch().Typed(ctx, string(o.OID), "blob")
+	if err != nil {
+		return nil, &Error{Kind: KindInvalid, Message: fmt.Sprintf("output %q of %s cannot be read", output, d.Record.Label), Err: err}
+	}
+	return obj.Data, nil
+}
+
+// MarshalJSON gives the record's own members, then commit, ref, tag and created.
+func (d *Detail) MarshalJSON() ([]byte, error) {
+	raw := d.Raw
+	if raw == nil {
+		var err error
+		if raw, err = d.Record.Marshal(record.Limits{}); err != nil {
+			return nil, err
+		}
+	}
+	more := struct {
+		Commit  *name.OID `json:"commit"`
+		Ref     *name.Ref `json:"ref"`
+		Tag     *name.Ref `json:"tag"`
+		Created *bool     `json:"created,omitempty"`
+	}{Created: d.Created}
+	if d.Commit != "" {
+		more.Commit = &d.Commit
+	}
+	if d.Ref != "" {
+		more.Ref = &d.Ref
+	}
+	if d.Tag != "" {
+		more.Tag = &d.Tag
+	}
+	tail, err := json.Marshal(more)
+	if err != nil {
+		return nil, err
+	}
+	head := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(raw)), "}"))
+	return []byte(head + "," + string(tail[1:])), nil
+}
+
+// Get takes a gjson path into the answer of `show --json`.
+func (d *Detail) Get(path string) (json.RawMessage, error) {
+	data, err := d.MarshalJSON()
+	if err != nil {
+		return nil, classify(err)
+	}
+	got, err := record.Get(data, path)
+	if err != nil {
+		return nil, &Error{Kind: KindNotFound, Err: err}
+	}
+	return got, nil
+}
