@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/scripttest"
+)
+
+// block is a fenced block of a document whose info string says what it is:
+// ```sh example=list, ```json answer=create.
+type block struct{ kind, name, text string }
+
+var fenced = regexp.MustCompile("(?ms)^```\\w+ (\\w+)(?:=([\\w-]+))?\n(.*?)^```$")
+
+func document(t *testing.T, file string) (text string, blocks []block) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range fenced.FindAllStringSubmatch(string(data), -1) {
+		blocks = append(blocks, block{m[1], m[2], m[3]})
+	}
+	if len(blocks) == 0 {
+		t.Fatalf("%s has no blocks that say what they are", file)
+	}
+	return string(data), blocks
+}
+
+func script(t *testing.T, file string) (lines []string, files map[string]string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "scripts", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	return strings.Split(string(archive.Comment), "\n"), files
+}
+
+// The examples of docs/format.md are those that format_plain_git.txtar runs, in that
+// order, with the outputs that it demands, and none of them runs this program.
+func TestFormatExamples(t *testing.T) {
+	_, blocks := document(t, "format.md")
+	lines, files := script(t, "format_plain_git.txtar")
+	var run []string
+	for _, line := range lines {
+		if name, is := strings.CutPrefix(line, "exec sh -e ../"); is {
+			run = append(run, strings.TrimSuffix(name, ".sh"))
+		}
+	}
+	var shown []string
+	for _, b := range blocks {
+		switch b.kind {
+		case "example":
+			shown = append(shown, b.name)
+			same(t, b.name, b.text, files[b.name+".sh"])
+			if regexp.MustCompile(`git[ -]checkpoint\b`).MatchString(b.text) {
+				t.Errorf("example %s is not plain git", b.name)
+			}
+		case "output":
+			same(t, b.name, scripttest.Scrubbed(b.text), files[b.name+".out"])
+			if !slices.Contains(lines, "cmp ../got ../"+b.name+".out") {
+				t.Errorf("the script does not look at the output of %s", b.name)
+			}
+		}
+	}
+	if diff := cmp.Diff(run, shown); diff != "" {
+		t.Errorf("the script runs (-), the document shows (+):\n%s", diff)
+	}
+}
+
+// The answers in docs/json.md are those that json_members.txtar demands, each below
+// the command that gives it, and every member in them is explained.
+func TestJSONAnswers(t *testing.T) {
+	text, blocks := document(t, "json.md")
+	lines, files := script(t, "json_members.txtar")
+	shown := map[string]bool{}
+	for _, b := range blocks {
+		if b.kind != "answer" {
+			continue
+		}
+		name := b.name + ".json"
+		shown[name] = true
+		same(t, b.name, size.ReplaceAllString(scripttest.Scrubbed(compact(t, b)), `"bytes":0`), files[name])
+		if command := commandOf(t, lines, name); !strings.Contains(text, "```sh\n"+command+"\n```\n\n```json answer="+b.name+"\n") {
+			t.Errorf("answer %s does not stand below %q", b.name, command)
+		}
+		for _, member := range membersOf(t, b.text) {
+			if !strings.Contains(text, "`"+member+"`") {
+				t.Errorf("member %s of answer %s is not explained", member, b.name)
+			}
+		}
+	}
+	for name := range files {
+		if strings.HasSuffix(name, ".json") && !strings.Contains(name, "/") && !shown[name] {
+			t.Errorf("answer %s is not shown", name)
+		}
+	}
+}
+
+var size = regexp.MustCompile(`"bytes":\d+`)
+
+// commandOf is the command whose answer the script compares with a file.
+func commandOf(t *testing.T, lines []string, file string) string {
+	t.Helper()
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "cmp ") && strings.HasSuffix(line, "/"+file) })
+	for ; at >= 0; at-- {
+		if i := strings.Index(lines[at], "git checkpoint"); i >= 0 && !strings.HasPrefix(lines[at], "#") {
+			return lines[at][i:]
+		}
+	}
+	t.Errorf("the script has no command for %s", file)
+	return ""
+}
+
+// compact gives each JSON value of a block on a line of its own.
+func compact(t *testing.T, b block) string {
+	t.Helper()
+	var out bytes.Buffer
+	for decoder := json.NewDecoder(strings.NewReader(b.text)); ; {
+		var value json.RawMessage
+		if err := decoder.Decode(&value); errors.Is(err, io.EOF) {
+			return out.String()
+		} else if err != nil {
+			t.Fatalf("%s: %v", b.name, err)
+		}
+		if err := json.Compact(&out, value); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteByte('\n')
+	}
+}
+
+// membersOf lists the names of members at any depth, those of free documents aside.
+func membersOf(t *testing.T, text string) (found []string) {
+	t.Helper()
+	var walk func(value any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, item := range value {
+				walk(item)
+			}
+		case map[string]any:
+			for name, member := range value {
+				if found = append(found, name); name == "state" || name == "old" || name == "new" {
+					if _, free := member.(map[string]any); free {
+						continue
+					}
+				}
+				if outputs, named := member.(map[string]any); named && name == "outputs" {
+					for _, output := range outputs {
+						walk(output)
+					}
+					continue
+				}
+				walk(member)
+			}
+		}
+	}
+	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
+		var value any
+		if err := decoder.Decode(&value); errors.Is(err, io.EOF) {
+			return found
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		walk(value)
+	}
+}
+
+// Every event in docs/format.md is one that is read and written back as it is, and
+// no kind is missing.
+func TestFormatEvents(t *testing.T) {
+	_, blocks := document(t, "format.md")
+	left := []journal.Kind{
+		journal.KindStart, journal.KindCreate, journal.KindAdopt, journal.KindRollback, journal.KindUndo, journal.KindResume,
+		journal.KindStatus, journal.KindPin, journal.KindUnpin, journal.KindSkip, journal.KindRebuild, journal.KindPrune,
+		journal.KindArchive, journal.KindImport, journal.KindClose,
+	}
+	for _, b := range blocks {
+		switch b.kind {
+		case "event":
+			e := event(t, b)
+			same(t, b.name, b.text, e.Message())
+			if len(e.Extra) > 0 {
+				t.Errorf("event %s has trailers that are not known: %v", b.name, e.Extra)
+			}
+			left = slices.DeleteFunc(left, func(k journal.Kind) bool { return k == e.Kind && string(k) == b.name })
+		case "merge":
+			same(t, "merge", b.text, journal.MergeOf(journal.Tip{OID: "a"}, journal.Tip{OID: "b"}).Message)
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no event of the kinds %v is shown", left)
+	}
+}
+
+func event(t *testing.T, b block) journal.Event {
+	t.Helper()
+	_, rest, _ := strings.Cut(b.text, "\nTime: ")
+	stamp, _, _ := strings.Cut(rest, "\n")
+	at, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		t.Fatalf("event %s: %v", b.name, err)
+	}
+	e, err := journal.Parse("", nil, journal.Stamp("A U Thor <author@example.com>", at), b.text)
+	if err != nil {
+		t.Fatalf("event %s: %v", b.name, err)
+	}
+	return e
+}
+
+// The record in docs/format.md is one that is read and written back as it is; its
+// checksum is right, and the message beside it is the one that is made of it.
+func TestFormatRecord(t *testing.T) {
+	_, blocks := document(t, "format.md")
+	at := func(name string) string {
+		i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == "output" && b.name == name })
+		if i < 0 {
+			t.Fatalf("there is no output %s", name)
+		}
+		return blocks[i].text
+	}
+	text := at("record")
+	r, err := record.Parse([]byte(text), record.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Verify(r, []byte(text)); err != nil {
+		t.Error(err)
+	}
+	back, err := r.Marshal(record.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "record", text, string(back))
+	metrics, err := record.Get(r.State, "metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "message", at("message"), record.Message(r, metrics))
+}
+
+// same compares texts; how many newlines they end in is nothing that a document shows.
+func same(t *testing.T, what, shown, real string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.TrimRight(real, "\n"), strings.TrimRight(shown, "\n")); diff != "" {
+		t.Errorf("%s: real (-), shown (+):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"git-checkpoint/internal/scripttest"
+)
+
+// TestMain puts this program into the PATH of the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"git-checkpoint": main})
+}
+
+// Each script of testdata/scripts holds. They are the manual that cannot be wrong:
+// <command>_<scenario>.txtar, its promise in its first comment.
+func TestScripts(t *testing.T) {
+	scripttest.Run(t, filepath.Join("..", "..", "testdata", "scripts"))
+}

@@ -1,0 +1,244 @@
+package answer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/render"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+const (
+	first  = name.ID("cp-01-20261120T090000000Z-aaaa")
+	third  = name.ID("cp-03-20261120T094311123Z-4f2a")
+	fifth  = name.ID("cp-05-20261120T101500000Z-0b1c")
+	commit = name.OID("1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d")
+	head   = name.OID("9f8e7d6c5b4a392817060504030201000f0e0d0c")
+)
+
+func at(minute int) time.Time { return time.Date(2026, 11, 20, 9, minute, 0, 0, time.UTC) }
+
+// now is what relative times count from.
+func now() time.Time { return at(55) }
+
+func detail() *checkpoint.Detail {
+	created := true
+	return &checkpoint.Detail{
+		Record: &record.Record{
+			ID: third, Label: "cp-03-architecture", Session: "demo", Step: 3, StepName: "architecture", Milestone: true,
+			Trigger: "phase_transition", Status: "in_progress", Message: "API first\n\nThen the rest.", Topic: "todo service",
+			CreatedAt: at(43), Workflow: record.Workflow{Name: "go-team"},
+			State:   json.RawMessage(`{"phase": "architecture", "metrics": {"build_pass": false, "n": 9007199254740993}}`),
+			Outputs: map[string]record.Output{"spec": {Source: "docs/spec.md", Size: 4312, Lines: 120}},
+			Git:     record.Git{Branch: "refs/heads/main", Head: head, Staged: []record.Path{"go.mod"}},
+			Files: record.NewFiles([]record.Path{"docs/spec.md", "new\x1b[31m.go"}, []record.Path{"main.go"},
+				[]record.Path{"old.go"}),
+			Snapshot: record.Snapshot{Skipped: []record.Skipped{{Path: "x.iso", Reason: "larger than checkpoint.maxFileSize", Size: 734003200}}},
+		},
+		Raw:    json.RawMessage("{\n  \"format\": 1,\n  \"big\": 9007199254740993,\n  \"unknown\": [ ]\n}\n"),
+		Commit: commit, Ref: "refs/checkpoints/demo/" + name.Ref(third), Tag: "refs/tags/checkpoint/demo/step-3",
+		Created: &created, Current: true, Pinned: true,
+	}
+}
+
+func listing() answer.Listed {
+	return answer.Listed{{Session: "demo", Topic: "todo service", Total: 9, Items: []checkpoint.Item{
+		{ID: first, Label: "cp-01-init", Step: 1, Milestone: true, Trigger: "manual", Status: "in_progress", CreatedAt: at(0), Files: 3, Pinned: true, Valid: true},
+		{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements", Step: 2, Milestone: true, Trigger: "manual", CreatedAt: at(10), Files: 1, Discarded: true, Valid: true},
+		{ID: "cp-02-20261120T092000000Z-cccc", Label: "cp-02-requirements+1", Step: 2, Trigger: "batch_complete", CreatedAt: at(20), Problem: "record cannot be read"},
+		{ID: third, Label: "cp-03-architecture", Step: 3, Iteration: "2", Milestone: true, Trigger: "manual", Status: "in_progress", Message: "before the\tqueue\nand more", CreatedAt: at(43), Files: 12, Current: true, Valid: true},
+	}}}
+}
+
+func difference() *checkpoint.Difference {
+	one, two := 1, 2
+	return &checkpoint.Difference{
+		From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}, To: &checkpoint.Labelled{ID: third, Label: "cp-03-architecture"},
+		State: []checkpoint.StateChange{
+			{Path: "phase", Op: "changed", Old: json.RawMessage(`"init"`), New: json.RawMessage(`"architecture"`)},
+			{Path: "metrics.build_pass", Op: "added", New: json.RawMessage("true")},
+		},
+		Outputs: []checkpoint.OutputChange{
+			{Name: "spec", Op: "added", NewLines: 120}, {Name: "code_files", Op: "changed", OldEntries: &two, NewEntries: &one},
+			{Name: "notes", Op: "removed", OldLines: 1},
+		},
+		Files: []checkpoint.FileChange{
+			{Path: "a.go", Op: "added"}, {Path: "b.go", Op: "modified"}, {Path: "c.go", Op: "deleted"},
+			{Path: "e.go", Op: "renamed", OldPath: "d.go"}, {Path: "link", Op: "type"},
+		},
+		Checkpoints: []checkpoint.Labelled{{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements"}},
+		Commits:     []checkpoint.CommitLine{{OID: commit, Subject: "Add the queue"}},
+	}
+}
+
+func rollback() *checkpoint.RollbackAnswer {
+	return &checkpoint.RollbackAnswer{
+		Session: "demo", From: fifth, To: third, ToLabel: "cp-03-architecture", Safety: "cp-05-20261120T095500000Z-dddd", Mode: "all",
+		Plan: checkpoint.PlanFiles{
+			Write: []string{"main.go", "src/a b.go"}, Delete: []string{"new.go"}, Mode: []string{"run.sh"},
+			Risk:    []checkpoint.Risk{{Path: "big.bin", Reason: "content of a filter lies outside git"}},
+			Discard: []string{"cp-04-implementation", "cp-05-testing"}, Skipped: []string{"vendor/nested"},
+		},
+		Branch:   checkpoint.BranchPlan{Name: "refs/heads/main", From: commit, To: head, CommitsLeft: 2},
+		Pending:  json.RawMessage(`[{"id": "k4", "agent": "tester"}]`),
+		NextStep: &checkpoint.NextStep{Step: 4, Name: "implementation"},
+	}
+}
+
+func moved() *checkpoint.RollbackAnswer {
+	r := rollback()
+	r.Branch.Moved, r.Mode, r.State = true, "state", json.RawMessage(`{"phase":"architecture"}`)
+	return r
+}
+
+func status() *checkpoint.StatusAnswer {
+	last, began := at(43), at(50)
+	return &checkpoint.StatusAnswer{
+		Enabled: true, Session: "demo", Workflow: "go-team", Current: &checkpoint.Labelled{ID: third, Label: "cp-03-architecture"},
+		CheckpointCount: 4, LastCheckpointAt: &last, NextAction: "step 4, implementation", Branch: "refs/heads/main",
+		Changed:            []checkpoint.FileChange{{Path: "a.go", Op: "modified"}},
+		UnfinishedRollback: &checkpoint.Unfinished{To: first, Safety: fifth, StartedAt: began},
+		Remote:             &checkpoint.RemoteStatus{Name: "origin"}, Topic: "todo service", Status: "in_progress", Discarded: 1,
+	}
+}
+
+func history() answer.Audit {
+	return answer.Audit{
+		{Event: "start", Time: at(0), Actor: "A U Thor <a@example.com>", Session: "demo", OID: head},
+		{Event: "create", Time: at(0), Actor: "A U Thor <a@example.com>", Session: "demo", Checkpoint: first, Label: "cp-01-init", OID: commit},
+		{Event: "create", Time: at(43), Actor: "A U Thor <a@example.com>", Session: "demo", Checkpoint: third, Label: "cp-03-architecture", OID: commit},
+		{Event: "rollback", Time: at(50), Actor: "A U Thor <a@example.com>", Session: "demo", From: third, To: first, Reason: "queue instead", OID: commit},
+		{Event: "prune", Time: at(51), Actor: "A U Thor <a@example.com>", Session: "demo", Pruned: []name.ID{third}, OID: commit},
+		{Event: "close", Time: at(52), Actor: "A U Thor <a@example.com>", Session: "demo", Status: "complete", OID: commit},
+	}
+}
+
+func manifest() checkpoint.Manifest {
+	return checkpoint.Manifest{
+		Session: "demo", Workflow: "go-team", Topic: "todo service", Status: "in_progress", Branch: "refs/heads/go-team/demo",
+		CreatedAt: at(0), UpdatedAt: at(50), CurrentCheckpoint: first, Active: true,
+		Checkpoints: []checkpoint.ManifestEntry{
+			{ID: first, Label: "cp-01-init", Step: 1, Timestamp: at(0), Valid: true},
+			{ID: third, Label: "cp-03-architecture", Step: 3, Timestamp: at(43), Valid: true, Discarded: true, Pinned: true},
+		},
+		RollbackHistory: []checkpoint.RollbackRecord{{From: third, To: first, Time: at(50), Reason: "queue instead"}},
+	}
+}
+
+func answers() map[string]answer.Answer {
+	m := manifest()
+	removed := &checkpoint.Removed{Removed: []checkpoint.Labelled{{ID: first, Label: "cp-01-init"}}, Bytes: 1 << 20}
+	return map[string]answer.Answer{
+		"created": answer.Created{Detail: detail()}, "captured": answer.Captured{Detail: detail()}, "shown": answer.Shown{Detail: detail()},
+		"listed": listing(), "compared": answer.Compared{Difference: difference()},
+		"compared-equal": answer.Compared{Difference: &checkpoint.Difference{From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}}},
+		"planned":        answer.Planned{Plan: rollback()}, "planned-branch": answer.Planned{Plan: moved()},
+		"rolledback": answer.RolledBack{Done: rollback()}, "rolledback-state": answer.RolledBack{Done: moved()},
+		"undone": answer.Undone{Done: rollback()}, "stands": answer.Stands{Status: status()},
+		"stands-new": answer.Stands{Status: &checkpoint.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
+		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
+		"deleted": answer.Deleted{Removed: removed}, "todelete": answer.ToDelete{Removed: removed},
+		"value": answer.Value(`"two\nlines"`), "value-object": answer.Value("{\n \"n\": 1.10\n}"),
+	}
+}
+
+// Each answer reads as its goldens have it: at a terminal, in a pipe and as JSON.
+func TestGoldens(t *testing.T) {
+	people := render.View{Layout: render.Aligned, Width: 100, Now: now()}
+	for title, given := range answers() {
+		forms := map[string]func(*bytes.Buffer) error{
+			"term": func(b *bytes.Buffer) error { return given.Text(b, people) },
+			"pipe": func(b *bytes.Buffer) error { return given.Text(b, render.View{}) },
+			"json": func(b *bytes.Buffer) error { return given.JSON(b) },
+		}
+		for form, write := range forms {
+			t.Run(title+"."+form, func(t *testing.T) {
+				var got bytes.Buffer
+				if err := write(&got); err != nil {
+					t.Fatal(err)
+				}
+				golden := filepath.Join("testdata", title+"."+form)
+				if *update {
+					if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(golden)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(string(want), got.String()); diff != "" {
+					t.Errorf("-want +got\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// Nothing that a terminal obeys gets through, whatever a repository holds.
+func TestTamed(t *testing.T) {
+	const hostile = "a\x1b]0;evil\x07\u202eb\x9bc\rd"
+	r := rollback()
+	r.ToLabel, r.Session, r.Plan.Write, r.Plan.Discard = hostile, hostile, []string{hostile}, []string{hostile}
+	r.Plan.Risk, r.NextStep.Name = []checkpoint.Risk{{Path: hostile, Reason: hostile}}, hostile
+	r.Pending, r.Branch.Name = json.RawMessage(`["`+"\u009b\u202e"+`"]`), hostile
+	d := detail()
+	d.Record.Label, d.Record.Message, d.Record.Topic, d.Record.StepName = hostile, hostile, hostile, hostile
+	d.Record.Files.Created, d.Record.Git.Branch, d.Tag = []record.Path{hostile}, hostile, hostile
+	d.Record.Outputs = map[string]record.Output{hostile: {Source: hostile}}
+	h := history()
+	h[0].Actor, h[0].Reason, h[0].Label = hostile, hostile, hostile
+	s := status()
+	s.Topic, s.NextAction, s.Changed, s.Remote.Name = hostile, hostile, []checkpoint.FileChange{{Path: hostile}}, hostile
+	m := manifest()
+	m.Topic, m.Checkpoints[0].Label, m.RollbackHistory[0].Reason = hostile, hostile, hostile
+	l := listing()
+	l[0].Topic, l[0].Items[0].Label, l[0].Items[0].Message, l[0].Items[0].Problem = hostile, hostile, hostile, hostile
+	c := difference()
+	c.State[0].Path, c.State[0].Old, c.Files[0].Path, c.Commits[0].Subject = hostile, json.RawMessage("\"\u009b\""), hostile, hostile
+	for _, given := range []answer.Answer{
+		answer.Planned{Plan: r}, answer.RolledBack{Done: r}, answer.Undone{Done: r}, answer.Created{Detail: d}, answer.Captured{Detail: d},
+		answer.Shown{Detail: d}, h, answer.Stands{Status: s}, answer.Session{Manifest: &m}, answer.Sessions{m}, l,
+		answer.Compared{Difference: c}, answer.Value("\"\u009b\u202e\""),
+		answer.Deleted{Removed: &checkpoint.Removed{Removed: []checkpoint.Labelled{{Label: hostile}}}},
+	} {
+		for _, view := range []render.View{{}, {Layout: render.Aligned, Width: 80, Now: now()}} {
+			var b bytes.Buffer
+			if err := given.Text(&b, view); err != nil {
+				t.Errorf("%T: %v", given, err)
+			}
+			if i := strings.IndexFunc(b.String(), obeyed); i >= 0 {
+				t.Errorf("%T lets through %q", given, b.String()[i:min(i+20, b.Len())])
+			}
+		}
+	}
+}
+
+func obeyed(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == '\u202e' || r == unicode.ReplacementChar)
+}
+
+// What was not confirmed says that nothing was done.
+func TestUnconfirmed(t *testing.T) {
+	var b bytes.Buffer
+	if err := (answer.Planned{Plan: rollback()}).Unconfirmed().JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"dry_run":true`) {
+		t.Errorf("no dry run: %s", b.String())
+	}
+}

@@ -1,0 +1,163 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Created is what create answers: one line that says so and one with figures, the
+// two that people know from go-team.
+type Created struct{ Detail *checkpoint.Detail }
+
+// Text writes the confirmation.
+func (a Created) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	d := a.Detail
+	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Checkpoint created: "),
+		render.Span{Role: render.ID, Text: d.Record.Label})
+	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
+	return p.err
+}
+
+// JSON writes the record with commit, ref, tag and created.
+func (a Created) JSON(w io.Writer) error { return Shown(a).JSON(w) }
+
+// Captured is what create would capture.
+type Captured struct{ Detail *checkpoint.Detail }
+
+// Text writes what the checkpoint would be called and what it would hold.
+func (a Captured) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	r := a.Detail.Record
+	p.line(plain("Would create checkpoint: "), render.Span{Role: render.ID, Text: r.Label})
+	p.captured(a.Detail)
+	return p.err
+}
+
+// JSON writes the record as it would be.
+func (a Captured) JSON(w io.Writer) error { return Shown(a).JSON(w) }
+
+// Shown is what show answers.
+type Shown struct{ Detail *checkpoint.Detail }
+
+// JSON writes the record with commit, ref and tag.
+func (a Shown) JSON(w io.Writer) error {
+	raw, err := a.Document()
+	if err != nil {
+		return err
+	}
+	return render.JSON(w, json.RawMessage(raw))
+}
+
+// Document is the record as stored, with the members that stand outside it. It is
+// spliced, not decoded and encoded, so that numbers keep their digits and members
+// that this version does not know their place.
+func (a Shown) Document() ([]byte, error) {
+	beside, err := json.Marshal(struct {
+		Commit  string `json:"commit"`
+		Ref     string `json:"ref"`
+		Tag     string `json:"tag"`
+		Created *bool  `json:"created,omitempty"`
+	}{string(a.Detail.Commit), string(a.Detail.Ref), string(a.Detail.Tag), a.Detail.Created})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the place of the record: %w", err)
+	}
+	stored := []byte(a.Detail.Raw)
+	if len(stored) == 0 { // of a dry run
+		if stored, err = json.Marshal(a.Detail.Record); err != nil {
+			return nil, fmt.Errorf("encoding the record: %w", err)
+		}
+	}
+	record, ends := bytes.CutSuffix(bytes.TrimSpace(stored), []byte("}"))
+	if !ends {
+		return nil, fmt.Errorf("encoding the record of %q: it is no JSON object", a.Detail.Record.ID)
+	}
+	record = bytes.TrimRight(record, " \t\r\n")
+	if !bytes.HasSuffix(record, []byte("{")) {
+		record = append(record[:len(record):len(record)], ',')
+	}
+	return append(record[:len(record):len(record)], beside[1:]...), nil
+}
+
+// Text writes all that the record says, in the order in which people ask for it.
+func (a Shown) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	d, r := a.Detail, a.Detail.Record
+	title := render.Cell{{Role: render.ID, Text: r.Label}}
+	for _, mark := range marks(d.Current, d.Discarded, d.Pinned, true) {
+		title = append(title, plain(" "), mark)
+	}
+	p.fields(
+		field{"Checkpoint", value{title}},
+		field{"Id", say(string(r.ID))},
+		field{"Session", say(string(r.Session))},
+		field{"Topic", says(render.Normal, r.Topic)},
+		field{"Step", say(stepOf(d))},
+		field{"Trigger", say(r.Trigger)},
+		field{"Status", say(r.Status)},
+		field{"Workflow", say(r.Workflow.Name)},
+		field{"Time", say(v.Time(r.CreatedAt))},
+		field{"Commit", says(render.ID, v.OID(d.Commit))},
+		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
+		field{"Branch", say(branchOf(d, v))},
+		field{"Staged", say(counted(len(r.Git.Staged), "file", "files"))},
+		field{"Rebuilt from", say(string(r.RebuiltFrom))},
+	)
+	if r.Message != "" {
+		p.gap()
+		p.text("    ", r.Message)
+		p.gap()
+	}
+	p.members("State", r.State)
+	p.outputs(d)
+	if len(r.Error) > 0 && string(r.Error) != "null" {
+		p.line(heading("Error"))
+		p.text("  ", jsonText(r.Error))
+	}
+	p.captured(d)
+	return p.err
+}
+
+func stepOf(d *checkpoint.Detail) string {
+	r := d.Record
+	text := strconv.Itoa(r.Step)
+	if r.StepName != "" {
+		text += " " + r.StepName
+	}
+	if r.Iteration != "" {
+		text += ", iteration " + r.Iteration
+	}
+	if !r.Milestone {
+		text += ", between steps"
+	}
+	return text
+}
+
+func branchOf(d *checkpoint.Detail, v render.View) string {
+	g := d.Record.Git
+	where := strings.TrimPrefix(string(g.Branch), "refs/heads/")
+	if where == "" {
+		where = "detached HEAD"
+	}
+	if g.Head == "" {
+		return where + ", no commit yet"
+	}
+	if g.Operation != "" {
+		return fmt.Sprintf("%s at %s, during a %s", where, v.OID(g.Head), g.Operation)
+	}
+	return fmt.Sprintf("%s at %s", where, v.OID(g.Head))
+}
+
+func counted(n int, one, many string) string {
+	if n == 0 {
+		return ""
+	}
+	return render.Count(n, one, many)
+}

@@ -1,0 +1,96 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Compared is what diff answers.
+type Compared struct{ Difference *checkpoint.Difference }
+
+// JSON writes one object; its lists are never null.
+func (a Compared) JSON(w io.Writer) error {
+	d := *a.Difference
+	d.State, d.Outputs, d.Files = all(d.State), all(d.Outputs), all(d.Files)
+	d.Checkpoints, d.Commits = all(d.Checkpoints), all(d.Commits)
+	return render.JSON(w, d)
+}
+
+// Text writes state, outputs, files, and the checkpoints and commits between.
+func (a Compared) Text(w io.Writer, v render.View) error {
+	p, d := &page{w: w, view: v}, a.Difference
+	to := plain("the worktree now")
+	if d.To != nil {
+		to = render.Span{Role: render.ID, Text: d.To.Label}
+	}
+	p.line(render.Span{Role: render.ID, Text: d.From.Label}, plain(" → "), to)
+	if !d.Differs() {
+		p.line(plain("No differences"))
+	}
+	p.stateChanges(d.State)
+	p.outputChanges(d.Outputs)
+	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
+	var rows [][]render.Cell
+	for _, c := range d.Checkpoints {
+		rows = append(rows, []render.Cell{cell(render.ID, c.Label)})
+	}
+	p.section("Checkpoints between", []render.Column{{}}, rows)
+	rows = nil
+	for _, c := range d.Commits {
+		rows = append(rows, []render.Cell{cell(render.ID, v.OID(c.OID)), cell(render.Normal, c.Subject)})
+	}
+	p.section("Commits between", []render.Column{{}, {Min: 20}}, rows)
+	return p.err
+}
+
+func (p *page) stateChanges(changes []checkpoint.StateChange) {
+	var rows [][]render.Cell
+	for _, c := range changes {
+		rows = append(rows, []render.Cell{
+			cell(render.Normal, c.Path+":"),
+			{{Role: render.Removed, Text: jsonText(c.Old)}},
+			cell(render.Normal, "→"),
+			{{Role: render.Added, Text: jsonText(c.New)}},
+		})
+	}
+	p.section("State", []render.Column{{Min: 12}, {Min: 12}, {}, {Min: 12}}, rows)
+}
+
+func (p *page) outputChanges(changes []checkpoint.OutputChange) {
+	var rows [][]render.Cell
+	for _, c := range changes {
+		before, after := length(c.OldLines, c.OldEntries), length(c.NewLines, c.NewEntries)
+		role, length := render.Normal, before+" → "+after
+		switch c.Op {
+		case "added":
+			role, length = render.Added, after
+		case "removed":
+			role, length = render.Removed, before
+		}
+		rows = append(rows, []render.Cell{cell(role, c.Name), cell(role, c.Op), cell(render.Normal, length)})
+	}
+	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rows)
+}
+
+// length is that of an output: a list counts its entries.
+func length(lines int, entries *int) string {
+	if entries != nil {
+		return render.Count(*entries, "entry", "entries")
+	}
+	return render.Count(lines, "line", "lines")
+}
+
+func (p *page) files(title string, changes []checkpoint.FileChange) {
+	var rows [][]render.Cell
+	for _, c := range changes {
+		path := c.Path
+		if c.OldPath != "" {
+			path = c.OldPath + " → " + c.Path
+		}
+		rows = append(rows, fileRow(c.Op, path))
+	}
+	p.section(title, []render.Column{{}, {Min: 20}}, rows)
+}

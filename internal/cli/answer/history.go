@@ -1,0 +1,91 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
+)
+
+// Audit is what history answers, oldest event first.
+type Audit []checkpoint.HistoryLine
+
+// JSON writes a line for each event.
+func (a Audit) JSON(w io.Writer) error {
+	for _, event := range a {
+		if err := render.JSON(w, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes the table of events.
+func (a Audit) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	labels := map[name.ID]string{}
+	for _, e := range a {
+		if e.Label != "" {
+			labels[e.Checkpoint] = e.Label
+		}
+	}
+	called := p.called(labels)
+	t := render.Table{Columns: []render.Column{
+		{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12},
+		{Title: "Commit"},
+	}}
+	for _, e := range a {
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.Normal, v.Time(e.Time)), cell(render.Normal, e.Event), cell(render.ID, subject(e, called)),
+			cell(render.Normal, p.person(e.Actor)), cell(render.Normal, reason(e)), cell(render.Dim, v.OID(e.OID)),
+		})
+	}
+	p.table(t)
+	return p.err
+}
+
+// called names checkpoints: for people by label, for programs, because labels repeat
+// after a rollback, by id.
+func (p *page) called(labels map[name.ID]string) func(name.ID) string {
+	return func(id name.ID) string {
+		if label := labels[id]; label != "" && p.view.Layout == render.Aligned {
+			return label
+		}
+		return string(id)
+	}
+}
+
+// person leaves the address out for people.
+func (p *page) person(actor string) string {
+	if person, _, found := strings.Cut(actor, " <"); found && p.view.Layout == render.Aligned {
+		return person
+	}
+	return actor
+}
+
+// subject is what the event is about: one checkpoint, a way from one to another, or
+// the ones that were dropped.
+func subject(e checkpoint.HistoryLine, called func(name.ID) string) string {
+	switch {
+	case e.To != "" && e.From != "":
+		return called(e.From) + " → " + called(e.To)
+	case e.To != "":
+		return "→ " + called(e.To)
+	case e.Checkpoint != "":
+		return called(e.Checkpoint)
+	}
+	names := make([]string, len(e.Pruned))
+	for i, id := range e.Pruned {
+		names[i] = called(id)
+	}
+	return strings.Join(names, ", ")
+}
+
+func reason(e checkpoint.HistoryLine) string {
+	if e.Reason != "" {
+		return e.Reason
+	}
+	return e.Status
+}

@@ -1,0 +1,227 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
+)
+
+// Planned is what a rollback or an undo would do.
+type Planned struct{ Plan *checkpoint.RollbackAnswer }
+
+// JSON writes the whole plan.
+func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
+
+// Text writes target, state, files, what is at risk, discarded and left behind.
+func (a Planned) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Plan
+	p.fields(
+		field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}},
+		field{"Brings", say(brings(r))},
+		field{"State", say(stateStep(r))},
+		field{"Discards", say(strings.Join(r.Plan.Discard, ", "))},
+		field{"Branch", say(branchPlan(r, v))},
+		field{"First", say("a safety checkpoint of what is here now")},
+	)
+	var rows [][]render.Cell
+	for _, path := range r.Plan.Write {
+		rows = append(rows, []render.Cell{cell(render.Normal, "write"), cell(render.Normal, path)})
+	}
+	for _, path := range r.Plan.Delete {
+		rows = append(rows, []render.Cell{cell(render.Removed, "delete"), cell(render.Removed, path)})
+	}
+	for _, path := range r.Plan.Mode {
+		rows = append(rows, []render.Cell{cell(render.Normal, "mode"), cell(render.Normal, path)})
+	}
+	p.section("Files ("+amounts(r, "to write", "to delete", "to change mode")+")", []render.Column{{}, {Min: 20}}, rows)
+	rows = nil
+	for _, risk := range r.Plan.Risk {
+		rows = append(rows, []render.Cell{cell(render.Warning, risk.Path), cell(render.Normal, risk.Reason)})
+	}
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rows)
+	rows = nil
+	for _, path := range r.Plan.Skipped {
+		rows = append(rows, []render.Cell{cell(render.Dim, path)})
+	}
+	p.section("Left alone", []render.Column{{Min: 20}}, rows)
+	return p.err
+}
+
+// RolledBack is what a rollback did.
+type RolledBack struct{ Done *checkpoint.RollbackAnswer }
+
+// JSON writes what was done.
+func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
+
+// Text writes where the worktree is now, what comes next, and how to undo it.
+func (a RolledBack) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	p.wentTo("Rolled back to", a.Done)
+	return p.err
+}
+
+// Undone is what an undo did.
+type Undone struct{ Done *checkpoint.RollbackAnswer }
+
+// JSON writes what was done.
+func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
+
+// Text writes where the worktree is now, what comes next, and how to undo that.
+func (a Undone) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	p.wentTo("Undone, back at", a.Done)
+	return p.err
+}
+
+func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
+	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+verb+": "), render.Span{Role: render.ID, Text: target(r)})
+	figures := amounts(r, "written", "deleted", "changed in mode")
+	if figures == "" {
+		figures = "none changed"
+	}
+	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
+	if r.Mode == string(checkpoint.ModeState) && len(r.State) > 0 {
+		p.text("", indented(r.State))
+	}
+	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {
+		p.line(plain("Branch: " + branchDone(r, p.view)))
+	}
+	p.pending(r.Pending)
+	if r.NextStep != nil {
+		p.line(plain("Next: step "+strconv.Itoa(r.NextStep.Step)), plain(spaceBefore(r.NextStep.Name)))
+	}
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+}
+
+func rollbackJSON(w io.Writer, answer *checkpoint.RollbackAnswer) error {
+	r := *answer
+	r.Plan = checkpoint.PlanFiles{
+		Write: all(r.Plan.Write), Delete: all(r.Plan.Delete), Mode: all(r.Plan.Mode),
+		Risk: all(r.Plan.Risk), Discard: all(r.Plan.Discard), Skipped: all(r.Plan.Skipped),
+	}
+	return render.JSON(w, r)
+}
+
+func target(r *checkpoint.RollbackAnswer) string {
+	if r.ToLabel != "" {
+		return r.ToLabel
+	}
+	return string(r.To)
+}
+
+// brings says what a rollback of less than everything brings back.
+func brings(r *checkpoint.RollbackAnswer) string {
+	switch checkpoint.Mode(r.Mode) {
+	case checkpoint.ModeWorktree:
+		return "the files; the index is left alone"
+	case checkpoint.ModeState:
+		return "the state; the files are left alone"
+	case checkpoint.ModeProduced:
+		return "the files that changed between checkpoints of this session"
+	case checkpoint.ModeAll:
+		return ""
+	}
+	return r.Mode
+}
+
+var idStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)-`) })
+
+// stateStep says between which steps the state moves; the ids have them.
+func stateStep(r *checkpoint.RollbackAnswer) string {
+	step := func(id name.ID) string {
+		if m := idStep().FindStringSubmatch(string(id)); m != nil {
+			return "step " + m[1]
+		}
+		return "none"
+	}
+	return step(r.From) + " → " + step(r.To)
+}
+
+func amounts(r *checkpoint.RollbackAnswer, write, remove, mode string) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		verb string
+	}{{len(r.Plan.Write), write}, {len(r.Plan.Delete), remove}, {len(r.Plan.Mode), mode}} {
+		if part.n > 0 {
+			parts = append(parts, strconv.Itoa(part.n)+" "+part.verb)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func branchPlan(r *checkpoint.RollbackAnswer, v render.View) string {
+	b := r.Branch
+	where := branchName(b.Name)
+	switch {
+	case b.Moved:
+		return fmt.Sprintf("%s moves from %s to %s; %s left behind", branchName(movedTo(b)), v.OID(b.From), v.OID(b.To),
+			render.Count(b.CommitsLeft, "commit", "commits"))
+	case b.CommitsLeft > 0:
+		return fmt.Sprintf("%s stays where it is, %s after this checkpoint", where,
+			render.Count(b.CommitsLeft, "commit", "commits"))
+	}
+	return where + " stays where it is"
+}
+
+func branchDone(r *checkpoint.RollbackAnswer, v render.View) string {
+	b := r.Branch
+	if !b.Moved {
+		return fmt.Sprintf("%s stayed, %s after this checkpoint", branchName(b.Name),
+			render.Count(b.CommitsLeft, "commit", "commits"))
+	}
+	return fmt.Sprintf("%s is at %s; %s left behind, kept by the safety checkpoint", branchName(movedTo(b)), v.OID(b.To),
+		render.Count(b.CommitsLeft, "commit", "commits"))
+}
+
+func movedTo(b checkpoint.BranchPlan) name.Ref {
+	if b.Target != "" {
+		return b.Target
+	}
+	return b.Name
+}
+
+func branchName(ref name.Ref) string {
+	if ref == "" {
+		return "HEAD (detached)"
+	}
+	return strings.TrimPrefix(string(ref), "refs/heads/")
+}
+
+// pending lists what the state says is still to do.
+func (p *page) pending(raw json.RawMessage) {
+	var tasks []json.RawMessage
+	if json.Unmarshal(raw, &tasks) != nil {
+		p.members("Pending", raw)
+		return
+	}
+	var rows [][]render.Cell
+	for _, task := range tasks {
+		rows = append(rows, []render.Cell{cell(render.Normal, jsonText(task))})
+	}
+	p.section("Pending", []render.Column{{Min: 20}}, rows)
+}
+
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func spaceBefore(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " " + text
+}

@@ -1,0 +1,98 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
+)
+
+// Session is what session show answers: the manifest.
+type Session struct{ Manifest *checkpoint.Manifest }
+
+// JSON writes one object.
+func (a Session) JSON(w io.Writer) error { return manifestJSON(w, *a.Manifest) }
+
+// Text writes the session, its checkpoints and its rollbacks.
+func (a Session) Text(w io.Writer, v render.View) error {
+	p, m := &page{w: w, view: v}, a.Manifest
+	p.fields(
+		field{"Session", say(string(m.Session))},
+		field{"Workflow", say(m.Workflow)},
+		field{"Topic", say(m.Topic)},
+		field{"Status", say(m.Status)},
+		field{"Branch", say(branchOwned(m))},
+		field{"Created", say(v.Time(m.CreatedAt))},
+		field{"Updated", say(v.Time(m.UpdatedAt))},
+	)
+	var rows [][]render.Cell
+	for _, c := range m.Checkpoints {
+		rows = append(rows, []render.Cell{
+			cell(render.ID, c.Label), cell(render.Normal, v.Time(c.Timestamp)),
+			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid)), cell(render.Dim, string(c.ID)),
+		})
+	}
+	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, rows)
+	rows = nil
+	labels := map[name.ID]string{}
+	for _, c := range m.Checkpoints {
+		labels[c.ID] = c.Label
+	}
+	called := p.called(labels)
+	for _, r := range m.RollbackHistory {
+		rows = append(rows, []render.Cell{
+			cell(render.Normal, v.Time(r.Time)), cell(render.Normal, called(r.From)+" → "+called(r.To)), cell(render.Normal, r.Reason),
+		})
+	}
+	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, rows)
+	return p.err
+}
+
+// Sessions is what session list answers.
+type Sessions []checkpoint.Manifest
+
+// JSON writes a line for each session.
+func (a Sessions) JSON(w io.Writer) error {
+	for _, m := range a {
+		if err := manifestJSON(w, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes a table, the active session marked.
+func (a Sessions) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	t := render.Table{Columns: []render.Column{
+		{Title: "Session"}, {Title: "Status"}, {Title: "Checkpoints", Align: render.Right},
+		{Title: "Updated"}, {Title: "Workflow"}, {Title: "Topic", Min: 12}, {Title: "Marks"},
+	}}
+	for _, m := range a {
+		active := ""
+		if m.Active {
+			active = "active"
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, string(m.Session)), cell(render.Normal, m.Status),
+			cell(render.Normal, strconv.Itoa(len(m.Checkpoints))), cell(render.Normal, v.Time(m.UpdatedAt)),
+			cell(render.Normal, m.Workflow), cell(render.Normal, m.Topic), cell(render.Success, active),
+		})
+	}
+	p.table(t)
+	return p.err
+}
+
+func manifestJSON(w io.Writer, m checkpoint.Manifest) error {
+	m.Checkpoints, m.RollbackHistory = all(m.Checkpoints), all(m.RollbackHistory)
+	return render.JSON(w, m)
+}
+
+func branchOwned(m *checkpoint.Manifest) string {
+	if m.Branch == "" {
+		return ""
+	}
+	return branchName(m.Branch)
+}

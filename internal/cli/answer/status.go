@@ -1,0 +1,102 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Stands is what status answers.
+type Stands struct{ Status *checkpoint.StatusAnswer }
+
+// JSON writes one object.
+func (a Stands) JSON(w io.Writer) error {
+	s := *a.Status
+	s.Changed = all(s.Changed)
+	return render.JSON(w, s)
+}
+
+// Text writes where the job stands and what comes next.
+func (a Stands) Text(w io.Writer, v render.View) error {
+	p, s := &page{w: w, view: v}, a.Status
+	if s.Session == "" {
+		p.line(plain("No session here yet; the first checkpoint starts one."))
+		p.fields(field{"Branch", say(branchName(s.Branch))})
+		return p.err
+	}
+	p.fields(
+		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status))},
+		field{"Topic", say(s.Topic)},
+		field{"Current", value{p.current(s)}},
+		field{"Last", say(timeOf(s.LastCheckpointAt, v))},
+		field{"Checkpoints", say(countLine(s))},
+		field{"Branch", say(branchName(s.Branch))},
+		field{"Automatic", say(disabled(s))},
+		field{"Next", say(s.NextAction)},
+		field{"Remote", say(remoteLine(s.Remote, v))},
+	)
+	if u := s.UnfinishedRollback; u != nil {
+		p.line(render.Span{Role: render.Warning, Text: "Unfinished rollback"},
+			plain(fmt.Sprintf(" to %s, begun %s; its safety checkpoint is %s", u.To, v.Time(u.StartedAt), u.Safety)))
+		p.line(render.Span{Role: render.Hint, Text: "  finish it:"}, plain(" git checkpoint rollback --continue"))
+		p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
+	}
+	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
+	return p.err
+}
+
+func (p *page) current(s *checkpoint.StatusAnswer) render.Cell {
+	if s.Current == nil {
+		return cell(render.Normal, "none yet")
+	}
+	return cell(render.ID, s.Current.Label)
+}
+
+func countLine(s *checkpoint.StatusAnswer) string {
+	text := fmt.Sprint(s.CheckpointCount)
+	if s.Discarded > 0 {
+		text += fmt.Sprintf(", %d discarded", s.Discarded)
+	}
+	return text
+}
+
+func disabled(s *checkpoint.StatusAnswer) string {
+	if s.Enabled {
+		return ""
+	}
+	return "off (checkpoint.enabled)"
+}
+
+func remoteLine(r *checkpoint.RemoteStatus, v render.View) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.LastSync == nil:
+		return r.Name + ", not synchronised yet"
+	}
+	return r.Name + ", synchronised " + timeOf(r.LastSync, v)
+}
+
+func timeOf(t *time.Time, v render.View) string {
+	if t == nil {
+		return ""
+	}
+	return v.Time(*t)
+}
+
+func sessionLine(session, workflow, status string) string {
+	var known []string
+	for _, part := range []string{workflow, status} {
+		if part != "" {
+			known = append(known, part)
+		}
+	}
+	if len(known) == 0 {
+		return session
+	}
+	return session + " (" + strings.Join(known, ", ") + ")"
+}

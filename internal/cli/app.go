@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/term"
+)
+
+// App is one run of the program, as its commands see it.
+type App struct {
+	Terminal *term.Terminal
+	Version  string
+
+	args     []string
+	model    *kong.Application
+	view     render.View // of stdout
+	errStyle render.Style
+	color    string
+	json     bool
+	quiet    bool
+	fixed    time.Time // what GIT_CHECKPOINT_NOW says; zero: the clock runs
+}
+
+// look decides how things are shown, by what each stream leads to. A pager that git
+// has started (git -p checkpoint …) is a person's screen too.
+func (a *App) look(color string) {
+	when, err := render.ParseColorWhen(color)
+	if err != nil {
+		when = render.ColorAuto
+	}
+	t := a.Terminal
+	emulation, _ := t.LookupEnv("TERM")
+	noColor, _ := t.LookupEnv("NO_COLOR")
+	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
+	screen := render.Screen{Terminal: t.OutTerminal || isTrue(paged), Term: emulation, NoColor: noColor}
+	a.view = render.View{Style: when.Style(screen), Now: a.now()}
+	if screen.Terminal {
+		a.view.Layout, a.view.Width = render.Aligned, t.Width()
+	}
+	screen.Terminal = t.ErrTerminal
+	a.errStyle = when.Style(screen)
+}
+
+func isTrue(value string) bool {
+	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(value))
+}
+
+func (a *App) setClock() error {
+	value, set := a.Terminal.LookupEnv("GIT_CHECKPOINT_NOW")
+	if !set || value == "" {
+		return nil
+	}
+	fixed, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil {
+		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time such as 2026-11-20T09:43:11Z")
+	}
+	a.fixed = fixed
+	return nil
+}
+
+func (a *App) now() time.Time {
+	if !a.fixed.IsZero() {
+		return a.fixed
+	}
+	return time.Now()
+}
+
+// serve opens the repository for as long as do runs.
+func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
+	s, err := checkpoint.Open(ctx, checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return do(s)
+}
+
+// give writes an answer to stdout in the form that was asked for.
+func (a *App) give(found answer.Answer) error {
+	if a.json {
+		return write(a.Terminal.Out, found.JSON)
+	}
+	return a.tell(a.Terminal.Out, found)
+}
+
+// confirmed gives an answer that only confirms: the quiet do without it, programs not.
+func (a *App) confirmed(found answer.Answer) error {
+	if a.quiet && !a.json {
+		return nil
+	}
+	return a.give(found)
+}
+
+// tell writes an answer for people.
+func (a *App) tell(w io.Writer, found answer.Answer) error {
+	return write(w, func(w io.Writer) error { return found.Text(w, a.view) })
+}
+
+// write writes at once: nothing is half-shown when the answer cannot be made.
+func write(w io.Writer, show func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := show(&b); err != nil {
+		return err
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	return nil
+}
+
+// page shows, through the pager where there is a person, what show writes.
+func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
+	var configured *string
+	if value, ok := s.Setting("core.pager"); ok {
+		configured = &value
+	}
+	return a.Terminal.Page(ctx, configured, show)
+}
+
+// git is where git's own output goes when it is part of an answer on w.
+func (a *App) git(w io.Writer) checkpoint.IO {
+	to := checkpoint.IO{Out: w, Err: a.Terminal.Err, Color: "never"}
+	if a.view.Style == render.Coloured {
+		to.Color = "always"
+	}
+	return to
+}
+
+// warn says something on stderr that is not the answer.
+func (a *App) warn(message string) {
+	if !a.quiet {
+		_ = render.Warn(a.Terminal.Err, a.errStyle, message) // nobody is left to tell
+	}
+}
+
+// say confirms on stdout that something was done.
+func (a *App) say(format string, values ...any) error {
+	if a.quiet {
+		return nil
+	}
+	return a.view.Line(a.Terminal.Out, render.Span{Role: render.Success, Text: "✓ "},
+		render.Span{Text: fmt.Sprintf(format, values...)})
+}

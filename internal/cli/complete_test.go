@@ -1,0 +1,296 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"git-checkpoint/internal/cli"
+)
+
+// answering stands in for the program: it answers __complete only, also with names that
+// would do harm when a shell ran the line they stand in.
+const answering = `#!/bin/sh
+test "$1" = __complete && test "$3" = -- || exit 1
+case $2 in
+session) printf 'alpha\tthe first one: [old]\nbeta\n' ;;
+workflow) printf 'go-team\n' ;;
+ref)
+	printf '%s:3\tdesign\n' "${GIT_CHECKPOINT_SESSION:-demo}"
+	printf '@~1\ncp-03-design+2\n'
+	printf '$(touch harm)\n%s\n;touch harm\na b\n~root\n../*\n"x"\n' '` + "`touch harm`" + `'
+	;;
+esac
+`
+
+// candidates are what is asked of each shell: a line, and what may stand where it ends.
+var candidates = []struct {
+	line string
+	want []string
+}{
+	{"", []string{"create ", "save ", "diff ", "session ", "pin "}},
+	{"cr", []string{"create "}},
+	{"create --s", []string{"--session=", "--set=", "--state="}},
+	{"save --q", []string{"--quiet "}},
+	{"create --no-", []string{"--no-tag "}},
+	{"create --sec", nil},
+	{"create -n", []string{"-n "}},
+	{"__", nil},
+	{"create --session=", []string{"alpha ", "beta "}},
+	{"create --session al", []string{"alpha "}},
+	{"create -s b", []string{"beta "}},
+	{"create --on-fail=r", []string{"rollback "}},
+	{"create --on-fail ", []string{"stop ", "rollback "}},
+	{"create --message create --sta", []string{"--state="}},
+	{"create --message=--session --sta", []string{"--state="}},
+	{"--quiet create --dry", []string{"--dry-run "}},
+	{"diff cp", []string{"cp-03-design+2 "}},
+	{"diff demo:", []string{"3 "}},
+	{"diff @", []string{"@~1 "}},
+	{"diff x:3 @~", []string{"@~1 "}},
+	{"diff demo:3 demo:", []string{"3 "}},
+	{"diff --session beta b", []string{"beta:3 "}},
+	{"diff --session=beta b", []string{"beta:3 "}},
+	{"diff $", nil},
+	{"diff ~", nil},
+	{"diff ..", nil},
+	{"pin x:1 2 c", []string{"cp-03-design+2 "}},
+	{"session ", []string{"start ", "switch ", "sw "}},
+	{"session sw a", []string{"alpha "}},
+	{"session --all start --workflow g", []string{"go-team "}},
+	{"create --message ", nil},
+	{"create --unknown x --dry", []string{"--dry-run "}},
+}
+
+func script(t *testing.T, shell cli.Shell) string {
+	t.Helper()
+	var b strings.Builder
+	if err := cli.WriteCompletion(&b, sampleModel(t), shell); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// workshop is a directory with the scripts and the program that answers, first in PATH.
+func workshop(t *testing.T) (dir string, environ []string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"git-checkpoint":  answering,
+		"completion.bash": script(t, cli.Bash),
+		"_git-checkpoint": script(t, cli.Zsh),
+		"completion.fish": script(t, cli.Fish),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm", "LC_ALL=C.UTF-8"}
+}
+
+func run(t *testing.T, dir string, environ []string, command ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(command[0]); err != nil {
+		t.Skipf("no %s here", command[0])
+	}
+	process := exec.Command(command[0], command[1:]...)
+	process.Dir, process.Env = dir, environ
+	out, err := process.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command[0], err, out)
+	}
+	return string(out)
+}
+
+// breaks is bash's own COMP_WORDBREAKS but for what no test types.
+const breaks = " \t\n@><=;|&(:"
+
+// readlineWords splits a line as readline does for COMP_WORDS.
+func readlineWords(line string) (words []string) {
+	word, broken := "", false
+	for _, r := range line {
+		isBreak := strings.ContainsRune("@=:", r)
+		if r == ' ' || word != "" && isBreak != broken {
+			if word != "" {
+				words = append(words, word)
+			}
+			word = ""
+		}
+		if r != ' ' {
+			word, broken = word+string(r), isBreak
+		}
+	}
+	return append(words, word)
+}
+
+// bashReplies sources the script in a plain bash, runs setup and, for each line, sets what
+// readline sets and runs call.
+func bashReplies(t *testing.T, setup, breaks, call string, lines []string) [][]string {
+	t.Helper()
+	dir, environ := workshop(t)
+	var driver strings.Builder
+	driver.WriteString("source completion.bash\n" + setup + "\n")
+	for _, line := range lines {
+		words := readlineWords(line)
+		if breaks == " " {
+			words = strings.Split(line, " ")
+		}
+		for i := range words {
+			words[i] = quoted(words[i])
+		}
+		fmt.Fprintf(&driver, "(COMP_WORDBREAKS=%s COMP_LINE=%s COMP_POINT=%d COMP_WORDS=(%s) COMP_CWORD=%d\n%s\nprintf '%%s|' \"${COMPREPLY[@]}\"; echo)\n",
+			quoted(breaks), quoted(line), len(line), strings.Join(words, " "), len(words)-1, call)
+	}
+	return replies(run(t, dir, environ, "bash", "--norc", "-c", driver.String()))
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// replies are the lines of out, each a list whose members end in a bar.
+func replies(out string) (all [][]string) {
+	for line := range strings.Lines(out) {
+		var list []string
+		if line = strings.Trim(line, "\n"); line != "|" {
+			list = strings.Split(strings.TrimSuffix(line, "|"), "|")
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// compareBash asks for all candidates at once: a bash for each takes its time.
+func compareBash(t *testing.T, program, setup, call string) {
+	t.Helper()
+	var lines []string
+	for _, c := range candidates {
+		lines = append(lines, program+c.line)
+	}
+	got := bashReplies(t, setup, breaks, call, lines)
+	if len(got) != len(candidates) {
+		t.Fatalf("%d replies to %d lines: %q", len(got), len(candidates), got)
+	}
+	for i, c := range candidates {
+		if !slices.Equal(got[i], c.want) {
+			t.Errorf("%q: got %q, want %q", lines[i], got[i], c.want)
+		}
+	}
+}
+
+func TestBashCompletion(t *testing.T) { compareBash(t, "git-checkpoint ", "", "__git_checkpoint_main") }
+
+// The same through what git's completion calls and sets.
+func TestBashCompletionThroughGit(t *testing.T) {
+	compareBash(t, "git -C . -p checkpoint ", `__git () { shift; git-checkpoint "$@"; }
+		words=(git -C . -p checkpoint) __git_cmd_idx=4`, "_git_checkpoint")
+}
+
+// git's own completion, where it is installed, finds our function and git our program.
+func TestBashCompletionInGits(t *testing.T) {
+	gits := "/usr/share/bash-completion/completions/git"
+	if _, err := os.Stat(gits); err != nil {
+		t.Skip("git's completion is not installed")
+	}
+	compareBash(t, "git -c a=b --no-pager checkpoint ", "source "+gits, "__git_wrap__git_main")
+}
+
+// Without word breaks the reply is the whole word; files are readline's business, and
+// where nothing is meant it is kept from offering them.
+func TestBashCompletionCorners(t *testing.T) {
+	for _, c := range []struct{ breaks, line, want string }{
+		{" ", "git-checkpoint diff demo:", "demo:3 "},
+		{" ", "git-checkpoint create --session=a", "--session=alpha "},
+		{breaks, "git-checkpoint diff 1 2 ", ""},
+		{breaks, "git-checkpoint create --state=", ""},
+		{breaks, "git-checkpoint create -- cr", ""},
+		{breaks, "git-checkpoint create --message ", "no files "},
+	} {
+		call := `compopt () { COMPREPLY=("no files "); }; __git_checkpoint_main`
+		if got := bashReplies(t, "", c.breaks, call, []string{c.line}); strings.Join(got[0], "|") != c.want {
+			t.Errorf("%q: got %q, want %q", c.line, got[0], c.want)
+		}
+	}
+	call := `COMP_POINT=17; __git_checkpoint_main` // the cursor stands after "cr"
+	if got := bashReplies(t, "", breaks, call, []string{"git-checkpoint crab"}); !slices.Equal(got[0], []string{"create "}) {
+		t.Errorf("in the middle of a word: %q", got[0])
+	}
+}
+
+func TestFishCompletion(t *testing.T) {
+	for _, program := range []string{"git-checkpoint ", "git -C . checkpoint "} {
+		t.Run(program, func(t *testing.T) { testFish(t, program) })
+	}
+}
+
+func testFish(t *testing.T, program string) {
+	dir, environ := workshop(t)
+	if strings.HasPrefix(program, "git ") {
+		if known := run(t, dir, environ, "fish", "-c", "complete -C 'git cherry-p'"); !strings.Contains(known, "cherry-pick") {
+			t.Skip("fish without its completion of git")
+		}
+	}
+	ask := []string{"fish", "-c", `source completion.fish
+		for line in $argv
+			complete -C $line | string replace -r '\t.*' '' | sort | tr '\n' '|'; echo '|'
+		end`}
+	var wanted [][]string
+	for _, c := range candidates {
+		want, ok := fishWants(c.line, c.want)
+		if ok {
+			ask, wanted = append(ask, program+c.line), append(wanted, want)
+		}
+	}
+	got := replies(strings.ReplaceAll(run(t, dir, environ, ask...), "||", "|"))
+	if len(got) != len(wanted) {
+		t.Fatalf("%d replies to %d lines: %q", len(got), len(wanted), got)
+	}
+	for i, want := range wanted {
+		if !slices.Equal(got[i], want) {
+			t.Errorf("%q: got %q, want %q", ask[i+3], got[i], want)
+		}
+	}
+}
+
+// fishWants is what fish makes of a candidate: whole words, sorted, without what ends
+// them. It has more to say of a few lines, and quotes by itself what needs it.
+func fishWants(line string, bash []string) (want []string, ok bool) {
+	if slices.Contains([]string{"create -n", "diff $", "diff ~", "diff .."}, line) {
+		return nil, false
+	}
+	last := line[strings.LastIndex(line, " ")+1:]
+	begun := last[:strings.LastIndexAny(last, "=:")+1]
+	for _, w := range bash {
+		want = append(want, begun+strings.TrimRight(w, " ="))
+	}
+	slices.Sort(want)
+	return want, true
+}
+
+func TestCompletionSyntax(t *testing.T) {
+	dir, environ := workshop(t)
+	for shell, file := range map[string]string{"bash": "completion.bash", "zsh": "_git-checkpoint", "fish": "completion.fish"} {
+		t.Run(shell, func(t *testing.T) { run(t, dir, environ, shell, "-n", file) })
+	}
+}
+
+func TestCompletionRefusals(t *testing.T) {
+	var b strings.Builder
+	if err := cli.WriteCompletion(&b, sampleModel(t), "tcsh"); err == nil || b.Len() > 0 {
+		t.Errorf("tcsh: %v", err)
+	}
+	var odd struct {
+		Flag string `complete:"a;b"`
+	}
+	parser, err := kong.New(&odd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cli.WriteCompletion(&b, parser.Model, cli.Bash); err == nil || b.Len() > 0 {
+		t.Errorf("a kind that is none: %v", err)
+	}
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/term"
+)
+
+// yesFlag answers the question before it is asked.
+type yesFlag struct {
+	Yes bool `short:"y" help:"Do it without asking."`
+}
+
+// asked is how a change wants to be carried out.
+type asked struct {
+	dryRunFlag
+	yesFlag
+}
+
+// outcome makes the answer about a rollback or an undo that was done.
+type outcome func(*checkpoint.RollbackAnswer) answer.Answer
+
+// carryOut shows the plan, asks, goes ahead and says what was done.
+func (a *App) carryOut(ctx context.Context, plan *checkpoint.Rollback, how asked, done outcome) error {
+	planned := answer.Planned{Plan: plan.Answer()}
+	for _, w := range planned.Plan.Warnings {
+		a.warn(w)
+	}
+	if how.DryRun {
+		return a.give(planned)
+	}
+	if err := a.confirm(ctx, planned, how.yesFlag); err != nil {
+		return err
+	}
+	return a.carriedOut(done)(plan.Apply(ctx))
+}
+
+// carriedOut says what was done; it takes what Apply, Continue and Abort give.
+func (a *App) carriedOut(done outcome) func(*checkpoint.RollbackAnswer, error) error {
+	return func(result *checkpoint.RollbackAnswer, err error) error {
+		if err != nil {
+			return err
+		}
+		for _, w := range result.Warnings {
+			a.warn(w)
+		}
+		return a.confirmed(done(result))
+	}
+}
+
+// confirm shows a plan and asks whether to go on. The plan is an answer, so it goes to
+// stdout, except where stdout is to get the JSON of what was done. With nobody to ask
+// the plan is all there is, and the command is refused.
+func (a *App) confirm(ctx context.Context, planned answer.Plan, how yesFlag) error {
+	switch {
+	case how.Yes && (a.quiet || a.json):
+		return nil
+	case how.Yes:
+		return a.tell(a.Terminal.Out, planned)
+	case !a.Terminal.Interactive():
+		if err := a.give(planned.Unconfirmed()); err != nil {
+			return err
+		}
+		return refused("not confirmed, nothing was changed", "--yes (-y) goes ahead without asking")
+	}
+	screen := a.Terminal.Out
+	if a.json {
+		screen = a.Terminal.Err
+	}
+	if err := a.tell(screen, planned); err != nil {
+		return err
+	}
+	yes, err := a.Terminal.Confirm(ctx, "Continue?")
+	if err == nil && !yes {
+		err = refused("not confirmed, nothing was changed")
+	}
+	return err
+}
+
+func unchosen(err error) error {
+	if errors.Is(err, term.ErrQuit) {
+		return refused("nothing was chosen, nothing was changed")
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// CreateCmd is create, also called save.
+type CreateCmd struct {
+	Text           []string     `arg:"" optional:"" help:"The message, without -m."`
+	Message        string       `short:"m" placeholder:"<text>" help:"Say in your own words where the job stands."`
+	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
+	Step           *int         `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
+	Name           string       `placeholder:"<name>" help:"Name of the step, when the workflow has none for it."`
+	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number or a word such as final."`
+	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; manual when not given."`
+	Status         string       `placeholder:"<name>" help:"Status of the job."`
+	State          string       `placeholder:"<file>" help:"JSON document that replaces the state; - reads standard input."`
+	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value of the state, JSON or a string."`
+	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value of the state."`
+	Metric         []assignment `sep:"none" placeholder:"<key>=<value>" help:"Set a metric of the state."`
+	Output         []assignment `sep:"none" placeholder:"<name>=<file>" help:"Keep a file as an output; without a file, drop it."`
+	Error          *string      `placeholder:"<json|text>" help:"What went wrong in the job; empty clears it."`
+	IncludeIgnored []string     `sep:"none" placeholder:"<pathspec>" help:"Capture these ignored files too."`
+	Exclude        []string     `sep:"none" placeholder:"<pathspec>" help:"Leave these files out."`
+	NoTag          bool         `help:"Make no tag for a milestone."`
+	Pin            bool         `help:"Keep it from being pruned."`
+	SkipUnchanged  bool         `help:"Do nothing, with exit code 8, when nothing has changed."`
+	Large          bool         `help:"Go on when a first capture is unusually large."`
+	dryRunFlag
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of create.
+func (*CreateCmd) Help() string {
+	return `
+Everything in the worktree that git would not ignore is captured, tracked or not, and what is staged. HEAD, branches, the index, the stash and the files stay exactly as they are.
+
+Without a session the first checkpoint starts one, named after the branch. Without ` + "`--step`" + ` a milestone takes the next step, and any other trigger hangs on the last one (3+1). State and outputs go on from the current checkpoint; ` + "`--state`" + ` replaces the state, ` + "`--set`" + ` and ` + "`--unset`" + ` edit it.
+
+    git checkpoint save "before the big rename"
+    git checkpoint create --step 3 --name architecture --output spec=docs/spec.md
+    git checkpoint create --set metrics.coverage=81.5 --skip-unchanged`
+}
+
+// Run makes the checkpoint and confirms it.
+func (c *CreateCmd) Run(ctx context.Context, app *App) error {
+	request, err := c.request(app)
+	if err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		made, err := s.Create(ctx, request)
+		if err != nil {
+			return notCreated(err)
+		}
+		for _, w := range made.Warnings {
+			app.warn(w)
+		}
+		if c.DryRun {
+			return app.give(answer.Captured{Detail: made})
+		}
+		return app.confirmed(answer.Created{Detail: made})
+	})
+}
+
+func (c *CreateCmd) request(app *App) (checkpoint.CreateRequest, error) {
+	r := checkpoint.CreateRequest{
+		Message: c.Message, Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
+		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
+		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
+	}
+	if len(c.Text) > 0 {
+		if c.Message != "" {
+			return r, usageError("a message was given twice", "use -m or the text alone, not both")
+		}
+		r.Message = strings.Join(c.Text, " ")
+	}
+	for _, o := range c.Output {
+		r.Outputs = append(r.Outputs, checkpoint.Output{Name: o.Path, File: o.Value})
+	}
+	if c.NoTag {
+		r.Tag = checkpoint.TagNever
+	}
+	if c.Pin {
+		r.Pin = checkpoint.PinYes
+	}
+	if c.SkipUnchanged {
+		r.Unchanged = checkpoint.UnchangedSkip
+	}
+	if c.Large {
+		r.Size = checkpoint.SizeLarge
+	}
+	var err error
+	r.State, err = document(app, c.State)
+	return r, err
+}
+
+// longestDocument bounds what is read before the limit on records is known.
+const longestDocument = 256 << 20
+
+// document reads what --state names.
+func document(app *App, file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	in, from := app.Terminal.In, "standard input"
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, usageError("reading the state: " + err.Error())
+		}
+		defer opened.Close()
+		in, from = opened, file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, longestDocument+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the state from %q: %w", from, err)
+	}
+	if len(text) > longestDocument {
+		return nil, usageError(fmt.Sprintf("the state from %q is larger than 256 MiB", from), "move the large part into an output: --output <name>=<file>")
+	}
+	if len(text) == 0 {
+		return nil, usageError(fmt.Sprintf("the state from %q is empty", from), "an empty state is {}")
+	}
+	return text, nil
+}
+
+// notCreated says first that there is no checkpoint, and, where trying again can
+// help, what the choices are.
+func notCreated(err error) error {
+	kind := checkpoint.KindOf(err)
+	if kind == checkpoint.KindNothing || kind == checkpoint.KindUnusable || kind == checkpoint.KindInterrupt {
+		return err
+	}
+	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err, Hints: hintsOf(err)}
+	if kind == checkpoint.KindFailed {
+		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, go on without it, or pause here")
+	}
+	return told
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// DiffCmd is diff.
+type DiffCmd struct {
+	From  string   `arg:"" name:"a" complete:"ref" help:"Checkpoint to compare from."`
+	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; the worktree as it is now when not given."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Compare only these files."`
+	sessionFlag
+	ExitCode   bool `help:"End with exit code 2 when there are differences."`
+	Stat       bool `xor:"form" help:"Print git's statistics of the files alone."`
+	NameStatus bool `xor:"form" help:"Print git's list of changed files alone."`
+	Patch      bool `xor:"form" short:"p" help:"Print git's diff of the files alone."`
+	jsonFlag
+}
+
+// Help is the detail of diff.
+func (*DiffCmd) Help() string {
+	return `
+Shows what of the state changed (path: old → new), which outputs and files, and the checkpoints and commits between the two.
+
+    git checkpoint diff 3
+    git checkpoint diff 2 4 -p -- src`
+}
+
+// Run compares.
+func (c *DiffCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.Diff(ctx, checkpoint.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
+		if err != nil {
+			return err
+		}
+		err = app.page(ctx, s, func(w io.Writer) error {
+			if flags := c.gitFlags(); flags != nil {
+				code, err := s.DiffFiles(ctx, found, c.Paths, flags, app.git(w))
+				return ended(code, err)
+			}
+			compared := answer.Compared{Difference: found}
+			if c.JSON {
+				return write(w, compared.JSON)
+			}
+			return app.tell(w, compared)
+		})
+		if err == nil && c.ExitCode && found.Differs() {
+			return differs
+		}
+		return err
+	})
+}
+
+func (c *DiffCmd) gitFlags() []string {
+	switch {
+	case c.Stat:
+		return []string{"--stat"}
+	case c.NameStatus:
+		return []string{"--name-status"}
+	case c.Patch:
+		return []string{"--patch"}
+	}
+	return nil
+}
+
+// ended passes on the exit code of a git that has said itself what is wrong.
+func ended(code int, err error) error {
+	if err == nil && code != 0 {
+		return exitCode(code)
+	}
+	return err
+}

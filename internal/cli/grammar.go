@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is the command line as a whole. Commands stand in the order in which the
+// help and the man page list them.
+type grammar struct {
+	ShowHelp helpFlag    `name:"help" short:"h" help:"Show what the command takes."`
+	Color    colorSwitch `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
+
+	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and what people need next."`
+
+	Create CreateCmd `cmd:"" group:"work" aliases:"save" help:"Record where the job stands."`
+	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
+	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
+	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
+	Status StatusCmd `cmd:"" group:"work" help:"Say where the job stands and what changed since."`
+
+	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
+	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback or undo of this worktree."`
+	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session, for audit."`
+	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
+
+	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
+	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
+	Pin     PinCmd     `cmd:"" group:"keep" help:"Keep checkpoints from being pruned."`
+	Unpin   UnpinCmd   `cmd:"" group:"keep" help:"Let checkpoints be pruned again."`
+
+	Init       InitCmd       `cmd:"" group:"setup" help:"Prepare this repository (optional)."`
+	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Take the preparation out again."`
+	Config     ConfigCmd     `cmd:"" group:"setup" help:"Show the settings and where each comes from."`
+	Version    VersionCmd    `cmd:"" group:"setup" help:"Show the version of this program."`
+	Completion CompletionCmd `cmd:"" whole:"" group:"setup" help:"Print a completion script for a shell."`
+	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
+	Man        ManCmd        `cmd:"" whole:"" name:"__man" hidden:"" help:"Print the man page."`
+	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
+}
+
+// Those that change how everything is said tell the App themselves.
+type (
+	colorSwitch string
+	jsonSwitch  bool
+	quietSwitch bool
+)
+
+// AfterApply takes --color.
+func (c colorSwitch) AfterApply(app *App) error {
+	app.color = string(c)
+	return nil
+}
+
+// AfterApply makes answers and errors JSON.
+func (j jsonSwitch) AfterApply(app *App) error {
+	app.json = bool(j)
+	return nil
+}
+
+// AfterApply silences confirmations and warnings.
+func (q quietSwitch) AfterApply(app *App) error {
+	app.quiet = bool(q)
+	return nil
+}
+
+func groups() []kong.Group {
+	return []kong.Group{
+		{Key: "work", Title: "While working:"},
+		{Key: "back", Title: "Going back:"},
+		{Key: "keep", Title: "Sessions and what is kept:"},
+		{Key: "setup", Title: "Setting up:"},
+	}
+}
+
+// Flags that several commands share.
+type (
+	jsonFlag struct {
+		JSON jsonSwitch `name:"json" help:"Answer in JSON."`
+	}
+	quietFlag struct {
+		Quiet quietSwitch `short:"q" help:"Say nothing when all went well."`
+	}
+	sessionFlag struct {
+		Session string `placeholder:"<name>" complete:"session" help:"Session to use instead of the one that is active here."`
+	}
+	dryRunFlag struct {
+		DryRun bool `short:"n" help:"Show what would be done, and do nothing."`
+	}
+)
+
+// narrowed is a grammar with the one command that the line begins with; nil when it
+// begins with none, or with one that is about all the others. To build all of it takes
+// a third of the time in which the program starts.
+func narrowed(args []string) any {
+	if len(args) == 0 {
+		return nil
+	}
+	var kept []reflect.StructField
+	found := false
+	all := reflect.TypeFor[grammar]()
+	for i := range all.NumField() {
+		field := all.Field(i)
+		if _, command := field.Tag.Lookup("cmd"); !command {
+			kept = append(kept, field)
+			continue
+		}
+		_, whole := field.Tag.Lookup("whole")
+		names := append(strings.Split(field.Tag.Get("aliases"), ","), strings.ToLower(field.Name))
+		if args[0] != "" && !whole && slices.Contains(names, args[0]) {
+			kept, found = append(kept, field), true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return reflect.New(reflect.StructOf(kept)).Interface()
+}

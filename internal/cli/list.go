@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// ListCmd is list.
+type ListCmd struct {
+	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the one that is active here."`
+	All     bool   `xor:"which" help:"List every session."`
+	Type    string `placeholder:"<prefix>" help:"Only sessions whose name begins like this."`
+	Trigger string `placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
+	Status  string `placeholder:"<name>" help:"Only checkpoints with this status."`
+	Step    *int   `placeholder:"<n>" help:"Only checkpoints of this step."`
+	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or 30d, 12h."`
+	Where   string `placeholder:"<expression>" help:"Only checkpoints whose record makes this expression true."`
+	Limit   int    `placeholder:"<n>" help:"Only the newest ones, so many."`
+	jsonFlag
+}
+
+// Help is the detail of list.
+func (*ListCmd) Help() string {
+	return `
+The column # is what you type for a checkpoint: 3 is step 3, 6.2 its second iteration, 3+1 the first one after step 3. What a rollback discarded is reached by its id.
+
+    git checkpoint list --where 'state.metrics.build_pass' --limit 1`
+}
+
+// Run lists.
+func (c *ListCmd) Run(ctx context.Context, app *App) error {
+	from, err := since(c.Since, app.now())
+	if err != nil {
+		return err
+	}
+	if c.Limit < 0 {
+		return usageError("--limit takes a number from 1")
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.List(ctx, checkpoint.ListRequest{
+			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
+			Step: c.Step, Since: from, Where: c.Where, Limit: c.Limit,
+		})
+		if err != nil {
+			return err
+		}
+		return app.give(answer.Listed(found))
+	})
+}

@@ -1,0 +1,63 @@
+package cli
+
+// ManCmd prints the man page, for the build.
+type ManCmd struct{}
+
+// Run writes the page from the same grammar as the help.
+func (c *ManCmd) Run(app *App) error {
+	return WriteManPage(app.Terminal.Out, app.model, manPage())
+}
+
+// manPage is what the page says beside the commands. It carries no version and no
+// date, so that it changes only when its text does.
+func manPage() ManPage {
+	return ManPage{
+		Source:      "git-checkpoint",
+		Description: description,
+		ExitStatus: []ManEntry{
+			{"0", "Done. An empty list is no failure."},
+			{"1", "It went wrong."},
+			{"2", "`diff --exit-code` or `status --exit-code`: there are differences."},
+			{"3", "There is no such checkpoint or session."},
+			{"4", "Refused: it would lose something, or was not confirmed. Nothing was changed."},
+			{"5", "Something is corrupt or invalid."},
+			{"6", "The workflow rejects the state or the transition."},
+			{"7", "There is a conflict with a remote."},
+			{"8", "There was nothing to do: `create --skip-unchanged`, or a trigger that is switched off."},
+			{"128", "Not a repository that can be used."},
+			{"129", "The command line is wrong."},
+			{"130", "Interrupted."},
+		},
+		Configuration: []ManEntry{
+			{"checkpoint.enabled", "Whether checkpoints are made here at all. Default: true."},
+			{"checkpoint.session", "Session to use when none is named or active."},
+			{"checkpoint.workflow", "Workflow of sessions that start without one."},
+			{"checkpoint.tag", "Whether a milestone gets a tag. Default: true."},
+			{"checkpoint.maxFileSize", "Larger files are left out, and listed. Default: 100m."},
+			{"checkpoint.maxRecordSize", "A larger record is refused. Default: 50m."},
+			{"checkpoint.<trigger>.enabled", "Whether this trigger makes checkpoints."},
+		},
+		Environment: []ManEntry{
+			{"GIT_CHECKPOINT_SESSION", "Session to use, unless `--session` names one."},
+			{"GIT_CHECKPOINT_<NAME>", "Any setting `checkpoint.<name>`, in capital letters."},
+			{"GIT_CHECKPOINT_NOW", "The time to take for now (RFC 3339), for tests."},
+			{"NO_COLOR", "Set: no colours, unless `--color=always`."},
+			{"GIT_PAGER, PAGER", "The pager of `diff` and `log`, as for git."},
+		},
+		Files: []ManEntry{
+			{"refs/checkpoints/<session>/", "The checkpoints and the journal of a session."},
+			{"refs/notes/checkpoints", "The records, as notes that `git log` can show."},
+			{"refs/tags/checkpoint/<session>/", "Tags of the milestones."},
+			{"<git dir>/checkpoint/", "The active session, locks and caches of this worktree; may be deleted at any time."},
+		},
+		SeeAlso: []string{"git(1)", "git-stash(1)", "git-notes(1)", "git-restore(1)", "git-log(1)"},
+	}
+}
+
+const summary = "Record where a multi-step job stands in a git repository, and take it back there."
+
+const description = `A checkpoint holds the files of the worktree (everything that git would not ignore, tracked or not, and what is staged), the state of the job (a JSON document of its own) with its outputs, and the place: session, step, trigger, time, branch and HEAD. All of it is git objects, so it is pushed, fetched, verified and collected by git, and can be read with plain git.
+
+` + "`git checkpoint`" + ` alone says where the job stands.
+
+A checkpoint is named by its step (` + "`3`" + `, newest live milestone of step 3), iteration (` + "`6.2`" + `), place after a step (` + "`3+2`" + `), label (` + "`cp-03-architecture`" + `), id or a unique part of its beginning, ` + "`latest`" + `, ` + "`@`" + ` (the current one), ` + "`@~1`" + ` (the one before), with a session before it (` + "`demo:3`" + `), by its ref, or by its commit.`

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+)
+
+// OverviewCmd is git checkpoint alone.
+type OverviewCmd struct{}
+
+// Run shows the status and the five commands that people need next.
+func (c *OverviewCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if err := app.give(answer.Stands{Status: found}); err != nil {
+			return err
+		}
+		out := app.Terminal.Out
+		if err := app.view.Line(out); err != nil {
+			return err
+		}
+		for _, name := range []string{"save", "list", "diff", "rollback", "undo"} {
+			node := child(app.model.Node, name)
+			line := fmt.Sprintf("  git checkpoint %-9s", name)
+			if err := app.view.Line(out, render.Span{Role: render.ID, Text: line}, render.Span{Text: " " + node.Help}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// parse is kong's, less the words that are not for it to read: what follows "--" in
+// "diff 3 -- PATH", which ends the checkpoints there and not only the flags, and the
+// options of another program in "log --format=%s". A last positional that is tagged
+// dashed or verbatim gets them as they are.
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	node, depth := named(parser.Model.Node, args)
+	own, rest := args, []string(nil)
+	last := lastPositional(node)
+	switch {
+	case last == nil:
+	case last.Tag.Has("verbatim"):
+		own, rest = ownFlags(node, args, depth)
+	case last.Tag.Has("dashed"):
+		if i := slices.Index(args, "--"); i >= 0 {
+			own, rest = args[:i], args[i+1:]
+		}
+	default:
+		last = nil
+	}
+	parsed, err := parser.Parse(own)
+	if err != nil || last == nil {
+		return parsed, err
+	}
+	if extra := last.Target; extra.Len() > 0 {
+		return nil, usageError(fmt.Sprintf("unexpected argument %s", extra.Index(0)), "paths go after --")
+	}
+	last.Target.Set(reflect.ValueOf(rest))
+	return parsed, nil
+}
+
+// named is the command that the words name, and where its own words begin. No flag
+// before a command takes a command's name for its value.
+func named(node *kong.Node, args []string) (command *kong.Node, depth int) {
+	for i, arg := range args {
+		if arg == "--" || len(node.Children) == 0 {
+			break
+		}
+		if child := child(node, arg); child != nil {
+			node, depth = child, i+1
+		}
+	}
+	return node, depth
+}
+
+func lastPositional(node *kong.Node) *kong.Positional {
+	if n := len(node.Positional); n > 0 {
+		return node.Positional[n-1]
+	}
+	return nil
+}
+
+// ownFlags parts the flags of node and of all commands, as far as they come first, from
+// the rest.
+func ownFlags(node *kong.Node, args []string, depth int) (own, rest []string) {
+	i := depth
+	for i < len(args) {
+		flag, attached := flagOf(node, args[i])
+		if flag == nil {
+			break
+		}
+		i++
+		if !attached && takesValue(flag) {
+			i++
+		}
+	}
+	i = min(i, len(args))
+	return args[:i], args[i:]
+}
+
+// flagOf finds the flag that a word is, and whether it has its value with it.
+func flagOf(node *kong.Node, word string) (flag *kong.Flag, attached bool) {
+	name, _, attached := strings.Cut(word, "=")
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			if name == "--"+f.Name || f.Short != 0 && name == "-"+string(f.Short) {
+				return f, attached
+			}
+		}
+	}
+	return nil, false
+}
+
+func child(node *kong.Node, word string) *kong.Node {
+	for _, c := range node.Children {
+		if c.Name == word || slices.Contains(c.Aliases, word) {
+			return c
+		}
+	}
+	return nil
+}
+
+// colorWish finds --color before the line is parsed, because an error in it has a
+// colour too.
+func colorWish(args []string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--color="); ok {
+			return value
+		}
+		if arg == "--color" && i+1 < len(args) {
+			return args[i+1]
+		}
+		if arg == "--" {
+			break
+		}
+	}
+	return "auto"
+}
+
+// unparsed turns what kong says of a line into one clear error with a hint; help is
+// no error.
+func (a *App) unparsed(err error) error {
+	a.json = wantsJSON(a.args)
+	var bad *kong.ParseError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	node := a.model.Node
+	if selected := bad.Context.Selected(); selected != nil {
+		node = selected
+	}
+	if errors.Is(err, errHelp) {
+		return a.help(node)
+	}
+	message, hints := reworded(bad.Error(), node)
+	return usageError(message, append(hints, callOf(node)+" -h shows what it takes")...)
+}
+
+// reworded puts what people get wrong most in better words than kong's. The patterns
+// are made here because only a line that is wrong needs them.
+func reworded(message string, node *kong.Node) (string, []string) {
+	match := func(pattern string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(message) }
+	var hints []string
+	if m := match(`^(.*), did you mean (.*)\?$`); m != nil {
+		message, hints = m[1], []string{"did you mean " + m[2] + "?"}
+	}
+	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
+		return fmt.Sprintf("%q is no command of %s", m[1], callOf(node)), nearest(m[1], node)
+	}
+	if m := match(`^expected "(.*)"$`); m != nil {
+		return "nothing given for " + m[1], nil
+	}
+	if m := match(`^expected one of (?:"|<)`); m != nil && len(node.Children) > 0 {
+		return callOf(node) + " takes a command", nil
+	}
+	if m := match(`^(\S+): expected .* value but got "EOL"`); m != nil {
+		return m[1] + " takes a value", nil
+	}
+	if m := match(`^(\S+): expected (?:a valid \d+ bit int|int value) but got ("[^"]*").*$`); m != nil {
+		return fmt.Sprintf("%s takes a whole number, not %s", m[1], m[2]), nil
+	}
+	if message == "unknown flag -C" {
+		return message, []string{"-C is git's own: git -C <dir> checkpoint …"}
+	}
+	return message, hints
+}

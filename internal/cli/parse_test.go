@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"pgregory.net/rapid"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+func parsed(t *testing.T, args ...string) (*grammar, error) {
+	t.Helper()
+	g := &grammar{}
+	parser, err := kong.New(g, options(context.Background(), &App{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parse(parser, args)
+	return g, err
+}
+
+// What follows "--" is paths, never a checkpoint and never a flag.
+func TestDashes(t *testing.T) {
+	for _, c := range []struct {
+		args     []string
+		from, to string
+		paths    []string
+	}{
+		{[]string{"diff", "1", "--", "--json"}, "1", "", []string{"--json"}},
+		{[]string{"diff", "1", "2", "--", "a", "--", "b"}, "1", "2", []string{"a", "--", "b"}},
+		{[]string{"--color", "never", "diff", "1", "--"}, "1", "", []string{}},
+		{[]string{"diff", "--stat", "1"}, "1", "", nil},
+	} {
+		g, err := parsed(t, c.args...)
+		if err != nil || g.Diff.From != c.from || g.Diff.To != c.to || !slices.Equal(g.Diff.Paths, c.paths) {
+			t.Errorf("%q: %v, %+v", c.args, err, g.Diff)
+		}
+	}
+	if g, err := parsed(t, "restore", "--", "-n"); err != nil || g.Rollback.Ref != "" || g.Rollback.DryRun {
+		t.Errorf("%v, %+v", err, g.Rollback)
+	}
+	if g, err := parsed(t, "show", "--", "-weird"); err != nil || g.Show.Ref != "-weird" {
+		t.Errorf("%v, %+v", err, g.Show)
+	}
+}
+
+// git log gets its options as they were typed; ours come first.
+func TestVerbatim(t *testing.T) {
+	for _, c := range []struct {
+		args    []string
+		session string
+		rest    []string
+	}{
+		{[]string{"log"}, "", nil},
+		{[]string{"log", "--format=%s", "-3"}, "", []string{"--format=%s", "-3"}},
+		{[]string{"log", "--session", "s", "--session=t", "--", "--help"}, "t", []string{"--", "--help"}},
+		{[]string{"log", "--session=s", "-p", "--session=t"}, "s", []string{"-p", "--session=t"}},
+		{[]string{"--color=never", "log", "--json"}, "", []string{"--json"}},
+	} {
+		g, err := parsed(t, c.args...)
+		if err != nil || g.Log.Session != c.session || !slices.Equal(g.Log.Args, c.rest) {
+			t.Errorf("%q: %v, %+v", c.args, err, g.Log)
+		}
+	}
+}
+
+// A value of a list is one value, whatever commas it has.
+func TestValues(t *testing.T) {
+	g, err := parsed(t, "create", "--set", "a=[1,2]", "--set=b=x=y", "--exclude", "a,b", "--error=", "--output", "spec=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := g.Create
+	if !slices.Equal(c.Set, []assignment{{"a", "[1,2]"}, {"b", "x=y"}}) || !slices.Equal(c.Exclude, []string{"a,b"}) {
+		t.Errorf("%+v", c)
+	}
+	if c.Error == nil || *c.Error != "" || !slices.Equal(c.Output, []assignment{{"spec", ""}}) {
+		t.Errorf("an empty value is lost: %+v", c)
+	}
+}
+
+// No line of words makes the parser panic, and what it refuses is a usage error.
+func FuzzParse(f *testing.F) {
+	for _, line := range []string{"diff\x001\x00--\x00x", "log\x00--format=%s", "create\x00-m\x00x", "-h", "session", "--", "\x00", "diff\x00--session"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		_, err := parsed(t, strings.Split(line, "\x00")...)
+		var bad *kong.ParseError
+		if err != nil && !errors.As(err, &bad) && checkpoint.KindOf(err) != checkpoint.KindUsage {
+			t.Errorf("%q: %v", line, err)
+		}
+	})
+}
+
+// Times are read in the forms that people type.
+func TestSince(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.FixedZone("", 3600))
+	for text, want := range map[string]string{
+		"30d": "2026-10-21T08:00:00Z", "12h": "2026-11-19T20:00:00Z", "2w": "2026-11-06T08:00:00Z", "90s": "2026-11-20T07:58:30Z",
+		"2026-11-19": "2026-11-18T23:00:00Z", "2026-11-19 10:30": "2026-11-19T09:30:00Z", "2026-11-19T10:30:00": "2026-11-19T09:30:00Z",
+		"2026-11-19T10:30:00.5Z": "2026-11-19T10:30:00Z", "2026-11-19T10:30:00+02:00": "2026-11-19T08:30:00Z",
+	} {
+		got, err := since(text, now)
+		if err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"30", "d", "-3d", "yesterday", "2026-13-01", "99999999999d", "3y"} {
+		if _, err := since(text, now); checkpoint.KindOf(err) != checkpoint.KindUsage {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if got, err := since("", now); err != nil || !got.IsZero() {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// No text is read as a time and panics, and "ago" is never in the future.
+func FuzzSince(f *testing.F) {
+	for _, text := range []string{"30d", "2026-11-19", "999999w", "2026-11-19T10:30:00Z", ""} {
+		f.Add(text)
+	}
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := since(text, now)
+		if err == nil && ago().MatchString(text) && got.After(now) {
+			t.Errorf("%q is %v", text, got)
+		}
+	})
+}
+
+// edits is a distance: none to oneself, the same both ways, at most the longer word.
+func TestEdits(t *testing.T) {
+	word := rapid.StringMatching(`[a-c]{1,6}`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := word.Draw(t, "a"), word.Draw(t, "b")
+		if (edits(a, b) == 0) != (a == b) || len(a) <= 3*len(b) && len(b) <= 3*len(a) && edits(a, b) != edits(b, a) || edits(a, b) > max(len(a), len(b)) {
+			t.Fatalf("%q %q: %d and %d", a, b, edits(a, b), edits(b, a))
+		}
+	})
+	if edits("lsit", "list") != 1 || edits("rollbak", "rollback") != 1 || edits(strings.Repeat("x", 1<<20), "list") != 1<<20 {
+		t.Error("edits counts differently")
+	}
+}
+
+// The part of the grammar that a line needs reads it as the whole does.
+func TestNarrowed(t *testing.T) {
+	whole, err := kong.New(&grammar{}, options(context.Background(), &App{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range whole.Model.Children {
+		for _, word := range append([]string{node.Name}, node.Aliases...) {
+			part := narrowed([]string{word, "-x"})
+			if part == nil {
+				if !node.Tag.Has("whole") && !node.Hidden {
+					t.Errorf("%s is read with the whole grammar", word)
+				}
+				continue
+			}
+			parser, err := kong.New(part, options(context.Background(), &App{})...)
+			if err != nil {
+				t.Fatalf("%s: %v", word, err)
+			}
+			if got := parser.Model.Children; len(got) != 1 || usage(got[0]) != usage(node) || len(got[0].Flags) != len(node.Flags) {
+				t.Errorf("%s is not read as the whole grammar reads it", word)
+			}
+			if len(parser.Model.Flags) != len(whole.Model.Flags) {
+				t.Errorf("%s lacks flags of every command", word)
+			}
+		}
+	}
+	for _, args := range [][]string{nil, {""}, {"lsit"}, {"-h"}, {"--color=never", "list"}, {"help"}} {
+		if narrowed(args) != nil {
+			t.Errorf("%q needs the whole grammar", args)
+		}
+	}
+}

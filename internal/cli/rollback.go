@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/term"
+)
+
+// RollbackCmd is rollback, also called restore.
+type RollbackCmd struct {
+	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; on a terminal there is a list to pick from."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Take back only these files."`
+	sessionFlag
+	Branch           bool   `xor:"branch" help:"Move the branch to the commit of the checkpoint."`
+	KeepBranch       bool   `xor:"branch" help:"Leave HEAD and branches, also in a session with a branch of its own."`
+	WorktreeOnly     bool   `xor:"mode" help:"Leave the index alone."`
+	StateOnly        bool   `xor:"mode" help:"Move the session's current checkpoint and print its state; no files."`
+	Produced         bool   `xor:"mode" help:"Only files that changed between checkpoints of this session."`
+	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
+	Force            bool   `help:"Go on during a merge, rebase or bisect; files only."`
+	Reason           string `placeholder:"<text>" help:"Say why, for the history."`
+	Continue         bool   `xor:"end" help:"Finish a rollback that was cut off."`
+	Abort            bool   `xor:"end" help:"Go back to before a rollback that was cut off."`
+	dryRunFlag
+	yesFlag
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of rollback.
+func (*RollbackCmd) Help() string {
+	return `
+First it shows what it will do, and asks. Then it makes a safety checkpoint of everything that is there, always, so that ` + "`git checkpoint undo`" + ` gives it back to the byte. It refuses what it could not give back. HEAD and branches stay where they are unless you say ` + "`--branch`" + `.
+
+    git checkpoint rollback 3 --reason "queue instead"
+    git checkpoint rollback @~1 --dry-run
+    git checkpoint rollback 3 -- src/api.go`
+}
+
+// Run goes back, or says what that would do.
+func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		if c.Continue {
+			return app.carriedOut(rolledBack)(s.Continue(ctx))
+		}
+		if c.Abort {
+			return app.carriedOut(rolledBack)(s.Abort(ctx))
+		}
+		request, err := c.request(ctx, app, s)
+		if err != nil {
+			return err
+		}
+		plan, err := s.PlanRollback(ctx, request)
+		if err != nil {
+			return err
+		}
+		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, rolledBack)
+	})
+}
+
+func rolledBack(d *checkpoint.RollbackAnswer) answer.Answer { return answer.RolledBack{Done: d} }
+
+func (c *RollbackCmd) check() error {
+	switch {
+	case (c.Continue || c.Abort) && (c.Ref != "" || len(c.Paths) > 0 || c.DryRun):
+		return usageError("--continue and --abort take nothing else", "git checkpoint status shows the rollback they are about")
+	case c.StateOnly && len(c.Paths) > 0:
+		return usageError("--state-only moves no files, so it takes no paths")
+	case c.StateOnly && c.Branch:
+		return usageError("--state-only moves no branch")
+	}
+	return nil
+}
+
+func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (checkpoint.RollbackRequest, error) {
+	r := checkpoint.RollbackRequest{
+		Session: c.Session, Ref: c.Ref, Mode: checkpoint.ModeAll, Paths: c.Paths,
+		OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
+	}
+	switch {
+	case c.WorktreeOnly:
+		r.Mode = checkpoint.ModeWorktree
+	case c.StateOnly:
+		r.Mode = checkpoint.ModeState
+	case c.Produced:
+		r.Mode = checkpoint.ModeProduced
+	}
+	switch {
+	case c.Branch:
+		r.Branch = checkpoint.BranchMove
+	case c.KeepBranch:
+		r.Branch = checkpoint.BranchKeep
+	}
+	if r.Ref != "" {
+		return r, nil
+	}
+	var err error
+	r.Ref, err = c.pick(ctx, app, s)
+	return r, err
+}
+
+// pick lets a person choose from the live checkpoints, the newest first.
+func (c *RollbackCmd) pick(ctx context.Context, app *App, s *checkpoint.Service) (string, error) {
+	if !app.Terminal.Interactive() {
+		return "", usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
+	}
+	found, err := s.List(ctx, checkpoint.ListRequest{Session: c.Session})
+	if err != nil {
+		return "", err
+	}
+	var items []term.Item
+	var refs []string
+	for _, listing := range found {
+		for _, item := range listing.Items {
+			if item.Discarded || !item.Valid {
+				continue
+			}
+			subject, _, _ := strings.Cut(item.Message, "\n")
+			items = append([]term.Item{{
+				Key:  render.Escape(answer.Number(item)),
+				Text: render.Escape(item.Label + "  " + app.view.Time(item.CreatedAt) + "  " + subject),
+			}}, items...)
+			refs = append([]string{string(item.ID)}, refs...)
+		}
+	}
+	chosen, err := app.Terminal.Choose(ctx, "Go back to which checkpoint?", items)
+	if err != nil {
+		return "", unchosen(err)
+	}
+	return refs[chosen], nil
+}

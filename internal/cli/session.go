@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// SessionCmd is session and its commands.
+type SessionCmd struct {
+	Start  SessionStartCmd  `cmd:"" help:"Start a session and make it active here."`
+	List   SessionListCmd   `cmd:"" help:"List the sessions."`
+	Show   SessionShowCmd   `cmd:"" help:"Show a session: its checkpoints and rollbacks."`
+	Switch SessionSwitchCmd `cmd:"" help:"Make another session active in this worktree."`
+	Close  SessionCloseCmd  `cmd:"" help:"End a session."`
+	Delete SessionDeleteCmd `cmd:"" help:"Delete all checkpoints of a session; its history stays."`
+}
+
+// Help is the detail of session.
+func (*SessionCmd) Help() string {
+	return `
+A session is one job: its checkpoints are numbered together. Each worktree has one that is active; ` + "`--session`" + ` and ` + "`GIT_CHECKPOINT_SESSION`" + ` choose another for one command.`
+}
+
+// SessionStartCmd is session start.
+type SessionStartCmd struct {
+	Name     string `arg:"" help:"Name of the session."`
+	Workflow string `placeholder:"<name>" complete:"workflow" help:"Workflow that it follows."`
+	Topic    string `placeholder:"<text>" help:"What it is about."`
+	Branch   bool   `help:"Make a branch for it and switch to that."`
+	Fresh    bool   `help:"Close an unfinished session of the same topic as abandoned."`
+	jsonFlag
+	quietFlag
+}
+
+// Run starts a session.
+func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		started, err := s.StartSession(ctx, checkpoint.SessionRequest{
+			Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh,
+		})
+		if err != nil {
+			return err
+		}
+		return app.changed(started, "Session started: %s")
+	})
+}
+
+// SessionListCmd is session list.
+type SessionListCmd struct {
+	jsonFlag
+}
+
+// Run lists the sessions.
+func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.Sessions(ctx)
+		if err != nil {
+			return err
+		}
+		return app.give(answer.Sessions(found))
+	})
+}
+
+// SessionShowCmd is session show.
+type SessionShowCmd struct {
+	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	jsonFlag
+}
+
+// Run shows the manifest.
+func (c *SessionShowCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.ShowSession(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return app.give(answer.Session{Manifest: found})
+	})
+}
+
+// SessionSwitchCmd is session switch.
+type SessionSwitchCmd struct {
+	Name string `arg:"" complete:"session" help:"Session to make active."`
+	jsonFlag
+	quietFlag
+}
+
+// Run makes a session active.
+func (c *SessionSwitchCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		active, err := s.SwitchSession(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return app.changed(active, "Session active here: %s")
+	})
+}
+
+// SessionCloseCmd is session close.
+type SessionCloseCmd struct {
+	Name   string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	Status string `enum:"complete,failed,abandoned" default:"complete" placeholder:"<status>" help:"How it ended: complete, failed or abandoned."`
+	jsonFlag
+	quietFlag
+}
+
+// Run ends a session.
+func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		closed, err := s.ShowSession(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		name := string(closed.Session)
+		if err := s.CloseSession(ctx, name, c.Status); err != nil {
+			return err
+		}
+		if closed, err = s.ShowSession(ctx, name); err != nil {
+			return err
+		}
+		return app.changed(closed, "Session closed as "+c.Status+": %s")
+	})
+}
+
+// SessionDeleteCmd is session delete.
+type SessionDeleteCmd struct {
+	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	yesFlag
+	jsonFlag
+	quietFlag
+}
+
+// Run deletes what a session holds.
+func (c *SessionDeleteCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		plan, err := s.PlanDeleteSession(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return app.remove(ctx, plan, c.yesFlag, func() (*checkpoint.Removed, error) { return s.DeleteSession(ctx, c.Name) })
+	})
+}
+
+// changed confirms what happened to a session.
+func (a *App) changed(now *checkpoint.Manifest, sentence string) error {
+	if a.json {
+		return a.give(answer.Session{Manifest: now})
+	}
+	return a.say(sentence, now.Session)
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// StatusCmd is status.
+type StatusCmd struct {
+	ExitCode bool `help:"End with exit code 2 when files changed since the current checkpoint."`
+	jsonFlag
+}
+
+// Run says where the job stands.
+func (c *StatusCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if err := app.give(answer.Stands{Status: found}); err != nil {
+			return err
+		}
+		if c.ExitCode && len(found.Changed) > 0 {
+			return differs
+		}
+		return nil
+	})
+}

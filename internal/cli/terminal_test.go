@@ -1,0 +1,164 @@
+package cli_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/cli"
+	"git-checkpoint/internal/term"
+)
+
+// repository is a fresh one with two checkpoints, and the working directory.
+func repository(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if out, err := exec.Command("git", "init", "-q", "-b", "main").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, step := range []struct{ content, message string }{{"one\n", "the first"}, {"two\n", "the second"}} {
+		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(step.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _ := at(context.Background(), term.NewFakePipes(""), "save", step.message); code != 0 {
+			t.Fatalf("save: exit %d", code)
+		}
+	}
+}
+
+// at runs the program at a terminal.
+func at(ctx context.Context, screen *term.Fake, args ...string) (int, *term.Fake) {
+	screen.Environ = append(screen.Environ, "PATH="+os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.com")
+	return cli.Main(ctx, screen.Terminal, args, "1.2.3"), screen
+}
+
+func content(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A person is shown the plan and asked; anything but yes changes nothing and is exit 4.
+func TestRollbackAsks(t *testing.T) {
+	for _, c := range []struct {
+		answers []string
+		code    int
+		content string
+	}{
+		{[]string{""}, 4, "two\n"}, {[]string{"n"}, 4, "two\n"}, {nil, 4, "two\n"}, {[]string{"y"}, 0, "one\n"},
+	} {
+		repository(t)
+		code, screen := at(context.Background(), term.NewFake(c.answers...), "rollback", "1")
+		if code != c.code || content(t) != c.content {
+			t.Errorf("%q: exit %d, content %q, %s", c.answers, code, content(t), screen.Stderr())
+		}
+		if !strings.Contains(screen.Stdout(), "write") || !strings.Contains(screen.Stderr(), "Continue? [y/N] ") {
+			t.Errorf("%q: no plan or no question: %s%s", c.answers, screen.Stdout(), screen.Stderr())
+		}
+	}
+}
+
+// Ctrl+C at the question is exit 130 and changes nothing.
+func TestRollbackInterrupted(t *testing.T) {
+	repository(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	screen := term.NewFake(term.Interrupt)
+	screen.OnInterrupt = cancel
+	code, _ := at(ctx, screen, "rollback", "1")
+	if code != 130 || content(t) != "two\n" {
+		t.Errorf("exit %d, content %q, %s", code, content(t), screen.Stderr())
+	}
+}
+
+// With --json stdout has the JSON of what was done alone; plan and question are beside it.
+func TestRollbackAsksInJSON(t *testing.T) {
+	repository(t)
+	code, screen := at(context.Background(), term.NewFake("y"), "rollback", "1", "--json")
+	if code != 0 || !strings.HasPrefix(screen.Stdout(), "{") || strings.Count(screen.Stdout(), "\n") != 1 {
+		t.Errorf("exit %d, stdout %s", code, screen.Stdout())
+	}
+	if !strings.Contains(screen.Stderr(), "Discards") {
+		t.Errorf("no plan: %s", screen.Stderr())
+	}
+}
+
+// Without a checkpoint there is a list to pick from, the newest first.
+func TestRollbackPicks(t *testing.T) {
+	repository(t)
+	code, screen := at(context.Background(), term.NewFake("1", "y"), "rollback")
+	if code != 0 || content(t) != "one\n" {
+		t.Errorf("exit %d, content %q, %s", code, content(t), screen.Stderr())
+	}
+	if first, second := strings.Index(screen.Stderr(), "the second"), strings.Index(screen.Stderr(), "the first"); first < 0 || second < first {
+		t.Errorf("not listed, newest first: %s", screen.Stderr())
+	}
+	if code, screen = at(context.Background(), term.NewFake("q"), "rollback"); code != 4 || content(t) != "one\n" {
+		t.Errorf("left: exit %d, %s", code, screen.Stderr())
+	}
+}
+
+// A terminal gets colours, short hashes and relative times; a pipe, NO_COLOR, a dumb
+// terminal and --color=never get none, --color=always does; git's pager is a terminal.
+func TestLooks(t *testing.T) {
+	repository(t)
+	for _, c := range []struct {
+		screen   *term.Fake
+		environ  string
+		args     []string
+		coloured bool
+		aligned  bool
+	}{
+		{term.NewFake(), "", []string{"list"}, true, true},
+		{term.NewFake(), "NO_COLOR=1", []string{"list"}, false, true},
+		{term.NewFake(), "TERM=dumb", []string{"list"}, false, true},
+		{term.NewFake(), "", []string{"--color=never", "list"}, false, true},
+		{term.NewFake(), "", []string{"list", "--color", "never"}, false, true},
+		{term.NewFakePipes(""), "", []string{"list"}, false, false},
+		{term.NewFakePipes(""), "", []string{"--color=always", "list"}, true, false},
+		{term.NewFakePipes(""), "GIT_PAGER_IN_USE=true", []string{"list"}, true, true},
+		{term.NewFake(), "", []string{"diff", "1", "2", "-p"}, true, false},
+		{term.NewFakePipes(""), "", []string{"diff", "1", "2", "-p"}, false, false},
+	} {
+		c.screen.Environ = append(c.screen.Environ, c.environ)
+		code, screen := at(context.Background(), c.screen, c.args...)
+		if coloured := strings.Contains(screen.Stdout(), "\x1b["); code != 0 || coloured != c.coloured {
+			t.Errorf("%q %s: exit %d, coloured %v: %q %s", c.args, c.environ, code, coloured, screen.Stdout(), screen.Stderr())
+		}
+		if aligned := strings.Contains(screen.Stdout(), "ago"); aligned != c.aligned {
+			t.Errorf("%q %s: aligned %v: %q", c.args, c.environ, aligned, screen.Stdout())
+		}
+	}
+}
+
+// Errors on a terminal are coloured as stderr is, not as stdout is.
+func TestErrorLooks(t *testing.T) {
+	_, screen := at(context.Background(), term.NewFake(), "lsit")
+	if !strings.HasPrefix(screen.Stderr(), "\x1b[1;31merror:\x1b[0m ") {
+		t.Errorf("%q", screen.Stderr())
+	}
+	_, screen = at(context.Background(), term.NewFake(), "lsit", "--color=never")
+	if !strings.HasPrefix(screen.Stderr(), "error: ") {
+		t.Errorf("%q", screen.Stderr())
+	}
+}
+
+// diff and log go through the pager of a person, as git's do.
+func TestPaged(t *testing.T) {
+	repository(t)
+	for _, args := range [][]string{{"diff", "1", "2"}, {"log"}, {"show", "-p"}} {
+		screen := term.NewFake()
+		screen.Environ = append(screen.Environ, "GIT_PAGER=sed s/^/paged:/")
+		code, _ := at(context.Background(), screen, args...)
+		if code != 0 || !strings.HasPrefix(screen.Stdout(), "paged:") {
+			t.Errorf("%q: exit %d: %s%s", args, code, screen.Stdout(), screen.Stderr())
+		}
+	}
+}
