@@ -52,6 +52,7 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 	if r.plan == nil {
 		return r.applyState(ctx)
 	}
+	r.s.trace("planned")
 	shot, err := r.s.shots()
 	if err != nil {
 		return nil, err
@@ -60,19 +61,23 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
+	r.s.trace("secured")
 	staged, err := shot.Stage(ctx, r.plan)
 	if err != nil {
 		return nil, classify(err)
 	}
+	r.s.trace("staged")
 	safety, err := r.makeSafety(ctx, modes)
 	if err != nil {
 		staged.Cancel()
 		return nil, err
 	}
+	r.s.trace("safety")
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
 		err = r.begin(staged, meta)
 	}
+	r.s.trace("begun")
 	if err != nil {
 		staged.Cancel()
 		return nil, classify(err)
@@ -96,12 +101,16 @@ func (s *Service) finish(ctx context.Context, staged *snapshot.Restore, meta int
 	if err == nil && meta.Branch.Moved {
 		err = s.repo.MoveHead(ctx, git.HeadMove{Branch: meta.Branch.Target, To: meta.Branch.To, Reason: meta.Reason})
 	}
+	s.trace("head")
 	if err == nil {
 		err = s.recordMove(ctx, meta)
 	}
+	s.trace("event")
 	if err == nil {
 		answer.DryRun, answer.Safety = false, meta.Safety
-		return answer, classify(staged.Finish())
+		err = staged.Finish()
+		s.trace("finished")
+		return answer, classify(err)
 	}
 	return nil, s.goBack(context.WithoutCancel(ctx), staged, meta, err)
 }

@@ -167,7 +167,16 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	}
 	c.record.Files = record.NewFiles(created, modified, deleted)
 	sn := &c.record.Snapshot
-	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, c.modes
+	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
+	for p, m := range c.capture.Modes {
+		sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
+	}
+	for p, m := range c.modes {
+		sn.Modes[p] = m
+	}
+	if c.capture.ModesKnown {
+		c.snapshotExtra("modes_known", true)
+	}
 	for _, sk := range c.capture.Skipped {
 		sn.Skipped = append(sn.Skipped, record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size})
 	}
@@ -208,13 +217,19 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	return nil
 }
 
-// gitExtra adds a member to the record's git.
-func (c *creation) gitExtra(member string, value any) {
-	if c.record.Git.Extra == nil {
-		c.record.Git.Extra = map[string]json.RawMessage{}
+// gitExtra adds a member to the record's git, snapshotExtra to its snapshot.
+func (c *creation) gitExtra(member string, value any) { addExtra(&c.record.Git.Extra, member, value) }
+
+func (c *creation) snapshotExtra(member string, value any) {
+	addExtra(&c.record.Snapshot.Extra, member, value)
+}
+
+func addExtra(to *map[string]json.RawMessage, member string, value any) {
+	if *to == nil {
+		*to = map[string]json.RawMessage{}
 	}
-	raw, _ := json.Marshal(value) //nolint:errcheck // a word or a boolean never fails
-	c.record.Git.Extra[member] = raw
+	raw, _ := json.Marshal(value) //nolint:errcheck // words, booleans and paths never fail
+	(*to)[member] = raw
 }
 
 func (c *creation) composeGit() {
@@ -234,9 +249,7 @@ func (c *creation) composeGit() {
 	}
 	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = toPaths(ix.IntentToAdd), toPaths(ix.AssumeUnchanged), toPaths(ix.SparsePresent)
 	if len(c.ignored) > 0 {
-		// Never fails: paths are strings.
-		list, _ := json.Marshal(toPaths(c.ignored)) //nolint:errcheck // see above
-		c.record.Snapshot.Extra = map[string]json.RawMessage{"ignored": list}
+		c.snapshotExtra("ignored", toPaths(c.ignored))
 	}
 }
 

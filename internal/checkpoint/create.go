@@ -61,10 +61,12 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	if req.DryRun {
 		return c.dryRun(ctx)
 	}
+	s.trace("captured")
 	res, err := s.store.Transact(ctx, c.session, c.build)
 	if err != nil {
 		return nil, c.repair(ctx, err)
 	}
+	s.trace("recorded")
 	for _, w := range res.Warnings {
 		s.warn(w)
 	}
@@ -183,6 +185,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	if err := c.write(ctx); err != nil {
 		return change, err
 	}
+	c.s.trace("written")
 	if v.State == nil {
 		start, err := c.s.startEvent(c.session, c.def.Name, c.record.Topic, string(c.s.repo.Head.Branch))
 		if err != nil {

@@ -125,6 +125,7 @@ func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID,
 		}
 		return change, nil
 	})
+	s.trace("dropped")
 	for _, w := range res.Warnings {
 		s.warn(w)
 	}

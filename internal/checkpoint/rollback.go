@@ -201,6 +201,7 @@ func (s *Service) readContents(ctx context.Context, m name.OID) (c contents, err
 func (r *Rollback) target(got contents) (snapshot.Target, error) {
 	rec := r.record
 	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Modes: map[string]fs.FileMode{}}
+	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
 	for _, sk := range rec.Snapshot.Skipped {
 		t.Skipped = append(t.Skipped, string(sk.Path))
 	}

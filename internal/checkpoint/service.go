@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -36,6 +37,8 @@ type Service struct {
 	now   func() time.Time
 	warn  func(string)
 	where *settings
+
+	reached int // how often the failpoint was
 }
 
 // Open finds the repository. An error is of KindUnusable when there is none.
@@ -43,6 +46,9 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	repo, err := git.Open(ctx, git.Options{Dir: o.Dir, Env: o.Env})
 	if err != nil {
 		return nil, classify(err)
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -17,6 +17,3 @@ func (s *Service) whereExpression(text string) (func(json.RawMessage) (bool, err
 	}
 	return fits, nil
 }
-
-// trace is called between the steps of what must survive a kill.
-func (s *Service) trace(string) {}

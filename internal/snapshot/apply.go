@@ -148,6 +148,17 @@ func (w *worktree) removeEmpty(dir string) error {
 	return w.root.Remove(dir)
 }
 
+// removeDir removes an empty directory, and never a file that took its name.
+func (w *worktree) removeDir(dir string) error {
+	info, err := w.lstat(dir)
+	if err != nil || info == nil || !info.IsDir() {
+		return errors.Join(err, errNoDirectory)
+	}
+	return w.root.Remove(dir)
+}
+
+var errNoDirectory = errors.New("not a directory")
+
 // removeEmptied removes the directories that deletions left empty, as git does,
 // deepest first; never the one the user stands in.
 func (r *Restore) removeEmptied() {
@@ -158,7 +169,7 @@ func (r *Restore) removeEmptied() {
 	sort.Slice(dirs, func(i, j int) bool { return len(dirs[i]) > len(dirs[j]) })
 	for _, d := range dirs {
 		if !covers(d, path.Clean(r.shot.repo.Prefix)) {
-			r.shot.tree.root.Remove(d) //nolint:errcheck // it is not empty
+			r.shot.tree.removeDir(d) //nolint:errcheck // it is not empty
 		}
 	}
 }
@@ -224,7 +235,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
-		if _, keep := r.intent.Directories[d]; keep || r.shot.tree.root.Remove(d) != nil {
+		if _, keep := r.intent.Directories[d]; keep || r.shot.tree.removeDir(d) != nil {
 			break // it was there before, or holds something
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sort"
 	"strings"
 
@@ -70,7 +71,10 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Capture{Index: state, Raw: map[string]name.OID{}, Touched: map[string]bool{}}
+	c := &Capture{Index: state, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown}
+	if c.Modes == nil {
+		c.Modes = map[string]fs.FileMode{}
+	}
 	edits := map[string]git.Entry{}
 	files, err := s.choose(ctx, private, scan, rules, c, edits)
 	if err != nil {
@@ -212,6 +216,9 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candi
 		return skip(ReasonLarge, info.Size())
 	case !symlink && !s.tree.readable(p):
 		return skip(ReasonUnreadable, info.Size())
+	}
+	if !symlink && unusual(info.Mode().Perm()) {
+		c.Modes[p] = info.Mode().Perm()
 	}
 	return &candidate{p, modeOf(info), info.Size(), tracked}, nil
 }

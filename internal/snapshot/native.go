@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"runtime"
@@ -48,7 +49,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 	if p.index.Flagged || p.links {
 		return s.git.Scan(ctx, p)
 	}
-	w := &walk{top: s.top, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	w := &walk{top: s.top, scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	w.load(p)
 	w.group.Add(1)
 	w.dir(ctx, "", 0, len(w.entries))
@@ -96,6 +97,7 @@ type dirFound struct {
 	tracked        []Tracked
 	names, special []string
 	unreadable     []string
+	modes          map[string]fs.FileMode
 }
 
 // dir compares the directory at prefix ("" or "a/b/") with entries lo to hi, all
@@ -122,6 +124,7 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	w.mu.Lock()
 	w.scan.Tracked = append(w.scan.Tracked, f.tracked...)
 	w.scan.Unreadable = append(w.scan.Unreadable, f.unreadable...)
+	maps.Copy(w.scan.Modes, f.modes)
 	w.names, w.special = append(w.names, f.names...), append(w.special, f.special...)
 	w.mu.Unlock()
 }
@@ -250,6 +253,11 @@ func (f *dirFound) file(w *walk, e git.IndexEntry, name string, types map[string
 		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
 	case w.changed(e, &st):
 		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode})
+	case st.Mode&unix.S_IFMT == unix.S_IFREG && unusual(fs.FileMode(st.Mode&0o777)):
+		if f.modes == nil {
+			f.modes = map[string]fs.FileMode{}
+		}
+		f.modes[e.Path] = fs.FileMode(st.Mode & 0o777)
 	}
 }
 

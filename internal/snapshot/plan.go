@@ -19,6 +19,8 @@ type Target struct {
 	Raw     map[string]name.OID
 	Skipped []string               // not captured then: they stay untouched
 	Modes   map[string]fs.FileMode // permission bits that differ from git's own
+
+	ModesKnown bool // a file that Modes does not have had none of its own
 }
 
 // Scope limits a restore. The zero Scope is everything.
@@ -267,28 +269,34 @@ func (o Op) content() name.OID {
 	return o.New.OID
 }
 
-// permissions notes the bits beyond git's that a rewritten file keeps.
+// permissions settles the bits beyond git's: those that the target had, else, where
+// nothing is known of it, those that the file has now.
 func (s *Shot) permissions(p *Plan) error {
+	plain, exec, err := s.defaultModes()
+	if err != nil {
+		return err
+	}
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if !regular(o.New.Mode) {
 			continue
 		}
-		perm, known := p.Target.Modes[o.Path]
-		info := p.seen[o.Path]
-		if !known && (info == nil || !info.Mode().IsRegular()) {
-			continue
-		}
-		if !known {
-			perm = info.Mode().Perm()
-		}
-		perm &^= 0o111
+		usual := plain
 		if o.New.Mode == git.ModeExec {
-			perm |= perm & 0o444 >> 2
+			usual = exec
 		}
-		o.Perm = perm | 0o600
-		if known {
-			o.Perm = p.Target.Modes[o.Path]
+		info := p.seen[o.Path]
+		perm, known := p.Target.Modes[o.Path]
+		switch {
+		case known:
+			o.Perm = perm
+		case info == nil || !info.Mode().IsRegular(), p.Target.ModesKnown && unusual(info.Mode().Perm()):
+			o.Perm = usual
+		default:
+			o.Perm = info.Mode().Perm() &^ 0o111
+			if o.New.Mode == git.ModeExec {
+				o.Perm |= o.Perm & 0o444 >> 2
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -23,6 +24,9 @@ type Scan struct {
 	Nested     []string // directories that are repositories of their own
 	Unreadable []string // directories that could not be read, ending in "/"
 	Special    []string // sockets and the like, as far as they were met
+
+	Modes      map[string]fs.FileMode // of tracked files that did not change: unusual ones
+	ModesKnown bool
 }
 
 // Tracked is an index entry that the worktree does not match.

@@ -5,6 +5,8 @@
 package snapshot
 
 import (
+	"io/fs"
+
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 )
@@ -55,6 +57,20 @@ type Capture struct {
 	AtRisk  []Skip              // captured, but not sure to come back exactly
 	New     []name.OID          // objects that this capture may have written
 	Touched map[string]bool     // paths that differ from the index, deleted ones too
+
+	// Modes are permission bits that no umask gives, as 0600. ModesKnown says that
+	// all files were looked at.
+	Modes      map[string]fs.FileMode
+	ModesKnown bool
+}
+
+// unusual reports whether permission bits say more than git's one bit does.
+func unusual(perm fs.FileMode) bool {
+	switch perm {
+	case 0o644, 0o664, 0o666, 0o755, 0o775, 0o777:
+		return false
+	}
+	return true
 }
 
 // Rules say what a capture takes. Paths are relative to the top of the worktree.
