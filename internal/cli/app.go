@@ -37,7 +37,7 @@ type App struct {
 // has started (git -p checkpoint …) is a person's screen too.
 func (a *App) look(color string) {
 	when, err := render.ParseColorWhen(color)
-	if err != nil {
+	if err != nil || color == "" {
 		when = render.ColorAuto
 	}
 	t := a.Terminal
@@ -84,7 +84,21 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	a.lookConfigured(s)
 	return do(s)
+}
+
+// lookConfigured takes colours as git is configured to, unless the line says how.
+func (a *App) lookConfigured(s *checkpoint.Service) {
+	if colorWish(a.args) != "" {
+		return
+	}
+	for _, key := range []string{"color.checkpoint", "color.ui"} {
+		if value, set := s.Setting(key); set {
+			a.look(value)
+			return
+		}
+	}
 }
 
 // give writes an answer to stdout in the form that was asked for.

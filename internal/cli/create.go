@@ -52,7 +52,7 @@ Without a session the first checkpoint starts one, named after the branch. Witho
 
 // Run makes the checkpoint and confirms it.
 func (c *CreateCmd) Run(ctx context.Context, app *App) error {
-	request, err := c.request(app)
+	request, err := c.request(ctx, app)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-func (c *CreateCmd) request(app *App) (checkpoint.CreateRequest, error) {
+func (c *CreateCmd) request(ctx context.Context, app *App) (checkpoint.CreateRequest, error) {
 	r := checkpoint.CreateRequest{
 		Message: c.Message, Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
@@ -98,19 +98,38 @@ func (c *CreateCmd) request(app *App) (checkpoint.CreateRequest, error) {
 	if c.Large {
 		r.Size = checkpoint.SizeLarge
 	}
+	if c.State == "" {
+		return r, nil
+	}
 	var err error
-	r.State, err = document(app, c.State)
+	r.State, err = document(ctx, app, c.State)
 	return r, err
 }
 
 // longestDocument bounds what is read before the limit on records is known.
 const longestDocument = 256 << 20
 
-// document reads what --state names.
-func document(app *App, file string) ([]byte, error) {
-	if file == "" {
-		return nil, nil
+// document reads what --state names. A read from a terminal or a pipe cannot be
+// interrupted, so it is left behind when the program is.
+func document(ctx context.Context, app *App, file string) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
 	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := readDocument(app, file)
+		done <- result{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.text, r.err
+	}
+}
+
+func readDocument(app *App, file string) ([]byte, error) {
 	in, from := app.Terminal.In, "standard input"
 	if file != "-" {
 		opened, err := os.Open(file)

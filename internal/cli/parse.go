@@ -116,7 +116,7 @@ func colorWish(args []string) string {
 			break
 		}
 	}
-	return "auto"
+	return ""
 }
 
 // unparsed turns what kong says of a line into one clear error with a hint; help is

@@ -138,6 +138,39 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+// What git is configured to counts for colours, after the line.
+func TestConfiguredColours(t *testing.T) {
+	repository(t)
+	for _, c := range []struct {
+		key, value string
+		args       []string
+		screen     *term.Fake
+		coloured   bool
+	}{
+		{"color.ui", "never", []string{"list"}, term.NewFake(), false},
+		{"color.ui", "never", []string{"list", "--color=auto"}, term.NewFake(), true},
+		{"color.ui", "always", []string{"list"}, term.NewFakePipes(""), true},
+		{"color.checkpoint", "false", []string{"list"}, term.NewFake(), false},
+		{"color.ui", "nonsense", []string{"list"}, term.NewFake(), true},
+	} {
+		c.screen.Environ = append(c.screen.Environ, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0="+c.key, "GIT_CONFIG_VALUE_0="+c.value)
+		code, screen := at(context.Background(), c.screen, c.args...)
+		if coloured := strings.Contains(screen.Stdout(), "\x1b["); code != 0 || coloured != c.coloured {
+			t.Errorf("%s=%s %q: exit %d, coloured %v: %s", c.key, c.value, c.args, code, coloured, screen.Stderr())
+		}
+	}
+}
+
+// Ctrl+C while the state is read is exit 130 at once.
+func TestStateInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	screen := term.NewFake(term.Interrupt)
+	screen.OnInterrupt = cancel
+	if code, _ := at(ctx, screen, "create", "--state", "-"); code != 130 {
+		t.Errorf("exit %d, %s", code, screen.Stderr())
+	}
+}
+
 // Errors on a terminal are coloured as stderr is, not as stdout is.
 func TestErrorLooks(t *testing.T) {
 	_, screen := at(context.Background(), term.NewFake(), "lsit")

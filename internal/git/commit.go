@@ -127,11 +127,12 @@ func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
 }
 
 // History reads all commits reachable from tip that none of known reaches, in
-// one process, without their object headers other than tree, parents, dates.
+// one process. Of their further headers Other has the encoding alone; a message in
+// another encoding is given in UTF-8.
 func (r *Repo) History(ctx context.Context, tip name.OID, known ...name.OID) ([]Commit, error) {
-	const format = "%H%x00%T%x00%P%x00%ad%x00%cd%x00%an <%ae>%x00%cn <%ce>%x00%B%x00"
-	const fields = 8
-	args := []string{"rev-list", "--no-commit-header", "--encoding=none", "--date=raw", "--format=" + format, string(tip)}
+	const format = "%H%x00%T%x00%P%x00%ad%x00%cd%x00%an <%ae>%x00%cn <%ce>%x00%e%x00%B%x00"
+	const fields = 9
+	args := []string{"rev-list", "--no-commit-header", "--encoding=UTF-8", "--date=raw", "--format=" + format, string(tip)}
 	for _, k := range known {
 		args = append(args, "^"+string(k))
 	}
@@ -145,7 +146,10 @@ func (r *Repo) History(ctx context.Context, tip name.OID, known ...name.OID) ([]
 		if len(f) < fields {
 			break // the newline after the last one
 		}
-		c := Commit{OID: name.OID(strings.TrimPrefix(f[0], "\n")), Tree: name.OID(f[1]), Message: f[7]}
+		c := Commit{OID: name.OID(strings.TrimPrefix(f[0], "\n")), Tree: name.OID(f[1]), Message: f[8]}
+		if f[7] != "" {
+			c.Other = "encoding " + f[7] + "\n"
+		}
 		for _, p := range strings.Fields(f[2]) {
 			c.Parents = append(c.Parents, name.OID(p))
 		}

@@ -152,7 +152,7 @@ func TestHistory(t *testing.T) {
 			if latin.OID, err = r.WriteCommit(ctx(t), latin); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := r.History(ctx(t), latin.OID); err != nil || got[0].Message != latin.Message {
+			if got, err := r.History(ctx(t), latin.OID); err != nil || got[0].Other != latin.Other || got[0].Message != "café\n" {
 				t.Errorf("in another encoding: %q %v", got[0].Message, err)
 			}
 			if got, err = r.History(ctx(t), parents[0], want[parents[0]].Parents...); err != nil || len(got) != 1 {

@@ -1,12 +1,10 @@
 package git
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -94,46 +92,6 @@ func TestWriterMendsEmptyObject(t *testing.T) {
 	if got := f.git("cat-file", "-p", string(oid)); got != "lost in a crash" {
 		t.Errorf("%q", got)
 	}
-}
-
-// Modes of files and directories are those that git would give them.
-func TestWriterModes(t *testing.T) {
-	for _, umask := range []int{0o022, 0o002, 0o077} {
-		for _, shared := range []string{"umask", "group", "all", "0640", "0660", "0600", "nonsense"} {
-			t.Run(shared, func(t *testing.T) {
-				defer syscall.Umask(syscall.Umask(umask))
-				f := newFixture(t)
-				r := f.open("GIT_CONFIG_PARAMETERS='core.sharedRepository=" + shared + "'")
-				oid, err := r.WriteObject(ctx(t), "blob", []byte("ours"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				ours := modes(t, f.loosePath(oid))
-				if err := os.RemoveAll(filepath.Dir(f.loosePath(oid))); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := f.try("ours", "-c", "core.sharedRepository="+shared, "hash-object", "-w", "--stdin"); err != nil {
-					return // git refuses the value
-				}
-				if theirs := modes(t, f.loosePath(oid)); ours != theirs {
-					t.Errorf("umask %03o: %v, git's %v", umask, ours, theirs)
-				}
-			})
-		}
-	}
-}
-
-func modes(t *testing.T, path string) [2]fs.FileMode {
-	t.Helper()
-	file, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.Stat(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return [2]fs.FileMode{file.Mode(), dir.Mode()}
 }
 
 // Inside a quarantine objects go where git says.

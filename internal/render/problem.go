@@ -31,7 +31,7 @@ func (p Problem) JSON(w io.Writer) error {
 		Message string   `json:"message"`
 		Hints   []string `json:"hints"`
 	}
-	m := members{p.Kind, p.Message, p.Hints}
+	m := members(p)
 	if m.Hints == nil {
 		m.Hints = []string{} // never null: the member is a list
 	}

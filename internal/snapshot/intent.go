@@ -24,7 +24,6 @@ type Intent struct {
 	LockInode   uint64                 // 0: not known
 	IndexTree   name.OID               // staged tree afterwards
 	Index       *IndexState            // nil: the index stays
-	PartIndex   bool                   // only part of the index changes: its flags stay
 	Directories map[string]fs.FileMode // permission bits of directories that may go
 	HasIndex    bool                   // old-index holds the index from before
 }

@@ -67,7 +67,8 @@ type Plan struct {
 	Collisions []Collision
 	Kept       []string // paths that stay untouched by rule although the two sides differ
 	Risk       []Skip
-	IndexTree  name.OID // the staged tree afterwards; empty when the index stays
+	IndexTree  name.OID    // the staged tree afterwards; empty when the index stays
+	Index      *IndexState // what else the index holds afterwards; nil when it stays
 
 	seen map[string]fs.FileInfo // what planning saw at the paths of Ops
 }
@@ -110,6 +111,10 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 // on either side stay as they are now.
 func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
 	untouched := untouchedPaths(p)
+	changes, err := s.sparseChanges(ctx, p, changes)
+	if err != nil {
+		return err
+	}
 	at := map[string]bool{}
 	for _, c := range changes {
 		at[c.Path] = true
@@ -205,23 +210,7 @@ func untouchedPaths(p *Plan) func(string) bool {
 	for _, sk := range p.Target.Skipped {
 		skipped[strings.TrimSuffix(sk, "/")] = true
 	}
-	sparse := map[string]bool{}
-	present := map[string]bool{}
-	for _, q := range p.Cur.Index.SparsePresent {
-		present[q] = true
-	}
-	if p.Target.Index != nil {
-		for _, q := range p.Target.Index.SparsePresent {
-			present[q] = true
-		}
-	}
-	for _, q := range p.Cur.Index.SkipWorktree {
-		sparse[q] = !present[q]
-	}
 	return func(q string) bool {
-		if sparse[q] {
-			return true
-		}
 		for d := q; len(skipped) > 0 && d != "."; d = path.Dir(d) {
 			if skipped[d] {
 				return true
@@ -307,10 +296,11 @@ func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
 	if p.Scope.SkipIndex || p.Target.Index == nil {
 		return nil
 	}
-	p.IndexTree = p.Target.Index.Tree
+	p.IndexTree, p.Index = p.Target.Index.Tree, p.Target.Index
 	if p.Scope.Only == nil {
 		return nil
 	}
+	p.Index = mixed(p.Cur.Index, *p.Target.Index, p.Scope.Only)
 	changes, err := s.repo.DiffTrees(ctx, p.Cur.Index.Tree, p.Target.Index.Tree)
 	if err != nil {
 		return err

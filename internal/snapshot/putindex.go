@@ -66,10 +66,8 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 			return fmt.Errorf("restore the staged state: %w", err)
 		}
 	}
-	if !r.intent.PartIndex {
-		if err := restoreFlags(p.state, *want, s.repo.HashLen(), run); err != nil {
-			return fmt.Errorf("restore the staged state: %w", err)
-		}
+	if err := s.restoreFlags(ctx, p, *want, run); err != nil {
+		return fmt.Errorf("restore the staged state: %w", err)
 	}
 	if err := run("", "update-index", "-q", "--unmerged", "--refresh"); err != nil && git.ExitCode(err) != 1 { // 1: some entry differs
 		return fmt.Errorf("refresh the index: %w", err)
@@ -78,14 +76,14 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 }
 
 // restoreFlags sets conflict stages, intent-to-add and the two flag bits.
-func restoreFlags(have, want IndexState, hashLen int, run func(string, ...string) error) error {
+func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexState, run func(string, ...string) error) error {
 	if len(want.Unmerged) > 0 {
 		var in strings.Builder
 		done := map[string]bool{}
 		for _, u := range want.Unmerged {
 			if !done[u.Path] {
 				done[u.Path] = true
-				fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*hashLen), u.Path)
+				fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*s.repo.HashLen()), u.Path)
 			}
 			fmt.Fprintf(&in, "%o %s %d\t%s\x00", uint32(u.Entry.Mode), u.Entry.OID, u.Stage, u.Path)
 		}
@@ -94,31 +92,80 @@ func restoreFlags(have, want IndexState, hashLen int, run func(string, ...string
 		}
 	}
 	if len(want.IntentToAdd) > 0 {
-		specs := strings.Join(want.IntentToAdd, "\x00") + "\x00"
-		if err := run(specs, "--literal-pathspecs", "add", "--intent-to-add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+		if err := s.intendToAdd(ctx, p, want.IntentToAdd); err != nil {
 			return err
 		}
 	}
-	// clearBits took bits away from the private index, so those that stay are set too.
+	// What is there now, after read-tree took entries out and clearBits bits away.
+	index, err := s.repo.ReadIndex(p.path)
+	if err != nil {
+		return err
+	}
+	p.index, p.state = index, IndexState{}
+	if err := p.readState(s.tree); err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, e := range p.entries {
+		there[e.Path] = true
+	}
 	for _, f := range []struct {
 		on, off    string
 		have, want []string
 	}{
-		{"--assume-unchanged", "--no-assume-unchanged", have.AssumeUnchanged, want.AssumeUnchanged},
-		{"--skip-worktree", "--no-skip-worktree", have.SkipWorktree, want.SkipWorktree},
+		{"--assume-unchanged", "--no-assume-unchanged", p.state.AssumeUnchanged, want.AssumeUnchanged},
+		{"--skip-worktree", "--no-skip-worktree", p.state.SkipWorktree, want.SkipWorktree},
 	} {
-		if gone := without(f.have, f.want); len(gone) > 0 {
-			if err := run(strings.Join(gone, "\x00")+"\x00", "update-index", f.off, "-z", "--stdin"); err != nil {
-				return err
+		if err := mark(run, f.off, without(f.have, f.want)); err != nil {
+			return err
+		}
+		var on []string
+		for _, path := range f.want {
+			if there[path] {
+				on = append(on, path)
 			}
 		}
-		if len(f.want) > 0 {
-			if err := run(strings.Join(f.want, "\x00")+"\x00", "update-index", f.on, "-z", "--stdin"); err != nil {
-				return err
-			}
+		if err := mark(run, f.on, on); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func mark(run func(string, ...string) error, flag string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	return run(strings.Join(paths, "\x00")+"\x00", "update-index", flag, "-z", "--stdin")
+}
+
+// intendToAdd marks paths as intent-to-add. git looks at the files for that, which
+// may be gone, so it is shown a scratch worktree that has them all, empty.
+func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string) error {
+	dir, err := os.MkdirTemp(s.dir, "tmp-intent-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
+	scratch, err := openWorktree(dir)
+	if err != nil {
+		return err
+	}
+	defer scratch.close()
+	for _, path := range paths {
+		if err := scratch.root.MkdirAll(parentOf(path), 0o777); err != nil {
+			return err
+		}
+		if err := scratch.root.WriteFile(path, nil, 0o666); err != nil {
+			return err
+		}
+	}
+	_, err = s.repo.Run(ctx, git.Cmd{
+		Args:   []string{"--literal-pathspecs", "add", "--intent-to-add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"},
+		Stdin:  strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+		Config: s.config, Dir: dir, Env: []string{"GIT_INDEX_FILE=" + p.path, "GIT_WORK_TREE=" + dir},
+	})
+	return err
 }
 
 func without(list, taken []string) []string {

@@ -37,11 +37,7 @@ func (e *LockedError) Error() string {
 func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
 	r = &Restore{shot: s, seen: p.seen}
 	in := &r.intent
-	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Target.Index
-	in.PartIndex = p.Scope.Only != nil
-	if p.Scope.SkipIndex || p.Target.Index == nil {
-		in.Index = nil
-	}
+	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
 		return nil, err
 	}

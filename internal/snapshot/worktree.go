@@ -114,7 +114,9 @@ func (w *worktree) parent(p string) (*os.File, error) {
 	return w.root.Open(path.Dir(p))
 }
 
-// base is the last component of p.
+// parentOf is the directory of p, base its last component.
+func parentOf(p string) string { return path.Dir(p) }
+
 func base(p string) string { return path.Base(p) }
 
 // abs is p as an absolute path; it may be longer than the system takes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -175,7 +176,12 @@ func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([
 	return nodes, nil
 }
 
+// parseNode refuses a message that git would show in another encoding than it is
+// stored in: two ways of reading it would give two events.
 func parseNode(c git.Commit) (journal.Node, error) {
+	if strings.HasPrefix(c.Other, "encoding ") || strings.Contains(c.Other, "\nencoding ") {
+		return journal.Node{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
+	}
 	n, err := journal.ParseCommit(journal.Commit{
 		OID: c.OID, Parents: c.Parents, Author: c.Author.String(), Committer: c.Committer.String(), Tree: c.Tree, Message: c.Message,
 	})

@@ -124,6 +124,29 @@ func TestLogAfterRewrite(t *testing.T) {
 	}
 }
 
+// Of two processes that read the same and went on, one extends the file; the other
+// notices and leaves it whole.
+func TestCacheOfTwoWriters(t *testing.T) {
+	f := newFixture(t)
+	f.create("demo", milestone{})
+	other := &fixture{Store: New(Options{Repo: f.Repo}), t: t, dir: f.dir, env: f.env}
+	if _, err := other.State(t.Context(), "demo"); err != nil {
+		t.Fatal(err)
+	}
+	f.status("demo", "paused")
+	other.status("demo", "failed") // knows less of the file than there is
+	data, err := os.ReadFile(f.path("checkpoint", "journal-demo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := journal.Decode(data); err != nil || l.Len() != 3 {
+		t.Errorf("%v", err)
+	}
+	if st := f.log("demo").Fold(); st.Status != "failed" || len(st.Events) != 4 {
+		t.Errorf("%+v", st)
+	}
+}
+
 // Nothing breaks where no cache can be written, or another writer holds it.
 func TestCacheCannotBeWritten(t *testing.T) {
 	f := newFixture(t)
@@ -170,6 +193,9 @@ func TestBrokenJournal(t *testing.T) {
 	damage("not a journal")
 	f.git("update-ref", "refs/checkpoints/demo/journal", f.git("rev-parse", "HEAD^{tree}"))
 	damage("not a commit")
+	f.git("update-ref", "refs/checkpoints/demo/journal", f.git("-c", "i18n.commitEncoding=ISO-8859-1", "commit-tree", "-p", tip,
+		"-m", "status\n\nCheckpoint-Event: 1 status\nTime: 2026-11-20T09:43:11.123Z\nStatus: caf\xe9\nSession: demo\n", string(journal.EmptyTreeSHA1)))
+	damage("another encoding")
 	f.git("update-ref", "refs/checkpoints/demo/journal", tip)
 	f.drop(name.OID(f.git("rev-parse", tip+"~1")))
 	damage("a hole")

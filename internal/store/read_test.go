@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -209,6 +208,19 @@ func TestSigned(t *testing.T) {
 	}
 }
 
+// forge makes a checkpoint's ref name the same commit with another record.
+func (f *fixture) forge(ref string, edit func(record []byte) []byte) {
+	f.t.Helper()
+	m := f.git("rev-parse", ref+"^2")
+	oid := f.blob(string(edit([]byte(f.git("cat-file", "blob", m+":checkpoint.json") + "\n"))))
+	tree, err := f.Repo.EditTree(f.t.Context(), name.OID(f.git("rev-parse", m+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	forged := f.git("commit-tree", "-m", "x", string(tree))
+	f.git("update-ref", ref, f.git("commit-tree", "-p", "HEAD", "-p", forged, "-m", f.git("log", "-1", "--format=%B", ref), ref+"^{tree}"))
+}
+
 // Each kind of damage is an error of its own and stops nothing else.
 func TestDamagedCheckpoints(t *testing.T) {
 	f := newFixture(t)
@@ -218,29 +230,11 @@ func TestDamagedCheckpoints(t *testing.T) {
 	}
 	ref := func(i int) string { return "refs/checkpoints/demo/" + string(ids[i]) }
 	m := func(i int) string { return f.git("rev-parse", ref(i)+"^2") }
-	blob := func(i int) string { return f.git("rev-parse", m(i)+":checkpoint.json") }
-	forge := func(i int, edit func(record []byte) []byte) {
-		t.Helper()
-		raw, err := os.CreateTemp(t.TempDir(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := raw.Write(edit([]byte(f.git("cat-file", "blob", blob(i)) + "\n"))); err != nil {
-			t.Fatal(err)
-		}
-		oid := name.OID(f.git("hash-object", "-w", raw.Name()))
-		tree, err := f.Repo.EditTree(t.Context(), name.OID(f.git("rev-parse", m(i)+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		forged := f.git("commit-tree", "-m", "x", string(tree))
-		f.git("update-ref", ref(i), f.git("commit-tree", "-p", "HEAD", "-p", forged, "-m", f.git("log", "-1", "--format=%B", ref(i)), ref(i)+"^{tree}"))
-	}
 	f.drop(name.OID(f.git("rev-parse", ref(1))))
 	f.drop(name.OID(m(2)))
-	f.drop(name.OID(blob(3)))
-	forge(4, func(r []byte) []byte { return bytes.Replace(r, []byte("in_progress"), []byte("complete"), 1) })
-	forge(5, func([]byte) []byte { return []byte("{") })
+	f.drop(name.OID(f.git("rev-parse", m(3)+":checkpoint.json")))
+	f.forge(ref(4), func(r []byte) []byte { return bytes.Replace(r, []byte("in_progress"), []byte("complete"), 1) })
+	f.forge(ref(5), func([]byte) []byte { return []byte("{") })
 	f.git("update-ref", ref(6), f.git("rev-parse", "HEAD^{tree}"))
 	f.git("update-ref", ref(7), f.git("rev-parse", ref(0)))
 	f.write(f.path("refs/checkpoints/demo/cp-99-garbage"), "no id\n")

@@ -1,0 +1,209 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "git-checkpoint"
+
+// rooms lists, for each room of the house, which others it may import. Imports run one
+// way, cli → checkpoint → {snapshot, store, remote, workflow} → {record, journal}, with
+// git at the edge and name a leaf for all. A new room gets a line here.
+func rooms() map[string][]string {
+	return map[string][]string{
+		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
+		"internal/cli":        {"internal/cli/answer", "internal/checkpoint", "internal/render", "internal/term", "internal/name"},
+		"internal/cli/answer": {"internal/checkpoint", "internal/render", "internal/name"},
+		"internal/checkpoint": {"internal/snapshot", "internal/store", "internal/remote", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/snapshot":   {"internal/record", "internal/git", "internal/name"},
+		"internal/store":      {"internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/remote":     {"internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/workflow":   {"internal/record", "internal/journal", "internal/name"},
+		"internal/record":     {"internal/name"},
+		"internal/journal":    {"internal/name"},
+		"internal/git":        {"internal/name"},
+		"internal/render":     {"internal/name"},
+		"internal/term":       {},
+		"internal/name":       {},
+		// These test the program from outside.
+		"internal/scripttest":       {},
+		"internal/torture":          {},
+		"internal/torture/cmd":      {"internal/torture"},
+		"internal/torture/stand-in": {},
+	}
+}
+
+// outside lists who may import what of the world: an import path or, with a final
+// slash, all below it. Nobody else may.
+func outside() map[string][]string {
+	return map[string][]string{
+		"github.com/go-git/": {"internal/git"},
+		// git is started by git alone (TestSource); term starts the pager, checkpoint the
+		// command of a step.
+		"os/exec":                          {"internal/git", "internal/term", "internal/checkpoint", "internal/scripttest", "internal/torture"},
+		"golang.org/x/term":                {"internal/term"},
+		"github.com/vbauerster/":           {"internal/term"},
+		"github.com/alecthomas/kong":       {"internal/cli"},
+		"github.com/expr-lang/":            {"internal/workflow"},
+		"github.com/google/jsonschema-go/": {"internal/workflow"},
+		"net":                              {},
+		"net/http":                         {},
+		"log":                              {},
+		"unsafe":                           {},
+		"github.com/rogpeppe/go-internal/": {"internal/scripttest"},
+		"testing":                          {"internal/scripttest"},
+	}
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+// packages are those of this module, as go list -deps finds them for one system.
+func packages(t *testing.T, system string) []listed {
+	t.Helper()
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard", "./...")
+	command.Dir = ".."
+	command.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list for %s: %v", system, err)
+	}
+	var found []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return found
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/") {
+			found = append(found, p)
+		}
+	}
+}
+
+// Imports run the way that the table says, on every system.
+func TestImports(t *testing.T) {
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		for _, p := range packages(t, system) {
+			room := strings.TrimPrefix(p.ImportPath, module+"/")
+			if room == "internal" {
+				continue // this test
+			}
+			allowed, known := rooms()[room]
+			if !known {
+				t.Errorf("%s is no room of the house: give it a line in rooms", room)
+				continue
+			}
+			for _, imported := range p.Imports {
+				if other, own := strings.CutPrefix(imported, module+"/"); own {
+					if !slices.Contains(allowed, other) {
+						t.Errorf("%s: %s may not import %s", system, room, other)
+					}
+				} else if !mayImport(room, imported) {
+					t.Errorf("%s: %s may not import %s", system, room, imported)
+				}
+			}
+		}
+	}
+}
+
+func mayImport(room, imported string) bool {
+	for path, who := range outside() {
+		if imported == path || strings.HasSuffix(path, "/") && strings.HasPrefix(imported, path) {
+			return slices.Contains(who, room)
+		}
+	}
+	return true
+}
+
+// Only main ends the program or sees the process's own streams and arguments, main is
+// under 40 lines, no file is over 500, and only package git starts git.
+func TestSource(t *testing.T) {
+	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".." || entry.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(file) != ".go" {
+			return nil
+		}
+		return checkFile(t, file)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkFile(t *testing.T, file string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if lines := strings.Count(string(content), "\n"); lines > 500 {
+		t.Errorf("%s has %d lines; none has over 500", file, lines)
+	}
+	if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "scripttest") || strings.Contains(file, "torture") {
+		return nil
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, content, 0)
+	if err != nil {
+		return err
+	}
+	file = filepath.ToSlash(file)
+	main := path.Base(file) == "main.go"
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if from, is := n.X.(*ast.Ident); is && !main && from.Name == "os" && slices.Contains(mainsOwn(), n.Sel.Name) {
+				t.Errorf("%s: os.%s is for main alone", file, n.Sel.Name)
+			}
+		case *ast.CallExpr:
+			if startsGit(n) && !strings.Contains(file, "internal/git/") {
+				t.Errorf("%s starts git; only package git does", file)
+			}
+		}
+		return true
+	})
+	if main && strings.Count(string(content), "\n") >= 40 {
+		t.Errorf("%s has 40 lines or more", file)
+	}
+	return nil
+}
+
+func mainsOwn() []string { return []string{"Exit", "Args", "Stdin", "Stdout", "Stderr"} }
+
+// startsGit finds exec.Command("git", …) in its forms.
+func startsGit(call *ast.CallExpr) bool {
+	function, is := call.Fun.(*ast.SelectorExpr)
+	if !is {
+		return false
+	}
+	from, is := function.X.(*ast.Ident)
+	if !is || from.Name != "exec" {
+		return false
+	}
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		literal, is := arg.(*ast.BasicLit)
+		return is && literal.Value == `"git"`
+	})
+}

@@ -1,0 +1,190 @@
+package scripttest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+type worldsKey struct{}
+
+// state is what a repository and its worktree were, part by part: names and what each
+// of them held.
+type state map[string]map[string]string
+
+// parts are those that a promise of "nothing changes" is about, in the order in which
+// differences are told.
+func parts() []string {
+	return []string{"refs", "heads", "index", "indexfile", "config", "worktree", "mtimes"}
+}
+
+func world(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: world name [dir]")
+	}
+	worlds(ts)[args[0]] = look(ts, directory(ts, args[1:]))
+}
+
+func sameworld(ts *testscript.TestScript, neg bool, args []string) {
+	var wanted []string
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		wanted = append(wanted, args[0][1:])
+		args = args[1:]
+	}
+	if len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: sameworld [-part...] name [dir]")
+	}
+	for _, part := range wanted {
+		if !slices.Contains(parts(), part) {
+			ts.Fatalf("no such part: %s", part)
+		}
+	}
+	before, known := worlds(ts)[args[0]]
+	if !known {
+		ts.Fatalf("no world was remembered as %q", args[0])
+	}
+	if len(wanted) == 0 {
+		wanted = parts()
+	}
+	found := differences(before, look(ts, directory(ts, args[1:])), wanted)
+	switch {
+	case neg && len(found) == 0:
+		ts.Fatalf("nothing has changed since %q", args[0])
+	case !neg && len(found) > 0:
+		ts.Fatalf("changed since %q:\n%s", args[0], strings.Join(found, "\n"))
+	}
+}
+
+func worlds(ts *testscript.TestScript) map[string]state {
+	known, is := ts.Value(worldsKey{}).(map[string]state)
+	if !is {
+		ts.Fatalf("this script was not set up by package scripttest")
+	}
+	return known
+}
+
+func directory(ts *testscript.TestScript, args []string) string {
+	if len(args) == 1 {
+		return ts.MkAbs(args[0])
+	}
+	return ts.MkAbs(".")
+}
+
+// look reads everything with plain git and the file system, never with the program
+// that is tested.
+func look(ts *testscript.TestScript, dir string) state {
+	git := func(args ...string) string {
+		command := exec.Command("git", append([]string{"-C", dir}, args...)...)
+		command.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0")
+		out, err := command.CombinedOutput()
+		if err != nil {
+			return "exit: " + err.Error() + "\n" + string(out)
+		}
+		return string(out)
+	}
+	top := strings.TrimSuffix(git("rev-parse", "--show-toplevel"), "\n")
+	file := func(name string) string {
+		content, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(git("rev-parse", "--git-path", name), "\n")))
+		if err != nil {
+			content, err = os.ReadFile(strings.TrimSuffix(git("rev-parse", "--git-path", name), "\n"))
+		}
+		if err != nil {
+			return "none"
+		}
+		return string(content)
+	}
+	s := state{
+		"refs":   lines(git("for-each-ref", "--format=%(refname) %(objectname)")),
+		"heads":  lines(git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/stash")),
+		"index":  {"index": git("-C", top, "ls-files", "-s", "-v", "-t"), "status": git("-C", top, "status", "--porcelain=v2")},
+		"config": {"config": file("config"), "exclude": file("info/exclude")},
+	}
+	s["heads"]["HEAD"] = file("HEAD")
+	s["indexfile"] = map[string]string{"bytes": fmt.Sprintf("%x", sha256.Sum256([]byte(file("index"))))}
+	var err error
+	s["worktree"], s["mtimes"], err = files(top)
+	ts.Check(err)
+	return s
+}
+
+// lines maps the first word of each line to the rest.
+func lines(text string) map[string]string {
+	found := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		found[name] = value
+	}
+	return found
+}
+
+// files has type, permissions and content of everything below top, git's own directory
+// left out, and beside it the times.
+func files(top string) (contents, times map[string]string, err error) {
+	contents, times = map[string]string{}, map[string]string{}
+	err = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(top, path)
+		if err != nil {
+			return err
+		}
+		if name == ".git" {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return nil // empty ones are nothing to git, the others are seen by their files
+		}
+		times[name] = info.ModTime().String()
+		contents[name], err = content(path, info)
+		return err
+	})
+	return contents, times, err
+}
+
+func content(path string, info fs.FileInfo) (string, error) {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		return "link to " + target, err
+	case !info.Mode().IsRegular():
+		return info.Mode().String(), nil
+	}
+	bytes, err := os.ReadFile(path)
+	return fmt.Sprintf("%v %d bytes %x", info.Mode(), len(bytes), sha256.Sum256(bytes)), err
+}
+
+func differences(before, after state, wanted []string) (found []string) {
+	for _, part := range wanted {
+		names := maps.Clone(before[part])
+		maps.Copy(names, after[part])
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			was, had := before[part][name]
+			is, has := after[part][name]
+			switch {
+			case !had:
+				found = append(found, fmt.Sprintf("%s: %s is new: %s", part, name, is))
+			case !has:
+				found = append(found, fmt.Sprintf("%s: %s is gone", part, name))
+			case was != is:
+				found = append(found, fmt.Sprintf("%s: %s was %s and is %s", part, name, was, is))
+			}
+		}
+	}
+	return found
+}

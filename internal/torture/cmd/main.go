@@ -1,0 +1,36 @@
+// Command torture runs cases of package torture until they are done or one fails.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"git-checkpoint/internal/torture"
+)
+
+func main() {
+	o := torture.Options{Log: os.Stderr}
+	flag.StringVar(&o.Program, "program", "", "the built git-checkpoint; empty: build it")
+	flag.StringVar(&o.Dir, "dir", "", "where cases are made")
+	flag.IntVar(&o.Cases, "cases", 1000, "how many cases")
+	flag.IntVar(&o.Most, "most", 1, "stop after so many findings")
+	flag.Uint64Var(&o.Seed, "seed", 1, "the first seed")
+	kind := flag.String("kind", "", "only these kinds of worlds, separated by commas: "+strings.Join(torture.Kinds(), ", "))
+	flag.Parse()
+	o.Kinds = strings.FieldsFunc(*kind, func(r rune) bool { return r == ',' })
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	report, err := torture.Main(ctx, o)
+	fmt.Print(report)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(2)
+	}
+	if len(report.Findings) > 0 {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,116 @@
+package torture
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// Draw makes the case of a kind and a seed.
+func Draw(name string, seed uint64) (*Case, error) {
+	k, err := kindNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	g := &gen{Rand: rand.New(rand.NewPCG(seed, h.Sum64())), kind: k} //nolint:gosec // cases have to come again
+	cs := &Case{Kind: name, Seed: seed, Setup: k.setup(g)}
+	var made []string // the worktrees of the checkpoints
+	last := "create"
+	for range 4 + g.IntN(7) {
+		tree := g.pick(k.trees())
+		if last == "create" || !g.chance(3) { // an undo right after a rollback is what has to be exact
+			cs.Ops = append(cs.Ops, g.lines(tree)...)
+		}
+		op := g.command(tree, last, &made)
+		cs.Ops = append(cs.Ops, op)
+		last = op.Verb
+	}
+	return cs, nil
+}
+
+// lines are some edits of a worktree.
+func (g *gen) lines(tree string) (out []Op) {
+	edits := append(ordinary(), g.kind.edits...)
+	for range 1 + g.IntN(6) {
+		out = append(out, Op{Verb: "sh", Tree: tree, Line: edits[g.IntN(len(edits))](g)})
+	}
+	return out
+}
+
+// command is one of the program's, in a worktree. Slots are numbered from 1.
+func (g *gen) command(tree, last string, made *[]string) Op {
+	op := Op{Tree: tree, Env: g.kind.env}
+	if len(g.kind.cwd) > 0 {
+		op.In = g.pick(g.kind.cwd)
+	}
+	n := g.IntN(100)
+	if last == "rollback" && n < 80 {
+		n = 75
+	}
+	op.Slot = g.target(tree, *made)
+	switch {
+	case op.Slot == 0 || n < 35:
+		*made = append(*made, tree)
+		op.Verb, op.Slot = "create", len(*made)
+		op.Args = g.createFlags()
+	case n < 75:
+		op.Verb = "rollback"
+		op.Args = g.rollbackFlags(op)
+	case n < 90:
+		op.Verb = "undo"
+	case n < 94:
+		return Op{Verb: "sh", Tree: tree, Line: "git gc -q --prune=now"}
+	default:
+		op.Verb = g.pick([]string{"delete", "pin", "unpin"})
+	}
+	return op
+}
+
+// target is a checkpoint of this worktree, or zero when there is none.
+func (g *gen) target(tree string, made []string) int {
+	var own []int
+	for i, t := range made {
+		if t == tree {
+			own = append(own, i+1)
+		}
+	}
+	if len(own) == 0 {
+		return 0
+	}
+	return own[g.IntN(len(own))]
+}
+
+func (g *gen) createFlags() (out []string) {
+	if g.chance(8) {
+		out = append(out, "-m", "words\n\nof several lines")
+	}
+	if g.chance(8) {
+		out = append(out, "--trigger", "session_end")
+	}
+	if g.chance(8) {
+		out = append(out, "--no-tag")
+	}
+	if g.chance(8) {
+		out = append(out, "--pin")
+	}
+	return out
+}
+
+func (g *gen) rollbackFlags(op Op) (out []string) {
+	switch g.IntN(8) {
+	case 0:
+		out = append(out, "--worktree-only")
+	case 1:
+		out = append(out, "-n")
+	case 2:
+		out = append(out, "--overwrite-ignored")
+	}
+	if g.kind.force && g.chance(2) {
+		out = append(out, "--force")
+	}
+	if g.chance(5) && op.In == "" {
+		out = append(out, "--", g.path())
+	}
+	return out
+}

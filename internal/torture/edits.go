@@ -1,0 +1,166 @@
+package torture
+
+import (
+	"fmt"
+	"strings"
+)
+
+// edit draws one line of the shell, run at the top of a worktree.
+type edit func(g *gen) string
+
+// put writes a file; format is printf's.
+func put(path, format string) string { return "put " + words(path, format) }
+
+// contents have few sizes, so that edits of the same size are common.
+func (g *gen) content() string {
+	g.count++
+	switch g.IntN(12) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(`line %d\r\nline\r\n`, g.count)
+	case 2:
+		return fmt.Sprintf(`\000bin %d\001\377`, g.count)
+	case 3:
+		return fmt.Sprintf(`%d\n`, g.count) + strings.Repeat(`0123456789\n`, g.IntN(40))
+	case 4:
+		return "equal"
+	}
+	return fmt.Sprintf(`v%04d\n`, g.count)
+}
+
+func (g *gen) put(path string) string { return put(path, g.content()) }
+
+// ordinary are the edits of every kind.
+func ordinary() []edit {
+	return []edit{
+		func(g *gen) string { return g.put(g.path()) },
+		func(g *gen) string { return g.put(g.path()) },
+		func(g *gen) string { return g.put(g.path()) },
+		func(g *gen) string { return "rm -rf -- " + words("./"+g.path()) },
+		func(g *gen) string { return "rm -f -- " + words("./"+g.path()) },
+		func(g *gen) string { return "move " + words(g.path(), g.path()) },
+		func(g *gen) string { return fmt.Sprintf("same %s 'v%04d\\n'", words(g.path()), g.IntN(10000)) },
+		func(g *gen) string {
+			return "chmod " + g.pick([]string{"+x", "-x", "600", "640", "755"}) + " -- " + words("./"+g.path())
+		},
+		func(g *gen) string { return "git --literal-pathspecs add -- " + words(g.path()) },
+		func(*gen) string { return "git add -A" },
+		func(*gen) string { return "git commit -qam more" },
+		func(g *gen) string { return "room " + words(g.path()) + "; rm -f -- " + words("./"+g.path()) },
+		func(g *gen) string { return "touch -- " + words("./"+g.path()) },
+	}
+}
+
+func staging() []edit {
+	return []edit{
+		func(g *gen) string {
+			p := g.path()
+			return g.put(p) + "; git --literal-pathspecs add -- " + words(p) + "; " + g.put(p)
+		},
+		func(g *gen) string { return "git --literal-pathspecs rm -q --cached -- " + words(g.path()) },
+		func(g *gen) string { return "git --literal-pathspecs rm -rqf -- " + words(g.path()) },
+		func(g *gen) string { return "git mv -f -- " + words("./"+g.path(), "./"+g.path()) },
+		func(g *gen) string { return "git --literal-pathspecs reset -q -- " + words(g.path()) },
+		func(g *gen) string { return "git update-index --chmod=+x -- " + words(g.path()) },
+		func(g *gen) string { return "git update-index --chmod=-x -- " + words(g.path()) },
+		func(g *gen) string { return "git --literal-pathspecs add -N -- " + words(g.path()) },
+		func(g *gen) string { return "git --literal-pathspecs restore --staged -- " + words(g.path()) },
+		func(*gen) string { return "git add -u" },
+		func(*gen) string { return "git stash -q" },
+		func(*gen) string { return "git stash pop -q" },
+		func(g *gen) string { return "git --literal-pathspecs add -f -- " + words(g.path()) },
+	}
+}
+
+func ignoring() []edit {
+	return []edit{
+		func(g *gen) string {
+			return put(".gitignore", g.pick([]string{`*.ig\nigdir/\n`, `*.ig\n`, `/b\nx\n`, ``, `dir/\n!dir/a\n`, `*\n!.gitignore\n`}))
+		},
+		func(*gen) string { return "rm -f .gitignore" },
+		func(g *gen) string { return put("dir/.gitignore", g.pick([]string{`*\n`, `a\n`, `!*.ig\n`})) },
+		func(g *gen) string { return put("igdir/deep/"+g.pick([]string{"p", "q"}), g.content()) },
+		func(g *gen) string { return "git --literal-pathspecs add -f -- " + words(g.path()) },
+		func(g *gen) string { return "git --literal-pathspecs rm -rq --cached -- " + words(g.path()) },
+		func(g *gen) string {
+			return "mkdir -p .git/info; printf '" + g.pick([]string{`dir\n`, `*.ig\n`, ``}) + "' >.git/info/exclude"
+		},
+	}
+}
+
+func linking() []edit {
+	targets := []string{"a", "dir", "nowhere", "../home", "/", "dir/sub/", "..", ".", "/tmp", "x", ".git"}
+	link := func(g *gen) string { return "link " + words(g.path(), g.pick(targets)) }
+	return []edit{link, link, link, link, link,
+		func(g *gen) string {
+			p := g.path()
+			return "link " + words(p, g.pick(targets)) + "; git add -A; " + g.put(p)
+		},
+	}
+}
+
+func moding() []edit {
+	return []edit{
+		func(g *gen) string {
+			return "chmod " + g.pick([]string{"600", "640", "700", "750", "444", "400", "4755"}) + " -- " + words("./"+g.path())
+		},
+		func(g *gen) string {
+			return "chmod " + g.pick([]string{"600", "755", "711"}) + " -- " + words("./"+g.path()) + " && git add -A"
+		},
+		func(g *gen) string { p := g.path(); return g.put(p) + "; chmod 600 -- " + words("./"+p) },
+		func(g *gen) string { return "chmod " + g.pick([]string{"700", "755", "750"}) + " -- dir" },
+		func(g *gen) string {
+			return "git update-index --chmod=" + g.pick([]string{"+x", "-x"}) + " -- " + words(g.path())
+		},
+	}
+}
+
+func branching() []edit {
+	return []edit{
+		func(g *gen) string { return "git checkout -q -f " + g.pick([]string{"main", "topic", "other"}) },
+		func(g *gen) string { return "git checkout -q -B topic" },
+		func(g *gen) string { return "git checkout -q --detach" },
+		func(g *gen) string { return "git add -A; git commit -qm more" },
+		func(g *gen) string { return "git commit -q --allow-empty -m empty" },
+		func(g *gen) string { return "git reset -q HEAD~1" },
+		func(g *gen) string { return "git pack-refs --all" },
+		func(g *gen) string { return "git tag -f t" },
+	}
+}
+
+func nesting() []edit {
+	nest := func(g *gen) string {
+		return "nest " + words(g.pick([]string{"n", "dir", "x", "dir/n", "x/y"}), g.pick([]string{"0", "1"}))
+	}
+	return []edit{nest, nest, nest, nest,
+		func(g *gen) string { return "printf more >n/inner" },
+		func(g *gen) string { return "git -C n commit -q --allow-empty -m more" },
+		func(g *gen) string { return "git add -A; git commit -qm linked" },
+		func(g *gen) string { return "rm -rf n" },
+		func(g *gen) string { return g.put("n") },
+		func(g *gen) string { return put("n/x", "x") },
+	}
+}
+
+func specials() []edit {
+	return []edit{
+		func(g *gen) string { return "fifo " + words(g.path()) },
+		func(g *gen) string { return "fifo " + words(g.path()) },
+		func(g *gen) string { return "socket " + words(g.pick([]string{"s", "dir/s", "a"})) },
+	}
+}
+
+func large() []edit {
+	big := func(g *gen) string { return "put " + words(g.path(), strings.Repeat(`0123456789\n`, 10+g.IntN(5))) }
+	return []edit{big, big, func(g *gen) string { return big(g) + "; git add -A" }, staging()[0]}
+}
+
+func odd() []string {
+	return []string{
+		"new\nline", "tab\there", `quo"te`, "-rf", "--", " lead", "trail ", "sp ace/ in", "\xff\xfe", "caf\u00e9", "cafe\u0301",
+		"Case", "case", "CASE/x", "*", "?", "[a]", "a*", ":top", ":(glob)x", "!not", "#hash", ".gitfoo", ".git_", "it's", "back\\slash",
+		"con", "nul.txt", "\x01\x1b[31m", "$(id)", "%s", "dir/\xf0\x9f\x98\x80", "ends.", strings.Repeat("d/", 1900) + "deep",
+		strings.Repeat(strings.Repeat("l", 200)+"/", 19) + "long",
+	}
+}

@@ -1,0 +1,288 @@
+package torture
+
+import (
+	"crypto/sha1" //nolint:gosec // the hash of git
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// moment is a worktree as disk and plain git show it, and what a capture of it holds
+// by the rules of the design.
+type moment struct {
+	disk    disk              // of the worktree, relative to its top, without .git
+	files   map[string]node   // what a capture holds, and gives back
+	frozen  map[string]string // left out by rule, with what the tree holds instead: "mode oid" or nothing
+	links   map[string]string // gitlinks: path → oid
+	sparse  map[string]string // skip-worktree and absent: path → "mode oid"
+	forced  map[string]bool   // captured although ignored
+	ignored func(string) bool // whether a path is ignored
+	tracked map[string]bool   // at any stage
+	intents map[string]bool   // intent-to-add
+	listing string            // ls-files -s -v -t
+	dirty   map[string]bool   // paths that diff-files lists
+	status  string            // the lines of status about what is tracked
+	head    string            // what HEAD holds
+	commit  string            // what HEAD comes to; empty when unborn
+	index   string            // bytes of the index file
+	current string            // the current checkpoint, by the program's own contract
+}
+
+// look takes the moment of the worktree at top, given the disk of the whole case.
+func (c *run) look(all disk, top string) (*moment, error) {
+	m := &moment{
+		disk: all.below(top), files: map[string]node{}, frozen: map[string]string{}, links: map[string]string{},
+		sparse: map[string]string{}, forced: map[string]bool{}, tracked: map[string]bool{},
+	}
+	for p := range m.disk {
+		if under(p, ".git") {
+			delete(m.disk, p)
+		}
+	}
+	index, err := c.copyIndex(top, m)
+	if err != nil {
+		return nil, err
+	}
+	if m.listing, err = c.host.git(top, index, "ls-files", "-s", "-v", "-t", "-z", "--full-name"); err != nil {
+		return nil, err
+	}
+	if err := c.readIntents(m, top, index); err != nil {
+		return nil, err
+	}
+	others, err := c.host.git(top, index, "ls-files", "-o", "-z", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	if err := c.classify(m, top, split(others)); err != nil {
+		return nil, err
+	}
+	return m, c.lookMore(m, top, index)
+}
+
+func (c *run) lookMore(m *moment, top, index string) error {
+	for p, n := range m.files {
+		if n.file() && int64(len(n.Data)) > c.limit {
+			m.leaveOut(p, blob(c.hash, n.Data))
+		}
+	}
+	status, err := c.host.git(top, index, "status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=none")
+	if err != nil {
+		return err
+	}
+	m.status = status
+	raw, err := c.host.git(top, index, "diff-files", "--name-only", "-z")
+	if err != nil {
+		return err
+	}
+	m.dirty = map[string]bool{}
+	for _, p := range split(raw) {
+		m.dirty[p] = true
+	}
+	head, err := os.ReadFile(filepath.Join(c.host.root, c.gitDir(top), "HEAD"))
+	if err != nil {
+		return err
+	}
+	m.head = string(head)
+	r, err := c.host.start(top, nil, "git", "rev-parse", "-q", "--verify", "HEAD")
+	if r.code == 0 {
+		m.commit = strings.TrimSpace(r.out)
+	}
+	return err
+}
+
+// copyIndex puts a copy with the same time where git may write beside it.
+func (c *run) copyIndex(top string, m *moment) (string, error) {
+	from := filepath.Join(c.host.root, c.indexFile(top))
+	to := filepath.Join(c.host.root, "oracle", "index")
+	for _, f := range []string{to, to + ".lock"} {
+		if err := os.RemoveAll(f); err != nil {
+			return "", err
+		}
+	}
+	data, err := os.ReadFile(from)
+	if os.IsNotExist(err) {
+		return to, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	m.index = string(data)
+	info, err := os.Stat(from)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		return "", err
+	}
+	return to, os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// entry is a line of ls-files -s -v -t.
+type entry struct {
+	tag, mode, oid, stage, path string
+}
+
+func entries(listing string) (out []entry) {
+	for _, line := range split(listing) {
+		meta, p, _ := strings.Cut(line, "\t")
+		f := strings.Fields(meta)
+		out = append(out, entry{f[0], f[1], f[2], f[3], p})
+	}
+	return out
+}
+
+// classify sorts what is on the disk into captured, left out and nested.
+func (c *run) classify(m *moment, top string, others []string) error {
+	known := map[string]bool{}
+	for _, e := range entries(m.listing) {
+		if m.tracked[e.path] {
+			continue // a further stage
+		}
+		m.tracked[e.path], known[e.path] = true, true
+		n, there := m.disk[e.path]
+		held := e.mode + " " + e.oid
+		if m.intents[e.path] {
+			held = "" // no tree has it
+		}
+		switch {
+		case !there && strings.EqualFold(e.tag, "S"):
+			m.sparse[e.path] = held
+		case !there:
+		case n.Type.IsDir():
+			if err := c.linked(m, top, e); err != nil {
+				return err
+			}
+		case n.captures():
+			m.files[e.path] = n
+		case e.stage == "0":
+			m.frozen[e.path] = held
+		default:
+			m.frozen[e.path] = ""
+		}
+	}
+	for _, p := range others {
+		dir, nested := strings.CutSuffix(p, "/")
+		switch {
+		case refused(dir):
+			m.frozen[dir] = ""
+		case nested:
+			head, err := c.headOf(path.Join(top, dir))
+			if err != nil {
+				return err
+			}
+			if head == "" {
+				m.frozen[dir] = ""
+			} else {
+				m.links[dir] = head
+			}
+		default:
+			known[p] = true
+			m.files[p] = m.disk[p]
+		}
+	}
+	m.ignored = func(p string) bool { return !known[p] }
+	return nil
+}
+
+// linked is a directory where the index has a submodule, or a file in whose place a
+// repository was made: ls-files does not list that as untracked.
+func (c *run) linked(m *moment, top string, e entry) error {
+	_, repository := m.disk[path.Join(e.path, ".git")]
+	if e.mode != "160000" && !repository {
+		return nil
+	}
+	head, err := c.headOf(path.Join(top, e.path))
+	switch {
+	case err != nil:
+		return err
+	case head != "":
+		m.links[e.path] = head
+	case e.mode == "160000":
+		m.links[e.path] = e.oid
+	default:
+		m.frozen[e.path] = ""
+	}
+	return nil
+}
+
+// leaveOut takes a file that is too large out; a tracked one keeps its staged version,
+// and is not left out at all when that is what is there.
+func (m *moment) leaveOut(p, oid string) {
+	held := ""
+	for _, e := range entries(m.listing) {
+		if e.path == p && e.stage == "0" && !m.intents[p] {
+			held = e.mode + " " + e.oid
+		}
+	}
+	if held != m.files[p].mode()+" "+oid {
+		delete(m.files, p)
+		m.frozen[p] = held
+	}
+}
+
+// headOf gives the commit that a nested repository is at.
+func (c *run) headOf(dir string) (string, error) {
+	if _, err := os.Lstat(filepath.Join(c.host.root, dir, ".git")); err != nil {
+		return "", nil //nolint:nilerr // not populated
+	}
+	r, err := c.host.start(dir, nil, "git", "rev-parse", "-q", "--verify", "HEAD^{commit}")
+	if r.code != 0 {
+		return "", err
+	}
+	return strings.TrimSpace(r.out), err
+}
+
+// refused reports names that git refuses to track; worlds make only these two.
+func refused(p string) bool {
+	for _, part := range strings.Split(p, "/") {
+		if strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1") {
+			return true
+		}
+	}
+	return false
+}
+
+func split(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == 0 })
+}
+
+// blob is the id that git gives to content.
+func blob(hashLen int, data string) string {
+	text := fmt.Sprintf("blob %d\x00%s", len(data), data)
+	if hashLen == 64 {
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // the hash of git
+	return hex.EncodeToString(sum[:])
+}
+
+func emptyBlob(hashLen int) string { return blob(hashLen, "") }
+
+// tree is what the tree of a capture lists: path → "mode oid". The oid of a file that
+// git converts is not known here; want gives it.
+func (m *moment) tree(hashLen int) map[string]string {
+	out := map[string]string{}
+	for p, n := range m.files {
+		out[p] = n.mode() + " " + blob(hashLen, n.Data)
+	}
+	for _, held := range []map[string]string{m.frozen, m.sparse} {
+		for p, e := range held {
+			if e != "" {
+				out[p] = e
+			}
+		}
+	}
+	for p, oid := range m.links {
+		out[p] = "160000 " + oid
+	}
+	return out
+}
+
+// special reports what no capture can hold.
+func special(t fs.FileMode) bool { return t != 0 && t != fs.ModeSymlink && !t.IsDir() }

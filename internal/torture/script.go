@@ -1,0 +1,59 @@
+package torture
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Script writes a case as a shell script that does the same. It stops before the
+// comparison, which only this package makes; the finding is its last comment.
+func (f *Finding) Script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/sh\n# %s, seed %d\n", f.Case.Kind, f.Case.Seed)
+	b.WriteString(`root=$(mktemp -d); cd "$root" || exit 1; mkdir home
+export HOME="$root/home" TORTURE="$root/home" GIT_CONFIG_NOSYSTEM=1 LC_ALL=C.UTF-8
+cat >home/.gitconfig <<'EOF'
+` + configuration + "EOF\n" + prelude)
+	b.WriteString(`id() { sed -n 's/.*"id":"\(cp-[^"]*\)".*"session":"\([^"]*\)".*/\1 --session \2/p'; }
+`)
+	b.WriteString("set -x\n" + strings.Join(f.Case.Setup, "\n") + "\n")
+	index := ""
+	if k, err := kindNamed(f.Case.Kind); err == nil {
+		index = k.index
+	}
+	for i, op := range f.Case.Ops {
+		if i > f.Step {
+			break
+		}
+		op.index = index
+		b.WriteString(op.script())
+	}
+	b.WriteString("# " + strings.ReplaceAll(f.What, "\n", "\n# ") + "\n")
+	return b.String()
+}
+
+func (op Op) script() string {
+	at := `"$root/"` + words(op.Tree)
+	if op.Verb == "sh" {
+		return "cd " + at + "; " + op.Line + "\n"
+	}
+	if op.In != "" {
+		at = "{ cd " + `"$root/"` + words(op.Tree+"/"+op.In) + " || cd " + at + "; }"
+	} else {
+		at = "cd " + at
+	}
+	if op.index != "" {
+		op.Env = append([]string{`GIT_INDEX_FILE="$root/repo/.git/` + op.index + `"`}, op.Env...)
+	}
+	run := strings.Join(append(append([]string{}, op.Env...), "git-checkpoint", op.Verb), " ")
+	args := words(op.Args...)
+	switch op.Verb {
+	case "create":
+		return fmt.Sprintf("%s; cp%d=$(%s --json %s | id)\n", at, op.Slot, run, args)
+	case "undo":
+		return fmt.Sprintf("%s; %s -y %s\n", at, run, args)
+	case "delete", "rollback":
+		return fmt.Sprintf("%s; %s $cp%d -y %s\n", at, run, op.Slot, args)
+	}
+	return fmt.Sprintf("%s; %s $cp%d %s\n", at, run, op.Slot, args)
+}

@@ -1,0 +1,129 @@
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// prelude are the shell functions that the lines of a case are made of. They also
+// begin the script that reproduces a failure.
+const prelude = `
+room() { # makes the parents of $1, and takes away whatever is at $1 or stands in their way
+	p=$1 at=.
+	while :; do
+		case $p in */*) ;; *) break ;; esac
+		at="$at/${p%%/*}" p=${p#*/}
+		if [ -L "$at" ] || { [ -e "$at" ] && [ ! -d "$at" ]; }; then rm -f -- "$at"; fi
+	done
+	case ./$1 in */*) mkdir -p -- "$(dirname -- "./$1")" ;; esac
+	if [ -d "./$1" ] && [ ! -L "./$1" ]; then rm -rf -- "./$1"; fi
+}
+put() { # path format: a file, written in place; what stands in its way goes
+	room "$1"
+	if [ -L "./$1" ] || [ -p "./$1" ] || [ -S "./$1" ]; then rm -f -- "./$1"; fi
+	printf -- "$2" >"./$1"
+}
+same() { # path format: another content with the time of the old one
+	if [ -f "./$1" ] && [ ! -L "./$1" ]; then
+		touch -r "./$1" "$TORTURE/stamp"; printf -- "$2" >"./$1"; touch -r "$TORTURE/stamp" "./$1"
+	fi
+}
+link() { room "$1"; ln -sfn -- "$2" "./$1"; } # path target
+move() { if [ -e "./$1" ] || [ -L "./$1" ]; then room "$2"; mv -- "./$1" "./$2"; fi; } # from to
+fifo() { room "$1"; rm -f -- "./$1"; mkfifo -- "./$1"; } # path
+socket() { room "$1"; rm -f -- "./$1"; stand-in socket "./$1"; } # path
+nest() { # dir commits: a repository of its own
+	room "$1"; rm -f -- "./$1"; git init -q -- "./$1"; printf nested >"./$1/inner"
+	if [ "$2" != 0 ]; then git -C "./$1" add inner; git -C "./$1" commit -qm nested; fi
+}
+`
+
+// quote makes one word of the shell out of any bytes.
+func quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func words(args ...string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		if quoted[i] = a; a == "" || strings.Trim(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=@") != "" {
+			quoted[i] = quote(a)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// host starts processes in the surroundings of one case.
+type host struct {
+	ctx     context.Context
+	root    string // everything of the case is below it
+	program string
+}
+
+const patience = 60 * time.Second
+
+// environment is the same for the shell, for git and for the program.
+func (h *host) environment(extra ...string) []string {
+	home := filepath.Join(h.root, "home")
+	return append([]string{
+		"PATH=" + filepath.Dir(h.program) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CEILING_DIRECTORIES=" + h.root, "GIT_TERMINAL_PROMPT=0", "TORTURE=" + home,
+		"GIT_EDITOR=true", "LC_ALL=C.UTF-8", "TZ=UTC", "TMPDIR=" + home,
+	}, extra...)
+}
+
+// result is what a process left behind.
+type result struct {
+	code     int
+	out, err string
+}
+
+func (h *host) start(dir string, env []string, argv ...string) (result, error) {
+	ctx, cancel := context.WithTimeout(h.ctx, patience)
+	defer cancel()
+	var out, stderr strings.Builder
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir, c.Env, c.Stdout, c.Stderr = filepath.Join(h.root, dir), h.environment(env...), &out, &stderr
+	c.WaitDelay = time.Second
+	err := c.Run()
+	r := result{c.ProcessState.ExitCode(), out.String(), stderr.String()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil && h.ctx.Err() == nil:
+		return r, fmt.Errorf("%s took over %v", words(argv...), patience)
+	case err != nil && !errors.As(err, &exit):
+		return r, fmt.Errorf("run %s: %w", words(argv...), err)
+	}
+	return r, nil
+}
+
+// git runs a reader of plain git and demands that it succeeds. What the repository
+// says about the file system is overridden: here we know better.
+func (h *host) git(dir, index string, args ...string) (string, error) {
+	env := []string{"GIT_OPTIONAL_LOCKS=0"}
+	if index != "" {
+		env = append(env, "GIT_INDEX_FILE="+index)
+	}
+	argv := append([]string{
+		"git", "-c", "core.untrackedCache=false", "-c", "core.fsmonitor=false", "-c", "core.fileMode=true",
+		"-c", "core.ignoreCase=false", "-c", "core.symlinks=true", "-c", "sparse.expectFilesOutsideOfPatterns=true", "-c", "core.hooksPath=/dev/null",
+	}, args...)
+	r, err := h.start(dir, env, argv...)
+	if err == nil && r.code != 0 {
+		err = fmt.Errorf("%s in %s: exit %d: %s", words(argv...), dir, r.code, r.err)
+	}
+	return r.out, err
+}
+
+// shell runs lines of a case. That one of them finds nothing to do is no failure.
+func (h *host) shell(dir string, lines []string) error {
+	_, err := h.start(dir, nil, "sh", "-c", prelude+strings.Join(lines, "\n")+"\n:")
+	return err
+}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// socket makes a socket file; from its directory, because the name of a socket has to be short.
+func socket(path string) error {
+	if err := os.Chdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	return syscall.Bind(fd, &syscall.SockaddrUnix{Name: filepath.Base(path)})
+}
