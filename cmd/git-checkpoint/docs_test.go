@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -272,4 +273,53 @@ func same(t *testing.T, what, shown, real string) {
 	if diff := cmp.Diff(strings.TrimRight(real, "\n"), strings.TrimRight(shown, "\n")); diff != "" {
 		t.Errorf("%s: real (-), shown (+):\n%s", what, diff)
 	}
+}
+
+// Every test, script and world that docs/safety.md names is there.
+func TestSafetyNames(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "safety.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, worlds := sources(t, filepath.Join("..", "..", "internal")), sources(t, filepath.Join("..", "..", "internal", "torture"))
+	tests += sources(t, ".")
+	for line := range strings.Lines(string(data)) {
+		cells := strings.Split(line, "|")
+		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(line, -1) {
+			if !strings.Contains(tests, "func "+m[1]+"(") {
+				t.Errorf("there is no %s", m[1])
+			}
+		}
+		for _, m := range regexp.MustCompile("`(\\w+\\.txtar)`").FindAllStringSubmatch(line, -1) {
+			if _, err := os.Stat(filepath.Join("..", "..", "testdata", "scripts", m[1])); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(cells) != 6 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([a-z0-9-]+)`").FindAllStringSubmatch(cells[4], -1) {
+			if !strings.Contains(worlds, `"`+m[1]+`"`) {
+				t.Errorf("torture has no world called %s", m[1])
+			}
+		}
+	}
+}
+
+// sources is all Go code below a directory.
+func sources(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
 }

@@ -152,9 +152,6 @@ func (w *world) settle(end, before, after string) {
 	if now != before && now != after {
 		w.t.Fatalf("after %s neither side is there:\n%s\nbefore:\n%s\nafter:\n%s", end, now, before, after)
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, ".git", "index.lock")); err == nil {
-		os.Remove(filepath.Join(w.dir, ".git", "index.lock")) //nolint:errcheck // left by a kill before the intent
-	}
 	w.run("git-checkpoint", "rollback", "1", "-y", "--branch")
 	if got := w.look(); got != before {
 		w.t.Fatalf("rollback after %s:\n%s\nwant:\n%s", end, got, before)

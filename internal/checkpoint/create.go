@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -55,6 +56,7 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	if err != nil {
 		return nil, err
 	}
+	s.sweep()
 	if err := c.look(ctx); err != nil {
 		return nil, err
 	}
@@ -77,6 +79,20 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	}
 	s.autoPrune(ctx, c.session)
 	return c.detail(true), nil
+}
+
+// sweepAge is how old a temporary file is before it counts as left behind.
+const sweepAge = 24 * time.Hour
+
+// sweep removes what killed runs left, unless it belongs to a rollback that can
+// still be finished.
+func (s *Service) sweep() {
+	if in, err := snapshot.ReadIntent(filepath.Join(s.repo.GitDir, "checkpoint")); in != nil || err != nil {
+		return
+	}
+	if _, err := s.store.Sweep(sweepAge); err != nil {
+		s.warn(err.Error())
+	}
 }
 
 // newCreation checks the request before anything is read or written.

@@ -104,17 +104,6 @@ func (r *Restore) directoryModes() map[string]fs.FileMode {
 	return out
 }
 
-// unlock removes the index lock, if it is still the one that we made.
-func (r *Restore) unlock() {
-	info, err := os.Lstat(r.intent.Lock)
-	if err != nil {
-		return
-	}
-	if _, ino, _ := inode(info); ino == r.intent.LockInode {
-		os.Remove(r.intent.Lock) //nolint:errcheck // reported by the next lock
-	}
-}
-
 // discard removes what the restore made beside the worktree.
 func (r *Restore) discard() {
 	r.unlock()

@@ -65,3 +65,9 @@ func inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
 	}
 	return uint64(st.Dev), st.Ino, true //nolint:unconvert // the type of Dev differs between systems
 }
+
+// running reports whether a process exists.
+func running(pid int) bool {
+	err := unix.Kill(pid, 0)
+	return err == nil || err == unix.EPERM
+}

@@ -49,6 +49,7 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	if err := os.Rename(r.intent.Lock, s.repo.IndexPath); err != nil {
 		return fmt.Errorf("put the index in place: %w", err)
 	}
+	r.unlock()
 	r.trace("index")
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,13 +21,6 @@ type Restore struct {
 	intent Intent
 	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
 	Trace  func(step string)      // called between steps; nil: nothing
-}
-
-// LockedError says that another process holds the index.
-type LockedError struct{ Path string }
-
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("the index is locked by another process: %q exists", e.Path)
 }
 
 // Stage takes the index lock and writes everything that the plan needs into a
@@ -58,29 +50,6 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
 	}
 	in.Directories = r.directoryModes()
 	return r, nil
-}
-
-// lock takes <index>.lock as git would, and remembers it as ours.
-func (r *Restore) lock() error {
-	if own := filepath.Join(r.shot.repo.GitDir, "index.lock"); r.shot.repo.IndexPath == own {
-		return &LockedError{own} // inside a commit
-	}
-	path := r.shot.repo.IndexPath + ".lock"
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return &LockedError{path}
-	}
-	if err != nil {
-		return fmt.Errorf("lock the index: %w", err)
-	}
-	defer f.Close() //nolint:errcheck // empty
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("lock the index: %w", err)
-	}
-	r.intent.Lock = path
-	_, r.intent.LockInode, _ = inode(info)
-	return nil
 }
 
 // makeStage makes the staging directory where a rename into the worktree works:

@@ -1,0 +1,48 @@
+# What this Makefile needs is Go, git and make; `make lint` fetches its linter.
+GO      ?= go
+GIT     ?= git
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+bin     := bin/git-checkpoint
+version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
+ldflags := -s -w $(if $(version),-X main.version=$(version))
+target  := $(DESTDIR)$(PREFIX)
+
+.PHONY: build test lint demo install man golden clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $(bin) ./cmd/git-checkpoint
+
+test:
+	$(GO) test ./...
+
+# The linter is pinned in a module of its own, so that its dependencies are not ours.
+lint:
+	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run
+
+# The main job in a scratch repository of its own, each command with its output.
+demo: build
+	@PATH="$(CURDIR)/bin:$$PATH" sh docs/demo.sh
+
+install: build
+	install -d $(target)/bin $(target)/share/man/man1 \
+		$(target)/share/bash-completion/completions \
+		$(target)/share/zsh/site-functions \
+		$(target)/share/fish/vendor_completions.d
+	install -m 755 $(bin) $(target)/bin/git-checkpoint
+	install -m 644 docs/man/git-checkpoint.1 $(target)/share/man/man1/git-checkpoint.1
+	$(bin) completion bash > $(target)/share/bash-completion/completions/git-checkpoint
+	$(bin) completion zsh > $(target)/share/zsh/site-functions/_git-checkpoint
+	$(bin) completion fish > $(target)/share/fish/vendor_completions.d/git-checkpoint.fish
+
+# Write what is generated and committed anew.
+man: build
+	$(bin) __man > docs/man/git-checkpoint.1
+
+golden:
+	$(GO) test ./internal/cli/... -update
+	UPDATE_SCRIPTS=1 $(GO) test ./cmd/git-checkpoint
+
+clean:
+	rm -rf bin
