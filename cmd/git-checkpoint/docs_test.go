@@ -323,3 +323,29 @@ func sources(t *testing.T, dir string) string {
 	}
 	return all.String()
 }
+
+// docs/decisions.md says of every direct dependency why it is there, and of no other.
+func TestDependenciesHaveReasons(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var direct []string
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") {
+			direct = append(direct, f[0])
+		}
+	}
+	if data, err = os.ReadFile(filepath.Join("..", "..", "docs", "decisions.md")); err != nil {
+		t.Fatal(err)
+	}
+	var explained []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| \\w").FindAllStringSubmatch(string(data), -1) {
+		explained = append(explained, m[1])
+	}
+	slices.Sort(direct)
+	slices.Sort(explained)
+	if diff := cmp.Diff(direct, explained); diff != "" {
+		t.Errorf("go.mod (-), docs/decisions.md (+):\n%s", diff)
+	}
+}

@@ -180,7 +180,8 @@ func errorValue(text string) json.RawMessage {
 
 // edit applies --set, --unset and --metric.
 func (c *creation) edit() error {
-	state, err := c.record.State, error(nil)
+	var err error
+	state := c.record.State
 	for _, a := range c.req.Set {
 		if state, err = record.Set(state, a.Path, a.Value, record.Limits{}); err != nil {
 			return usage("--set PATH=VALUE takes a path like tasks.0.status", "%v", err)

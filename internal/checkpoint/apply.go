@@ -117,7 +117,7 @@ func (s *Service) finish(ctx context.Context, staged *snapshot.Restore, meta int
 
 // goBack returns to what was there before, and says what state things are in.
 func (s *Service) goBack(ctx context.Context, staged *snapshot.Restore, meta intentMeta, cause error) error {
-	backErr := staged.Back(ctx)
+	backErr := staged.Back()
 	if meta.Branch.Moved {
 		backErr = errors.Join(backErr, s.headBack(ctx, meta))
 	}
@@ -315,7 +315,7 @@ func (s *Service) Abort(ctx context.Context) (*RollbackAnswer, error) {
 			return nil, &Error{Kind: KindRefused, Message: "that rollback was already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
 		}
 	}
-	if err := staged.Back(ctx); err != nil {
+	if err := staged.Back(); err != nil {
 		return nil, &Error{Kind: KindFailed, Message: "not everything could be brought back", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
 	}
 	if meta.Branch.Moved {

@@ -26,7 +26,7 @@ func (s *Service) Diff(ctx context.Context, req DiffRequest) (*Difference, error
 	if err != nil {
 		return nil, err
 	}
-	b := side{}
+	var b side
 	if req.B == "" {
 		b, err = s.worktreeSide(ctx, a)
 	} else {

@@ -115,8 +115,7 @@ func (s *Service) pruneSession(ctx context.Context, session name.Session, req Pr
 	if req.DryRun {
 		return nil
 	}
-	_, err = s.drop(ctx, session, ids, "pruned")
-	return err
+	return s.drop(ctx, session, ids, "pruned")
 }
 
 // judge asks the workflow what stays. Who lost their definition prune nothing.

@@ -97,17 +97,17 @@ func (s *Service) Delete(ctx context.Context, session string, refs []string) (*R
 	for i, r := range plan.Removed {
 		ids[i] = r.ID
 	}
-	if _, err := s.drop(ctx, in, ids, "deleted"); err != nil {
+	if err := s.drop(ctx, in, ids, "deleted"); err != nil {
 		return nil, err
 	}
 	return plan, nil
 }
 
 // drop writes the tombstones of checkpoints and removes their refs.
-func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID, reason string) (store.Result, error) {
+func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID, reason string) error {
 	e, err := s.event(journal.KindPrune, session)
 	if err != nil {
-		return store.Result{}, classify(err)
+		return classify(err)
 	}
 	e.Reason = reason
 	res, err := s.store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
@@ -129,7 +129,7 @@ func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID,
 	for _, w := range res.Warnings {
 		s.warn(w)
 	}
-	return res, classify(err)
+	return classify(err)
 }
 
 // PlanDeleteSession says what `session delete` would remove.
@@ -172,7 +172,7 @@ func (s *Service) DeleteSession(ctx context.Context, request string) (*Removed, 
 	for i, r := range out.Removed {
 		ids[i] = r.ID
 	}
-	if _, err := s.drop(ctx, session, ids, "session deleted"); err != nil {
+	if err := s.drop(ctx, session, ids, "session deleted"); err != nil {
 		return nil, err
 	}
 	return out, s.deactivate(session)

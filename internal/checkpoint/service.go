@@ -59,9 +59,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
 	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn}
 	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
-	if s.where, err = s.readSettings(ctx); err != nil {
-		return nil, err
-	}
+	s.where = s.readSettings(ctx)
 	return s, nil
 }
 

@@ -25,13 +25,13 @@ const (
 	defaultMaxNewFiles   = 100_000
 )
 
-func (s *Service) readSettings(ctx context.Context) (*settings, error) {
+func (s *Service) readSettings(ctx context.Context) *settings {
 	committed, err := s.repo.ReadConfigFile(ctx, filepath.Join(s.repo.WorkTree, ".checkpoint", "config"))
 	if err != nil {
 		s.warn(err.Error() + "; it is left out")
 		committed = git.ParseConfig(nil)
 	}
-	return &settings{s.env, s.repo.Config, committed}, nil
+	return &settings{s.env, s.repo.Config, committed}
 }
 
 // variable is the environment's name of a key: checkpoint.maxFileSize is

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 
 	"git-checkpoint/internal/name"
 )
@@ -13,7 +12,7 @@ import (
 // HashObject is the id that an object of a type has in a repository of an object
 // format ("sha1" or "sha256"); nothing is written.
 func HashObject(format, typ string, data []byte) name.OID {
-	var h hash.Hash = sha1.New() //nolint:gosec // git's own hash
+	h := sha1.New() //nolint:gosec // git's own hash
 	if format == "sha256" {
 		h = sha256.New()
 	}

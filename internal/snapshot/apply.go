@@ -106,7 +106,7 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	kept := err == nil
 	switch {
 	case info == nil:
-		if err := r.shot.tree.root.MkdirAll(path.Dir(o.Path), 0o777); err != nil {
+		if err := r.makeParents(o.Path); err != nil {
 			return err
 		}
 	case info.IsDir():
@@ -125,6 +125,28 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 		}
 	}
 	return r.shot.tree.place(from, o.Path)
+}
+
+// makeParents makes the directories above p, with the bits that they had.
+func (r *Restore) makeParents(p string) error {
+	var made []string
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		if info, err := r.shot.tree.lstat(d); err != nil || info != nil {
+			break
+		}
+		made = append(made, d)
+	}
+	if err := r.shot.tree.root.MkdirAll(path.Dir(p), 0o777); err != nil {
+		return err
+	}
+	for _, d := range made {
+		if mode, ok := r.intent.NewModes[d+"/"]; ok {
+			if err := r.shot.tree.root.Chmod(d, mode|0o300); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Restore) chmod(_ context.Context, _ int, o Op) error {
@@ -168,14 +190,14 @@ func (r *Restore) removeEmptied() {
 	}
 	sort.Slice(dirs, func(i, j int) bool { return len(dirs[i]) > len(dirs[j]) })
 	for _, d := range dirs {
-		if !covers(d, path.Clean(r.shot.repo.Prefix)) {
+		if !r.intent.Parents[d] && !covers(d, path.Clean(r.shot.repo.Prefix)) {
 			r.shot.tree.removeDir(d) //nolint:errcheck // it is not empty
 		}
 	}
 }
 
 // Back returns the worktree and the index to what they were before Begin.
-func (r *Restore) Back(ctx context.Context) error {
+func (r *Restore) Back() error {
 	var problems []error
 	note := func(p string, err error) {
 		if err != nil {
@@ -235,7 +257,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
-		if _, keep := r.intent.Directories[d]; keep || r.shot.tree.removeDir(d) != nil {
+		if r.intent.Parents[d] || r.shot.tree.removeDir(d) != nil {
 			break // it was there before, or holds something
 		}
 	}
@@ -243,7 +265,8 @@ func (r *Restore) unplace(i int, o Op) error {
 }
 
 func (r *Restore) bringBack(i int, o Op) error {
-	if _, err := os.Lstat(r.intent.oldFile(i)); errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Lstat(r.intent.oldFile(i))
+	if absent(err) {
 		return nil // it was not moved
 	}
 	if err := r.shot.tree.root.MkdirAll(path.Dir(o.Path), 0o777); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -52,6 +53,7 @@ func (s *Shot) Close() { s.tree.close() }
 
 // Take captures the worktree and what is staged. It writes objects, never refs.
 func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
+	began := time.Now()
 	private, err := s.openIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Capture{Index: state, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown}
+	c := &Capture{Began: began, Index: state, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown}
 	if c.Modes == nil {
 		c.Modes = map[string]fs.FileMode{}
 	}
@@ -84,14 +86,14 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 		return nil, err
 	}
 	converts := s.mayConvert(private, files)
-	if converts {
-		// Before hashing: that writes the private index, with other stat data.
+	if err := s.hash(ctx, private, files, converts, c, edits); err != nil {
+		return nil, err
+	}
+	if converts || s.convertedBefore() {
+		// After hashing: now the private index has the attributes that were captured.
 		if err := s.keepUnchanged(ctx, private, c); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.hash(ctx, private, files, converts, c, edits); err != nil {
-		return nil, err
 	}
 	if c.Tree, err = s.repo.EditTree(ctx, state.Tree, edits); err != nil {
 		return nil, fmt.Errorf("write the tree of the worktree: %w", err)
@@ -135,29 +137,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 			return nil, err
 		}
 	}
-	var files []candidate
-	for _, t := range scan.Tracked {
-		c.Touched[t.Path] = true
-		switch {
-		case excluded[t.Path]:
-			c.Skipped = append(c.Skipped, Skip{Path: t.Path, Reason: ReasonExcluded})
-		case t.Mode == git.ModeGitlink:
-			if err := s.submodule(ctx, t, c, edits); err != nil {
-				return nil, err
-			}
-		default:
-			f, err := s.consider(t.Path, true, rules, c)
-			if err != nil {
-				return nil, err
-			}
-			if f == nil {
-				if err := s.replacedByRepo(ctx, t.Path, c, edits); err != nil {
-					return nil, err
-				}
-			} else if f.mode != 0 {
-				files = append(files, *f)
-			}
-		}
+	files, err := s.chooseTracked(ctx, scan.Tracked, excluded, rules, c, edits)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range untracked {
 		if excluded[p] {
@@ -170,6 +152,35 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 		if f != nil && f.mode != 0 {
 			c.Touched[p] = true
+			files = append(files, *f)
+		}
+	}
+	return files, nil
+}
+
+// chooseTracked is choose for files that the index has.
+func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
+	var files []candidate
+	for _, t := range tracked {
+		c.Touched[t.Path] = true
+		if excluded[t.Path] {
+			c.Skipped = append(c.Skipped, Skip{Path: t.Path, Reason: ReasonExcluded})
+			continue
+		}
+		if t.Mode == git.ModeGitlink {
+			if err := s.submodule(ctx, t, c, edits); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		f, err := s.consider(t.Path, true, rules, c)
+		if err == nil && f == nil {
+			err = s.replacedByRepo(ctx, t.Path, c, edits)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if f != nil && f.mode != 0 {
 			files = append(files, *f)
 		}
 	}

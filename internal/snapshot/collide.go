@@ -25,7 +25,7 @@ func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 			err = f.parents(o.Path)
 		}
 		if err == nil {
-			err = f.at(ctx, o)
+			err = f.at(o)
 		}
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (f *finder) parents(p string) error {
 }
 
 // at checks the path itself.
-func (f *finder) at(ctx context.Context, o Op) error {
+func (f *finder) at(o Op) error {
 	info, err := f.shot.tree.lstat(o.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", o.Path, err)
@@ -93,7 +93,8 @@ func (f *finder) at(ctx context.Context, o Op) error {
 		if o.New.Mode == 0 {
 			return nil // what was deleted is gone already
 		}
-		return f.walk(ctx, o.Path)
+		f.walk(o.Path)
+		return nil
 	case o.Old.Mode == 0:
 		f.add(o.Path, "exists and is not captured")
 	}
@@ -101,11 +102,11 @@ func (f *finder) at(ctx context.Context, o Op) error {
 }
 
 // walk looks into a directory that a file replaces, at any depth.
-func (f *finder) walk(ctx context.Context, dir string) error {
+func (f *finder) walk(dir string) {
 	entries, err := f.shot.tree.readDir(dir)
 	if err != nil {
 		f.add(dir, ReasonUnreadable)
-		return nil //nolint:nilerr // it is listed as in the way
+		return
 	}
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
@@ -113,14 +114,11 @@ func (f *finder) walk(ctx context.Context, dir string) error {
 		case e.Name() == ".git":
 			f.add(dir, ReasonNested)
 		case e.IsDir():
-			if err := f.walk(ctx, p); err != nil {
-				return err
-			}
+			f.walk(p)
 		case !f.going[p]:
 			f.add(p, "exists and is not captured")
 		}
 	}
-	return nil
 }
 
 func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {

@@ -7,9 +7,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"sort"
-	"strings"
 
 	"git-checkpoint/internal/git"
 )
@@ -19,7 +19,7 @@ import (
 // so such a file counts as unchanged although git would not give its bytes back.
 // Files that were found exact once are remembered by their stat data.
 func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
-	known := s.openVerdicts(private)
+	known := s.openVerdicts(private, c)
 	var open []candidate
 	entries := map[string]git.Entry{}
 	sizes := map[string]uint32{}
@@ -42,6 +42,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	if err != nil {
 		return err
 	}
+	affected = append(affected, unaffected(open, affected)...)
 	doubtful, err := s.doubtful(ctx, affected, entries, sizes)
 	if err != nil {
 		return err
@@ -58,6 +59,29 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	}
 	known.save()
 	return nil
+}
+
+// convertedBefore reports whether conversions were met here once: files that were
+// converted under attributes that are gone still count as unchanged.
+func (s *Shot) convertedBefore() bool {
+	_, err := os.Lstat(filepath.Join(s.dir, "exact"))
+	return err == nil
+}
+
+// unaffected are the files that no attribute speaks of: exact when of their blob's
+// size.
+func unaffected(files []candidate, affected []filtered) []filtered {
+	converted := make(map[string]bool, len(affected))
+	for _, f := range affected {
+		converted[f.path] = true
+	}
+	var out []filtered
+	for _, f := range files {
+		if !converted[f.path] {
+			out = append(out, filtered{candidate: f, inOnly: true})
+		}
+	}
+	return out
 }
 
 // doubtful keeps the files whose bytes have to be compared. Where the only
@@ -107,8 +131,8 @@ type verdicts struct {
 	fresh  bool
 }
 
-func (s *Shot) openVerdicts(private *privateIndex) *verdicts {
-	v := &verdicts{path: filepath.Join(s.dir, "exact"), digest: s.conversionDigest(private), exact: map[verdictKey]bool{}}
+func (s *Shot) openVerdicts(private *privateIndex, c *Capture) *verdicts {
+	v := &verdicts{path: filepath.Join(s.dir, "exact"), digest: s.conversionDigest(private, c), exact: map[verdictKey]bool{}}
 	data, err := os.ReadFile(v.path)
 	if err != nil || len(data) < 32 || !bytes.Equal(data[:32], v.digest[:]) || len(data)%16 != 0 {
 		return v
@@ -144,7 +168,7 @@ func (v *verdicts) save() {
 
 // conversionDigest stands for everything that decides how git converts: settings
 // and all files of attributes.
-func (s *Shot) conversionDigest(private *privateIndex) (sum [32]byte) {
+func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte) {
 	h := sha256.New()
 	for _, key := range []string{"core.autocrlf", "core.eol", "core.attributesFile", "core.checkRoundtripEncoding"} {
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
@@ -159,14 +183,22 @@ func (s *Shot) conversionDigest(private *privateIndex) (sum [32]byte) {
 			fmt.Fprintf(h, "%s %x\n", file, sha256.Sum256(data))
 		}
 	}
-	//nolint:errcheck // Each has run over this index before
-	private.index.Each(func(e git.IndexEntry) error {
-		if strings.HasSuffix(e.Path, ".gitattributes") {
-			data, info, err := s.tree.readWhole(e.Path)
-			fmt.Fprintf(h, "%s %s %v %v %x\n", e.Path, e.OID, info != nil, err, sha256.Sum256(data))
+	var files []string
+	for _, e := range private.entries {
+		if path.Base(e.Path) == ".gitattributes" {
+			files = append(files, e.Path)
 		}
-		return nil
-	})
+	}
+	for p := range c.Touched {
+		if path.Base(p) == ".gitattributes" {
+			files = append(files, p)
+		}
+	}
+	sort.Strings(files)
+	for _, p := range files {
+		data, info, err := s.tree.readWhole(p)
+		fmt.Fprintf(h, "%s %v %v %x\n", p, info != nil, err, sha256.Sum256(data))
+	}
 	h.Sum(sum[:0])
 	return sum
 }

@@ -100,7 +100,7 @@ func quotePath(p string) string {
 // hashConverted lets git clean and hash the files, into the private index; then
 // it keeps the exact bytes of those that git would not give back.
 func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
-	entries, kept, err := s.clean(ctx, private, files, c)
+	entries, kept, err := s.clean(ctx, private, files, c, edits)
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,14 @@ func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files [
 
 // clean runs update-index over files on the private index. A file whose required
 // filter fails is skipped and the rest done again.
-func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (map[string]git.Entry, []candidate, error) {
+func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) (map[string]git.Entry, []candidate, error) {
 	for {
 		var in strings.Builder
+		for p, e := range edits { // attributes that are gone do not count any more
+			if e.Mode == 0 && path.Base(p) == ".gitattributes" {
+				in.WriteString(p + "\x00")
+			}
+		}
 		for _, f := range files {
 			in.WriteString(f.path + "\x00")
 		}
@@ -134,11 +139,15 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 		if err == nil {
 			break
 		}
-		failed := failedFilter(err, files)
+		failed, filter := failedFile(err, files)
 		if failed < 0 {
 			return nil, nil, fmt.Errorf("keep changed files: %w", err)
 		}
-		c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
+		if filter {
+			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
+		} else if err := s.keepAsIs(ctx, files[failed], c, edits); err != nil {
+			return nil, nil, err
+		}
 		files = append(append([]candidate(nil), files[:failed]...), files[failed+1:]...)
 	}
 	index, err := s.repo.ReadIndex(private.path)
@@ -159,22 +168,33 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 	return entries, files, err
 }
 
-// failedFilter finds the file that `fatal: PATH: clean filter 'NAME' failed`
-// speaks of, or -1.
-func failedFilter(err error, files []candidate) int {
+// keepAsIs keeps the bytes of a file whose encoding is not the one it is said to
+// have: git cannot store it in any other form.
+func (s *Shot) keepAsIs(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
+	if err := s.hashOne(ctx, f, c, edits); err != nil {
+		return err
+	}
+	if e := edits[f.path]; e.Mode != 0 {
+		c.Raw[f.path] = e.OID
+	}
+	return nil
+}
+
+// failedFile finds the file that a fatal message speaks of, or -1: one whose clean
+// filter failed (`fatal: PATH: clean filter 'NAME' failed`), or one that cannot be
+// encoded (`fatal: … 'PATH' …`).
+func failedFile(err error, files []candidate) (at int, filter bool) {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		_, line, _ = strings.Cut(line, "fatal: ")
 		p, rest, ok := strings.Cut(line, ": clean filter '")
-		if !ok || !strings.HasSuffix(rest, "' failed") {
-			continue
-		}
+		filter = ok && strings.HasSuffix(rest, "' failed")
 		for i, f := range files {
-			if f.path == p {
-				return i
+			if filter && f.path == p || !filter && strings.Contains(line, "'"+f.path+"'") {
+				return i, filter
 			}
 		}
 	}
-	return -1
+	return -1, false
 }
 
 // attributesFiles are where attributes may stand outside the repository.

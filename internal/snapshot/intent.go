@@ -25,6 +25,8 @@ type Intent struct {
 	IndexTree   name.OID               // staged tree afterwards
 	Index       *IndexState            // nil: the index stays
 	Directories map[string]fs.FileMode // permission bits of directories that may go
+	NewModes    map[string]fs.FileMode // permission bits of directories that are made, names with "/"
+	Parents     map[string]bool        // directories of new files that are there already
 	HasIndex    bool                   // old-index holds the index from before
 }
 
@@ -98,6 +100,22 @@ func (r *Restore) directoryModes() map[string]fs.FileMode {
 			}
 			if info, err := r.shot.tree.lstat(d); err == nil && info != nil {
 				out[d] = info.Mode().Perm()
+			}
+		}
+	}
+	return out
+}
+
+// parents lists the directories that new files go into and that exist.
+func (r *Restore) parents() map[string]bool {
+	out := map[string]bool{}
+	for _, o := range r.intent.Ops {
+		if o.kind() != "write" {
+			continue
+		}
+		for d := path.Dir(o.Path); d != "." && !out[d]; d = path.Dir(d) {
+			if info, err := r.shot.tree.lstat(d); err == nil && info != nil && info.IsDir() {
+				out[d] = true
 			}
 		}
 	}

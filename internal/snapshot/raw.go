@@ -146,36 +146,29 @@ func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([
 	if err != nil {
 		return nil, fmt.Errorf("read attributes: %w", err)
 	}
-	converts := make([]bool, len(out))
-	binary := make([]bool, len(out))
-	both := make([]bool, len(out))
-	if s.writesCRLF() {
-		for n := range both {
-			both[n] = true
-		}
-	}
+	sums := make([]struct{ converts, binary, both bool }, len(out))
 	f := strings.Split(string(res.Stdout), "\x00")
 	for i := 0; i+2 < len(f); i += 3 {
 		n, ok := at[f[i]]
 		if !ok {
 			return nil, fmt.Errorf("read attributes: unexpected path %q", f[i])
 		}
-		switch value := f[i+2]; {
-		case value == "unspecified":
-		case value == "unset":
-			binary[n] = binary[n] || f[i+1] == "text"
+		attribute, value := f[i+1], f[i+2]
+		switch value {
+		case "unspecified":
+		case "unset":
+			sums[n].binary = sums[n].binary || attribute == "text"
 		default:
-			converts[n] = true
-			out[n].filter = out[n].filter || f[i+1] == "filter"
-			if f[i+1] != "text" && !(f[i+1] == "eol" && value == "lf") {
-				both[n] = true
-			}
+			sums[n].converts = true
+			out[n].filter = out[n].filter || attribute == "filter"
+			sums[n].both = sums[n].both || attribute != "text" && (attribute != "eol" || value != "lf")
 		}
 	}
+	crlf := s.writesCRLF()
 	kept := out[:0]
 	for n, f := range out {
-		if converts[n] || auto && !binary[n] {
-			f.inOnly = !both[n]
+		if sums[n].converts || auto && !sums[n].binary {
+			f.inOnly = !sums[n].both && !crlf
 			kept = append(kept, f)
 		}
 	}

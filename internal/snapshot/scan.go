@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -89,9 +90,11 @@ func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, 
 			continue
 		}
 		seen[p] = true
-		var mode git.Mode
-		fmt.Sscanf(meta[0], ":%o", &mode) //nolint:errcheck // zero when it is no number
-		out = append(out, Tracked{Path: p, Mode: mode, Deleted: meta[4] == "D"})
+		mode, err := strconv.ParseUint(strings.TrimPrefix(meta[0], ":"), 8, 32)
+		if err != nil {
+			return nil, nil, fmt.Errorf("compare the worktree with the index: unexpected line %q", fields[i])
+		}
+		out = append(out, Tracked{Path: p, Mode: git.Mode(mode), Deleted: meta[4] == "D"})
 	}
 	return out, unreadable, nil
 }

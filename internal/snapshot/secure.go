@@ -47,19 +47,16 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 			modes[o.Path] = info.Mode().Perm()
 		}
 	}
+	s.directoryModes(p, modes)
 	attrs, err := s.attributes(ctx, p.Cur.Tree, entries)
 	if err != nil {
 		return nil, err
 	}
-	if len(attrs) == 0 && !s.mayConvert(nil, files) {
-		return modes, s.compareHashes(p, files, entries)
-	}
-	index, err := s.listIndex(ctx, entries, attrs)
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(index) //nolint:errcheck // disposable
-	if err := s.keepRaw(ctx, index, files, entries, p.Cur); err != nil {
+	if len(attrs) > 0 || s.mayConvert(nil, files) {
+		if err := s.secureConverted(ctx, p, files, entries, attrs); err != nil {
+			return nil, err
+		}
+	} else if err := s.compareHashes(ctx, p, files, entries); err != nil {
 		return nil, err
 	}
 	for i := range p.Ops {
@@ -68,17 +65,67 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 	return modes, nil
 }
 
-// compareHashes is the check where git converts nothing: content and capture are
-// equal byte for byte, or the file changed since.
-func (s *Shot) compareHashes(p *Plan, files []candidate, entries map[string]git.Entry) error {
+// directoryModes adds the bits of directories that deletions may empty; a name
+// ends in "/".
+func (s *Shot) directoryModes(p *Plan, modes map[string]fs.FileMode) {
+	seen := map[string]bool{}
+	for _, o := range p.Ops {
+		for d := path.Dir(o.Path); o.kind() == "delete" && d != "." && !seen[d]; d = path.Dir(d) {
+			seen[d] = true
+			if info, err := s.tree.lstat(d); err == nil && info != nil && info.IsDir() && unusual(info.Mode().Perm()) {
+				modes[d+"/"] = info.Mode().Perm()
+			}
+		}
+	}
+}
+
+// secureConverted compares what git makes of the captured blobs with the files.
+func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
+	index, err := s.listIndex(ctx, entries, attrs)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index) //nolint:errcheck // disposable
+	affected, err := s.affected(ctx, index, files)
+	if err != nil {
+		return err
+	}
+	if len(affected) > 0 {
+		if err := s.keepRawOf(ctx, index, affected, entries, p.Cur); err != nil {
+			return err
+		}
+	}
+	var plain []candidate
+	for _, f := range unaffected(files, affected) {
+		plain = append(plain, f.candidate)
+	}
+	return s.compareHashes(ctx, p, plain, entries)
+}
+
+// compareHashes is the check where git converts nothing: the file is the blob, byte
+// for byte. One that is not was converted once, under attributes that are gone, and
+// its bytes are kept; or it changed since it was captured.
+func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
 	for _, f := range files {
 		data, info, err := s.tree.readWhole(f.path)
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
 		}
-		if info == nil || !same(info, p.seen[f.path]) || hashBlob(s.repo.Format, data) != entries[f.path].OID {
+		if info == nil || !same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
+		if got := hashBlob(s.repo.Format, data); got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
+			continue
+		}
+		if modeOf(info) == git.ModeSymlink || changeTime(info).After(p.Cur.Began) {
+			return &ChangedError{f.path}
+		}
+		oid, err := s.repo.WriteObject(ctx, "blob", data)
+		if err != nil {
+			return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
+		}
+		p.Cur.Raw[f.path] = oid
+		p.Cur.New = append(p.Cur.New, oid)
 	}
 	return nil
 }

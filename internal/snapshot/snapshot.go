@@ -6,6 +6,7 @@ package snapshot
 
 import (
 	"io/fs"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -57,6 +58,8 @@ type Capture struct {
 	AtRisk  []Skip              // captured, but not sure to come back exactly
 	New     []name.OID          // objects that this capture may have written
 	Touched map[string]bool     // paths that differ from the index, deleted ones too
+
+	Began time.Time // by the clock of the file system, as far as that is this one's
 
 	// Modes are permission bits that no umask gives, as 0600. ModesKnown says that
 	// all files were looked at.

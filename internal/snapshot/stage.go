@@ -48,7 +48,8 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
 	if err := r.fill(ctx, tree); err != nil {
 		return nil, err
 	}
-	in.Directories = r.directoryModes()
+	in.NewModes = p.Target.Modes
+	in.Directories, in.Parents = r.directoryModes(), r.parents()
 	return r, nil
 }
 

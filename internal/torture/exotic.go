@@ -198,7 +198,7 @@ func conversions() []kind {
 		attributes("eol", `* text=auto\na text eol=crlf\nb text eol=lf\ndir/* text eol=crlf\n`),
 		attributes("text-auto", `* text=auto\n`, "core.eol crlf"),
 		attributes("ident", `* ident\n`),
-		attributes("encoding", `* working-tree-encoding=UTF-16\ndir/* working-tree-encoding=UTF-16LE-BOM eol=crlf\n`),
+		attributes("encoding", `a working-tree-encoding=UTF-16\ndir/* working-tree-encoding=UTF-16LE-BOM eol=crlf\n`),
 		attributes("filter", `* filter=f\n`, filter...),
 		attributes("process", `* filter=f\n`, "filter.f.process 'stand-in process'", "filter.f.required true"),
 		attributes("lfs", `* filter=lfs -text\n.gitattributes -filter\n`, "filter.lfs.clean 'git-lfs clean -- %f'", "filter.lfs.smudge 'git-lfs smudge -- %f'",

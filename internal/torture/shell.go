@@ -66,7 +66,7 @@ type host struct {
 	program string
 }
 
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // environment is the same for the shell, for git and for the program.
 func (h *host) environment(extra ...string) []string {
@@ -97,7 +97,7 @@ func (h *host) start(dir string, env []string, argv ...string) (result, error) {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil && h.ctx.Err() == nil:
-		return r, fmt.Errorf("%s took over %v", words(argv...), patience)
+		return r, broken("%s took over %v", words(argv[1:]...), patience)
 	case err != nil && !errors.As(err, &exit):
 		return r, fmt.Errorf("run %s: %w", words(argv...), err)
 	}

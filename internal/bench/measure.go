@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// step is work that is measured, and what makes it ready, which is not.
+type step struct {
+	ready, run func(context.Context) error
+}
+
+func (s step) took(ctx context.Context) (time.Duration, error) {
+	if s.ready != nil {
+		if err := s.ready(ctx); err != nil {
+			return 0, err
+		}
+	}
+	began := time.Now()
+	err := s.run(ctx)
+	return time.Since(began), err
+}
+
+// samples are the times of both sides in milliseconds, round by round.
+type samples struct{ ours, theirs []float64 }
+
+// warming is how many rounds are thrown away.
+const warming = 2
+
+// compare runs both in turn, so that a machine that drifts slows both; which one comes
+// first changes from round to round.
+func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error) {
+	var found samples
+	for round := range warming + rounds {
+		steps, took := []step{ours, theirs}, [2]float64{}
+		for i := range steps {
+			side := (i + round) % 2
+			d, err := steps[side].took(ctx)
+			if err != nil {
+				return found, err
+			}
+			took[side] = float64(d.Microseconds()) / 1000
+		}
+		if round >= warming {
+			found.ours, found.theirs = append(found.ours, took[0]), append(found.theirs, took[1])
+		}
+	}
+	return found, nil
+}
+
+// ratios are those of each round; both sides of a round saw the same machine.
+func (s samples) ratios() []float64 {
+	found := make([]float64, len(s.ours))
+	for i := range found {
+		found[i] = s.ours[i] / s.theirs[i]
+	}
+	return found
+}
+
+// spread is the middle of the values and the half of them around it.
+type spread struct{ low, median, high float64 }
+
+func spreadOf(values []float64) spread {
+	sorted := slices.Sorted(slices.Values(values))
+	at := func(part float64) float64 {
+		place := part * float64(len(sorted)-1)
+		i := int(place)
+		if i+1 == len(sorted) {
+			return sorted[i]
+		}
+		return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+	}
+	return spread{at(0.25), at(0.5), at(0.75)}
+}

@@ -1,0 +1,147 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// repository is one of n files, with what is done in it.
+type repository struct {
+	*bench
+	dir       string
+	paths     []string
+	random    *rand.Rand
+	snapshots int    // made by plain git so far
+	tree      string // what a rollback goes back to
+}
+
+// seed makes all runs make the same files.
+const seed = 20261120
+
+func (b *bench) repository(ctx context.Context, name string, size int) (*repository, error) {
+	fmt.Fprintf(b.Log, "a repository of %d files\n", size)
+	r := &repository{bench: b, dir: filepath.Join(b.root, name), random: rand.New(rand.NewPCG(seed, uint64(size)))} //nolint:gosec // the same files in every run
+	for i := range size {
+		path := filepath.Join(fmt.Sprintf("part%02d", i/500), fmt.Sprintf("dir%02d", i/25%20), fmt.Sprintf("file%05d.txt", i))
+		if i%25 == 0 {
+			if err := os.MkdirAll(filepath.Join(r.dir, filepath.Dir(path)), 0o777); err != nil {
+				return nil, err
+			}
+		}
+		r.paths = append(r.paths, path)
+		if err := r.write(path); err != nil {
+			return nil, err
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "Start"}, {"repack", "-a", "-d", "-q"}} {
+		if _, err := r.git(ctx, nil, args...); err != nil {
+			return nil, err
+		}
+	}
+	// An index as old as its files would be compared by content each time.
+	time.Sleep(1100 * time.Millisecond)
+	if err := os.Chtimes(filepath.Join(r.dir, ".git", "index"), time.Time{}, time.Now()); err != nil {
+		return nil, err
+	}
+	_, err := r.git(ctx, nil, "status", "--short")
+	return r, err
+}
+
+// write gives a file words that it never had.
+func (r *repository) write(path string) error {
+	var text strings.Builder
+	for size := 200 + r.random.IntN(4000); text.Len() < size; {
+		fmt.Fprintf(&text, "%08x", r.random.Uint32())
+		text.WriteByte(" \n"[r.random.IntN(8)/7])
+	}
+	return os.WriteFile(filepath.Join(r.dir, path), []byte(text.String()), 0o666)
+}
+
+// change writes the same ten files, spread over the tree, with new content.
+func (r *repository) change(context.Context) error {
+	for i := range changed {
+		if err := r.write(r.paths[i*len(r.paths)/changed]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repository) create(ctx context.Context) error {
+	_, err := r.git(ctx, nil, "checkpoint", "create", "--quiet")
+	return err
+}
+
+func (r *repository) changeAndCreate(ctx context.Context) error {
+	if err := r.change(ctx); err != nil {
+		return err
+	}
+	return r.create(ctx)
+}
+
+// target makes the checkpoint that rollbacks go back to, in a session of its own.
+func (r *repository) target(ctx context.Context) error {
+	if _, err := r.git(ctx, nil, "checkpoint", "create", "--quiet", "--session", "target", "--step", "1"); err != nil {
+		return err
+	}
+	tree, err := r.git(ctx, nil, "rev-parse", "checkpoint/target/step-1^{tree}")
+	r.tree = tree
+	return err
+}
+
+func (r *repository) rollback(ctx context.Context) error {
+	_, err := r.git(ctx, nil, "checkpoint", "rollback", "--quiet", "--yes", "--session", "target", "1")
+	return err
+}
+
+// snapshot is A: what plain git needs to keep the worktree and touch nothing of it. The
+// copy of the index keeps its time, or git would compare the content of every file.
+func (r *repository) snapshot(ctx context.Context) error {
+	index, private := filepath.Join(r.dir, ".git", "index"), filepath.Join(r.root, "index")
+	info, err := os.Stat(index)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(index)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(private, content, 0o600); err != nil {
+		return err
+	}
+	if err := os.Chtimes(private, info.ModTime(), info.ModTime()); err != nil {
+		return err
+	}
+	env := []string{"GIT_INDEX_FILE=" + private}
+	if _, err := r.git(ctx, env, "add", "-A"); err != nil {
+		return err
+	}
+	tree, err := r.git(ctx, env, "write-tree")
+	if err != nil {
+		return err
+	}
+	commit, err := r.git(ctx, nil, "commit-tree", "-p", "HEAD", "-m", "snapshot", tree)
+	if err != nil {
+		return err
+	}
+	r.snapshots++
+	_, err = r.git(ctx, nil, "update-ref", fmt.Sprintf("refs/snapshots/%d", r.snapshots), commit)
+	return err
+}
+
+func (r *repository) snapshotAndRestore(ctx context.Context) error {
+	if err := r.snapshot(ctx); err != nil {
+		return err
+	}
+	_, err := r.git(ctx, nil, "restore", "--source="+r.tree, "--worktree", "--", ".")
+	return err
+}
+
+func (r *repository) git(ctx context.Context, env []string, args ...string) (string, error) {
+	return r.start(ctx, r.dir, env, append([]string{"git"}, args...)...)
+}

@@ -1,0 +1,286 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+)
+
+// contents reads what a checkpoint holds.
+func (s *Service) contents(ctx context.Context, e *journal.Entry) (*record.Record, contents, error) {
+	rec, _, m, err := s.store.Record(ctx, e.Commit)
+	if err != nil {
+		return nil, contents{}, damaged(e, err)
+	}
+	if rec.ID != e.Checkpoint {
+		return nil, contents{}, damaged(e, fmt.Errorf("its record is that of %s", rec.ID))
+	}
+	got, err := s.readContents(ctx, m)
+	if err != nil {
+		return nil, got, damaged(e, err)
+	}
+	return rec, got, nil
+}
+
+// contents is what a record commit holds beside the record and the outputs.
+type contents struct {
+	index     name.OID
+	conflicts []store.Conflict
+	raw       map[string]name.OID
+	flags     []byte
+}
+
+func (s *Service) readContents(ctx context.Context, m name.OID) (c contents, err error) {
+	if c.index, err = s.store.IndexTree(ctx, m); err != nil {
+		return c, err
+	}
+	if c.conflicts, err = s.store.Conflicts(ctx, m); err != nil {
+		return c, err
+	}
+	if c.flags, err = s.store.Flags(ctx, m); err != nil {
+		return c, err
+	}
+	raw, err := s.store.Raw(ctx, m)
+	c.raw = make(map[string]name.OID, len(raw))
+	for p, e := range raw {
+		c.raw[p] = e.OID
+	}
+	return c, err
+}
+
+// target is what the checkpoint brings back.
+func (r *Rollback) target(got contents) (snapshot.Target, error) {
+	rec := r.record
+	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Modes: map[string]fs.FileMode{}}
+	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
+	for _, sk := range rec.Snapshot.Skipped {
+		t.Skipped = append(t.Skipped, string(sk.Path))
+	}
+	for p, text := range rec.Snapshot.Modes {
+		mode, err := strconv.ParseUint(text, 8, 32)
+		if err != nil || mode > 0o777 {
+			return t, damaged(r.files, fmt.Errorf("the mode of %q is %q", p, text))
+		}
+		t.Modes[string(p)] = fs.FileMode(mode)
+	}
+	if rec.Git.Index == "" { // imported: nothing is known of what was staged
+		return t, nil
+	}
+	ix := &snapshot.IndexState{
+		Tree: got.index, IntentToAdd: fromPaths(rec.Git.IntentToAdd), AssumeUnchanged: fromPaths(rec.Git.AssumeUnchanged),
+		SparsePresent: fromPaths(rec.Git.SparsePresent), SkipWorktree: decodeFlags(got.flags),
+	}
+	for _, c := range got.conflicts {
+		ix.Unmerged = append(ix.Unmerged, snapshot.Stage{Stage: c.Stage, Path: c.Path, Entry: c.Entry})
+	}
+	t.Index = ix
+	return t, nil
+}
+
+// planFiles captures what is there now and plans the way to the target.
+func (r *Rollback) planFiles(ctx context.Context, got contents) error {
+	target, err := r.target(got)
+	if err != nil {
+		return err
+	}
+	scope, err := r.scope(ctx)
+	if err != nil {
+		return err
+	}
+	force, err := r.forcePaths(ctx)
+	if err != nil {
+		return err
+	}
+	shot, err := r.s.shots()
+	if err != nil {
+		return err
+	}
+	for range 2 { // once more when ignored files are to be captured first
+		if err := r.take(ctx, force); err != nil {
+			return err
+		}
+		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); err != nil {
+			return classify(err)
+		}
+		more := r.overwritable()
+		if len(more) == 0 {
+			break
+		}
+		force = append(force, more...)
+	}
+	return r.refuseCollisions()
+}
+
+func (r *Rollback) take(ctx context.Context, force []string) error {
+	rules := snapshot.Rules{Force: force}
+	var err error
+	if rules.MaxFileSize, err = r.s.where.size("checkpoint.maxFileSize", defaultMaxFileSize); err != nil {
+		return err
+	}
+	shot, err := r.s.shots()
+	if err != nil {
+		return err
+	}
+	r.cur, err = shot.Take(ctx, rules)
+	r.forced, r.taken = force, time.Now()
+	return classify(err)
+}
+
+// forcePaths lists ignored paths that this capture has to hold: what the target
+// captured though ignored, and for an undo whatever the rollback wrote.
+func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
+	out := ignoredOf(r.record)
+	if r.undoes == nil {
+		return out, nil
+	}
+	then := r.to.state.Entry(r.undoes.To)
+	if then == nil || then.Dead {
+		return out, nil
+	}
+	commit, err := r.s.repo.ReadCommit(ctx, string(then.Commit))
+	if err != nil {
+		return nil, damaged(then, err)
+	}
+	changes, err := r.s.repo.DiffTrees(ctx, r.record.Snapshot.Tree, commit.Tree)
+	if err != nil {
+		return nil, classify(err)
+	}
+	for _, c := range changes {
+		if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
+			out = append(out, c.Path)
+		}
+	}
+	return out, nil
+}
+
+// ignoredOf lists the paths that a checkpoint captured although they were ignored.
+func ignoredOf(r *record.Record) []string {
+	var list []record.Path
+	if raw, ok := r.Snapshot.Extra["ignored"]; !ok || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return fromPaths(list)
+}
+
+// overwritable lists the ignored files in the way that --overwrite-ignored allows
+// to be captured and replaced.
+func (r *Rollback) overwritable() []string {
+	var out []string
+	for _, c := range r.plan.Collisions {
+		if c.Ignored && (r.req.OverwriteIgnored || r.undoes != nil) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+func (r *Rollback) refuseCollisions() error {
+	if len(r.plan.Collisions) == 0 {
+		return nil
+	}
+	e := &Error{Kind: KindRefused, Message: "nothing was changed: what is in the way is in no checkpoint, and would be lost"}
+	ignored := false
+	for i, c := range r.plan.Collisions {
+		ignored = ignored || c.Ignored
+		if i == 10 {
+			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.plan.Collisions)-i))
+			break
+		}
+		e.Hints = append(e.Hints, c.Path+" ("+c.Reason+")")
+	}
+	if ignored {
+		e.Hints = append(e.Hints, "--overwrite-ignored keeps ignored files in the safety checkpoint and goes on; undo brings them back")
+	} else {
+		e.Hints = append(e.Hints, "move it out of the way, or roll back other paths only: -- PATH…")
+	}
+	return e
+}
+
+// scope turns mode and paths into a test of paths.
+func (r *Rollback) scope(ctx context.Context) (snapshot.Scope, error) {
+	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.req.Force && r.s.repo.Operation() != ""}
+	switch {
+	case r.req.Mode == ModeProduced:
+		paths, err := r.produced(ctx)
+		sc.Only = func(p string) bool { return paths[p] }
+		return sc, err
+	case len(r.req.Paths) > 0:
+		only, err := r.s.pathFilter(r.req.Paths)
+		sc.Only = only
+		return sc, err
+	}
+	return sc, nil
+}
+
+// pathFilter matches paths given on the command line, files or directories,
+// relative to where the user is.
+func (s *Service) pathFilter(paths []string) (func(string) bool, error) {
+	var clean []string
+	for _, p := range paths {
+		rel, err := s.repo.Below(p)
+		if err != nil {
+			return nil, usage("", "%v", err)
+		}
+		clean = append(clean, rel)
+	}
+	return func(p string) bool {
+		for _, c := range clean {
+			if c == "." || p == c || strings.HasPrefix(p, c+"/") {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// produced collects the paths that changed between checkpoints of the session
+// since the target.
+func (r *Rollback) produced(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	trees := map[name.ID]name.OID{}
+	tree := func(e *journal.Entry) (name.OID, error) {
+		if trees[e.Checkpoint] == "" {
+			commit, err := r.s.repo.ReadCommit(ctx, string(e.Commit))
+			if err != nil {
+				return "", damaged(e, err)
+			}
+			trees[e.Checkpoint] = commit.Tree
+		}
+		return trees[e.Checkpoint], nil
+	}
+	after := false
+	for _, e := range r.to.state.Checkpoints {
+		after = after || e.Checkpoint == r.files.Checkpoint
+		before := r.to.state.Entry(e.Previous)
+		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
+			continue
+		}
+		a, err := tree(before)
+		if err != nil {
+			return nil, err
+		}
+		b, err := tree(e)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := r.s.repo.DiffTrees(ctx, a, b)
+		if err != nil {
+			return nil, classify(err)
+		}
+		for _, c := range changes {
+			out[c.Path] = true
+		}
+	}
+	return out, nil
+}
