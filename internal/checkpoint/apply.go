@@ -284,7 +284,7 @@ func (s *Service) Continue(ctx context.Context) (*RollbackAnswer, error) {
 	}
 	answer := &RollbackAnswer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]")}
 	if e := st.Entry(meta.To); e != nil {
-		if rec, _, _, err := s.store.Record(ctx, e.Commit); err == nil {
+		if rec, _, _, err := s.readRecord(ctx, e); err == nil {
 			answer.State = rec.State
 		}
 	}

@@ -38,12 +38,32 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 		return b, nil
 	}
 	b.entry = v.State.CurrentEntry()
-	rec, _, _, err := c.s.store.Record(ctx, b.entry.Commit)
+	rec, _, _, err := c.s.readRecord(ctx, b.entry)
 	if err != nil {
 		return b, damaged(b.entry, err)
 	}
 	b.record, b.tree = rec, rec.Snapshot.Tree
 	return b, nil
+}
+
+// readRecord reads the record of a checkpoint and holds it against what the journal
+// and the checkpoint commit say: nobody may swap one of them unseen.
+func (s *Service) readRecord(ctx context.Context, e *journal.Entry) (*record.Record, []byte, name.OID, error) {
+	rec, raw, m, err := s.store.Record(ctx, e.Commit)
+	if err != nil {
+		return rec, raw, m, err
+	}
+	commit, err := s.repo.ReadCommit(ctx, string(e.Commit))
+	switch {
+	case err != nil:
+	case rec.ID != e.Checkpoint:
+		err = fmt.Errorf("its record is that of %s", rec.ID)
+	case e.Record != "" && rec.Checksum != e.Record:
+		err = errors.New("its record is not the one that the journal names")
+	case rec.Snapshot.Tree != commit.Tree:
+		err = fmt.Errorf("its record names the tree %s and its commit %s", rec.Snapshot.Tree, commit.Tree)
+	}
+	return rec, raw, m, err
 }
 
 func damaged(e *journal.Entry, err error) error {

@@ -56,7 +56,7 @@ func (s *Service) sideOf(ctx context.Context, session, ref string) (side, error)
 	if err != nil {
 		return side{}, err
 	}
-	rec, _, _, err := s.store.Record(ctx, f.entry.Commit)
+	rec, _, _, err := s.readRecord(ctx, f.entry)
 	if err != nil {
 		return side{}, damaged(f.entry, err)
 	}
@@ -71,7 +71,7 @@ func (s *Service) worktreeSide(ctx context.Context, a side) (side, error) {
 	}
 	b := side{tree: tree, record: a.record, head: s.repo.Head.OID}
 	if e := a.found.state.CurrentEntry(); e != nil {
-		if rec, _, _, err := s.store.Record(ctx, e.Commit); err == nil {
+		if rec, _, _, err := s.readRecord(ctx, e); err == nil {
 			b.record = rec
 		}
 	}

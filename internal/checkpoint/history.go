@@ -113,7 +113,7 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 		return nil
 	}
 	a.Current = &Labelled{e.Checkpoint, e.Label}
-	rec, _, _, err := s.store.Record(ctx, e.Commit)
+	rec, _, _, err := s.readRecord(ctx, e)
 	if err != nil {
 		return damaged(e, err)
 	}

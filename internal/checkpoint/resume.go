@@ -90,7 +90,7 @@ func (s *Service) findResumption(ctx context.Context, req ResumeRequest) (*resum
 	if err != nil {
 		return nil, err
 	}
-	rec, _, _, err := s.store.Record(ctx, f.entry.Commit)
+	rec, _, _, err := s.readRecord(ctx, f.entry)
 	if err != nil {
 		return nil, damaged(f.entry, err)
 	}
@@ -157,7 +157,7 @@ func (s *Service) describes(ctx context.Context, st *journal.State, text string)
 	if err != nil {
 		return false
 	}
-	rec, _, _, err := s.store.Record(ctx, st.CurrentEntry().Commit)
+	rec, _, _, err := s.readRecord(ctx, st.CurrentEntry())
 	if err != nil {
 		return false
 	}

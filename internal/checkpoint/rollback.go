@@ -105,7 +105,7 @@ func (r *Rollback) think(ctx context.Context) error {
 	}
 	r.goal = r.record
 	if r.to.entry != nil && r.to.entry != r.files && !r.to.entry.Dead {
-		if r.goal, _, _, err = r.s.store.Record(ctx, r.to.entry.Commit); err != nil {
+		if r.goal, _, _, err = r.s.readRecord(ctx, r.to.entry); err != nil {
 			return damaged(r.to.entry, err)
 		}
 	}

@@ -19,12 +19,9 @@ import (
 
 // contents reads what a checkpoint holds.
 func (s *Service) contents(ctx context.Context, e *journal.Entry) (*record.Record, contents, error) {
-	rec, _, m, err := s.store.Record(ctx, e.Commit)
+	rec, _, m, err := s.readRecord(ctx, e)
 	if err != nil {
 		return nil, contents{}, damaged(e, err)
-	}
-	if rec.ID != e.Checkpoint {
-		return nil, contents{}, damaged(e, fmt.Errorf("its record is that of %s", rec.ID))
 	}
 	got, err := s.readContents(ctx, m)
 	if err != nil {

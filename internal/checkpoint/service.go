@@ -110,6 +110,7 @@ func (s *Service) event(kind journal.Kind, session name.Session) (journal.Event,
 func classify(err error) error {
 	var known *Error
 	var missing *snapshot.MissingError
+	var hostile *snapshot.HostileError
 	var large *snapshot.TooLargeError
 	var locked *snapshot.LockedError
 	var changed *snapshot.ChangedError
@@ -122,6 +123,8 @@ func classify(err error) error {
 		return &Error{Kind: KindUnusable, Err: err}
 	case errors.As(err, &missing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` says what else the repository lacks"}}
+	case errors.As(err, &hostile):
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it"}}
 	case errors.As(err, &large):
 		hints := []string{"add what does not belong there to .gitignore, or go on with --large"}
 		for _, d := range large.Directories {

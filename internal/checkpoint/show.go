@@ -83,6 +83,8 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		switch sum := byID[e.Checkpoint]; {
 		case sum == nil:
 			item.Valid, item.Problem = false, "its ref is missing"
+		case sum.Commit != e.Commit:
+			item.Valid, item.Problem = false, "its ref points at another commit"
 		case sum.Err != nil:
 			item.Valid, item.Problem = false, sum.Err.Error()
 		default:
@@ -126,7 +128,7 @@ func (s *Service) Show(ctx context.Context, session, ref string) (*Detail, error
 	if err != nil {
 		return nil, err
 	}
-	rec, raw, _, err := s.store.Record(ctx, f.entry.Commit)
+	rec, raw, _, err := s.readRecord(ctx, f.entry)
 	if err != nil {
 		return nil, damaged(f.entry, err)
 	}

@@ -115,6 +115,11 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 	if err != nil {
 		return err
 	}
+	for _, c := range changes {
+		if c.New.Mode != 0 && refusedName(c.Path, c.New.Mode == git.ModeSymlink) {
+			return &HostileError{c.Path}
+		}
+	}
 	at := map[string]bool{}
 	for _, c := range changes {
 		at[c.Path] = true
@@ -218,6 +223,14 @@ func untouchedPaths(p *Plan) func(string) bool {
 		}
 		return false
 	}
+}
+
+// HostileError names a path that no checkpoint of this program holds and that a
+// restore must never write.
+type HostileError struct{ Path string }
+
+func (e *HostileError) Error() string {
+	return fmt.Sprintf("the tree of the checkpoint holds %q, a name that git refuses", e.Path)
 }
 
 // MissingError names objects that a restore needs and the repository lacks.
