@@ -216,7 +216,11 @@ func (s *Service) recordMove(ctx context.Context, meta intentMeta) error {
 				}
 			}
 		}
-		return store.Change{Events: []journal.Event{e}}, err
+		change := store.Change{Events: []journal.Event{e}}
+		if on, tagErr := s.where.bool("checkpoint.tag", true); tagErr == nil && !on {
+			change.Tags = store.TagsNone
+		}
+		return change, err
 	})
 	for _, w := range res.Warnings {
 		s.warn(w)
@@ -247,7 +251,7 @@ func (r *Rollback) applyState(ctx context.Context) (*RollbackAnswer, error) {
 // makeSafety makes the safety checkpoint out of the capture that was planned with.
 func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode) (*creation, error) {
 	c := &creation{
-		s: r.s, session: r.to.session, at: r.s.now(), head: r.s.repo.Head.OID, capture: r.cur, safety: true, ignored: r.forced,
+		s: r.s, session: r.to.session, at: r.s.now(), head: r.s.repo.Head.OID, capture: r.cur, safety: true,
 		req: CreateRequest{Trigger: workflow.TriggerSafety, Tag: TagNever, Message: "before the rollback to " + r.answer.ToLabel},
 	}
 	if r.undoes != nil {

@@ -268,8 +268,8 @@ func (c *creation) composeGit() {
 		}
 	}
 	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = toPaths(ix.IntentToAdd), toPaths(ix.AssumeUnchanged), toPaths(ix.SparsePresent)
-	if len(c.ignored) > 0 {
-		c.snapshotExtra("ignored", toPaths(c.ignored))
+	if len(c.capture.Ignored) > 0 {
+		c.snapshotExtra("ignored", toPaths(c.capture.Ignored))
 	}
 }
 

@@ -34,13 +34,11 @@ type creation struct {
 	document *workflow.Accepted    // what --state brought; nil without it
 	safety   bool                  // made by a rollback: exempt from every rule
 	modes    map[record.Path]string
-	ignored  []string // captured although ignored
 
 	// Of the last build.
 	spot    workflow.Place
 	record  *record.Record
 	written store.Written
-	label   string
 	tag     name.Ref
 }
 
@@ -220,7 +218,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 		if err != nil {
 			return change, err
 		}
-		pin.Time, pin.Checkpoint, pin.Label = c.at, c.record.ID, c.label
+		pin.Time, pin.Checkpoint, pin.Label = c.at, c.record.ID, c.record.Label
 		change.Events = append(change.Events, pin)
 	}
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
@@ -280,6 +278,9 @@ func (c *creation) write(ctx context.Context) error {
 		d.Flags = oid
 	}
 	limit, err := c.s.where.size("checkpoint.maxRecordSize", defaultMaxRecordSize)
+	if err == nil && limit > defaultMaxRecordSize {
+		err = usage("a record that is larger could not be read again", "checkpoint.maxRecordSize is over 50m")
+	}
 	if err != nil {
 		return err
 	}

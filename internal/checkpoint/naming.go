@@ -152,7 +152,7 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if m[3] != "" {
 		for i := len(st.Checkpoints) - 1; i >= 0; i-- {
 			c := st.Checkpoints[i]
-			if c.Live && !c.Milestone && c.Step == step && strings.HasSuffix(c.Label, "+"+m[3]) {
+			if (c.Live || c.Safety && !c.Dead) && !c.Milestone && c.Step == step && strings.HasSuffix(c.Label, "+"+m[3]) {
 				return one(c), nil
 			}
 		}

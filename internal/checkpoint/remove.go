@@ -119,6 +119,7 @@ func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID,
 			}
 			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Commit, Record: entry.Record, Reason: reason})
 			change.Remove = append(change.Remove, store.Removal{ID: id})
+			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Commit}) // the ref may name another commit
 		}
 		if len(e.Tombstones) > 0 {
 			change.Events = []journal.Event{e}

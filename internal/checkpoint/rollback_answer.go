@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -65,7 +66,7 @@ func (r *Rollback) lists(st *journal.State) (discard, restore []name.ID, err err
 }
 
 func (r *Rollback) answerSteps() error {
-	discard, _, err := r.lists(r.to.state)
+	discard, restore, err := r.lists(r.to.state)
 	if err != nil {
 		return classify(err)
 	}
@@ -90,12 +91,25 @@ func (r *Rollback) answerSteps() error {
 			r.answer.NextStep = &NextStep{step.Number, step.Name}
 		}
 	}
-	if pending := def.Resume(workflow.ResumeInput{Situation: r.s.situation(r.to.state, base{record: r.goal})}).Pending; len(pending) > 0 {
+	if pending := def.Resume(workflow.ResumeInput{Situation: r.after(discard, restore)}).Pending; len(pending) > 0 {
 		if r.answer.Pending, err = json.Marshal(pending); err != nil {
 			return classify(err)
 		}
 	}
 	return nil
+}
+
+// after is the situation once the move is done.
+func (r *Rollback) after(discard, restore []name.ID) workflow.Situation {
+	in := r.s.situation(r.to.state, base{record: r.goal})
+	in.Live = nil
+	for _, e := range r.to.state.Checkpoints {
+		live := e.Live && !slices.Contains(discard, e.Checkpoint) || slices.Contains(restore, e.Checkpoint)
+		if live && e.Milestone && !e.Dead {
+			in.Live, in.Names[e.Step] = append(in.Live, e.Step), e.StepName
+		}
+	}
+	return in
 }
 
 // planBranch says how HEAD lies to the recorded commit, and whether it moves.

@@ -112,6 +112,8 @@ func classify(err error) error {
 	var missing *snapshot.MissingError
 	var hostile *snapshot.HostileError
 	var large *snapshot.TooLargeError
+	var twin *store.TwinError
+	var broken *store.DamagedError
 	var locked *snapshot.LockedError
 	var changed *snapshot.ChangedError
 	switch {
@@ -123,6 +125,10 @@ func classify(err error) error {
 		return &Error{Kind: KindUnusable, Err: err}
 	case errors.As(err, &missing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` says what else the repository lacks"}}
+	case errors.As(err, &twin):
+		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the session that there is, or a name that differs in more than case"}}
+	case errors.As(err, &broken):
+		return &Error{Kind: KindInvalid, Err: err}
 	case errors.As(err, &hostile):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it"}}
 	case errors.As(err, &large):

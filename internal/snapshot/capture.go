@@ -141,7 +141,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range untracked {
+	for i, p := range untracked {
 		if excluded[p] {
 			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonExcluded})
 			continue
@@ -153,6 +153,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		if f != nil && f.mode != 0 {
 			c.Touched[p] = true
 			files = append(files, *f)
+			if i >= len(scan.Untracked) {
+				c.Ignored = append(c.Ignored, p)
+			}
 		}
 	}
 	return files, nil

@@ -104,6 +104,7 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 	if err := s.permissions(p); err != nil {
 		return nil, err
 	}
+	p.findRisks()
 	return p, s.planIndex(ctx, p)
 }
 
@@ -302,6 +303,22 @@ func (s *Shot) permissions(p *Plan) error {
 		}
 	}
 	return nil
+}
+
+// findRisks lists what the restore changes and no checkpoint can bring back exactly.
+func (p *Plan) findRisks() {
+	atRisk := map[string]string{}
+	for _, sk := range p.Cur.AtRisk {
+		atRisk[sk.Path] = sk.Reason
+	}
+	for _, o := range p.Ops {
+		if reason, ok := atRisk[o.Path]; ok {
+			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: reason})
+		}
+		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && links(info) > 1 {
+			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it becomes a file of its own"})
+		}
+	}
 }
 
 // planIndex works out the staged tree that there will be.

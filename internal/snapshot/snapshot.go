@@ -59,6 +59,8 @@ type Capture struct {
 	New     []name.OID          // objects that this capture may have written
 	Touched map[string]bool     // paths that differ from the index, deleted ones too
 
+	Ignored []string // captured although ignored
+
 	Began time.Time // by the clock of the file system, as far as that is this one's
 
 	// Modes are permission bits that no umask gives, as 0600. ModesKnown says that
