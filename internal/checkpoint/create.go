@@ -54,6 +54,7 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	if err != nil {
 		return nil, err
 	}
+	go s.repo.Batch().Warm()
 	s.sweep()
 	if err := c.look(ctx); err != nil {
 		return nil, err

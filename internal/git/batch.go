@@ -58,6 +58,13 @@ type pipe struct {
 
 func newBatch(r *Repo) *Batch { return &Batch{repo: r} }
 
+// Warm starts the process before it is needed, so that nobody waits for it.
+func (b *Batch) Warm() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open("info") //nolint:errcheck // the first request reports it
+}
+
 // Object reads one object by id or ref name.
 func (b *Batch) Object(ctx context.Context, spec string) (Object, error) {
 	var o Object

@@ -88,16 +88,22 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
 			return "", fmt.Errorf("write tree: %q is no name for a tree entry", part)
 		}
-		e, err := r.edited(ctx, at[part], n.children[part])
-		if err != nil {
-			return "", err
-		}
+	}
+	edited := make([]Entry, len(names))
+	err = Each(len(names), func(i int) (err error) {
+		edited[i], err = r.edited(ctx, at[names[i]], n.children[names[i]])
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	for i, e := range edited {
 		if e.Mode == 0 {
-			delete(at, part)
+			delete(at, names[i])
 			continue
 		}
-		e.Name = part
-		at[part] = e
+		e.Name = names[i]
+		at[e.Name] = e
 	}
 	if len(at) == 0 {
 		return "", nil

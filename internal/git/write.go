@@ -53,20 +53,20 @@ func (r *Repo) newWriter() ObjectWriter {
 	if leaf != "objects" { // go-git knows no other name
 		return &processWriter{r}
 	}
-	return &looseWriter{
-		dir: dir, sync: syncsLoose(r.Config), shared: sharedMode(r.Config), readable: readable(dir),
-		store: filesystem.NewObjectStorage(dotgit.New(osfs.New(root)), cache.NewObjectLRU(0)),
+	w := &looseWriter{dir: dir, sync: syncsLoose(r.Config), shared: sharedMode(r.Config), readable: readable(dir)}
+	w.stores.New = func() any {
+		return filesystem.NewObjectStorage(dotgit.New(osfs.New(root)), cache.NewObjectLRU(0))
 	}
+	return w
 }
 
 // looseWriter writes loose objects in process.
 type looseWriter struct {
-	mu       sync.Mutex
 	dir      string
 	sync     bool
 	shared   sharing
 	readable fs.FileMode // what the umask leaves of 0444
-	store    *filesystem.ObjectStorage
+	stores   sync.Pool   // of *filesystem.ObjectStorage, each used by one goroutine at a time
 }
 
 func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
@@ -88,9 +88,9 @@ func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (n
 	if _, err := obj.Write(data); err != nil {
 		return "", err
 	}
-	w.mu.Lock()
-	_, err = w.store.SetEncodedObject(obj)
-	w.mu.Unlock()
+	store := w.stores.Get().(*filesystem.ObjectStorage) //nolint:errcheck,forcetypeassert // nothing else is put in
+	_, err = store.SetEncodedObject(obj)
+	w.stores.Put(store)
 	if err != nil {
 		return "", err
 	}

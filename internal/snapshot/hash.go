@@ -19,34 +19,60 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 	if converts {
 		return s.hashConverted(ctx, private, files, c, edits)
 	}
-	var large []candidate
+	var large, small []candidate
 	for _, f := range files {
 		if f.mode != git.ModeSymlink && f.size >= largeFile {
 			large = append(large, f)
-		} else if err := s.hashOne(ctx, f, c, edits); err != nil {
-			return err
+		} else {
+			small = append(small, f)
 		}
+	}
+	entries := make([]git.Entry, len(small))
+	err := git.Each(len(small), func(i int) (err error) {
+		entries[i], err = s.hashFile(ctx, small[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		c.record(small[i].path, e, edits)
 	}
 	return s.hashLarge(ctx, large, c, edits)
 }
 
-// hashOne hashes one file in process. One that vanished meanwhile is a deletion.
+// record adds an entry to edits; the zero one is a deletion.
+func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
+	edits[p] = e
+	if e.Mode != 0 {
+		c.New = append(c.New, e.OID)
+	}
+}
+
+// hashOne hashes one file in process.
 func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
+	e, err := s.hashFile(ctx, f)
+	if err == nil {
+		c.record(f.path, e, edits)
+	}
+	return err
+}
+
+// hashFile writes the content of a file as it is. The zero entry stands for one
+// that vanished meanwhile.
+func (s *Shot) hashFile(ctx context.Context, f candidate) (git.Entry, error) {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
-		return fmt.Errorf("read %q: %w", f.path, err)
+		return git.Entry{}, fmt.Errorf("read %q: %w", f.path, err)
 	}
 	if info == nil || info.IsDir() {
-		edits[f.path] = git.Entry{}
-		return nil
+		return git.Entry{}, nil
 	}
 	oid, err := s.repo.WriteObject(ctx, "blob", data)
 	if err != nil {
-		return fmt.Errorf("keep %q: %w", f.path, err)
+		return git.Entry{}, fmt.Errorf("keep %q: %w", f.path, err)
 	}
-	edits[f.path] = git.Entry{Mode: f.mode, OID: oid}
-	c.New = append(c.New, oid)
-	return nil
+	return git.Entry{Mode: f.mode, OID: oid}, nil
 }
 
 func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) error {
