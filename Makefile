@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test lint demo install man golden clean
+.PHONY: build test lint demo bench install man golden clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $(bin) ./cmd/git-checkpoint
@@ -24,6 +24,11 @@ lint:
 # The main job in a scratch repository of its own, each command with its output.
 demo: build
 	@PATH="$(CURDIR)/bin:$$PATH" sh docs/demo.sh
+
+# This program beside plain git, in repositories made for it: make bench BENCH=--quick
+# ends in under two minutes.
+bench: build
+	@$(GO) run ./internal/bench/cmd -program $(bin) $(BENCH)
 
 install: build
 	install -d $(target)/bin $(target)/share/man/man1 \

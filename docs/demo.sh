@@ -15,10 +15,19 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_CHECKPOINT_SESSION XDG_CONFIG_HOM
 
 say() { printf '\n# %s\n' "$*"; }
 
-# Shows a command and runs it; one that is meant to fail says so by its exit code.
+# Shows a command and runs it.
 run() {
 	printf '$ %s\n' "$*"
-	eval "$*" || printf '(exit code %d)\n' "$?"
+	eval "$*"
+}
+
+# Shows a command that has to be refused, and runs it.
+refused() {
+	printf '$ %s\n' "$*"
+	code=0
+	eval "$*" 2>&1 || code=$?
+	printf '(exit code %d)\n' "$code"
+	test "$code" -eq 4
 }
 
 say 'A repository with one commit, and a job in it.'
@@ -42,7 +51,7 @@ run 'git checkpoint diff 2 3'
 run 'git checkpoint list --where state.metrics.build_pass'
 
 say 'Step 3 went wrong. A rollback says first what it will do; in a pipe it does not ask but stops.'
-run 'git checkpoint rollback 2 </dev/null | cat'
+refused 'git checkpoint rollback 2 </dev/null'
 run 'git checkpoint rollback 2 --yes --reason "the build is broken"'
 run 'cat shop.go spec.md && git status --short'
 

@@ -43,6 +43,10 @@ func rooms() map[string][]string {
 		"internal/torture":          {},
 		"internal/torture/cmd":      {"internal/torture"},
 		"internal/torture/stand-in": {},
+		// These measure it.
+		"internal/bench":       {},
+		"internal/bench/cmd":   {"internal/bench"},
+		"internal/bench/empty": {},
 	}
 }
 
@@ -53,10 +57,10 @@ func outside() map[string][]string {
 		"github.com/go-git/": {"internal/git"},
 		// git is started by git alone (TestSource); term starts the pager, checkpoint the
 		// command of a step.
-		"os/exec":                          {"internal/git", "internal/term", "internal/checkpoint", "internal/scripttest", "internal/torture"},
+		"os/exec":                          {"internal/git", "internal/term", "internal/checkpoint", "internal/scripttest", "internal/torture", "internal/bench"},
 		"golang.org/x/term":                {"internal/term"},
 		"github.com/vbauerster/":           {"internal/term"},
-		"github.com/alecthomas/kong":       {"internal/cli"},
+		"github.com/alecthomas/kong":       {"internal/cli", "internal/bench/empty"},
 		"github.com/expr-lang/":            {"internal/workflow"},
 		"github.com/google/jsonschema-go/": {"internal/workflow"},
 		"net":                              {},

@@ -44,14 +44,14 @@ func TestMessages(t *testing.T) {
 func TestForeignConfiguration(t *testing.T) {
 	for label, d := range twins(t, "crunch") {
 		t.Run(label, func(t *testing.T) {
-			got, err := d.Configuration(json.RawMessage(`{"enabled": true, "auto_checkpoint": false, "max_size_mb": 50, "compress": true,
+			got, err := d.Configuration(json.RawMessage(`{"enabled": true, "auto_checkpoint": false, "max_size_mb": 50, "storage": {"max_size_mb": 51}, "compress": true,
 			"triggers": {"agent_complete": true, "conflict_events": false, "a b": true, "nested": {}},
 			"retention": {"phase_transition": "all", "batch_complete": 3}}`))
 			want := []KeyValue{
 				{"checkpoint.enabled", "true"}, {"checkpoint.auto", "false"},
 				{"checkpoint.agent_complete.enabled", "true"}, {"checkpoint.conflict_events.enabled", "false"},
 				{"checkpoint.phase_transition.keep", "-1"}, {"checkpoint.batch_complete.keep", "3"},
-				{"checkpoint.maxSize", "50m"},
+				{"checkpoint.maxSize", "50m"}, {"checkpoint.maxSize", "51m"},
 			}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Error(err, diff)

@@ -83,6 +83,7 @@ func TestRetentionOfWorkflows(t *testing.T) {
 		{"failed by its document", "orchestrate", "manual manual*", Policy{Now: epoch.Add(29 * day), Status: "failed"}, ""},
 		{"abandoned for 29 days", "orchestrate", "manual*", Policy{Now: epoch.Add(29 * day), SessionStatus: "abandoned"}, ""},
 		{"abandoned for 31 days", "orchestrate", "manual*", Policy{Now: epoch.Add(31 * day), SessionStatus: "abandoned"}, "00"},
+		{"abandoned by its document", "orchestrate", "manual*", Policy{Now: epoch.Add(29 * day), Status: "abandoned"}, ""},
 		{"untouched for 6 days", "orchestrate", "manual*", Policy{Now: epoch.Add(6 * day), Status: "in_progress"}, ""},
 		{"untouched for 8 days", "orchestrate", "manual*", Policy{Now: epoch.Add(8 * day), Status: "in_progress"}, "00"},
 		{"touched yesterday", "orchestrate", "manual*", Policy{Now: epoch.Add(8 * day), ChangedAt: epoch.Add(7 * day)}, ""},

@@ -1,0 +1,153 @@
+//go:build !windows
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"git-checkpoint/internal/scripttest"
+)
+
+// typed is one command of the tour and what the terminal shows for it.
+type typed struct{ command, shown string }
+
+// tour is what the README shows in its blocks ```console tour, in that order.
+func tour(t *testing.T) (commands []typed) {
+	t.Helper()
+	_, blocks := document(t, filepath.Join("..", "README.md"))
+	for _, b := range blocks {
+		if b.kind != "tour" {
+			continue
+		}
+		for line := range strings.Lines(b.text) {
+			if command, is := strings.CutPrefix(line, "$ "); is {
+				commands = append(commands, typed{command: strings.TrimSuffix(command, "\n")})
+			} else if len(commands) == 0 {
+				t.Fatalf("the tour shows %q before any command", line)
+			} else {
+				commands[len(commands)-1].shown += line
+			}
+		}
+	}
+	return commands
+}
+
+// The tour of the README shows what a terminal shows to somebody who types it, with a
+// name and an address configured and without.
+func TestReadmeTour(t *testing.T) {
+	commands := tour(t)
+	if len(commands) < 10 {
+		t.Fatalf("the tour has %d commands", len(commands))
+	}
+	for name, identity := range map[string][]string{
+		"nobody":   nil,
+		"somebody": {"GIT_AUTHOR_NAME=A U Thor", "GIT_AUTHOR_EMAIL=author@example.com", "GIT_COMMITTER_NAME=A U Thor", "GIT_COMMITTER_EMAIL=author@example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shown := perform(t, commands, identity)
+			if len(shown) != len(commands) {
+				t.Fatalf("%d commands of %d ran:\n%s", len(shown), len(commands), shown)
+			}
+			if identity == nil && os.Getenv("UPDATE_SCRIPTS") != "" {
+				rewrite(t, shown)
+				return
+			}
+			for i, c := range commands {
+				same(t, "$ "+c.command, scripttest.Scrubbed(c.shown), scripttest.Scrubbed(shown[i]))
+			}
+		})
+	}
+}
+
+// rewrite puts what was shown into the README.
+func rewrite(t *testing.T, shown []string) {
+	t.Helper()
+	file := filepath.Join("..", "..", "README.md")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fenced.ReplaceAllStringFunc(string(data), func(block string) string {
+		first, rest, _ := strings.Cut(block, "\n")
+		if first != "```console tour" {
+			return block
+		}
+		out := first + "\n"
+		for line := range strings.Lines(rest) {
+			if strings.HasPrefix(line, "$ ") {
+				out, shown = out+line+shown[0], shown[1:]
+			}
+		}
+		return out + "```"
+	})
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mark comes before what each command shows.
+const mark = "\x01"
+
+// perform types the commands at a terminal of 96 columns, in one shell and an empty
+// directory, a minute between them, and a "y" at each question.
+func perform(t *testing.T, commands []typed, identity []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var lines strings.Builder
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	for _, c := range commands {
+		stamp := now.Format(time.RFC3339)
+		fmt.Fprintf(&lines, "printf '\\001'\nexport GIT_CHECKPOINT_NOW=%s GIT_AUTHOR_DATE=%s GIT_COMMITTER_DATE=%s\n%s\n", stamp, stamp, stamp, c.command)
+		now = now.Add(time.Minute)
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-c", lines.String())
+	shell.Dir = dir
+	shell.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir),
+		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=dumb", "PAGER=cat", "TMPDIR=" + dir,
+	}, identity...)
+	screen, err := pty.StartWithSize(shell, &pty.Winsize{Rows: 50, Cols: 96})
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	defer screen.Close()
+	shown := follow(t, screen)
+	if err := shell.Wait(); err != nil {
+		t.Errorf("the last command: %v", err)
+	}
+	shown = strings.ReplaceAll(shown, "\r\n", "\n")
+	return strings.Split(shown, mark)[1:]
+}
+
+// follow reads what is shown to the end, and answers questions.
+func follow(t *testing.T, screen *os.File) string {
+	t.Helper()
+	var shown bytes.Buffer
+	for buffer := make([]byte, 4096); ; {
+		n, err := screen.Read(buffer)
+		shown.Write(buffer[:n])
+		if n > 0 && bytes.HasSuffix(shown.Bytes(), []byte("[y/N] ")) {
+			if _, err := screen.WriteString("y\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) {
+			return shown.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
