@@ -79,17 +79,19 @@ func (s *Service) Run(ctx context.Context, req RunRequest) (*RunAnswer, error) {
 	a := &RunAnswer{LastGood: step.lastGood}
 	for left := req.Retries; ; left-- {
 		a.Tries++
-		end := endedBadly
-		if a.Code, end, err = s.execute(work, req, step); err != nil {
+		var end ending
+		if a.Code, end, err = s.execute(req, step); err != nil {
 			return nil, err
 		}
 		switch end {
 		case endedWell:
 			return a, s.afterSuccess(work, req, step, a)
 		case endedByUser:
-			return a, s.afterCut(work, req, workflow.TriggerUserInterrupt, a)
+			s.afterCut(work, req, workflow.TriggerUserInterrupt, a)
+			return a, nil
 		case endedByTime:
-			return a, s.afterCut(work, req, workflow.TriggerSessionEnd, a)
+			s.afterCut(work, req, workflow.TriggerSessionEnd, a)
+			return a, nil
 		}
 		again, err := s.afterFailure(ctx, work, req, a, left)
 		if err != nil || !again {
@@ -149,11 +151,11 @@ func (s *Service) precheck(ctx context.Context, req CreateRequest) (*runStep, er
 }
 
 // execute runs the command with this process's terminal, and passes signals on.
-func (s *Service) execute(ctx context.Context, req RunRequest, step *runStep) (int, ending, error) {
+func (s *Service) execute(req RunRequest, step *runStep) (int, ending, error) {
 	if err := s.repo.Close(); err != nil { // Ctrl+C reaches every process of the terminal
 		return 0, endedBadly, classify(err)
 	}
-	cmd := exec.Command(req.Command[0], req.Command[1:]...)
+	cmd := exec.Command(req.Command[0], req.Command[1:]...) //nolint:noctx // it is ended by signals, and gets time to
 	cmd.Dir = filepath.Join(s.repo.WorkTree, filepath.FromSlash(s.repo.Prefix))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = req.IO.In, req.IO.Out, req.IO.Err
 	cmd.Env = append(s.commandEnv(),
@@ -250,7 +252,7 @@ func (s *Service) afterSuccess(ctx context.Context, req RunRequest, step *runSte
 
 // afterCut keeps what was there when the command was interrupted or ran out of
 // time.
-func (s *Service) afterCut(ctx context.Context, req RunRequest, trigger string, a *RunAnswer) error {
+func (s *Service) afterCut(ctx context.Context, req RunRequest, trigger string, a *RunAnswer) {
 	create := req.Create
 	create.Trigger, create.Step, create.Name, create.Iteration, create.State = trigger, nil, "", "", nil
 	s.repo.Refresh()
@@ -258,10 +260,9 @@ func (s *Service) afterCut(ctx context.Context, req RunRequest, trigger string, 
 	if err != nil {
 		s.warn(fmt.Sprintf("no %s checkpoint: %v", trigger, err))
 		a.Problem = err.Error()
-		return nil
+		return
 	}
 	a.Created = made
-	return nil
 }
 
 // afterFailure decides whether the step is tried again. No checkpoint is made.
@@ -287,7 +288,7 @@ func (s *Service) afterFailure(ctx, work context.Context, req RunRequest, a *Run
 		return false, nil
 	}
 	if req.Fix != "" {
-		fix := exec.Command("sh", "-c", req.Fix)
+		fix := exec.CommandContext(ctx, "sh", "-c", req.Fix)
 		fix.Dir = filepath.Join(s.repo.WorkTree, filepath.FromSlash(s.repo.Prefix))
 		fix.Stdin, fix.Stdout, fix.Stderr, fix.Env = req.IO.In, req.IO.Out, req.IO.Err, s.commandEnv()
 		if err := fix.Run(); err != nil {

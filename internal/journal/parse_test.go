@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -224,7 +223,7 @@ func FuzzUnquote(f *testing.F) {
 			t.Fatalf("%q is written %s and read %q, %v", s, q, back, err)
 		}
 		if v, err := unquote(s); err == nil && strings.HasPrefix(s, `"`) == isPlain(s) {
-			t.Fatal(fmt.Sprintf("%q was read as %q", s, v))
+			t.Fatalf("%q was read as %q", s, v)
 		}
 	})
 }

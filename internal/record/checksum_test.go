@@ -10,15 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func checksum(t testing.TB, text string) string {
-	t.Helper()
-	sum, err := Checksum([]byte(text))
-	if err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	return sum
-}
-
 // Order of members, whitespace, escapes and the spelling of numbers do not count.
 func TestChecksumOfSpellings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

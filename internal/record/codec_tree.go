@@ -26,7 +26,7 @@ func (f *fault) Error() string {
 func (f *fault) Unwrap() error { return f.cause }
 
 func within(part string, err error) error {
-	if f, ok := err.(*fault); ok {
+	if f, ok := err.(*fault); ok { //nolint:errorlint // faults are never wrapped
 		return &fault{append([]string{gjson.Escape(part)}, f.path...), f.cause}
 	}
 	return &fault{[]string{gjson.Escape(part)}, err}

@@ -67,7 +67,7 @@ func checkFormat(data, text []byte) error {
 
 // located turns the way to a bad member into its offset.
 func located(data []byte, err error) error {
-	f, ok := err.(*fault)
+	f, ok := err.(*fault) //nolint:errorlint // faults are never wrapped
 	if !ok {
 		return jsonError(data, 0, "", err.Error())
 	}

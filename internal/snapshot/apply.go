@@ -264,10 +264,15 @@ func (r *Restore) unplace(i int, o Op) error {
 	return nil
 }
 
-func (r *Restore) bringBack(i int, o Op) error {
+// moved reports whether what was at the path of an operation lies aside.
+func (r *Restore) moved(i int) bool {
 	_, err := os.Lstat(r.intent.oldFile(i))
-	if absent(err) {
-		return nil // it was not moved
+	return err == nil
+}
+
+func (r *Restore) bringBack(i int, o Op) error {
+	if !r.moved(i) {
+		return nil
 	}
 	if err := r.shot.tree.root.MkdirAll(path.Dir(o.Path), 0o777); err != nil {
 		return err

@@ -73,7 +73,7 @@ func (f *finder) parents(p string) error {
 		}
 		if git, err := f.shot.tree.lstat(path.Join(dir, ".git")); err != nil || git != nil {
 			f.add(dir, ReasonNested)
-			return nil
+			return nil //nolint:nilerr // what cannot be looked into is in the way
 		}
 	}
 	return nil

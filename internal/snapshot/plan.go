@@ -139,6 +139,15 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 			Path: c.Path, Old: c.Old, New: c.New, OldRaw: p.Cur.Raw[c.Path], NewRaw: p.Target.Raw[c.Path],
 		})
 	}
+	if err := s.addRaw(ctx, p, at, untouched); err != nil {
+		return err
+	}
+	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
+	return s.addSkipped(ctx, p, at)
+}
+
+// addRaw adds files whose blobs are the same and whose exact bytes are not.
+func (s *Shot) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
 	for _, raw := range []map[string]name.OID{p.Cur.Raw, p.Target.Raw} {
 		for path := range raw {
 			if at[path] || p.Cur.Raw[path] == p.Target.Raw[path] || p.Scope.Only != nil && !p.Scope.Only(path) || untouched(path) {
@@ -154,8 +163,7 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 			}
 		}
 	}
-	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
-	return s.addSkipped(ctx, p, at)
+	return nil
 }
 
 // addSkipped finds files that cannot be captured now and that the target has: the

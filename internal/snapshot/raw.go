@@ -146,8 +146,12 @@ func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([
 	if err != nil {
 		return nil, fmt.Errorf("read attributes: %w", err)
 	}
+	return s.judge(strings.Split(string(res.Stdout), "\x00"), out, at, auto)
+}
+
+// judge reads what check-attr said of files: path, attribute, value, in turn.
+func (s *Shot) judge(f []string, out []filtered, at map[string]int, auto bool) ([]filtered, error) {
 	sums := make([]struct{ converts, binary, both bool }, len(out))
-	f := strings.Split(string(res.Stdout), "\x00")
 	for i := 0; i+2 < len(f); i += 3 {
 		n, ok := at[f[i]]
 		if !ok {

@@ -56,7 +56,7 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	tracked, stderr, err := s.tracked(ctx, index)
 	if err != nil {
 		cancel()
-		<-others
+		<-others //nolint:errcheck // it was told to end
 		return scan, err
 	}
 	if err := <-others; err != nil {

@@ -68,7 +68,7 @@ func (s *Store) summariesOneByOne(ctx context.Context, prefix string) ([]Summary
 		}
 		if err != nil {
 			out[i].Err = &DamagedError{What: "checkpoint commit", OID: out[i].Commit, Err: err}
-			return nil
+			return nil //nolint:nilerr // one damaged checkpoint stops no other
 		}
 		out[i].read(c.Message)
 		return nil

@@ -119,13 +119,13 @@ func moding() []edit {
 func branching() []edit {
 	return []edit{
 		func(g *gen) string { return "git checkout -q -f " + g.pick([]string{"main", "topic", "other"}) },
-		func(g *gen) string { return "git checkout -q -B topic" },
-		func(g *gen) string { return "git checkout -q --detach" },
-		func(g *gen) string { return "git add -A; git commit -qm more" },
-		func(g *gen) string { return "git commit -q --allow-empty -m empty" },
-		func(g *gen) string { return "git reset -q HEAD~1" },
-		func(g *gen) string { return "git pack-refs --all" },
-		func(g *gen) string { return "git tag -f t" },
+		func(_ *gen) string { return "git checkout -q -B topic" },
+		func(_ *gen) string { return "git checkout -q --detach" },
+		func(_ *gen) string { return "git add -A; git commit -qm more" },
+		func(_ *gen) string { return "git commit -q --allow-empty -m empty" },
+		func(_ *gen) string { return "git reset -q HEAD~1" },
+		func(_ *gen) string { return "git pack-refs --all" },
+		func(_ *gen) string { return "git tag -f t" },
 	}
 }
 
@@ -134,12 +134,12 @@ func nesting() []edit {
 		return "nest " + words(g.pick([]string{"n", "dir", "x", "dir/n", "x/y"}), g.pick([]string{"0", "1"}))
 	}
 	return []edit{nest, nest, nest, nest,
-		func(g *gen) string { return "printf more >n/inner" },
-		func(g *gen) string { return "git -C n commit -q --allow-empty -m more" },
-		func(g *gen) string { return "git add -A; git commit -qm linked" },
-		func(g *gen) string { return "rm -rf n" },
+		func(_ *gen) string { return "printf more >n/inner" },
+		func(_ *gen) string { return "git -C n commit -q --allow-empty -m more" },
+		func(_ *gen) string { return "git add -A; git commit -qm linked" },
+		func(_ *gen) string { return "rm -rf n" },
 		func(g *gen) string { return g.put("n") },
-		func(g *gen) string { return put("n/x", "x") },
+		func(_ *gen) string { return put("n/x", "x") },
 	}
 }
 
@@ -160,7 +160,7 @@ func odd() []string {
 	return []string{
 		"new\nline", "tab\there", `quo"te`, "-rf", "--", " lead", "trail ", "sp ace/ in", "\xff\xfe", "caf\u00e9", "cafe\u0301",
 		"Case", "case", "CASE/x", "*", "?", "[a]", "a*", ":top", ":(glob)x", "!not", "#hash", ".gitfoo", ".git_", "it's", "back\\slash",
-		"con", "nul.txt", "\x01\x1b[31m", "$(id)", "%s", "dir/\xf0\x9f\x98\x80", "ends.", strings.Repeat("d/", 1900) + "deep",
+		"con", "nul.txt", "\x01\x1b[31m", "$(id)", "%s", "dir/\xf0\x9f\x98\x80", "ends.", strings.Repeat("d/", 150) + "deep",
 		strings.Repeat(strings.Repeat("l", 200)+"/", 19) + "long",
 	}
 }

@@ -73,7 +73,7 @@ func sparses() []kind {
 			func(*gen) string { return "git sparse-checkout add out/deep" },
 			func(*gen) string { return "git add -A --sparse" },
 			func(g *gen) string { return g.put("out/a") },
-			func(g *gen) string { return "rm -rf out" },
+			func(*gen) string { return "rm -rf out" },
 		}}
 	}
 	return []kind{
@@ -156,7 +156,7 @@ func surroundings() []kind {
 			return append(start(g), "git init -q ../origin", "cd ../origin", g.put("a"), g.put("dir/b"), "git add -A", "git commit -qm sub", "cd ../repo",
 				`git submodule --quiet add "$PWD/../origin" sub`, "git commit -qm sub")
 		}, edits: []edit{
-			func(g *gen) string { return "git commit -q --allow-empty -m more" },
+			func(*gen) string { return "git commit -q --allow-empty -m more" },
 			func(*gen) string { return "git add -A; git commit -qm more" },
 			func(g *gen) string { return "git add -- " + words(g.path()) },
 		}},

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -283,6 +282,3 @@ func (m *moment) tree(hashLen int) map[string]string {
 	}
 	return out
 }
-
-// special reports what no capture can hold.
-func special(t fs.FileMode) bool { return t != 0 && t != fs.ModeSymlink && !t.IsDir() }

@@ -23,6 +23,8 @@ type forecast struct {
 }
 
 // predict works out what a rollback from now to then does, from the design alone.
+//
+//nolint:gocyclo // one rule after the other, as the design has them
 func predict(then, now *moment, w wish) *forecast {
 	f := &forecast{files: map[string]node{}, gone: map[string]bool{}, stays: disk{}, captured: map[string]node{}}
 	for p, n := range now.disk {

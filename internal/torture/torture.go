@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		found = shrink(found, func(c *Case) *Finding {
 			f, err := o.try(ctx, c, map[string]int{})
 			if err != nil {
-				return nil
+				return nil //nolint:nilerr // a case that cannot be run is no smaller finding
 			}
 			return f
 		})
