@@ -257,7 +257,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
-		if r.intent.Parents[d] || r.shot.tree.removeDir(d) != nil {
+		if gone := !r.intent.Parents[d] && r.shot.tree.removeDir(d) == nil; !gone {
 			break // it was there before, or holds something
 		}
 	}
