@@ -132,6 +132,9 @@ func (c *creation) composeState(prev base) error {
 	if c.document != nil {
 		r.State, r.Status = c.document.State, ""
 	}
+	if c.req.Edited != nil {
+		r.State = c.req.Edited
+	}
 	if err := c.edit(); err != nil {
 		return err
 	}

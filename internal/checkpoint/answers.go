@@ -24,6 +24,8 @@ type Detail struct {
 
 	Current, Discarded, Pinned bool // what the fold says, for people
 
+	Said string // how the workflow confirms a create; empty: as usual
+
 	BaseTree name.OID // what the record's files compare with: the previous checkpoint's tree, else HEAD's; for show --stat and -p
 }
 
@@ -70,6 +72,8 @@ type StateChange struct {
 	Op   string          `json:"op"` // added, removed, changed
 	Old  json.RawMessage `json:"old"`
 	New  json.RawMessage `json:"new"`
+
+	MovedFrom string `json:"moved_from,omitempty"` // an object that another list had before, by its identity
 }
 
 // OutputChange is one output that differs; lines are entries for a list.

@@ -56,10 +56,21 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	}
 	go s.repo.Batch().Warm()
 	s.sweep()
+	made, err := c.make(ctx)
+	if err != nil {
+		err = c.failed(err)
+	}
+	c.rememberFailure(err)
+	return made, err
+}
+
+// make captures and writes the checkpoint.
+func (c *creation) make(ctx context.Context) (*Detail, error) {
+	s := c.s
 	if err := c.look(ctx); err != nil {
 		return nil, err
 	}
-	if req.DryRun {
+	if c.req.DryRun {
 		return c.dryRun(ctx)
 	}
 	s.trace("captured")
@@ -76,7 +87,6 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 			s.warn(err.Error())
 		}
 	}
-	s.autoPrune(ctx, c.session)
 	return c.detail(true), nil
 }
 
@@ -214,6 +224,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 		return change, err
 	}
 	change.Events = append(change.Events, e)
+	c.pruneWith(v, &change, e)
 	if c.req.Pin == PinYes {
 		pin, err := c.s.event(journal.KindPin, c.session)
 		if err != nil {
@@ -348,6 +359,9 @@ func (c *creation) detail(created bool) *Detail {
 	d := &Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created}
 	if created {
 		d.Ref = name.CheckpointRef(c.session, c.record.ID)
+	}
+	if created {
+		d.Said = c.confirmation()
 	}
 	for _, sk := range c.record.Snapshot.Skipped {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", sk.Path, sk.Reason))

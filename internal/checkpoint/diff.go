@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/workflow"
 )
 
 // side is one of the two things that are compared.
@@ -42,7 +43,7 @@ func (s *Service) Diff(ctx context.Context, req DiffRequest) (*Difference, error
 	if b.found != nil {
 		d.To = &Labelled{b.found.entry.Checkpoint, b.found.entry.Label}
 	}
-	diffRecords(d, a.record, b.record)
+	s.diffRecords(d, a, b)
 	if d.Files, err = s.diffFiles(ctx, a.tree, b.tree, req.Paths); err != nil {
 		return nil, err
 	}
@@ -98,14 +99,36 @@ func (s *Service) treeNow(ctx context.Context, like *record.Record) (name.OID, e
 	return got.Tree, nil
 }
 
-func diffRecords(d *Difference, a, b *record.Record) {
-	for _, c := range record.Diff(a.State, b.State) {
-		d.State = append(d.State, StateChange{c.Path, string(c.Op), c.Old, c.New})
+// diffRecords compares states, by the identities of the workflow, and outputs.
+func (s *Service) diffRecords(d *Difference, a, b side) {
+	def, err := s.definition(a.found.state.Workflow)
+	if err != nil {
+		def = workflow.Default()
 	}
-	for _, o := range record.DiffOutputs(a.Outputs, b.Outputs) {
+	for _, c := range record.DiffBy(a.record.State, b.record.State, def.Identity) {
+		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
+	}
+	markMoves(d.State)
+	for _, o := range record.DiffOutputs(a.record.Outputs, b.record.Outputs) {
 		d.Outputs = append(d.Outputs, OutputChange{
 			Name: o.Name, Op: string(o.Op), OldLines: o.OldLines, NewLines: o.NewLines, OldEntries: o.OldEntries, NewEntries: o.NewEntries,
 		})
+	}
+}
+
+// markMoves finds the objects that went from one list to another, as a task does when
+// it is done.
+func markMoves(changes []StateChange) {
+	gone := map[string]string{} // the object by its identity: the path it had
+	for _, c := range changes {
+		if i := strings.LastIndex(c.Path, ".#("); i >= 0 && c.Op == string(record.Removed) {
+			gone[c.Path[i:]] = c.Path
+		}
+	}
+	for i, c := range changes {
+		if j := strings.LastIndex(c.Path, ".#("); j >= 0 && c.Op == string(record.Added) {
+			changes[i].MovedFrom = gone[c.Path[j:]]
+		}
 	}
 }
 

@@ -3,12 +3,14 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"sort"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
 )
 
@@ -17,10 +19,10 @@ type PruneRequest struct {
 	Session   string
 	All       bool
 	Keep      *int
-	OlderThan *time.Duration
-	MaxSize   int64 // bytes of a session; 0: no limit
+	OlderThan string // an age such as 30d
+	MaxSize   string // of a session, such as 50m; empty: checkpoint.maxSize
 	DryRun    bool
-	GC        bool // let git collect what was freed, at once
+	GC        bool // delete what was freed at once
 }
 
 // PruneAnswer is what `prune` answers.
@@ -30,7 +32,7 @@ type PruneAnswer struct {
 	Bytes  int64    `json:"bytes"` // of objects that only the pruned ones hold, measured
 	DryRun bool     `json:"dry_run"`
 
-	Freed int64 `json:"freed,omitempty"` // with --gc: what the repository shrank by
+	Freed *int64 `json:"freed,omitempty"` // with --gc: what the repository shrank by
 }
 
 // Judged is a checkpoint and why it goes or stays.
@@ -42,51 +44,89 @@ type Judged struct {
 	Session name.Session `json:"session"`
 }
 
-// Prune drops checkpoints by the rules of their workflow, or by flags.
-func (s *Service) Prune(ctx context.Context, req PruneRequest) (*PruneAnswer, error) {
-	sessions, err := s.pruneSessions(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	a := &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: req.DryRun}
-	for _, session := range sessions {
-		if err := s.pruneSession(ctx, session, req, a); err != nil {
-			return nil, err
-		}
-	}
-	if req.GC && !req.DryRun {
-		return a, s.collect(ctx, a)
-	}
-	return a, nil
+// pruning is one prune on its way.
+type pruning struct {
+	s         *Service
+	keep      *int
+	olderThan *time.Duration
+	maxSize   int64 // 0: no limit
+	dry       bool
+	answer    *PruneAnswer
 }
 
-func (s *Service) pruneSessions(ctx context.Context, req PruneRequest) ([]name.Session, error) {
+// Prune drops checkpoints by the rules of their workflow, or by flags.
+func (s *Service) Prune(ctx context.Context, req PruneRequest) (*PruneAnswer, error) {
+	p := &pruning{s: s, keep: req.Keep, dry: req.DryRun, answer: &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: req.DryRun}}
+	if err := p.limits(req); err != nil {
+		return nil, err
+	}
 	if !req.All {
 		session, err := s.chooseSession(ctx, req.Session)
-		return []name.Session{session}, err
+		if err != nil {
+			return nil, err
+		}
+		if err := p.session(ctx, session); err != nil {
+			return nil, err
+		}
+		return p.answer, p.collect(ctx, req)
 	}
 	infos, _, err := s.store.Sessions(ctx)
 	if err != nil {
 		return nil, classify(err)
 	}
-	var out []name.Session
 	for _, info := range infos {
-		out = append(out, info.Session)
+		if err := p.session(ctx, info.Session); err != nil {
+			if ctx.Err() != nil {
+				return nil, classify(err)
+			}
+			s.warn(fmt.Sprintf("session %q: %v; nothing of it was pruned", info.Session, err))
+		}
 	}
-	return out, nil
+	return p.answer, p.collect(ctx, req)
 }
 
-func (s *Service) pruneSession(ctx context.Context, session name.Session, req PruneRequest, a *PruneAnswer) error {
-	st, err := s.state(ctx, session)
+// limits reads what the flags and the configuration say.
+func (p *pruning) limits(req PruneRequest) error {
+	if req.Keep != nil && *req.Keep < 0 {
+		return usage("", "--keep takes a number from 0, not %d", *req.Keep)
+	}
+	if req.OlderThan != "" {
+		age, err := workflow.ParseAge(req.OlderThan)
+		if err != nil {
+			return usage("", "--older-than: %v", err)
+		}
+		p.olderThan = &age
+	}
+	var err error
+	if req.MaxSize == "" {
+		p.maxSize, err = p.s.where.size("checkpoint.maxSize", 0)
+		return err
+	}
+	if p.maxSize, err = git.ParseSize(req.MaxSize); err != nil || p.maxSize <= 0 {
+		return usage("a size is a number with k, m or g behind it", "--max-size: %q is no size", req.MaxSize)
+	}
+	return nil
+}
+
+// session prunes one session.
+func (p *pruning) session(ctx context.Context, session name.Session) error {
+	st, err := p.s.state(ctx, session)
 	if err != nil {
 		return err
 	}
-	verdicts, err := s.judge(st, req)
+	policy := workflow.Policy{Keep: p.keep, OlderThan: p.olderThan}
+	if isClosed(st.Status) {
+		policy.SessionStatus = st.Status
+	}
+	if e := st.CurrentEntry(); e != nil {
+		policy.Status = e.CheckpointStatus
+	}
+	verdicts, err := p.s.judge(st, itemsOf(st), policy)
 	if err != nil {
 		return err
 	}
-	if req.MaxSize > 0 {
-		if err := s.overSize(ctx, st, verdicts, req.MaxSize); err != nil {
+	if p.maxSize > 0 {
+		if err := p.fit(ctx, st, verdicts); err != nil {
 			return err
 		}
 	}
@@ -97,53 +137,34 @@ func (s *Service) pruneSession(ctx context.Context, session name.Session, req Pr
 		e := st.Entry(name.ID(v.ID))
 		j := Judged{e.Checkpoint, v.Reason, e.Label, session}
 		if v.Keep {
-			a.Kept = append(a.Kept, j)
+			p.answer.Kept = append(p.answer.Kept, j)
 			continue
 		}
-		a.Pruned = append(a.Pruned, j)
+		p.answer.Pruned = append(p.answer.Pruned, j)
 		gone[e.Checkpoint] = true
 		ids, commits = append(ids, e.Checkpoint), append(commits, e.Commit)
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	bytes, err := s.onlyHeldBy(ctx, session, gone, commits)
+	bytes, err := p.s.onlyHeldBy(ctx, session, gone, commits)
 	if err != nil {
 		return err
 	}
-	a.Bytes += bytes
-	if req.DryRun {
+	p.answer.Bytes += bytes
+	if p.dry {
 		return nil
 	}
-	return s.drop(ctx, session, ids, "pruned")
+	return p.s.drop(ctx, session, ids, "pruned")
 }
 
 // judge asks the workflow what stays. Who lost their definition prune nothing.
-func (s *Service) judge(st *journal.State, req PruneRequest) ([]workflow.Verdict, error) {
+func (s *Service) judge(st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
 	def, err := s.definition(st.Workflow)
 	if err != nil {
 		return nil, err
 	}
-	policy := workflow.Policy{
-		Now: s.now(), ChangedAt: st.UpdatedAt, Config: s.where.get, Keep: req.Keep, OlderThan: req.OlderThan,
-	}
-	if isClosed(st.Status) {
-		policy.SessionStatus = st.Status
-	}
-	if e := st.CurrentEntry(); e != nil {
-		policy.Status = e.CheckpointStatus
-	}
-	discarded := discardTimes(st)
-	var items []workflow.Item
-	for _, e := range st.Checkpoints {
-		if e.Dead {
-			continue
-		}
-		items = append(items, workflow.Item{
-			ID: string(e.Checkpoint), Step: e.Step, Trigger: e.Trigger, Worktree: e.WorktreeID, Discarded: e.Discarded,
-			Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Time, DiscardedAt: discarded[e.Checkpoint],
-		})
-	}
+	policy.Now, policy.ChangedAt, policy.Config = s.now(), st.UpdatedAt, s.where.get
 	verdicts, err := def.Retain(items, policy)
 	if err != nil {
 		return nil, usage("", "%v", err)
@@ -151,100 +172,138 @@ func (s *Service) judge(st *journal.State, req PruneRequest) ([]workflow.Verdict
 	return verdicts, nil
 }
 
-// discardTimes says when a rollback last discarded each checkpoint.
-func discardTimes(st *journal.State) map[name.ID]time.Time {
-	out := map[name.ID]time.Time{}
+// itemsOf are the checkpoints of a session as retention looks at them.
+func itemsOf(st *journal.State) []workflow.Item {
+	discarded := map[name.ID]time.Time{}
 	for _, r := range st.Rollbacks {
 		for _, id := range r.Discard {
-			out[id] = r.Time
+			discarded[id] = r.Time
 		}
 	}
-	return out
+	var items []workflow.Item
+	for _, e := range st.Checkpoints {
+		if !e.Dead {
+			items = append(items, workflow.Item{
+				ID: string(e.Checkpoint), Step: e.Step, Trigger: e.Trigger, Worktree: e.WorktreeID, Discarded: e.Discarded,
+				Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Time, DiscardedAt: discarded[e.Checkpoint],
+			})
+		}
+	}
+	return items
 }
 
-// overSize lets the oldest go until the session holds no more than limit of its
-// own; pinned ones and the current one stay.
-func (s *Service) overSize(ctx context.Context, st *journal.State, verdicts []workflow.Verdict, limit int64) error {
-	for i := range verdicts {
+// fit lets the oldest go until the session holds no more than the limit of its own;
+// pinned ones and the current one stay. It halves, because each look costs a walk.
+func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
+	var may []int // the oldest first
+	for i, v := range verdicts {
+		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current {
+			may = append(may, i)
+		}
+	}
+	size := func(drop int) (int64, error) {
+		dropped := map[int]bool{}
+		for _, i := range may[:drop] {
+			dropped[i] = true
+		}
 		var commits []name.OID
-		gone := map[name.ID]bool{}
-		for _, v := range verdicts {
+		all := map[name.ID]bool{}
+		for i, v := range verdicts {
 			e := st.Entry(name.ID(v.ID))
-			gone[e.Checkpoint] = true
-			if v.Keep {
+			all[e.Checkpoint] = true
+			if v.Keep && !dropped[i] {
 				commits = append(commits, e.Commit)
 			}
 		}
-		size, err := s.onlyHeldBy(ctx, st.Session, gone, commits)
-		if err != nil || size <= limit {
+		return p.s.onlyHeldBy(ctx, st.Session, all, commits)
+	}
+	whole, err := size(0)
+	if err != nil || whole <= p.maxSize {
+		return err
+	}
+	low, high := 1, len(may)
+	for low < high {
+		middle := (low + high) / 2
+		bytes, err := size(middle)
+		if err != nil {
 			return err
 		}
-		v := &verdicts[i]
-		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current {
-			v.Keep, v.Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", size, limit)
+		if bytes <= p.maxSize {
+			high = middle
+		} else {
+			low = middle + 1
 		}
+	}
+	for _, i := range may[:high] {
+		verdicts[i].Keep, verdicts[i].Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", whole, p.maxSize)
 	}
 	return nil
 }
 
-// collect lets git delete what nothing holds any more, and measures.
-func (s *Service) collect(ctx context.Context, a *PruneAnswer) error {
-	before, err := s.repo.DiskSize()
+// collect deletes what nothing holds any more, and measures.
+func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
+	if !req.GC || req.DryRun {
+		return nil
+	}
+	freed, err := p.s.repo.Collect(ctx, isOurs)
 	if err != nil {
-		return classify(err)
+		return classify(fmt.Errorf("collect what was pruned: %w", err))
 	}
-	if _, err := s.repo.Run(ctx, git.Cmd{Args: []string{"gc", "--quiet", "--prune=now"}, Config: []string{"gc.reflogExpire=default"}}); err != nil {
-		return classify(fmt.Errorf("collect garbage: %w", err))
-	}
-	after, err := s.repo.DiskSize()
-	a.Freed = before - after
-	return classify(err)
+	p.answer.Freed = &freed
+	return nil
 }
 
-// autoPrune drops what the workflow lets go after a create. It fails no create.
-func (s *Service) autoPrune(ctx context.Context, session name.Session) {
-	on, err := s.where.bool("checkpoint.autoPrune", false)
-	if err != nil {
-		s.warn(err.Error())
-		return
+// isOurs reports whether a commit that nothing holds was made here: a checkpoint, its
+// record, an event, or the notes before a prune.
+func isOurs(c git.Commit) bool {
+	if told, err := record.ParseMessage(c.Message); err == nil && told.ID != "" {
+		return true
 	}
-	st, err := s.store.State(ctx, session)
-	if err != nil {
-		return
-	}
-	def, err := s.definition(st.Workflow)
-	if err != nil || !on && !def.Retention.Automatic {
-		return
-	}
-	if err := s.pruneSession(ctx, session, PruneRequest{}, &PruneAnswer{}); err != nil {
-		s.warn("automatic prune: " + err.Error())
-	}
+	return len(c.Parents) == 0 && strings.HasPrefix(c.Message, "checkpoint record cp-") ||
+		strings.HasPrefix(c.Message, "checkpoint notes: ") || strings.Contains(c.Message, "\n\nCheckpoint-Event: ")
 }
 
-// Workflows lists the definitions that can be used here.
-func (s *Service) Workflows() ([]*workflow.Definition, error) {
-	names := workflow.Names()
-	own, err := s.ownWorkflows()
-	if err != nil {
-		return nil, err
+// pruneWith lets go, in the transaction of a create, what the workflow does not keep
+// beside the new checkpoint; a session that is over goes at a prune that somebody asks
+// for. It fails no create.
+func (c *creation) pruneWith(v store.View, change *store.Change, made journal.Event) {
+	if v.State == nil || c.safety {
+		return
 	}
-	seen := map[string]bool{}
-	var out []*workflow.Definition
-	for _, n := range append(names, own...) {
-		if seen[n] {
-			continue // a committed one cannot shadow one that is built in
-		}
-		seen[n] = true
-		d, err := s.definition(n)
+	on, err := c.s.where.bool("checkpoint.autoPrune", c.def.Retention.Automatic)
+	if err != nil || !on {
 		if err != nil {
-			s.warn(err.Error())
+			c.s.warn(err.Error())
+		}
+		return
+	}
+	items := itemsOf(v.State)
+	for i := range items {
+		items[i].Current = false
+	}
+	items = append(items, workflow.Item{
+		ID: string(made.Checkpoint), Step: made.Step, Trigger: made.Trigger, Worktree: made.WorktreeID,
+		Pinned: c.req.Pin == PinYes, Current: true, CreatedAt: made.Time,
+	})
+	verdicts, err := c.s.judge(v.State, items, workflow.Policy{})
+	if err != nil {
+		c.s.warn("automatic prune: " + err.Error())
+		return
+	}
+	e, err := c.s.event(journal.KindPrune, c.session)
+	if err != nil {
+		return
+	}
+	e.Time, e.Reason = made.Time, "pruned"
+	for _, verdict := range verdicts {
+		entry := v.State.Entry(name.ID(verdict.ID))
+		if verdict.Keep || entry == nil {
 			continue
 		}
-		out = append(out, d)
+		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Commit, Record: entry.Record, Reason: verdict.Reason})
+		change.Remove = append(change.Remove, store.Removal{ID: entry.Checkpoint})
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out, nil
+	if len(e.Tombstones) > 0 {
+		change.Events = append(change.Events, e)
+	}
 }
-
-// Workflow gives one definition by name.
-func (s *Service) Workflow(wanted string) (*workflow.Definition, error) { return s.definition(wanted) }

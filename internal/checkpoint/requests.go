@@ -22,6 +22,7 @@ type CreateRequest struct {
 	Trigger        string
 	Status         string
 	State          []byte // a document that replaces the state
+	Edited         []byte // the state after somebody edited it, instead of Set and Unset
 	Set            []Assign
 	Unset          []string
 	Metrics        []Assign

@@ -3,26 +3,34 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
+	"time"
 
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/workflow"
 )
 
+// ResumeChoice is the answer to what a resume asks.
+type ResumeChoice string
+
+// The choices.
+const (
+	ResumeReport ResumeChoice = ""       // say how things are, and what is asked
+	ResumeAccept ResumeChoice = "accept" // yes to every question
+	ResumeFresh  ResumeChoice = "fresh"  // close the session, a new one is to be started
+	ResumeView   ResumeChoice = "view"   // say how things are, and ask nothing
+	ResumeDelete ResumeChoice = "delete" // delete what the session holds
+)
+
 // ResumeRequest is what `resume` was asked for.
 type ResumeRequest struct {
 	Target  string // a session or a checkpoint; empty: chosen
 	Type    string // prefix of the session's name
-	Match   string // text in topic or description
+	Match   string // text in name, topic or description
 	Current []byte // the issue as it is now, JSON
-	Accept  bool
+	Choice  ResumeChoice
 }
 
 // ResumeAnswer is what `resume` answers.
@@ -31,7 +39,7 @@ type ResumeAnswer struct {
 	Checkpoint  name.ID                    `json:"checkpoint"`
 	Status      string                     `json:"status"`
 	CanResume   bool                       `json:"can_resume"`
-	Action      string                     `json:"action"`
+	Action      string                     `json:"action"` // resume, ask or refuse
 	ResumePoint string                     `json:"resume_point"`
 	Completed   []json.RawMessage          `json:"completed"`
 	Pending     []json.RawMessage          `json:"pending"`
@@ -39,247 +47,203 @@ type ResumeAnswer struct {
 	Warnings    []string                   `json:"warnings"`
 	Questions   []string                   `json:"questions"`
 	State       json.RawMessage            `json:"state"`
+	Refusals    []string                   `json:"refusals"`
 	Label       string                     `json:"label"`
+	Workflow    string                     `json:"workflow"`
 	Topic       string                     `json:"topic"`
 	Message     string                     `json:"message"`
 	Text        string                     `json:"progress_text"`
 	Batches     [][]json.RawMessage        `json:"batches,omitempty"`
 	Restore     map[string]json.RawMessage `json:"restore,omitempty"`
-	Refusals    []string                   `json:"refusals,omitempty"`
+	CreatedAt   time.Time                  `json:"created_at"`
 	AgeSeconds  int64                      `json:"age_seconds"`
 	Error       json.RawMessage            `json:"error"`
 	Changed     []FileChange               `json:"changed"`
+	Branch      name.Ref                   `json:"branch"`
 	Accepted    bool                       `json:"accepted"`
+	Closed      string                     `json:"closed,omitempty"` // what --fresh closed the session as
 	Restored    *RollbackAnswer            `json:"restored,omitempty"`
+	Removed     *Removed                   `json:"removed,omitempty"`
+
+	Decisions  json.RawMessage `json:"-"`
+	Number     string          `json:"-"` // what a person types for the checkpoint
+	Difference *Difference     `json:"-"` // from the checkpoint's files to those of now
 }
 
 // resumption is a checkpoint that work may go on from.
 type resumption struct {
+	s      *Service
 	found  *found
 	record *record.Record
 	def    *workflow.Definition
 	answer *ResumeAnswer
 }
 
-// Resume says where work stopped, and with Accept goes on from there.
+// Resume says where work stopped, and does what was chosen. With an answer an error is
+// about going on: the answer says what there is all the same.
 func (s *Service) Resume(ctx context.Context, req ResumeRequest) (*ResumeAnswer, error) {
 	r, err := s.findResumption(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.weigh(ctx, r, req); err != nil {
+	if req.Choice == ResumeDelete {
+		return s.deleteResumption(ctx, r.found)
+	}
+	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
-	a := r.answer
-	if !a.CanResume {
-		return a, &Error{Kind: KindRejected, Message: a.Message, Hints: append(append([]string{}, a.Refusals...), a.Warnings...)}
+	if err := r.weigh(ctx, req.Current); err != nil {
+		return nil, err
 	}
-	if !req.Accept {
-		if len(a.Questions) > 0 {
-			return a, &Error{Kind: KindRefused, Message: strings.Join(a.Questions, " "), Hints: []string{"--accept answers yes", "--fresh closes the session as abandoned"}}
+	switch a := r.answer; req.Choice {
+	case ResumeView:
+		return a, nil
+	case ResumeFresh:
+		return a, r.closeOld(ctx)
+	case ResumeAccept:
+		if !a.CanResume {
+			return a, r.refused()
+		}
+		return a, r.accept(ctx)
+	default:
+		switch {
+		case !a.CanResume:
+			return a, r.refused()
+		case len(a.Questions) > 0:
+			return a, &Error{
+				Kind: KindRefused, Message: strings.Join(a.Questions, " "),
+				Hints: []string{"--accept answers yes and goes on", "--fresh closes the session, so that work can start anew"},
+			}
 		}
 		return a, nil
 	}
-	return a, s.accept(ctx, r)
 }
 
-// findResumption finds the checkpoint: named, or the newest open session that
-// fits.
-func (s *Service) findResumption(ctx context.Context, req ResumeRequest) (*resumption, error) {
-	f, err := s.resumeTarget(ctx, req)
-	if err != nil {
-		return nil, err
+// refused is the error of a checkpoint that cannot be gone on from.
+func (r *resumption) refused() error {
+	a := r.answer
+	e := &Error{Kind: KindRejected, Message: a.Refusals[0]}
+	e.Hints = append(append(e.Hints, a.Refusals[1:]...), a.Warnings...)
+	if !isClosed(r.found.state.Status) {
+		e.Hints = append(e.Hints, "`git checkpoint resume "+string(a.Session)+" --fresh` closes the session, so that work can start anew")
 	}
-	rec, _, _, err := s.readRecord(ctx, f.entry)
-	if err != nil {
-		return nil, damaged(f.entry, err)
-	}
-	def, err := s.definition(f.state.Workflow)
-	if err != nil {
-		return nil, err
-	}
-	return &resumption{found: f, record: rec, def: def}, nil
+	return e
 }
 
-func (s *Service) resumeTarget(ctx context.Context, req ResumeRequest) (*found, error) {
-	if req.Target != "" {
-		if session, err := name.ParseSession(req.Target); err == nil {
-			st, err := s.store.State(ctx, session)
-			if err == nil {
-				return currentOf(st)
-			}
-		}
-		return s.resolve(ctx, "", req.Target)
+// closeOld closes the session, because work is to start anew: as abandoned, unless it
+// is over already.
+func (r *resumption) closeOld(ctx context.Context) error {
+	st, status := r.found.state, "abandoned"
+	if isClosed(st.Status) {
+		r.answer.Closed = st.Status
+		return nil
 	}
-	if req.Type == "" && req.Match == "" {
-		session, err := s.chooseSession(ctx, "")
-		if err != nil {
-			return nil, err
-		}
-		st, err := s.state(ctx, session)
-		if err != nil {
-			return nil, err
-		}
-		return currentOf(st)
+	if over := r.def.Statuses.Closes[r.record.Status]; over != "" {
+		status = over
+	} else if isClosed(r.record.Status) {
+		status = r.record.Status
 	}
-	all, err := s.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range all { // the newest first
-		st, err := s.store.State(ctx, m.Session)
-		if err != nil || st.CurrentEntry() == nil || !strings.HasPrefix(string(m.Session), req.Type) || isClosed(m.Status) {
-			continue
-		}
-		if req.Match == "" || s.describes(ctx, st, req.Match) {
-			return currentOf(st)
-		}
-	}
-	return nil, &Error{Kind: KindNotFound, Message: "no unfinished session fits", Hints: []string{"`git checkpoint session list` shows the sessions"}}
-}
-
-func currentOf(st *journal.State) (*found, error) {
-	e := st.CurrentEntry()
-	if e == nil {
-		return nil, noCheckpoint(st)
-	}
-	return &found{st.Session, st, e}, nil
-}
-
-// describes reports whether a session's name, topic or state's own description
-// has the text, case aside.
-func (s *Service) describes(ctx context.Context, st *journal.State, text string) bool {
-	has := func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) }
-	if has(string(st.Session)) || has(st.Topic) {
-		return true
-	}
-	def, err := s.definition(st.Workflow)
-	if err != nil {
-		return false
-	}
-	rec, _, _, err := s.readRecord(ctx, st.CurrentEntry())
-	if err != nil {
-		return false
-	}
-	facts, err := def.Read(rec.State)
-	return err == nil && has(facts.Topic)
-}
-
-// weigh lets the workflow judge the checkpoint and its surroundings.
-func (s *Service) weigh(ctx context.Context, r *resumption, req ResumeRequest) error {
-	in := workflow.ResumeInput{Situation: s.situation(r.found.state, base{record: r.record}), Current: req.Current}
-	if len(req.Current) > 0 {
-		if _, err := record.ParseJSON(req.Current, record.Limits{}); err != nil {
-			return usage("--current FILE takes the issue as JSON", "the current issue is refused: %v", err)
-		}
-	}
-	if b := name.Ref(r.record.Git.Branch); b != "" {
-		in.Branch = strings.TrimPrefix(string(b), "refs/heads/")
-		_, err := s.repo.Batch().Resolve(ctx, b)
-		in.BranchGone = errors.Is(err, git.ErrMissing) && b != s.repo.Head.Branch
-	}
-	tree, err := s.treeNow(ctx, r.record)
-	if err != nil {
+	if _, err := r.s.CloseSession(ctx, string(st.Session), status); err != nil {
 		return err
 	}
-	changed, err := s.diffFiles(ctx, r.record.Snapshot.Tree, tree, nil)
-	if err != nil {
-		return err
-	}
-	if s.elsewhereMade(r.found) {
-		changed = []FileChange{} // made in another clone or worktree: nothing was edited here
-	}
-	for _, c := range changed {
-		in.Changed = append(in.Changed, c.Path)
-	}
-	for _, f := range r.def.Files(r.record.State) {
-		if !s.fileExists(f.Path) {
-			in.Missing = append(in.Missing, f)
-		}
-	}
-	got := r.def.Resume(in)
-	r.answer = resumeAnswer(r, got, changed)
-	r.answer.AgeSeconds = int64(in.Age.Seconds())
+	r.answer.Closed = status
 	return nil
 }
 
-func resumeAnswer(r *resumption, got workflow.Resume, changed []FileChange) *ResumeAnswer {
-	orEmpty := func(l []json.RawMessage) []json.RawMessage {
-		if l == nil {
-			return []json.RawMessage{}
-		}
-		return l
-	}
+// deleteResumption deletes what the session holds, damaged or not.
+func (s *Service) deleteResumption(ctx context.Context, f *found) (*ResumeAnswer, error) {
 	a := &ResumeAnswer{
-		Session: r.found.session, Checkpoint: r.found.entry.Checkpoint, Status: r.record.Status, CanResume: got.CanResume,
-		Action: string(got.Action), ResumePoint: got.ResumePoint, Completed: orEmpty(got.Completed), Pending: orEmpty(got.Pending),
-		Progress: got.Progress, Warnings: append([]string{}, got.Warnings...), Questions: append([]string{}, got.Questions...),
-		State: got.State, Label: r.found.entry.Label, Topic: r.found.state.Topic, Message: got.Message, Text: got.ProgressText,
-		Batches: got.Batches, Restore: got.Restore, Refusals: got.Refusals, Error: r.record.Error, Changed: changed,
+		Session: f.session, Checkpoint: f.entry.Checkpoint, Label: f.entry.Label, Status: f.entry.CheckpointStatus, Topic: f.state.Topic,
+		Completed: []json.RawMessage{}, Pending: []json.RawMessage{}, Warnings: []string{}, Questions: []string{}, Refusals: []string{},
+		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []FileChange{}, CreatedAt: f.entry.Time,
 	}
-	if a.Error == nil {
-		a.Error = json.RawMessage("null")
-	}
-	return a
+	var err error
+	a.Removed, err = s.DeleteSession(ctx, string(f.session))
+	return a, err
 }
 
-// elsewhereMade reports whether the checkpoint was made in another worktree or
-// clone, and this one holds no session's work.
-func (s *Service) elsewhereMade(f *found) bool {
-	id, err := s.store.WorktreeID()
+// accept records that work goes on, makes the session active, and in a clean worktree
+// that holds no session's work brings files and index.
+func (r *resumption) accept(ctx context.Context) error {
+	s, f, a := r.s, r.found, r.answer
+	bring, err := r.mayBring(ctx)
 	if err != nil {
-		return false
-	}
-	for _, e := range f.state.Events {
-		if e.WorktreeID == id {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Service) fileExists(p string) bool {
-	if !filepath.IsAbs(p) {
-		p = filepath.Join(s.repo.WorkTree, filepath.FromSlash(p))
-	}
-	_, err := os.Lstat(p)
-	return err == nil
-}
-
-// accept records that work goes on, makes the session active, and in a clean
-// worktree that holds no session's work brings files, index and outputs.
-func (s *Service) accept(ctx context.Context, r *resumption) error {
-	active, err := s.store.ActiveSession()
-	if err != nil {
-		return classify(err)
-	}
-	bring := false
-	if active == "" && s.elsewhereMade(r.found) {
-		if bring, err = s.clean(ctx); err != nil {
-			return err
-		}
+		return err
 	}
 	if bring {
-		roll, err := s.PlanRollback(ctx, RollbackRequest{Session: string(r.found.session), Ref: string(r.found.entry.Checkpoint), Reason: "resume"})
+		roll, err := s.PlanRollback(ctx, RollbackRequest{Session: string(f.session), Ref: string(f.entry.Checkpoint), Reason: "resume"})
 		if err != nil {
 			return err
 		}
-		if r.answer.Restored, err = roll.Apply(ctx); err != nil {
+		if a.Restored, err = roll.Apply(ctx); err != nil {
 			return err
 		}
+		a.Changed = []FileChange{}
 	} else if tree, err := s.treeNow(ctx, r.record); err == nil && tree != r.record.Snapshot.Tree {
-		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("files stay as they are; `git checkpoint rollback %s` brings those of the checkpoint", r.found.entry.Checkpoint))
+		a.Warnings = append(a.Warnings, "files stay as they are; `git checkpoint rollback "+typedIn(s, f)+"` brings those of the checkpoint")
 	}
-	e, err := s.event(journal.KindResume, r.found.session)
+	e, err := s.event(journal.KindResume, f.session)
 	if err != nil {
 		return classify(err)
 	}
-	e.Checkpoint, e.Label = r.found.entry.Checkpoint, r.found.entry.Label
-	if err := s.append(ctx, r.found.session, e); err != nil {
+	e.Checkpoint, e.Label = f.entry.Checkpoint, f.entry.Label
+	if st := f.state.Status; st != "" && st != statusOpen {
+		e.Status = statusOpen // closed or paused: it is open again
+	}
+	if err := s.append(ctx, f.session, e); err != nil {
 		return err
 	}
-	r.answer.Accepted = true
-	return classify(s.store.SetActiveSession(r.found.session))
+	a.Accepted = true
+	return classify(s.store.SetActiveSession(f.session))
+}
+
+// statusOpen is the status of a session that is neither closed nor paused.
+const statusOpen = "in_progress"
+
+// typedIn is what a person types for a checkpoint of what may be another session.
+func typedIn(s *Service, f *found) string {
+	if active, err := s.store.ActiveSession(); err == nil && active == f.session {
+		return typed(f.entry)
+	}
+	return string(f.session) + ":" + typed(f.entry)
+}
+
+// mayBring reports whether files of the checkpoint may take the place of what is here:
+// a clean worktree in which no session has worked, and a checkpoint from elsewhere.
+func (r *resumption) mayBring(ctx context.Context) (bool, error) {
+	active, err := r.s.store.ActiveSession()
+	if err != nil || active != "" {
+		return false, classify(err)
+	}
+	worked, err := r.s.hasWorked(ctx)
+	if err != nil || worked {
+		return false, err
+	}
+	return r.s.clean(ctx)
+}
+
+// hasWorked reports whether any session has a checkpoint that was made here.
+func (s *Service) hasWorked(ctx context.Context) (bool, error) {
+	id, err := s.store.WorktreeID()
+	if err != nil {
+		return false, classify(err)
+	}
+	infos, _, err := s.store.Sessions(ctx)
+	if err != nil {
+		return false, classify(err)
+	}
+	for _, info := range infos {
+		st, err := s.store.State(ctx, info.Session)
+		if err != nil {
+			continue // a damaged session says nothing of this worktree
+		}
+		for _, e := range st.Events {
+			if e.Kind == journal.KindCreate && e.WorktreeID == id {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // clean reports whether nothing in the worktree differs from HEAD.

@@ -142,6 +142,13 @@ func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
 		return out, nil
 	}
 	then := r.to.state.Entry(r.undoes.To)
+	if r.undoes.Kind == journal.KindUndo { // it brought back what the one before it had kept
+		for _, e := range r.to.state.Rollbacks {
+			if e.OID == r.undoes.Undoes {
+				then = r.to.state.Entry(e.Safety)
+			}
+		}
+	}
 	if then == nil || then.Dead {
 		return out, nil
 	}

@@ -211,7 +211,7 @@ func (s *Service) unfinishedTopic(ctx context.Context, req SessionRequest) error
 				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` goes on with it", "--fresh closes it as abandoned and starts anew"},
 			}
 		}
-		if err := s.CloseSession(ctx, string(m.Session), "abandoned"); err != nil {
+		if _, err := s.CloseSession(ctx, string(m.Session), "abandoned"); err != nil {
 			return err
 		}
 	}
@@ -310,32 +310,32 @@ func (s *Service) SwitchSession(ctx context.Context, request string) (*Manifest,
 
 // CloseSession ends a session as complete, failed or abandoned. "" is the active
 // one.
-func (s *Service) CloseSession(ctx context.Context, request, status string) error {
+func (s *Service) CloseSession(ctx context.Context, request, status string) (*Manifest, error) {
 	if status == "" {
 		status = "complete"
 	}
 	if !isClosed(status) {
-		return usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", status)
+		return nil, usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", status)
 	}
 	session, err := s.mustNamed(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := s.state(ctx, session); err != nil {
-		return err
+		return nil, err
 	}
 	e, err := s.event(journal.KindClose, session)
 	if err != nil {
-		return classify(err)
+		return nil, classify(err)
 	}
 	e.Status = status
-	_, err = s.store.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
-		return store.Change{Events: []journal.Event{e}}, nil
-	})
-	if err != nil {
-		return classify(err)
+	if err := s.append(ctx, session, e); err != nil {
+		return nil, err
 	}
-	return s.deactivate(session)
+	if err := s.deactivate(session); err != nil {
+		return nil, err
+	}
+	return s.ShowSession(ctx, string(session))
 }
 
 // deactivate makes no session active, when this one is.

@@ -131,7 +131,11 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 func (r *Restore) makeParents(p string) error {
 	var made []string
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
-		if info, err := r.shot.tree.lstat(d); err != nil || info != nil {
+		info, err := r.shot.tree.lstat(d)
+		if err != nil || info != nil && !info.IsDir() {
+			return errors.Join(err, &ChangedError{d})
+		}
+		if info != nil {
 			break
 		}
 		made = append(made, d)
@@ -150,6 +154,9 @@ func (r *Restore) makeParents(p string) error {
 }
 
 func (r *Restore) chmod(_ context.Context, _ int, o Op) error {
+	if info, err := r.shot.tree.lstat(o.Path); err != nil || info == nil || !info.Mode().IsRegular() {
+		return errors.Join(err, &ChangedError{o.Path})
+	}
 	return r.shot.tree.root.Chmod(o.Path, o.Perm)
 }
 
@@ -176,6 +183,7 @@ func (w *worktree) removeDir(dir string) error {
 	if err != nil || info == nil || !info.IsDir() {
 		return errors.Join(err, errNoDirectory)
 	}
+	w.moved()
 	return w.root.Remove(dir)
 }
 
@@ -274,7 +282,7 @@ func (r *Restore) bringBack(i int, o Op) error {
 	if !r.moved(i) {
 		return nil
 	}
-	if err := r.shot.tree.root.MkdirAll(path.Dir(o.Path), 0o777); err != nil {
+	if err := r.makeParents(o.Path); err != nil {
 		return err
 	}
 	return r.shot.tree.place(r.intent.oldFile(i), o.Path)

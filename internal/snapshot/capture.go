@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"sort"
 	"strings"
 	"time"
@@ -145,6 +146,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		if excluded[p] {
 			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonExcluded})
 			continue
+		}
+		if i >= len(scan.Untracked) {
+			rules.MaxFileSize = math.MaxInt64 // asked for by name
 		}
 		f, err := s.consider(p, false, rules, c)
 		if err != nil {
@@ -301,7 +305,16 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []
 
 // ignored lists the ignored files that are to be taken all the same.
 func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules) ([]string, error) {
-	out := append([]string(nil), rules.Force...)
+	tracked := make(map[string]bool, len(private.entries))
+	for _, e := range private.entries {
+		tracked[e.Path] = true
+	}
+	var out []string
+	for _, p := range rules.Force {
+		if !tracked[p] {
+			out = append(out, p)
+		}
+	}
 	if len(rules.IncludeIgnored) == 0 {
 		return out, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"git-checkpoint/internal/git"
@@ -22,6 +23,9 @@ const stagingPrefix = ".git-checkpoint-staging-"
 type worktree struct {
 	root *os.Root
 	top  string
+
+	mu   sync.Mutex
+	real map[string]bool // directories that are no links, until something is moved
 }
 
 func openWorktree(top string) (*worktree, error) {
@@ -29,7 +33,7 @@ func openWorktree(top string) (*worktree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the worktree: %w", err)
 	}
-	return &worktree{root, top}, nil
+	return &worktree{root: root, top: top, real: map[string]bool{}}, nil
 }
 
 func (w *worktree) close() { w.root.Close() } //nolint:errcheck // only a directory handle
@@ -37,11 +41,49 @@ func (w *worktree) close() { w.root.Close() } //nolint:errcheck // only a direct
 // lstat gives nil without an error when nothing is at p, also when a parent is
 // not a directory.
 func (w *worktree) lstat(p string) (fs.FileInfo, error) {
+	if ok, err := w.realDir(path.Dir(p)); !ok || err != nil {
+		return nil, err
+	}
 	info, err := w.root.Lstat(p)
 	if absent(err) {
 		return nil, nil
 	}
 	return info, err
+}
+
+// realDir reports whether dir is a directory, and so is each above it: a path
+// behind a symbolic link is not in the worktree.
+func (w *worktree) realDir(dir string) (bool, error) {
+	if dir == "." {
+		return true, nil
+	}
+	w.mu.Lock()
+	known := w.real[dir]
+	w.mu.Unlock()
+	if known {
+		return true, nil
+	}
+	if ok, err := w.realDir(path.Dir(dir)); !ok || err != nil {
+		return false, err
+	}
+	info, err := w.root.Lstat(dir)
+	if absent(err) || err == nil && !info.IsDir() {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	w.real[dir] = true
+	w.mu.Unlock()
+	return true, nil
+}
+
+// moved forgets what was known of directories.
+func (w *worktree) moved() {
+	w.mu.Lock()
+	clear(w.real)
+	w.mu.Unlock()
 }
 
 func absent(err error) bool {
@@ -111,6 +153,14 @@ func modeOf(info fs.FileInfo) git.Mode {
 
 // parent opens the directory that holds p.
 func (w *worktree) parent(p string) (*os.File, error) {
+	ok, err := w.realDir(path.Dir(p))
+	if err == nil && !ok {
+		err = &fs.PathError{Op: "open", Path: path.Dir(p), Err: fs.ErrNotExist}
+	}
+	w.moved() // by whoever asked
+	if err != nil {
+		return nil, err
+	}
 	return w.root.Open(path.Dir(p))
 }
 

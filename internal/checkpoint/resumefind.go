@@ -1,0 +1,151 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// findResumption finds the checkpoint: named, or the newest unfinished session that
+// fits.
+func (s *Service) findResumption(ctx context.Context, req ResumeRequest) (*resumption, error) {
+	f, err := s.resumeTarget(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &resumption{s: s, found: f}, nil
+}
+
+func (s *Service) resumeTarget(ctx context.Context, req ResumeRequest) (*found, error) {
+	if req.Target != "" {
+		if req.Type != "" || req.Match != "" {
+			return nil, usage("", "a name and --type or --match cannot be used together")
+		}
+		if session, err := name.ParseSession(req.Target); err == nil {
+			if st, err := s.store.State(ctx, session); err == nil {
+				return currentOf(st)
+			}
+		}
+		return s.resolve(ctx, "", req.Target)
+	}
+	if req.Type == "" && req.Match == "" {
+		session, err := s.named("")
+		if err != nil {
+			return nil, err
+		}
+		if session != "" {
+			st, err := s.state(ctx, session)
+			if err != nil {
+				return nil, err
+			}
+			return currentOf(st)
+		}
+	}
+	return s.newestUnfinished(ctx, req)
+}
+
+// newestUnfinished is the session with the newest event that is not over; where all
+// are and nothing was asked for, the newest of these has an answer too.
+func (s *Service) newestUnfinished(ctx context.Context, req ResumeRequest) (*found, error) {
+	all, err := s.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var over *found
+	for _, m := range all {
+		st, err := s.store.State(ctx, m.Session)
+		if err != nil || st.CurrentEntry() == nil || !strings.HasPrefix(string(m.Session), req.Type) {
+			continue
+		}
+		if req.Match != "" && !s.describes(ctx, st, req.Match) {
+			continue
+		}
+		if !s.isOver(st) {
+			return currentOf(st)
+		}
+		if over == nil {
+			over = &found{st.Session, st, st.CurrentEntry()}
+		}
+	}
+	if over != nil {
+		return over, nil
+	}
+	return nil, &Error{Kind: KindNotFound, Message: "there is nothing to resume", Hints: []string{"`git checkpoint session list` shows the sessions"}}
+}
+
+// isOver reports whether a session was closed, or its workflow has come to its end.
+func (s *Service) isOver(st *journal.State) bool {
+	if isClosed(st.Status) {
+		return true
+	}
+	def, err := s.definition(st.Workflow)
+	if err != nil {
+		return false
+	}
+	status := st.CurrentEntry().CheckpointStatus
+	return status == "complete" || def.Statuses.Closes[status] == "complete"
+}
+
+func currentOf(st *journal.State) (*found, error) {
+	e := st.CurrentEntry()
+	if e == nil {
+		return nil, noCheckpoint(st)
+	}
+	return &found{st.Session, st, e}, nil
+}
+
+// describes reports whether a session's name, topic or state's own description has the
+// text, case aside.
+func (s *Service) describes(ctx context.Context, st *journal.State, text string) bool {
+	has := func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) }
+	if has(string(st.Session)) || has(st.Topic) {
+		return true
+	}
+	def, err := s.definition(st.Workflow)
+	if err != nil {
+		return false
+	}
+	rec, _, _, err := s.readRecord(ctx, st.CurrentEntry())
+	if err != nil {
+		return false
+	}
+	facts, err := def.Read(rec.State)
+	return err == nil && has(facts.Topic)
+}
+
+// read reads the checkpoint, integrity first: the record as the journal has it, and
+// every object that is not of HEAD.
+func (r *resumption) read(ctx context.Context) error {
+	e := r.found.entry
+	rec, _, _, err := r.s.readRecord(ctx, e)
+	if err == nil {
+		err = r.s.whole(ctx, e.Commit)
+	}
+	if err != nil {
+		return damaged(e, err)
+	}
+	r.record = rec
+	r.def, err = r.s.definition(r.found.state.Workflow)
+	return err
+}
+
+// whole reports what a commit lacks of its objects, those of HEAD aside.
+func (s *Service) whole(ctx context.Context, commit name.OID) error {
+	args := []string{"rev-list", "--objects", "--quiet", string(commit)}
+	if s.repo.Head.OID != "" {
+		args = append(args, "^"+string(s.repo.Head.OID))
+	}
+	_, err := s.repo.Run(ctx, git.Cmd{Args: append(args, "--")})
+	if code := git.ExitCode(err); err != nil && code >= 0 {
+		var failed *git.Error
+		if errors.As(err, &failed) {
+			first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
+			return errors.New(strings.TrimPrefix(first, "fatal: "))
+		}
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/workflow"
+)
+
+// weigh lets the workflow judge the checkpoint and its surroundings.
+func (r *resumption) weigh(ctx context.Context, current []byte) error {
+	s := r.s
+	in := workflow.ResumeInput{Situation: s.situation(r.found.state, base{record: r.record}), Current: current}
+	in.Status = r.status()
+	if len(current) > 0 {
+		doc, err := record.ParseJSON(current, record.Limits{})
+		if err == nil && !strings.HasPrefix(strings.TrimSpace(string(doc)), "{") {
+			err = errors.New("it is no object")
+		}
+		if err != nil {
+			return usage("--current takes the issue as JSON, with the members that the checkpoint has of it", "the current issue is refused: %v", err)
+		}
+	}
+	elsewhere := s.elsewhereMade(r.found)
+	if b := name.Ref(r.record.Git.Branch); b != "" {
+		in.Branch = strings.TrimPrefix(string(b), "refs/heads/")
+		_, err := s.repo.Batch().Resolve(ctx, b)
+		in.BranchGone = errors.Is(err, git.ErrMissing) && b != s.repo.Head.Branch && !elsewhere
+	}
+	tree, err := s.treeNow(ctx, r.record)
+	if err != nil {
+		return err
+	}
+	changed := []FileChange{}
+	if !elsewhere { // else nothing was edited here
+		if changed, err = s.diffFiles(ctx, r.record.Snapshot.Tree, tree, nil); err != nil {
+			return err
+		}
+	}
+	for _, c := range changed {
+		in.Changed = append(in.Changed, c.Path)
+	}
+	for _, f := range r.def.Files(r.record.State) {
+		if !s.fileExists(f.Path) {
+			in.Missing = append(in.Missing, f)
+		}
+	}
+	r.tell(r.def.Resume(in), changed)
+	a := r.answer
+	a.AgeSeconds = int64(in.Age.Seconds())
+	a.Difference = &Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
+	return nil
+}
+
+// status is what the session was closed with, in the workflow's own word for it, else
+// that of the checkpoint.
+func (r *resumption) status() string {
+	closed := r.found.state.Status
+	if !isClosed(closed) {
+		return r.record.Status
+	}
+	if _, known := r.def.Resumption.Statuses[closed]; known || r.record.Status == closed {
+		return closed
+	}
+	for _, status := range slices.Sorted(maps.Keys(r.def.Statuses.Closes)) {
+		if r.def.Statuses.Closes[status] == closed {
+			return status
+		}
+	}
+	return closed
+}
+
+// tell fills the answer.
+func (r *resumption) tell(got workflow.Resume, changed []FileChange) {
+	e, st := r.found.entry, r.found.state
+	r.answer = &ResumeAnswer{
+		Session: r.found.session, Checkpoint: e.Checkpoint, Status: r.status(), CanResume: got.CanResume,
+		Action: string(got.Action), ResumePoint: got.ResumePoint, Completed: listed(got.Completed), Pending: listed(got.Pending),
+		Progress: got.Progress, Warnings: listed(got.Warnings), Questions: listed(got.Questions), Refusals: listed(got.Refusals),
+		State: got.State, Label: e.Label, Workflow: st.Workflow, Topic: st.Topic, Message: got.Message, Text: got.ProgressText,
+		Batches: got.Batches, Restore: got.Restore, CreatedAt: r.record.CreatedAt, Error: r.record.Error, Changed: changed,
+		Branch: name.Ref(r.record.Git.Branch), Number: typed(e),
+	}
+	a := r.answer
+	if facts, err := r.def.Read(r.record.State); err == nil {
+		a.Decisions = facts.Decisions
+		if a.Topic == "" {
+			a.Topic = facts.Topic
+		}
+	}
+	if a.Error == nil {
+		a.Error = json.RawMessage("null")
+	}
+}
+
+// listed is a list that is never null.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// elsewhereMade reports whether the checkpoint was made in another worktree or clone,
+// and this one has no part in its session.
+func (s *Service) elsewhereMade(f *found) bool {
+	id, err := s.store.WorktreeID()
+	if err != nil {
+		return false
+	}
+	for _, e := range f.state.Events {
+		if e.WorktreeID == id {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Service) fileExists(p string) bool {
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(s.repo.WorkTree, filepath.FromSlash(p))
+	}
+	_, err := os.Lstat(p)
+	return err == nil
+}
