@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
 )
@@ -44,17 +45,17 @@ func (s *Service) PlanRollback(ctx context.Context, req RollbackRequest) (*Rollb
 
 // PlanUndo plans to take back the last rollback or undo of this worktree.
 func (s *Service) PlanUndo(ctx context.Context, request string, dry bool) (*Rollback, error) {
-	session, err := s.chooseSession(ctx, request)
+	id, err := s.store.WorktreeID()
+	if err != nil {
+		return nil, classify(err)
+	}
+	session, err := s.lastMoved(ctx, request, id)
 	if err != nil {
 		return nil, err
 	}
 	st, err := s.state(ctx, session)
 	if err != nil {
 		return nil, err
-	}
-	id, err := s.store.WorktreeID()
-	if err != nil {
-		return nil, classify(err)
 	}
 	plan, err := st.UndoPlan(id)
 	if err != nil {
@@ -69,6 +70,28 @@ func (s *Service) PlanUndo(ctx context.Context, request string, dry bool) (*Roll
 		r.req.Branch = BranchMove
 	}
 	return r, r.think(ctx)
+}
+
+// lastMoved is the session of this worktree's last rollback, whichever is active.
+func (s *Service) lastMoved(ctx context.Context, request, worktree string) (name.Session, error) {
+	sessions, _, err := s.store.Sessions(ctx)
+	if err != nil {
+		return "", classify(err)
+	}
+	var last *journal.Event
+	for _, info := range sessions {
+		st, err := s.store.State(ctx, info.Session)
+		if err != nil || request != "" && string(info.Session) != request {
+			continue // one damaged session hides no other
+		}
+		if e := st.UndoTarget(worktree); e != nil && (last == nil || e.Time.After(last.Time)) {
+			last = e
+		}
+	}
+	if last == nil {
+		return s.chooseSession(ctx, request)
+	}
+	return last.Session, nil
 }
 
 // modeOf is what a rollback brought back, and its undo too.

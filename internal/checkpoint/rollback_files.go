@@ -149,8 +149,8 @@ func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	if then == nil || then.Dead {
-		return out, nil
+	if then == nil || then.Dead || r.undoes.Mode == string(modePaths) || r.undoes.Mode == string(ModeProduced) {
+		return out, nil // of a part, it is not known which
 	}
 	commit, err := r.s.repo.ReadCommit(ctx, string(then.Commit))
 	if err != nil {
