@@ -27,7 +27,7 @@ func rooms() map[string][]string {
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
 		"internal/cli":        {"internal/cli/answer", "internal/checkpoint", "internal/render", "internal/term", "internal/name"},
 		"internal/cli/answer": {"internal/checkpoint", "internal/render", "internal/name"},
-		"internal/checkpoint": {"internal/snapshot", "internal/store", "internal/remote", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/checkpoint": {"internal/snapshot", "internal/store", "internal/remote", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/command", "internal/name"},
 		"internal/snapshot":   {"internal/record", "internal/git", "internal/name"},
 		"internal/store":      {"internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/remote":     {"internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -36,6 +36,7 @@ func rooms() map[string][]string {
 		"internal/journal":    {"internal/name"},
 		"internal/git":        {"internal/name"},
 		"internal/render":     {"internal/name"},
+		"internal/command":    {},
 		"internal/term":       {},
 		"internal/name":       {},
 		// These test the program from outside.
@@ -55,9 +56,9 @@ func rooms() map[string][]string {
 func outside() map[string][]string {
 	return map[string][]string{
 		"github.com/go-git/": {"internal/git"},
-		// git is started by git alone (TestSource); term starts the pager, checkpoint the
+		// git is started by git alone (TestSource); term starts the pager, command the
 		// command of a step.
-		"os/exec":                          {"internal/git", "internal/term", "internal/checkpoint", "internal/scripttest", "internal/torture", "internal/bench"},
+		"os/exec":                          {"internal/git", "internal/term", "internal/command", "internal/scripttest", "internal/torture", "internal/bench"},
 		"golang.org/x/term":                {"internal/term"},
 		"github.com/vbauerster/":           {"internal/term"},
 		"github.com/alecthomas/kong":       {"internal/cli", "internal/bench/empty"},

@@ -13,7 +13,12 @@ import (
 
 // CreateCmd is create, also called save.
 type CreateCmd struct {
-	Text           []string     `arg:"" optional:"" help:"The message, without -m."`
+	Text []string `arg:"" optional:"" help:"The message, without -m."`
+	createFlags
+}
+
+// createFlags are those of everything that makes a checkpoint.
+type createFlags struct {
 	Message        string       `short:"m" placeholder:"<text>" help:"Say in your own words where the job stands."`
 	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
 	Step           *int         `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
@@ -52,6 +57,12 @@ Without a session the first checkpoint starts one, named after the branch. Witho
 
 // Run makes the checkpoint and confirms it.
 func (c *CreateCmd) Run(ctx context.Context, app *App) error {
+	if len(c.Text) > 0 {
+		if c.Message != "" {
+			return usageError("a message was given twice", "use -m or the text alone, not both")
+		}
+		c.Message = strings.Join(c.Text, " ")
+	}
 	request, err := c.request(ctx, app)
 	if err != nil {
 		return err
@@ -71,17 +82,11 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-func (c *CreateCmd) request(ctx context.Context, app *App) (checkpoint.CreateRequest, error) {
+func (c *createFlags) request(ctx context.Context, app *App) (checkpoint.CreateRequest, error) {
 	r := checkpoint.CreateRequest{
 		Message: c.Message, Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
 		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
-	}
-	if len(c.Text) > 0 {
-		if c.Message != "" {
-			return r, usageError("a message was given twice", "use -m or the text alone, not both")
-		}
-		r.Message = strings.Join(c.Text, " ")
 	}
 	for _, o := range c.Output {
 		r.Outputs = append(r.Outputs, checkpoint.Output{Name: o.Path, File: o.Value})

@@ -17,6 +17,8 @@ type grammar struct {
 	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and what people need next."`
 
 	Create CreateCmd `cmd:"" group:"work" aliases:"save" help:"Record where the job stands."`
+	Run    RunCmd    `cmd:"" group:"work" help:"Run a command as a step; a checkpoint when it succeeds."`
+	Resume ResumeCmd `cmd:"" group:"work" help:"Say where work stopped, and go on from there."`
 	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
 	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
@@ -28,10 +30,13 @@ type grammar struct {
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
+	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Drop checkpoints by the rules of the workflow, or by flags."`
 	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
 	Pin     PinCmd     `cmd:"" group:"keep" help:"Keep checkpoints from being pruned."`
 	Unpin   UnpinCmd   `cmd:"" group:"keep" help:"Let checkpoints be pruned again."`
 
+	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check the definitions of workflows."`
+	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run what a person typed in a chat, if it is ours."`
 	Init       InitCmd       `cmd:"" group:"setup" help:"Prepare this repository (optional)."`
 	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Take the preparation out again."`
 	Config     ConfigCmd     `cmd:"" group:"setup" help:"Show the settings and where each comes from."`

@@ -152,6 +152,9 @@ func usage(n *kong.Node) string {
 		word := strings.ReplaceAll(p.Summary(), " ...", "...")
 		if p.Tag.Has("dashed") {
 			word = strings.Replace(word, "[", "[-- ", 1)
+			if p.Tag.Get("dashed") != "" { // the command cannot do without it
+				word = strings.Trim(word, "[]")
+			}
 		}
 		words = append(words, word)
 	}

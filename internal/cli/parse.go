@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -35,7 +36,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		return parsed, err
 	}
 	if extra := last.Target; extra.Len() > 0 {
-		return nil, usageError(fmt.Sprintf("unexpected argument %s", extra.Index(0)), "paths go after --")
+		return nil, usageError(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
 	}
 	last.Target.Set(reflect.ValueOf(rest))
 	return parsed, nil

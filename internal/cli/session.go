@@ -109,15 +109,8 @@ type SessionCloseCmd struct {
 // Run ends a session.
 func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		closed, err := s.ShowSession(ctx, c.Name)
+		closed, err := s.CloseSession(ctx, c.Name, c.Status)
 		if err != nil {
-			return err
-		}
-		name := string(closed.Session)
-		if err := s.CloseSession(ctx, name, c.Status); err != nil {
-			return err
-		}
-		if closed, err = s.ShowSession(ctx, name); err != nil {
 			return err
 		}
 		return app.changed(closed, "Session closed as "+c.Status+": %s")

@@ -45,7 +45,14 @@ const (
 // or no path that gjson could follow, is one change as a whole. The order is that of the names;
 // in an array: of the old elements, then of the new ones.
 func Diff(old, new json.RawMessage) []Change {
-	d := differ{left: maxDiff}
+	return DiffBy(old, new, func(string) []string { return []string{"id"} })
+}
+
+// DiffBy is Diff with other members than id to match the objects of arrays by: those
+// that identity gives for the path of an array. The first one that all of its objects
+// have is taken.
+func DiffBy(old, new json.RawMessage, identity func(path string) []string) []Change {
+	d := differ{left: maxDiff, identity: identity}
 	switch {
 	case len(old) == 0 && len(new) == 0:
 	case len(old) == 0:
@@ -62,8 +69,9 @@ func Diff(old, new json.RawMessage) []Change {
 
 // differ gathers changes; left is what of maxDiff is unused.
 type differ struct {
-	changes []Change
-	left    int
+	changes  []Change
+	left     int
+	identity func(path string) []string
 }
 
 func (d *differ) add(path string, op Op, old, new []byte) {

@@ -10,10 +10,12 @@ import (
 
 func (d *differ) array(path string, old, new []byte) {
 	was, is := slices.Collect(elements(old)), slices.Collect(elements(new))
-	from, to := idsOf(was), idsOf(is)
-	if from.usable && to.usable && (from.quoted == to.quoted || len(was) == 0 || len(is) == 0) {
-		d.byID(path, old, new, from, to)
-		return
+	for _, member := range d.identity(path) {
+		from, to := idsOf(was, member), idsOf(is, member)
+		if from.usable && to.usable && (from.quoted == to.quoted || len(was) == 0 || len(is) == 0) {
+			d.byID(path, old, new, from, to)
+			return
+		}
 	}
 	d.byValue(path, old, new, was, is)
 }
@@ -21,16 +23,17 @@ func (d *differ) array(path string, old, new []byte) {
 // ids are the elements of an array by their id. They are usable where a gjson query
 // finds each by it: every element an object, all ids different and of one type.
 type ids struct {
+	member string
 	usable bool
 	quoted bool     // strings, not integers
 	order  []string // as they stand in a query
 	items  map[string][]byte
 }
 
-func idsOf(array [][]byte) ids {
-	found := ids{items: make(map[string][]byte, len(array))}
+func idsOf(array [][]byte, member string) ids {
+	found := ids{member: member, items: make(map[string][]byte, len(array))}
 	for i, item := range array {
-		raw := idMember(item)
+		raw := identifier(item, member)
 		query, ok := queryValue(raw)
 		if _, twice := found.items[query]; !ok || twice {
 			return ids{}
@@ -47,16 +50,16 @@ func idsOf(array [][]byte) ids {
 	return found
 }
 
-func idMember(item []byte) []byte {
+func identifier(item []byte, member string) []byte {
 	for name, value := range members(item) {
-		if name == "id" {
+		if name == member {
 			return value
 		}
 	}
 	return nil
 }
 
-// queryValue spells an id for #(id==…). gjson compares numbers as doubles and reads
+// queryValue spells an id for #(member==…). gjson compares numbers as doubles and reads
 // a text that begins with '~' as something else; such ids cannot be asked for. '@'
 // and ',' are spelled so that Get does not count them as modifiers and parts.
 func queryValue(id []byte) (string, bool) {
@@ -93,7 +96,7 @@ func (d *differ) byID(path string, old, new []byte, from, to ids) {
 		}
 	}
 	for _, id := range queries {
-		parts = append(parts, "#(id=="+id+")")
+		parts = append(parts, "#("+from.member+"=="+id+")")
 	}
 	if !d.canName(path, parts) {
 		d.whole(path, old, new)

@@ -20,14 +20,14 @@ func JSON(w io.Writer, v any) error {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}
 	line := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	_, err := w.Write(append(tameJSON(line), '\n'))
+	_, err := w.Write(append(TameJSON(line), '\n'))
 	return err
 }
 
-// tameJSON relies on what the encoder gives: compact JSON, whose control characters
+// TameJSON escapes what a terminal would obey in valid JSON, whose control characters
 // below 0x20 are escaped already and which has other characters than ASCII in strings
 // only. What came in as raw JSON can still hold the rest, even broken UTF-8.
-func tameJSON(line []byte) []byte {
+func TameJSON(line []byte) []byte {
 	out := make([]byte, 0, len(line)+1)
 	for i := 0; i < len(line); {
 		if c := line[i]; c < 0x7f {

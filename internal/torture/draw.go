@@ -71,7 +71,7 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 func (g *gen) target(tree string, made []string) int {
 	var own []int
 	for i, t := range made {
-		if t == tree {
+		if t == tree || g.kind.across && g.chance(4) {
 			own = append(own, i+1)
 		}
 	}
@@ -94,10 +94,22 @@ func (g *gen) createFlags() (out []string) {
 	if g.chance(8) {
 		out = append(out, "--pin")
 	}
+	if g.chance(12) {
+		out = append(out, "--include-ignored", g.pick([]string{"igdir", "*.ig", "dir"}))
+	}
+	if g.chance(12) && !g.kind.force && !g.kind.converts {
+		out = append(out, "--exclude", g.pick([]string{"a", "dir", "x", "*.mod"}))
+	}
 	return out
 }
 
 func (g *gen) rollbackFlags(op Op) (out []string) {
+	if g.chance(6) {
+		out = append(out, "--branch")
+	}
+	if g.kind.sparse { // index and worktree belong together
+		return out
+	}
 	switch g.IntN(8) {
 	case 0:
 		out = append(out, "--worktree-only")

@@ -14,6 +14,9 @@ func put(path, format string) string { return "put " + words(path, format) }
 // contents have few sizes, so that edits of the same size are common.
 func (g *gen) content() string {
 	g.count++
+	if g.kind.content != nil && !g.chance(5) {
+		return g.kind.content(g)
+	}
 	switch g.IntN(12) {
 	case 0:
 		return ""

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -60,7 +61,7 @@ func hiding() []edit {
 func sparses() []kind {
 	paths := []string{"a", "in/a", "in/b", "in/deep/c", "out/a", "out/deep/b", "out/c", "x"}
 	sparse := func(name, set string) kind {
-		return kind{name: name, paths: paths, setup: func(g *gen) []string {
+		return kind{name: name, paths: paths, sparse: true, setup: func(g *gen) []string {
 			lines := start(g)
 			for _, p := range paths {
 				lines = append(lines, g.put(p))
@@ -176,11 +177,12 @@ func conversions() []kind {
 				lines = append(lines, put(".gitattributes", text))
 			}
 			for range 4 {
-				lines = append(lines, converted(g))
+				lines = append(lines, g.put(g.path()))
 			}
 			return append(lines, "git add -A", "git commit -qm one")
 		}
-		k.edits = []edit{converted, converted, converted, converted, staging()[0],
+		k.content = converted
+		k.edits = []edit{staging()[0],
 			func(g *gen) string {
 				return put(".gitattributes", g.pick([]string{text, "", `* -text\n`, `a text eol=crlf\n`, `dir/* ident\n`}))
 			},
@@ -191,6 +193,8 @@ func conversions() []kind {
 		}
 		return k
 	}
+	encoding := attributes("encoding", `a working-tree-encoding=UTF-16\ndir/* working-tree-encoding=UTF-16LE-BOM eol=crlf\n`)
+	encoding.content = encoded
 	filter := []string{"filter.f.clean 'stand-in clean'", "filter.f.smudge 'stand-in smudge'", "filter.f.required true"}
 	return []kind{
 		attributes("autocrlf", "", "core.autocrlf true"),
@@ -198,7 +202,7 @@ func conversions() []kind {
 		attributes("eol", `* text=auto\na text eol=crlf\nb text eol=lf\ndir/* text eol=crlf\n`),
 		attributes("text-auto", `* text=auto\n`, "core.eol crlf"),
 		attributes("ident", `* ident\n`),
-		attributes("encoding", `a working-tree-encoding=UTF-16\ndir/* working-tree-encoding=UTF-16LE-BOM eol=crlf\n`),
+		encoding,
 		attributes("filter", `* filter=f\n`, filter...),
 		attributes("process", `* filter=f\n`, "filter.f.process 'stand-in process'", "filter.f.required true"),
 		attributes("lfs", `* filter=lfs -text\n.gitattributes -filter\n`, "filter.lfs.clean 'git-lfs clean -- %f'", "filter.lfs.smudge 'git-lfs smudge -- %f'",
@@ -206,15 +210,30 @@ func conversions() []kind {
 	}
 }
 
-// converted writes content that conversions change, or do not give back.
+// converted is content that conversions change, or do not give back.
 func converted(g *gen) string {
-	g.count++
 	text := g.pick([]string{
 		`line %d\nline\n`, `line %d\r\nline\r\n`, `line %d\r\nline\n`, `\r%d\n\r\n`, `%d $Id$\n`, `%d $Id: 0123456789012345678901234567890123456789 $\n`,
 		`equal %d\n`, `STORED %d\n`, `equal STORED %d`, `\377\376l\000%d\000\n\000`, `\000%d\r\n`, `\357\273\277bom %d\r\n`, `%d $Id: other $ $Id$`,
 		"version https://git-lfs.github.com/spec/v1\\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\\nsize %d\\n",
 	})
-	return put(g.path(), fmt.Sprintf(strings.ReplaceAll(text, "%d", "%[1]d"), g.count))
+	return strings.ReplaceAll(text, "%d", strconv.Itoa(g.count))
+}
+
+// encoded is UTF-16, in both orders of bytes.
+func encoded(g *gen) string {
+	text := g.pick([]string{"line %d\n", "line %d\r\n", "%d", "%d\r\nmixed\n", ""})
+	big := g.chance(2)
+	var out strings.Builder
+	out.WriteString(map[bool]string{true: `\376\377`, false: `\377\376`}[big])
+	for _, c := range strings.ReplaceAll(text, "%d", strconv.Itoa(g.count)) {
+		if big {
+			fmt.Fprintf(&out, `\000\%03o`, c)
+		} else {
+			fmt.Fprintf(&out, `\%03o\000`, c)
+		}
+	}
+	return out.String()
 }
 
 func exotic() (all []kind) {

@@ -38,28 +38,45 @@ func (c *run) readIntents(m *moment, top, index string) error {
 }
 
 // compareIndex demands that what is staged is as it was when the checkpoint was made.
-func (c *run) compareIndex(op Op, to *saved, w wish, before, after *moment) error {
+func (c *run) compareIndex(m *move) error {
+	then, after, verb := m.to.then, m.then, m.op.Verb
 	switch {
-	case c.filesOnly(op) || has(op.Args, "--worktree-only") || to.worktreeOnly:
-		if before.index != after.index {
-			return broken("%s changed the index, and should not", op.Verb)
+	case m.wish.indexStays || c.unfinished(m.op.Tree, m.after) != "":
+		if m.now.index != after.index {
+			return broken("%s changed the index, and should not", verb)
 		}
 		return nil
-	case w.only != nil:
-		return c.comparePart(op, w, to.then, before, after)
+	case m.wish.only != nil:
+		return c.comparePart(m)
 	}
-	if diff := differences(records(to.then.listing), records(after.listing)); len(diff) > 0 {
-		return broken("after %s ls-files -s -v -t differs:\n%s", op.Verb, list(diff))
+	if diff := differences(c.flags(then), c.flags(after)); len(diff) > 0 {
+		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
 	}
-	if diff := differences(set(to.then.intents), set(after.intents)); len(diff) > 0 {
-		return broken("after %s the intent-to-add entries differ:\n%s", op.Verb, list(diff))
+	if diff := differences(set(then.intents), set(after.intents)); len(diff) > 0 {
+		return broken("after %s the intent-to-add entries differ:\n%s", verb, list(diff))
 	}
-	if to.then.commit == after.commit {
-		if diff := differences(records(to.then.status), records(after.status)); len(diff) > 0 && to.then.sameRules(after) {
-			return broken("after %s git status differs:\n%s", op.Verb, list(diff))
+	if then.commit == after.commit && then.sameRules(after) {
+		if diff := differences(records(then.status), records(after.status)); len(diff) > 0 {
+			return broken("after %s git status differs:\n%s", verb, list(diff))
 		}
 	}
-	return c.trusted(op, after)
+	return c.trusted(verb, after)
+}
+
+// flags are the entries as users see them: in a sparse checkout git takes skip-worktree
+// away, as it reads the index, from what is there.
+func (c *run) flags(m *moment) map[string]string {
+	if !c.kind.sparse {
+		return records(m.listing)
+	}
+	out := map[string]string{}
+	for _, e := range entries(m.listing) {
+		if _, present := m.disk[e.path]; present && e.tag == "S" {
+			e.tag = "H"
+		}
+		out[strings.Join([]string{e.tag, e.mode, e.oid, e.stage, e.path}, " ")] = ""
+	}
+	return out
 }
 
 // sameRules reports whether nothing was left out in either: only then does status have
@@ -68,18 +85,11 @@ func (m *moment) sameRules(o *moment) bool {
 	return len(m.frozen)+len(m.links)+len(o.frozen)+len(o.links) == 0
 }
 
-// filesOnly reports whether an operation in progress keeps the index out of it.
-func (c *run) filesOnly(op Op) bool {
-	s, err := c.scene()
-	forced := op
-	forced.Verb, forced.Args = "rollback", nil
-	return err == nil && c.hindrance(forced, s) != ""
-}
-
 // comparePart: entries in scope are those of the checkpoint, the others stay.
-func (c *run) comparePart(op Op, w wish, then, before, after *moment) error {
+func (c *run) comparePart(m *move) error {
+	w, then, after := m.wish, m.to.then, m.then
 	want := map[string]string{}
-	for _, e := range entries(before.listing) {
+	for _, e := range entries(m.now.listing) {
 		if !w.only(e.path) {
 			want[e.stage+" "+e.path] = e.mode + " " + e.oid
 		}
@@ -96,14 +106,14 @@ func (c *run) comparePart(op Op, w wish, then, before, after *moment) error {
 		}
 	}
 	if diff := differences(want, got); len(diff) > 0 {
-		return broken("after %s of some paths the index is not the recorded one there and the old one elsewhere:\n%s", op.Verb, list(diff))
+		return broken("after %s of some paths the index is not the recorded one there and the old one elsewhere:\n%s", m.op.Verb, list(diff))
 	}
-	return nil
+	return c.trusted(m.op.Verb, after)
 }
 
 // trusted demands that the index neither takes a file for changed that is not, nor for
 // unchanged that is.
-func (c *run) trusted(op Op, m *moment) error {
+func (c *run) trusted(verb string, m *moment) error {
 	if c.kind.converts {
 		return nil
 	}
@@ -123,7 +133,7 @@ func (c *run) trusted(op Op, m *moment) error {
 	}
 	sort.Strings(wrong)
 	if len(wrong) > 0 {
-		return broken("after %s:\n%s", op.Verb, list(wrong))
+		return broken("after %s:\n%s", verb, list(wrong))
 	}
 	return nil
 }

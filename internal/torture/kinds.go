@@ -12,13 +12,16 @@ type kind struct {
 	setup    func(g *gen) []string // lines that make repo, and linked where there is one
 	paths    []string              // what edits are about
 	edits    []edit                // beside the ordinary ones
+	content  func(g *gen) string   // what files mostly hold, as a format of printf; nil: anything
 	worktree []string              // the worktrees; none: repo
 	converts bool                  // git's conversions are at work: blobs are not the bytes on disk
 	limit    int64                 // checkpoint.maxFileSize; 0: its default
 	cwd      []string              // directories that commands run in
 	env      []string              // for the program
 	index    string                // the index that is inherited, in the git directory
+	sparse   bool                  // a sparse checkout
 	force    bool                  // rollbacks are forced now and then
+	across   bool                  // checkpoints of one worktree are brought to another
 }
 
 func (k *kind) trees() []string {
@@ -89,7 +92,7 @@ func kinds() []kind {
 		{name: "branches", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: append(branching(), branching()...)},
 		{name: "worktrees", setup: func(g *gen) []string {
 			return append(start(g), "git worktree add -q ../linked -b other")
-		}, paths: plain, edits: branching(), worktree: []string{"repo", "linked"}},
+		}, paths: plain, edits: branching(), worktree: []string{"repo", "linked"}, across: true},
 		{name: "nested", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: nesting()},
 		{name: "names", setup: func(g *gen) []string { return start(g) }, paths: odd(), edits: staging()},
 		{name: "special", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: specials()},

@@ -23,6 +23,8 @@ type moment struct {
 	ignored func(string) bool // whether a path is ignored
 	tracked map[string]bool   // at any stage
 	intents map[string]bool   // intent-to-add
+	added   map[string]string // the blob that git add makes of each file, where it converts
+	renewed map[string]string // the same, were the file not yet in the index
 	listing string            // ls-files -s -v -t
 	dirty   map[string]bool   // paths that diff-files lists
 	status  string            // the lines of status about what is tracked
@@ -60,7 +62,10 @@ func (c *run) look(all disk, top string) (*moment, error) {
 	if err := c.classify(m, top, split(others)); err != nil {
 		return nil, err
 	}
-	return m, c.lookMore(m, top, index)
+	if err := c.lookMore(m, top, index); err != nil || !c.kind.converts {
+		return m, err
+	}
+	return m, c.add(m, top, index)
 }
 
 func (c *run) lookMore(m *moment, top, index string) error {
@@ -92,6 +97,40 @@ func (c *run) lookMore(m *moment, top, index string) error {
 		m.commit = strings.TrimSpace(r.out)
 	}
 	return err
+}
+
+// add lets git add everything to the copy of the index, and to an empty one, with an
+// object directory of its own, to see what its conversions make of the files.
+func (c *run) add(m *moment, top, index string) error {
+	scratch := filepath.Join(c.host.root, "oracle", "objects")
+	if err := os.MkdirAll(scratch, 0o777); err != nil {
+		return err
+	}
+	for i, list := range []*map[string]string{&m.added, &m.renewed} {
+		if i == 1 {
+			if err := os.Remove(index); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+		env := []string{
+			"GIT_INDEX_FILE=" + index, "GIT_OBJECT_DIRECTORY=" + scratch,
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(c.host.root, c.commonOf(c.gitDir(top)), "objects"),
+		}
+		r, err := c.host.start(top, env, "git", "-c", "core.safecrlf=false", "add", "-A", "--sparse", "--force")
+		if err != nil || r.code != 0 { // a file that cannot be converted: what its blob is is the program's choice
+			m.added = nil
+			return err
+		}
+		listing, err := c.host.git(top, index, "ls-files", "-s", "-v", "-t", "-z", "--full-name")
+		if err != nil {
+			return err
+		}
+		*list = map[string]string{}
+		for _, e := range entries(listing) {
+			(*list)[e.path] = e.oid
+		}
+	}
+	return nil
 }
 
 // copyIndex puts a copy with the same time where git may write beside it.
@@ -212,16 +251,21 @@ func (c *run) linked(m *moment, top string, e entry) error {
 // leaveOut takes a file that is too large out; a tracked one keeps its staged version,
 // and is not left out at all when that is what is there.
 func (m *moment) leaveOut(p, oid string) {
-	held := ""
-	for _, e := range entries(m.listing) {
-		if e.path == p && e.stage == "0" && !m.intents[p] {
-			held = e.mode + " " + e.oid
-		}
-	}
+	held := m.held(p)
 	if held != m.files[p].mode()+" "+oid {
 		delete(m.files, p)
 		m.frozen[p] = held
 	}
+}
+
+// held is the staged version of a path as a tree lists it; empty without one.
+func (m *moment) held(p string) string {
+	for _, e := range entries(m.listing) {
+		if e.path == p && e.stage == "0" && !m.intents[p] {
+			return e.mode + " " + e.oid
+		}
+	}
+	return ""
 }
 
 // headOf gives the commit that a nested repository is at.

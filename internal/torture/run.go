@@ -56,11 +56,15 @@ type run struct {
 
 // saved is a moment that a checkpoint holds.
 type saved struct {
-	then                     *moment
-	id, session, ref, commit string
-	dead                     bool    // deleted
-	exact                    *moment // of a safety checkpoint: how the rollback left the worktree
-	worktreeOnly             bool    // of a safety checkpoint: the rollback left the index alone
+	then             *moment
+	id, session, ref string
+	dead             bool // deleted
+
+	// Of a safety checkpoint: how the rollback left the worktree, whether it left the
+	// index alone, and whether it moved HEAD.
+	left         *moment
+	worktreeOnly bool
+	moved        bool
 }
 
 // scene is everything below the case's root at one moment.
@@ -214,7 +218,6 @@ func (c *run) step(ops []Op) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	now.current = c.currentOf(op.Tree)
 	switch op.Verb {
 	case "create":
 		err = c.create(op, before, now)
@@ -243,14 +246,16 @@ func (c *run) program(op Op, args ...string) (result, error) {
 	return c.host.start(in, env, argv...)
 }
 
-// currentOf is the current checkpoint by the JSON contract of status.
-func (c *run) currentOf(top string) string {
-	r, err := c.host.start(top, nil, c.host.program, "status", "--json")
-	var got struct{ Current *struct{ ID string } }
-	if err != nil || json.Unmarshal([]byte(r.out), &got) != nil || got.Current == nil {
+// currentOf is the current checkpoint of a session by the JSON contract.
+func (c *run) currentOf(top, session string) string {
+	r, err := c.host.start(top, nil, c.host.program, "session", "show", session, "--json")
+	var got struct {
+		Current string `json:"current_checkpoint"`
+	}
+	if err != nil || json.Unmarshal([]byte(r.out), &got) != nil {
 		return ""
 	}
-	return got.Current.ID
+	return got.Current
 }
 
 // other are commands that touch refs of ours alone.

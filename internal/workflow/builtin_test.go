@@ -1,6 +1,9 @@
 package workflow
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/sjson"
@@ -45,5 +48,24 @@ func TestBuiltinsAreWhatTheyAreCalled(t *testing.T) {
 	}
 	if _, ok := Builtin("../doc"); ok {
 		t.Error("a path is no built-in")
+	}
+}
+
+// No code knows a workflow by its name; only the one that is used without any.
+func TestNoCodeNamesAWorkflow(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range Names() {
+			if name != DefaultName && !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), name) {
+				t.Errorf("%s names %s", file, name)
+			}
+		}
 	}
 }

@@ -20,6 +20,10 @@ type Created struct{ Detail *checkpoint.Detail }
 func (a Created) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	d := a.Detail
+	if d.Said != "" {
+		p.text("", d.Said)
+		return p.err
+	}
 	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Checkpoint created: "),
 		render.Span{Role: render.ID, Text: d.Record.Label})
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))

@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
@@ -48,7 +49,18 @@ func (a Compared) Text(w io.Writer, v render.View) error {
 
 func (p *page) stateChanges(changes []checkpoint.StateChange) {
 	var rows [][]render.Cell
+	moved := map[string]bool{}
 	for _, c := range changes {
+		moved[c.MovedFrom] = true
+	}
+	for _, c := range changes {
+		switch {
+		case c.MovedFrom != "":
+			rows = append(rows, movedRow(c))
+			continue
+		case moved[c.Path]:
+			continue
+		}
 		rows = append(rows, []render.Cell{
 			cell(render.Normal, c.Path+":"),
 			{{Role: render.Removed, Text: jsonText(c.Old)}},
@@ -57,6 +69,26 @@ func (p *page) stateChanges(changes []checkpoint.StateChange) {
 		})
 	}
 	p.section("State", []render.Column{{Min: 12}, {Min: 12}, {}, {Min: 12}}, rows)
+}
+
+// movedRow is an object that went from one list to another: k3: pending → completed.
+func movedRow(c checkpoint.StateChange) []render.Cell {
+	from, _ := cutLast(c.MovedFrom, ".#(")
+	to, object := cutLast(c.Path, ".#(")
+	if _, id, found := strings.Cut(strings.TrimSuffix(object, ")"), "=="); found {
+		object = strings.Trim(id, `"`)
+	}
+	return []render.Cell{
+		cell(render.Normal, object+":"), {{Role: render.Removed, Text: from}}, cell(render.Normal, "→"), {{Role: render.Added, Text: to}},
+	}
+}
+
+func cutLast(text, at string) (before, after string) {
+	i := strings.LastIndex(text, at)
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], text[i+len(at):]
 }
 
 func (p *page) outputChanges(changes []checkpoint.OutputChange) {

@@ -103,12 +103,17 @@ func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
 }
 
 func rollbackJSON(w io.Writer, answer *checkpoint.RollbackAnswer) error {
+	return render.JSON(w, tidied(answer))
+}
+
+// tidied is the answer with lists that are never null.
+func tidied(answer *checkpoint.RollbackAnswer) checkpoint.RollbackAnswer {
 	r := *answer
 	r.Plan = checkpoint.PlanFiles{
 		Write: all(r.Plan.Write), Delete: all(r.Plan.Delete), Mode: all(r.Plan.Mode),
 		Risk: all(r.Plan.Risk), Discard: all(r.Plan.Discard), Skipped: all(r.Plan.Skipped),
 	}
-	return render.JSON(w, r)
+	return r
 }
 
 func target(r *checkpoint.RollbackAnswer) string {

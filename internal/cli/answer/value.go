@@ -67,3 +67,7 @@ func (a Settings) Text(w io.Writer, v render.View) error {
 	}
 	return v.Table(w, t)
 }
+
+// Tamed is a JSON text as it was written, with what a terminal would obey escaped, as
+// JSON allows inside of its strings.
+func Tamed(text []byte) []byte { return render.TameJSON(text) }

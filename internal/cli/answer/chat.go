@@ -1,0 +1,51 @@
+package answer
+
+import (
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Chatted is what chat answers: the answer of the command that was typed, and what may
+// be typed next.
+type Chatted struct{ Chat *checkpoint.ChatAnswer }
+
+// JSON is never asked for: a chat has no flags.
+func (a Chatted) JSON(w io.Writer) error { return render.JSON(w, a.Chat) }
+
+// Text writes the answer.
+func (a Chatted) Text(w io.Writer, v render.View) error {
+	c := a.Chat
+	if found := a.found(); found != nil {
+		if err := found.Text(w, v); err != nil {
+			return err
+		}
+	}
+	p := &page{w: w, view: v}
+	p.text("", c.Text)
+	p.text("", c.Next)
+	return p.err
+}
+
+func (a Chatted) found() Answer {
+	switch c := a.Chat; {
+	case c.Detail != nil:
+		return Shown{c.Detail}
+	case c.Difference != nil:
+		return Compared{c.Difference}
+	case c.Plan != nil:
+		return Planned{c.Plan}
+	case c.Done != nil:
+		return RolledBack{c.Done}
+	case c.Created != nil:
+		return Created{c.Created}
+	case c.Pruned != nil:
+		return Pruned{c.Pruned}
+	case c.Resumed != nil:
+		return Resumed{c.Resumed}
+	case c.Text == "":
+		return Listed(c.List)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package answer
+
+import (
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Pruned is what prune answers.
+type Pruned struct{ Prune *checkpoint.PruneAnswer }
+
+// JSON writes one object.
+func (a Pruned) JSON(w io.Writer) error {
+	r := *a.Prune
+	r.Pruned, r.Kept = all(r.Pruned), all(r.Kept)
+	return render.JSON(w, r)
+}
+
+// Text writes what went, or would go, and why; a dry run also what stays.
+func (a Pruned) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Prune
+	count := render.Count(len(r.Pruned), "checkpoint", "checkpoints")
+	size := render.Size(r.Bytes)
+	switch {
+	case r.DryRun:
+		p.line(plain("Would prune: " + count + ", " + size))
+	case len(r.Pruned) == 0:
+		p.line(plain("Nothing to prune, " + render.Count(len(r.Kept), "checkpoint is", "checkpoints are") + " kept"))
+	case r.Freed != nil:
+		p.done("Pruned: "+count+", "+render.Size(*r.Freed)+" freed", "")
+	default:
+		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
+	}
+	p.judged("", r.Pruned)
+	if r.DryRun {
+		p.judged("Kept", r.Kept)
+	}
+	return p.err
+}
+
+func (p *page) judged(title string, list []checkpoint.Judged) {
+	var rows [][]render.Cell
+	for _, j := range list {
+		rows = append(rows, []render.Cell{
+			cell(render.ID, j.Label), cell(render.Normal, j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)),
+		})
+	}
+	columns := []render.Column{{Min: 12}, {Min: 20}, {}, {}}
+	if title != "" {
+		p.section(title, columns, rows)
+		return
+	}
+	rows, more := p.cut(rows)
+	p.table(render.Table{Columns: columns, Rows: rows})
+	if more > 0 {
+		p.line(dim("… and " + render.Count(more, "more", "more")))
+	}
+}

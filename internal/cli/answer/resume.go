@@ -1,0 +1,145 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Resumed is what resume answers.
+type Resumed struct{ Resume *checkpoint.ResumeAnswer }
+
+// JSON writes one object.
+func (a Resumed) JSON(w io.Writer) error {
+	r := *a.Resume
+	if r.Restored != nil {
+		t := tidied(r.Restored)
+		r.Restored = &t
+	}
+	return render.JSON(w, r)
+}
+
+// Text writes where work stopped, what is asked, and what is left to do; or, when
+// something was chosen, what was done.
+func (a Resumed) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Resume
+	switch {
+	case r.Removed != nil:
+		return Deleted{r.Removed}.Text(w, v)
+	case r.Closed != "":
+		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
+		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))
+		return p.err
+	case r.Accepted:
+		p.done("Resumed: ", r.Label)
+		p.field("Goes on at", r.ResumePoint)
+		p.warnings(r.Warnings)
+		if r.Restored != nil {
+			p.wentTo("Rolled back to", r.Restored)
+		}
+		p.values("Pending", r.Pending)
+		return p.err
+	}
+	p.report(r)
+	return p.err
+}
+
+// startFlags are those that start a session like the one that was closed.
+func startFlags(r *checkpoint.ResumeAnswer) string {
+	text := ""
+	if r.Workflow != "" {
+		text += " --workflow " + r.Workflow
+	}
+	if r.Topic != "" {
+		text += " --topic <text>"
+	}
+	return text
+}
+
+func (p *page) done(words, label string) {
+	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+words), render.Span{Role: render.ID, Text: label})
+}
+
+func (p *page) field(name, text string) { p.fields(field{name, say(text)}) }
+
+func (p *page) report(r *checkpoint.ResumeAnswer) {
+	p.fields(
+		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
+		field{"Topic", say(r.Topic)},
+		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + p.view.Time(r.CreatedAt))}}},
+		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
+		field{"Progress", say(r.Text)},
+		field{"Goes on at", say(r.ResumePoint)},
+		field{"Says", say(r.Message)},
+	)
+	p.problem(r.Error)
+	for _, text := range r.Refusals {
+		p.line(render.Span{Role: render.Error, Text: "Refused:"}, plain(" "+text))
+	}
+	p.warnings(r.Warnings)
+	for _, text := range r.Questions {
+		p.line(render.Span{Role: render.Warning, Text: "Asks:"}, plain(" "+text))
+	}
+	p.values("Completed", r.Completed)
+	if len(r.Batches) == 0 {
+		p.values("Pending", r.Pending)
+	}
+	for i, batch := range r.Batches {
+		p.values(fmt.Sprintf("Pending, batch %d", i+1), batch)
+	}
+	p.restored(r)
+	if len(r.Changed) > 0 {
+		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
+	}
+}
+
+func (p *page) warnings(texts []string) {
+	for _, text := range texts {
+		p.line(render.Span{Role: render.Warning, Text: "Warning:"}, plain(" "+text))
+	}
+}
+
+// problem shows the error of the job: its members one by one, where it has some.
+func (p *page) problem(raw json.RawMessage) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) == nil {
+		p.members("Error", raw)
+		return
+	}
+	p.field("Error", textOf(raw))
+}
+
+// restored names what has to be taken over, and how much of it there is.
+func (p *page) restored(r *checkpoint.ResumeAnswer) {
+	if len(r.Restore) == 0 {
+		return
+	}
+	raw, err := json.Marshal(r.Restore)
+	if err == nil {
+		p.members("To be taken over", raw)
+	}
+}
+
+func (p *page) values(title string, values []json.RawMessage) {
+	var rows [][]render.Cell
+	for _, v := range values {
+		rows = append(rows, []render.Cell{cell(render.Normal, textOf(v))})
+	}
+	p.section(title, []render.Column{{Min: 20}}, rows)
+}
+
+// textOf is a JSON value for people: a string is its text.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
+		return text
+	}
+	return jsonText(raw)
+}

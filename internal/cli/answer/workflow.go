@@ -1,0 +1,64 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Workflows is what workflow list answers.
+type Workflows []checkpoint.WorkflowInfo
+
+// JSON writes a line for each workflow.
+func (a Workflows) JSON(w io.Writer) error {
+	for _, info := range a {
+		info.Problems = all(info.Problems)
+		if err := render.JSON(w, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes a table; what is broken says so.
+func (a Workflows) Text(w io.Writer, v render.View) error {
+	t := render.Table{Columns: []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}}
+	for _, info := range a {
+		title := cell(render.Normal, info.Title)
+		if !info.OK {
+			title = cell(render.Error, "broken: "+info.Problems[0].Text)
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, info.Name), cell(render.Normal, info.Version), title, cell(render.Dim, info.Origin),
+		})
+	}
+	return v.Table(w, t)
+}
+
+// Checked is what workflow check answers.
+type Checked struct{ Workflow checkpoint.WorkflowInfo }
+
+// JSON writes one object.
+func (a Checked) JSON(w io.Writer) error {
+	info := a.Workflow
+	info.Problems = all(info.Problems)
+	return render.JSON(w, info)
+}
+
+// Text writes that all is well, or a line for each problem, as compilers do.
+func (a Checked) Text(w io.Writer, v render.View) error {
+	p, info := &page{w: w, view: v}, a.Workflow
+	if info.OK {
+		p.done("Workflow "+info.Name+" "+info.Version+" is fine", "")
+	}
+	for _, problem := range info.Problems {
+		where := fmt.Sprintf("%s:%d: ", info.Origin, problem.Line)
+		if problem.Member != "" {
+			where += problem.Member + ": "
+		}
+		p.line(plain(where + problem.Text))
+	}
+	return p.err
+}

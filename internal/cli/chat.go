@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+)
+
+// ChatCmd is chat.
+type ChatCmd struct {
+	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"What was typed, with -- before it if it may begin with a dash."`
+}
+
+// Help is the detail of chat.
+func (*ChatCmd) Help() string {
+	return `
+For a hook of an agent that hands over every prompt. The first line that is one of the commands below is run in this worktree's session; anything else is exit code 8 and silence. What was typed is data, no shell sees it.
+
+    *checkpoints, *cp-list, *cp-show:3, *cp-diff:2, *cp-diff:2:4
+    *rollback:3, then *yes or y within ten minutes, or *abort
+    *rollback-force:3, when ignored files are in the way
+    *retry-cp, *skip-cp, *pause after a checkpoint that failed
+    *continue, *manual-restore
+    /checkpoint save [<text>], list, restore [<ref>], diff [<ref> [<ref>]], cleanup`
+}
+
+// chatWidth is what a chat shows of a line.
+const chatWidth = 100
+
+// Run runs what is ours.
+func (c *ChatCmd) Run(ctx context.Context, app *App) error {
+	words := c.Text
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	typed, ours := checkpoint.ParseChat(strings.Join(words, " "))
+	if !ours {
+		return nothingSaid
+	}
+	app.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: app.now()}
+	err := app.serve(ctx, func(s *checkpoint.Service) error {
+		said, err := s.Chat(ctx, typed)
+		if said != nil {
+			if err := app.tell(app.Terminal.Out, answer.Chatted{Chat: said}); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if kind := checkpoint.KindOf(err); err != nil && (typed.Alone && kind == checkpoint.KindUnusable || kind == checkpoint.KindNothing && err.Error() == "") {
+		return nothingSaid
+	}
+	return err
+}
+
+// nothingSaid is the exit code of a text that is none of ours.
+const nothingSaid exitCode = 8

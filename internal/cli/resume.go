@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/term"
+)
+
+// ResumeCmd is resume.
+type ResumeCmd struct {
+	Ref     string     `arg:"" optional:"" complete:"session" help:"Session or checkpoint; the active session, else the newest unfinished one, when not given."`
+	Type    string     `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins like this."`
+	Match   string     `placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
+	Current string     `placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with; - reads standard input."`
+	Accept  bool       `xor:"choice" help:"Answer yes to what is asked, and go on."`
+	Fresh   bool       `xor:"choice" help:"Close the session, so that work can start anew."`
+	View    bool       `xor:"choice" help:"Show the details, and ask nothing."`
+	Delete  bool       `xor:"choice" help:"Delete all checkpoints of the session."`
+	Context bool       `xor:"form" help:"Print what an agent needs to go on, the most important first."`
+	JSON    jsonSwitch `name:"json" xor:"form" help:"Answer in JSON."`
+	quietFlag
+}
+
+// Help is the detail of resume.
+func (*ResumeCmd) Help() string {
+	return `
+The checkpoint is verified, and compared with what is there now. On a terminal you choose what to do; elsewhere, without an option, the command only reports: exit code 4 when the workflow has a question (was it fixed? go on with changed files?), 6 when there is nothing to go on with, because it is complete or the workflow refuses.
+
+` + "`--accept`" + ` makes the session active and records that work goes on. Files stay as they are, except in a clean worktree in which no session has worked yet: there those of the checkpoint are brought.
+
+    git checkpoint resume --match "search box"
+    git checkpoint resume issue-88 --current issue.json --accept`
+}
+
+// Run says where work stopped, and does what was chosen.
+func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
+	request := checkpoint.ResumeRequest{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice()}
+	var err error
+	if c.Current != "" {
+		if request.Current, err = document(ctx, app, c.Current); err != nil {
+			return err
+		}
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.Resume(ctx, request)
+		if found == nil {
+			return err
+		}
+		if request.Choice == checkpoint.ResumeReport && found.CanResume && !c.Context && !app.json && app.Terminal.Interactive() {
+			return app.resumeMenu(ctx, s, found)
+		}
+		if c.Context {
+			if said := app.view.Text(app.Terminal.Out, "", found.Context()); said != nil {
+				return said
+			}
+			return err
+		}
+		if said := app.resumed(ctx, s, found); said != nil {
+			return said
+		}
+		return err
+	})
+}
+
+func (c *ResumeCmd) choice() checkpoint.ResumeChoice {
+	switch {
+	case c.Accept:
+		return checkpoint.ResumeAccept
+	case c.Fresh:
+		return checkpoint.ResumeFresh
+	case c.View:
+		return checkpoint.ResumeView
+	case c.Delete:
+		return checkpoint.ResumeDelete
+	}
+	return checkpoint.ResumeReport
+}
+
+// resumed gives the report, and for people what changed in the files when that is what
+// they are asked about.
+func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) error {
+	if found.Accepted || found.Closed != "" || found.Removed != nil {
+		return a.confirmed(answer.Resumed{Resume: found})
+	}
+	if err := a.give(answer.Resumed{Resume: found}); err != nil || a.json {
+		return err
+	}
+	return a.patch(ctx, s, found)
+}
+
+// longestPatch bounds the diff in a report.
+const longestPatch = 200
+
+func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) error {
+	if len(found.Changed) == 0 || len(found.Questions) == 0 {
+		return nil
+	}
+	var diff bytes.Buffer
+	code, err := s.DiffFiles(ctx, found.Difference, nil, []string{"--patch"}, checkpoint.IO{Out: &diff, Err: a.Terminal.Err, Color: "never"})
+	if err := ended(code, err); err != nil {
+		return err
+	}
+	lines := strings.SplitAfterN(diff.String(), "\n", longestPatch+1)
+	if len(lines) > longestPatch {
+		lines[longestPatch] = "… all of it: git checkpoint diff " + string(found.Checkpoint) + " -p\n"
+	}
+	return a.view.Text(a.Terminal.Out, "", strings.Join(lines, ""))
+}
+
+// resumeMenu shows the report to a person and asks what to do.
+func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) error {
+	if err := a.resumed(ctx, s, found); err != nil {
+		return err
+	}
+	choices := []term.Choice{{Letter: 'r', Text: "resume"}, {Letter: 's', Text: "start fresh"}, {Letter: 'v', Text: "view details"}, {Letter: 'd', Text: "delete"}}
+	for {
+		letter, err := a.Terminal.Ask(ctx, "Go on with "+render.Escape(string(found.Session))+"?", choices)
+		if err != nil {
+			return unchosen(err)
+		}
+		request := checkpoint.ResumeRequest{Target: string(found.Session)}
+		switch letter {
+		case 'v':
+			shown, err := s.Show(ctx, string(found.Session), string(found.Checkpoint))
+			if err != nil {
+				return err
+			}
+			if err := a.tell(a.Terminal.Out, answer.Shown{Detail: shown}); err != nil {
+				return err
+			}
+			continue
+		case 'd':
+			plan, err := s.PlanDeleteSession(ctx, string(found.Session))
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yesFlag{}); err != nil {
+				return err
+			}
+			request.Choice = checkpoint.ResumeDelete
+		case 's':
+			request.Choice = checkpoint.ResumeFresh
+		default:
+			request.Target, request.Choice = string(found.Checkpoint), checkpoint.ResumeAccept
+		}
+		done, err := s.Resume(ctx, request)
+		if err != nil {
+			return err
+		}
+		return a.resumed(ctx, s, done)
+	}
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/term"
+)
+
+// RunCmd is run.
+type RunCmd struct {
+	Command []string      `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run, with its arguments, after --."`
+	Retries int           `placeholder:"<n>" help:"Try so many more times when the command fails."`
+	Fix     string        `placeholder:"<command>" help:"Shell command to run before each further try."`
+	Timeout time.Duration `placeholder:"<duration>" help:"End the command when it runs longer than this: 90s, 15m."`
+	OnFail  string        `enum:"stop,rollback" default:"stop" placeholder:"<what>" help:"What to do when it fails: stop, or rollback to the last good checkpoint."`
+	createFlags
+}
+
+// Help is the detail of run.
+func (*RunCmd) Help() string {
+	return `
+The checkpoint of the step before has to be there. When the command succeeds, a checkpoint is made as ` + "`git checkpoint create`" + ` with the same options would make it; when it fails, none is, and the last good one is named. Ctrl+C and SIGTERM keep what is there as a ` + "`user_interrupt`" + ` checkpoint, the time limit as ` + "`session_end`" + `.
+
+The command sees ` + "`GIT_CHECKPOINT_SESSION`" + `, ` + "`GIT_CHECKPOINT_STEP`" + ` and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may rewrite. Its exit code is passed on; 124 says that its time was over, 1 also that only the checkpoint could not be made.
+
+    git checkpoint run --step 4 --name implementation -- make test
+    git checkpoint run --retries 2 --fix ./heal.sh --on-fail rollback -- ./phase3.sh`
+}
+
+// Run runs the command and says what became of the step.
+func (c *RunCmd) Run(ctx context.Context, app *App) error {
+	create, err := c.request(ctx, app)
+	if err != nil {
+		return err
+	}
+	request := checkpoint.RunRequest{
+		Create: create, Command: c.Command, Retries: c.Retries, Fix: c.Fix, Timeout: c.Timeout,
+		IO: checkpoint.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
+	}
+	if c.OnFail == "rollback" {
+		request.OnFail = checkpoint.FailRollback
+	}
+	asked := false
+	if app.Terminal.Interactive() && !app.json {
+		request.Ask = func(failed *checkpoint.RunAnswer) (checkpoint.FailAnswer, error) {
+			asked = true
+			return app.askAfterFailure(ctx, failed)
+		}
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		done, err := s.Run(ctx, request)
+		if done == nil {
+			return err
+		}
+		return app.ran(done, err, asked)
+	})
+}
+
+// ran says what became of a step. The exit code is the command's, whatever else went
+// wrong.
+func (a *App) ran(done *checkpoint.RunAnswer, err error, asked bool) error {
+	if done.Created != nil {
+		for _, w := range done.Created.Warnings {
+			a.warn(w)
+		}
+	}
+	if said := a.confirmed(answer.Ran{Step: done}); said != nil {
+		return said
+	}
+	switch {
+	case err != nil && done.Code == 1:
+		a.report(checkpoint.KindOf(err), notCreated(err))
+	case err != nil:
+		a.report(checkpoint.KindOf(err), err)
+	case done.Message != "" && !asked:
+		a.reportFailed(done)
+	}
+	if done.Code != 0 {
+		return exitCode(done.Code)
+	}
+	return nil
+}
+
+// reportFailed names the last good checkpoint, and how to get back to it.
+func (a *App) reportFailed(done *checkpoint.RunAnswer) {
+	failed := &checkpoint.Error{Kind: checkpoint.KindFailed, Message: done.Message}
+	switch {
+	case done.Cut != "":
+	case done.Restored != nil: // the rest is about the way back
+		failed.Message, _, _ = strings.Cut(done.Message, "\n")
+	case done.LastGood != nil:
+		failed.Hints = []string{"git checkpoint rollback " + done.Number + " goes back to " + done.LastGood.Label}
+	}
+	a.report(failed.Kind, failed)
+}
+
+// askAfterFailure asks a person what is to become of a step. Ctrl+C stops it, also
+// after one that the command took for itself.
+func (a *App) askAfterFailure(ctx context.Context, failed *checkpoint.RunAnswer) (checkpoint.FailAnswer, error) {
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt)
+	defer stop()
+	a.reportFailed(failed)
+	choices := []term.Choice{{Letter: 'r', Text: "retry"}}
+	if failed.LastGood != nil {
+		choices = append(choices, term.Choice{Letter: 'b', Text: "back to " + render.Escape(failed.LastGood.Label)})
+	}
+	choices = append(choices, term.Choice{Letter: 's', Text: "stop"})
+	letter, err := a.Terminal.Ask(ctx, "What now?", choices)
+	switch {
+	case errors.Is(err, term.ErrQuit), errors.Is(err, context.Canceled):
+		return checkpoint.AnswerStop, nil
+	case err != nil:
+		return checkpoint.AnswerStop, err
+	}
+	switch letter {
+	case 'r':
+		return checkpoint.AnswerRetry, nil
+	case 'b':
+		return checkpoint.AnswerRollback, nil
+	}
+	return checkpoint.AnswerStop, nil
+}

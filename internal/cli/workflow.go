@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// WorkflowCmd is workflow and its commands.
+type WorkflowCmd struct {
+	List  WorkflowListCmd  `cmd:"" help:"List the workflows that can be used here."`
+	Show  WorkflowShowCmd  `cmd:"" help:"Print a definition, fit to be renamed and used."`
+	Check WorkflowCheckCmd `cmd:"" help:"Say what is wrong with a definition, by line and member."`
+}
+
+// Help is the detail of workflow.
+func (*WorkflowCmd) Help() string {
+	return `
+A workflow tells which steps a job has, which states are allowed, what has to be asked before work goes on, and what may be pruned. It is data; a repository adds its own in ` + "`.checkpoint/workflows/<name>.json`" + `.
+
+    git checkpoint workflow show default > .checkpoint/workflows/mine.json
+    git checkpoint workflow check .checkpoint/workflows/mine.json`
+}
+
+// WorkflowListCmd is workflow list.
+type WorkflowListCmd struct {
+	jsonFlag
+}
+
+// Run lists the workflows.
+func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.Workflows()
+		if err != nil {
+			return err
+		}
+		return app.give(answer.Workflows(found))
+	})
+}
+
+// WorkflowShowCmd is workflow show.
+type WorkflowShowCmd struct {
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
+	jsonFlag
+}
+
+// Run prints a definition as it was written.
+func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		text, err := s.Workflow(c.Name)
+		if err != nil {
+			return err
+		}
+		if app.json {
+			return app.give(answer.Value(text))
+		}
+		_, err = app.Terminal.Out.Write(answer.Tamed(text))
+		return err
+	})
+}
+
+// WorkflowCheckCmd is workflow check.
+type WorkflowCheckCmd struct {
+	File string `arg:"" complete:"file" help:"File with the definition."`
+	jsonFlag
+	quietFlag
+}
+
+// Run checks a file, in a repository or not.
+func (c *WorkflowCheckCmd) Run(app *App) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return usageError("reading the definition: " + err.Error())
+	}
+	checked := checkpoint.CheckWorkflow(text, c.File)
+	if checked.OK {
+		return app.confirmed(answer.Checked{Workflow: checked})
+	}
+	if err := app.give(answer.Checked{Workflow: checked}); err != nil {
+		return err
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is no workflow that can be used", c.File)}
+}

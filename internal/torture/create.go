@@ -1,0 +1,86 @@
+package torture
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// create makes a checkpoint and demands that nothing else happened, and that it holds
+// what is there.
+func (c *run) create(op Op, before scene, now *moment) error {
+	if err := c.selected(op, now); err != nil {
+		return err
+	}
+	r, err := c.program(op, "--json")
+	if err != nil {
+		return err
+	}
+	after, err := c.scene()
+	if err != nil {
+		return err
+	}
+	if err := c.untouched("create", before, after); err != nil {
+		return err
+	}
+	if r.code == 8 {
+		return nil
+	}
+	if r.code != 0 {
+		return broken("create: exit %d: %s", r.code, r.err)
+	}
+	c.tally["create"]++
+	var made struct{ ID, Session, Ref, Commit string }
+	if err := json.Unmarshal([]byte(r.out), &made); err != nil {
+		return broken("create --json: %v in %q", err, r.out)
+	}
+	c.slots[op.Slot] = &saved{then: now, id: made.ID, session: made.Session, ref: made.Ref}
+	if !strings.Contains(after.refs, op.Tree+":"+made.Ref+" "+made.Commit) {
+		return broken("create: %s is not at %s", made.Ref, made.Commit)
+	}
+	if err := c.holds(now, made.Commit, op.Tree); err != nil {
+		return err
+	}
+	return c.staged(now, made.Commit, op.Tree)
+}
+
+// selected applies --include-ignored and --exclude to what a capture has to hold, as
+// plain git reads the pathspecs.
+func (c *run) selected(op Op, m *moment) error {
+	for i := 0; i+1 < len(op.Args); i++ {
+		spec := op.Args[i+1]
+		switch op.Args[i] {
+		case "--include-ignored":
+			out, err := c.host.git(op.Tree, "", "ls-files", "-z", "-o", "-i", "--exclude-standard", "--", spec)
+			if err != nil {
+				return err
+			}
+			for _, p := range split(out) {
+				if n := m.disk[p]; n.captures() && !m.rules(p) && !strings.HasSuffix(p, "/") {
+					m.files[p], m.forced[p] = n, true
+				}
+			}
+		case "--exclude":
+			out, err := c.host.git(op.Tree, "", "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", spec)
+			if err != nil {
+				return err
+			}
+			for _, p := range split(out) {
+				c.exclude(m, p)
+			}
+		}
+	}
+	return nil
+}
+
+// exclude takes a path out of a capture. A tracked one keeps its staged version, and is
+// not left out at all when that is what is there.
+func (c *run) exclude(m *moment, p string) {
+	n, captured := m.files[p]
+	_, present := m.disk[p]
+	switch {
+	case captured:
+		m.leaveOut(p, blob(c.hash, n.Data))
+	case m.tracked[p] && !present && m.sparse[p] == "" && m.links[p] == "":
+		m.frozen[p] = m.held(p)
+	}
+}
