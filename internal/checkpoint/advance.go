@@ -143,7 +143,10 @@ func (c *creation) composeState(prev base) error {
 		return usage("", "the state is refused: %v", err)
 	}
 	if c.document != nil {
-		facts.Error, facts.Status = first(facts.Error, c.document.Error), c.document.Status
+		facts.Error = first(facts.Error, c.document.Error)
+		if facts.Status == "" { // what an edit said comes before the document
+			facts.Status = c.document.Status
+		}
 	}
 	switch {
 	case c.req.Status != "":
@@ -213,7 +216,7 @@ func (c *creation) number(v store.View) error {
 	r := c.record
 	req := workflow.PlaceRequest{
 		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
-		Live: map[int][]string{},
+		Live: map[int][]string{}, Names: map[int]string{},
 	}
 	if c.document != nil {
 		req.Document = &c.document.Facts
@@ -222,7 +225,7 @@ func (c *creation) number(v store.View) error {
 		req.Last = lastMilestone(v.State)
 		for _, e := range v.State.Checkpoints {
 			if e.Live && e.Milestone {
-				req.Live[e.Step] = append(req.Live[e.Step], e.Iteration)
+				req.Live[e.Step], req.Names[e.Step] = append(req.Live[e.Step], e.Iteration), e.StepName
 			}
 		}
 		for n := range v.State.Skipped {

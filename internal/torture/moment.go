@@ -49,7 +49,8 @@ func (c *run) look(all disk, top string) (*moment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.listing, err = c.host.git(top, index, "ls-files", "-s", "-v", "-t", "-z", "--full-name"); err != nil {
+	// As it stands in the file, not as git takes it for where files are present.
+	if m.listing, err = c.host.git(top, index, "-c", "sparse.expectFilesOutsideOfPatterns=true", "ls-files", "-s", "-v", "-t", "-z", "--full-name"); err != nil {
 		return nil, err
 	}
 	if err := c.readIntents(m, top, index); err != nil {
