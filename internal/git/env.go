@@ -21,7 +21,7 @@ var fixed = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL
 var quiet = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.safecrlf=false", "core.splitIndex=false",
 	"core.ignoreStat=false", "advice.addEmbeddedRepo=false", "gc.auto=0", "maintenance.auto=false",
-	"core.quotePath=true",
+	"core.quotePath=true", "sparse.expectFilesOutsideOfPatterns=true",
 }
 
 // cleanEnv returns env without the dropped variables and GIT_TRACE*.

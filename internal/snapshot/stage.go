@@ -41,11 +41,9 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
 	if err := r.makeStage(); err != nil {
 		return nil, err
 	}
-	tree := p.Target.Tree
-	if p.Scope.Only != nil {
-		tree = p.Cur.Tree // the attributes that will be in force
-	}
-	if err := r.fill(ctx, tree); err != nil {
+	// By the attributes of the target, also where only some paths come back: the
+	// promise is the bytes that were there then.
+	if err := r.fill(ctx, p.Target.Tree); err != nil {
 		return nil, err
 	}
 	in.NewModes = p.Target.Modes
