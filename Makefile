@@ -9,13 +9,25 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test lint demo bench install man golden clean
+.PHONY: build test torture lint demo bench install man golden clean
+
+# GIT=/path/to/git runs tests and torture with another git.
+path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $(bin) ./cmd/git-checkpoint
 
 test:
-	$(GO) test ./...
+	PATH="$(path)" $(GO) test ./...
+
+# Random worlds, compared with plain git and the disk after each step: CASES of them,
+# from SEED on, of the worlds in KIND (with commas; empty: of all in turn). A failure
+# prints its seed and a script that does it again.
+CASES ?= 500
+SEED  ?= 1
+KIND  ?=
+torture:
+	@PATH="$(path)" $(GO) run ./internal/torture/cmd -cases $(CASES) -seed $(SEED) -kind '$(KIND)'
 
 # The linter is pinned in a module of its own, so that its dependencies are not ours.
 lint:

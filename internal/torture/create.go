@@ -76,7 +76,8 @@ func (c *run) selected(op Op, m *moment) error {
 // not left out at all when that is what is there.
 func (c *run) exclude(m *moment, p string) {
 	n, captured := m.files[p]
-	_, present := m.disk[p]
+	d, present := m.disk[p]
+	present = present && !d.Type.IsDir() // what it holds has names of its own
 	switch {
 	case captured:
 		m.leaveOut(p, blob(c.hash, n.Data))
