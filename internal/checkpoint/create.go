@@ -54,7 +54,6 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	if err != nil {
 		return nil, err
 	}
-	go s.repo.Batch().Warm()
 	s.sweep()
 	made, err := c.make(ctx)
 	if err != nil {

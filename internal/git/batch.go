@@ -34,13 +34,19 @@ type Object struct {
 	Data []byte // nil from Info
 }
 
-// Batch reads objects through one long-lived `git cat-file`, which also resolves
-// refs. It is safe for concurrent use; requests of one call are pipelined, and a
-// function that is handed the answers must not ask itself. It does not compare
-// contents with ids; that is what `git fsck` is for.
+// Batch reads objects: small loose ones in process, all others, and refs, through
+// one long-lived `git cat-file`. It is safe for concurrent use; requests of one call
+// are pipelined, and a function that is handed the answers must not ask itself. What
+// git reads is not compared with its id; that is what `git fsck` is for.
 type Batch struct {
-	repo *Repo
-	mu   sync.Mutex
+	repo  *Repo
+	loose *looseDir
+
+	known     sync.Mutex
+	kept      map[name.OID]Object // small ones that were read or written here
+	keptBytes int64
+
+	mu sync.Mutex
 	// command is `cat-file --batch-command` (git 2.36 and later). Where git does
 	// not know it, contents and info are two processes.
 	command, contents, info *pipe
@@ -56,13 +62,8 @@ type pipe struct {
 	served bool // it has answered before
 }
 
-func newBatch(r *Repo) *Batch { return &Batch{repo: r} }
-
-// Warm starts the process before it is needed, so that nobody waits for it.
-func (b *Batch) Warm() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open("info") //nolint:errcheck // the first request reports it
+func newBatch(r *Repo) *Batch {
+	return &Batch{repo: r, loose: r.newLooseDir(), kept: map[name.OID]Object{}}
 }
 
 // Object reads one object by id or ref name.
@@ -107,6 +108,14 @@ func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if len(specs) > maxLocal {
+		return b.exchange(ctx, verb, specs, each)
+	}
+	return b.askHere(ctx, verb, specs, each)
+}
+
+// exchange lets git answer.
+func (b *Batch) exchange(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for done := 0; done < len(specs); {

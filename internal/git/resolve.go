@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"git-checkpoint/internal/name"
@@ -22,33 +23,54 @@ func (b *Batch) Resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
 // a tag called "refs/x/y", which a fetch brings along, would answer for refs/x/y.
 var shadows = [...]string{"refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"}
 
-// ResolveAll gives the ids of those refs that exist, without a further process. A
-// ref whose object is missing looks here as if it did not exist; Refs tells.
+// ResolveAll gives the ids of those refs that exist, also where the object is missing.
+// Mostly it needs no process.
 func (b *Batch) ResolveAll(ctx context.Context, refs ...name.Ref) (map[name.Ref]name.OID, error) {
 	found := make(map[name.Ref]name.OID, len(refs))
-	var specs, doubtful []string
+	files := b.repo.refFiles()
+	var rest []name.Ref
 	for _, r := range refs {
-		specs = append(specs, string(r))
+		switch oid, err := files.resolve(r); {
+		case err != nil:
+			rest = append(rest, r)
+		case oid != "":
+			found[r] = oid
+		}
 	}
-	if err := b.Info(ctx, specs, func(i int, o Object, err error) error {
-		if err == nil {
-			found[refs[i]] = o.OID
-			for _, s := range shadows {
-				doubtful = append(doubtful, fmt.Sprintf(s, refs[i]))
-			}
+	if len(rest) == 0 {
+		return found, nil
+	}
+	asked, err := b.askRefs(ctx, rest)
+	maps.Copy(found, asked)
+	return found, err
+}
+
+// askRefs lets git resolve: through the batch those that it finds there, by a listing
+// the others, because a ref whose object is missing looks as if it did not exist.
+func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name.OID, error) {
+	specs, of := make([]string, 0, 6*len(refs)), make([]name.Ref, 0, len(refs))
+	for _, r := range refs {
+		specs, of = append(specs, string(r)), append(of, r)
+	}
+	for _, r := range refs {
+		for _, s := range shadows {
+			specs = append(specs, fmt.Sprintf(s, r))
+		}
+	}
+	found := make(map[name.Ref]name.OID, len(refs))
+	shadowed := false
+	err := b.exchange(ctx, "info", specs, func(i int, o Object, err error) error {
+		if err == nil && i < len(of) {
+			found[of[i]] = o.OID
+		} else if err == nil {
+			shadowed = true
 		}
 		return unlessMissing(err)
-	}); err != nil {
-		return nil, err
-	}
-	shadowed := false
-	if err := b.Info(ctx, doubtful, func(_ int, _ Object, err error) error {
-		shadowed = shadowed || err == nil
-		return unlessMissing(err)
-	}); err != nil || !shadowed {
+	})
+	if err != nil || !shadowed && len(found) == len(refs) {
 		return found, err
 	}
-	exact, err := b.repo.Refs(ctx, specs...)
+	exact, err := b.repo.Refs(ctx, specs[:len(refs)]...)
 	if err != nil {
 		return nil, err
 	}

@@ -8,17 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"git-checkpoint/internal/name"
 )
@@ -30,71 +24,53 @@ type ObjectWriter interface {
 	WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error)
 }
 
-// WriteObject writes through the writer that fits the repository: in process for
-// SHA-1, through `git hash-object` for SHA-256, which go-git v5 cannot write.
+// WriteObject writes in process; where an object has to have an id of another format
+// too, through `git hash-object`. What was written can be read again without being
+// asked for; data must not be changed afterwards.
 func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error) {
 	r.writing.Do(func() { r.writer = r.newWriter() })
 	oid, err := r.writer.WriteObject(ctx, typ, data)
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", typ, err)
 	}
+	r.Batch().keep(Object{oid, typ, int64(len(data)), data})
 	return oid, nil
 }
 
 func (r *Repo) newWriter() ObjectWriter {
-	if r.Format != "sha1" {
+	if _, compat := r.Config.Get("extensions.compatObjectFormat"); compat {
 		return &processWriter{r}
 	}
-	dir := filepath.Join(r.CommonDir, "objects")
-	if v := lookup(r.env, "GIT_OBJECT_DIRECTORY"); v != "" {
-		dir = v // inside a quarantine
-	}
-	root, leaf := filepath.Split(filepath.Clean(dir))
-	if leaf != "objects" { // go-git knows no other name
-		return &processWriter{r}
-	}
-	w := &looseWriter{dir: dir, sync: syncsLoose(r.Config), shared: sharedMode(r.Config), readable: readable(dir)}
-	w.stores.New = func() any {
-		return filesystem.NewObjectStorage(dotgit.New(osfs.New(root)), cache.NewObjectLRU(0))
-	}
-	return w
+	return &looseWriter{r.Batch().loose}
 }
 
 // looseWriter writes loose objects in process.
-type looseWriter struct {
-	dir      string
-	sync     bool
-	shared   sharing
-	readable fs.FileMode // what the umask leaves of 0444
-	stores   sync.Pool   // of *filesystem.ObjectStorage, each used by one goroutine at a time
-}
+type looseWriter struct{ dir *looseDir }
 
 func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
+	if !isType(typ) {
+		return "", fmt.Errorf("%q is no type of an object", typ)
+	}
+	oid := HashObject(w.dir.format, typ, data)
+	if w.dir.format == "sha1" {
+		if err := checkCollision(oid, typ, data); err != nil {
+			return "", err
+		}
+	}
+	return oid, w.dir.write(oid, typ, data)
+}
+
+// checkCollision refuses what was made to have the id of something else: git does
+// too. go-git's hash notices, and gives such content another id.
+func checkCollision(oid name.OID, typ string, data []byte) error {
 	kind, err := plumbing.ParseObjectType(typ)
 	if err != nil {
-		return "", err
+		return err
 	}
-	hash := plumbing.ComputeHash(kind, data)
-	oid := name.OID(hash.String())
-	path := filepath.Join(w.dir, string(oid[:2]), string(oid[2:]))
-	if fresh, err := freshen(path); fresh || err != nil {
-		return oid, err
+	if plumbing.ComputeHash(kind, data).String() != string(oid) {
+		return fmt.Errorf("the content was made to collide with another under SHA-1 (%s)", oid)
 	}
-	if err := w.makeDir(filepath.Dir(path)); err != nil {
-		return "", err
-	}
-	obj := &plumbing.MemoryObject{}
-	obj.SetType(kind)
-	if _, err := obj.Write(data); err != nil {
-		return "", err
-	}
-	store := w.stores.Get().(*filesystem.ObjectStorage) //nolint:errcheck,forcetypeassert // nothing else is put in
-	_, err = store.SetEncodedObject(obj)
-	w.stores.Put(store)
-	if err != nil {
-		return "", err
-	}
-	return oid, w.finish(path)
+	return nil
 }
 
 // freshen gives an object that is there a new time. An empty file is what a crash
@@ -112,72 +88,14 @@ func freshen(path string) (bool, error) {
 	return false, os.Remove(path)
 }
 
-// makeDir makes the directory as git does; go-git's own ignores what the umask
-// would allow and core.sharedRepository.
-func (w *looseWriter) makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o777)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil || w.shared.bits == 0 {
-		return err
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	mode := w.shared.bits
-	if !w.shared.exact {
-		mode |= info.Mode().Perm()
-	}
-	mode |= mode & 0o444 >> 2
-	if mode&0o060 != 0 {
-		mode |= fs.ModeSetgid
-	}
-	return os.Chmod(dir, mode)
-}
-
-// finish gives the file the durability and the mode that git's own would have;
-// go-git makes it readable for all.
-func (w *looseWriter) finish(path string) error {
-	if w.sync {
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		err = f.Sync()
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			return fmt.Errorf("sync %q: %w", path, err)
+// createTemp makes a file of a mode that the umask may lessen, under a random name.
+func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(prefix+rand.Text()[:10], os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
 		}
 	}
-	mode := w.readable | w.shared.bits&0o444
-	if w.shared.exact {
-		mode = w.shared.bits & 0o444
-	}
-	if mode == 0o444 {
-		return nil
-	}
-	return os.Chmod(path, mode)
-}
-
-// readable probes the umask with a file named like git's own temporaries, which
-// its gc sweeps: asking for the umask would change it for a moment.
-func readable(dir string) fs.FileMode {
-	path := filepath.Join(dir, "tmp_obj_"+rand.Text())
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o444)
-	if err != nil {
-		return 0o444
-	}
-	defer os.Remove(path) //nolint:errcheck // see above
-	defer f.Close()       //nolint:errcheck // nothing was written
-	info, err := f.Stat()
-	if err != nil {
-		return 0o444
-	}
-	return info.Mode().Perm()
 }
 
 // syncsLoose reads core.fsync: git leaves loose objects unsynced by default.

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,19 +15,63 @@ import (
 // Both writers, on both formats where they can: the same ids as git's, objects that
 // fsck accepts, existing ones freshened, damaged ones written again.
 func TestWriters(t *testing.T) {
-	for what, format := range map[string]string{"in process": "sha1", "process": "sha1", "process sha256": "sha256"} {
-		t.Run(what, func(t *testing.T) {
-			f := newFixture(t, "--object-format="+format)
-			r := f.open()
-			w := r.newWriter()
-			if _, loose := w.(*looseWriter); loose != (format == "sha1") {
-				t.Fatalf("%T for %s", w, format)
-			}
-			if what == "process" {
-				w = &processWriter{r}
-			}
-			conform(t, f, w)
-		})
+	for _, format := range formats {
+		for _, process := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s process=%v", format, process), func(t *testing.T) {
+				f := newFixture(t, "--object-format="+format)
+				r := f.open()
+				w := r.newWriter()
+				if _, loose := w.(*looseWriter); !loose {
+					t.Fatalf("%T for %s", w, format)
+				}
+				if process {
+					w = &processWriter{r}
+				}
+				conform(t, f, w)
+			})
+		}
+	}
+}
+
+// Where every object has a name of another format, too, only git knows it.
+func TestWriterCompat(t *testing.T) {
+	f := newFixture(t)
+	r := f.open("GIT_CONFIG_PARAMETERS='extensions.compatobjectformat=sha256'")
+	if w, ok := r.newWriter().(*processWriter); !ok {
+		t.Errorf("%T", w)
+	}
+}
+
+// A loose object that was garbled is written again, not only made younger.
+func TestWriterMendsGarbledObject(t *testing.T) {
+	f := newFixture(t)
+	oid := f.blob("worth keeping")
+	f.rewrite(oid, "no zlib at all")
+	if got, err := f.open().WriteObject(ctx(t), "blob", []byte("worth keeping")); got != oid || err != nil {
+		t.Fatal(got, err)
+	}
+	if got := f.git("cat-file", "-p", string(oid)); got != "worth keeping" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Content that was made to collide under SHA-1 is refused, as git does: the id would
+// stand for something else.
+func TestWriterRefusesCollision(t *testing.T) {
+	if err := checkCollision(name.OID(strings.Repeat("0", 40)), "blob", []byte("x")); err == nil {
+		t.Error("an id that the careful hash does not give was accepted")
+	}
+	if err := checkCollision(HashObject("sha1", "blob", []byte("x")), "blob", []byte("x")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Levels are those that git would use.
+func TestCompression(t *testing.T) {
+	for config, want := range map[string]int{"": 1, "core.loosecompression\n9": 9, "core.compression\n0": 0, "core.compression\n5\x00core.loosecompression\n-1": -1, "core.loosecompression\n77": 1} {
+		if got := compression(ParseConfig([]byte(config))); got != want {
+			t.Errorf("%q: %d", config, got)
+		}
 	}
 }
 

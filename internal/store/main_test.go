@@ -94,6 +94,7 @@ func (f *fixture) drop(oid name.OID) {
 	if err := os.Remove(f.path("objects", string(oid[:2]), string(oid[2:]))); err != nil {
 		f.t.Fatal(err)
 	}
+	f.Repo = f.open(f.dir).Repo // this one may have read it
 }
 
 // milestone is one checkpoint to be made.

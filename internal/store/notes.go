@@ -31,11 +31,11 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	old, err := a.notesRef(ctx)
+	old, err := a.store.resolve(ctx, name.NotesRef)
 	if err != nil {
 		return err
 	}
-	if old == "" && a.exact {
+	if old == "" && a.wary {
 		below, err := a.store.Repo.Refs(ctx, string(name.NotesRef)+"/")
 		if err != nil {
 			return err
@@ -67,18 +67,6 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	}
 	a.updates = append(a.updates, git.Update{Ref: name.NotesRef, New: oid, Old: old})
 	return nil
-}
-
-func (a *attempt) notesRef(ctx context.Context) (name.OID, error) {
-	find := a.store.Repo.Batch().ResolveAll
-	if a.exact {
-		find = a.store.exact
-	}
-	found, err := find(ctx, name.NotesRef)
-	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", name.NotesRef, err)
-	}
-	return found[name.NotesRef], nil
 }
 
 // notesNow is the tree and the parents to go on from. Notes that cannot be read

@@ -69,34 +69,9 @@ func (s *Store) checkTwin(ctx context.Context, session name.Session) error {
 	return nil
 }
 
-// exact gives the values of refs by a listing, which also has those whose object
-// is missing.
-func (s *Store) exact(ctx context.Context, refs ...name.Ref) (map[name.Ref]name.OID, error) {
-	patterns := make([]string, len(refs))
-	want := make(map[name.Ref]bool, len(refs))
-	for i, r := range refs {
-		patterns[i], want[r] = string(r), true
-	}
-	listed, err := s.Repo.Refs(ctx, patterns...)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[name.Ref]name.OID, len(refs))
-	for _, r := range listed {
-		if want[r.Ref] {
-			found[r.Ref] = r.OID
-		}
-	}
-	return found, nil
-}
-
-// resolve gives the value of one ref, "" when it does not exist. Only a ref that
-// seems to be missing costs a process.
+// resolve gives the value of one ref, "" when it does not exist.
 func (s *Store) resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
 	found, err := s.Repo.Batch().ResolveAll(ctx, ref)
-	if err == nil && found[ref] == "" {
-		found, err = s.exact(ctx, ref)
-	}
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", ref, err)
 	}

@@ -181,7 +181,7 @@ func parseTagLeaf(leaf string) (tagKey, bool) {
 func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 	root, own := name.Ref(strings.TrimSuffix(name.TagRoot, "/")), name.Ref(strings.TrimSuffix(d.prefix(), "/"))
 	var err error
-	if d.whole = d.exact || len(d.removals) > 0 || d.change.Tags == TagsRebuilt; d.whole {
+	if d.whole = d.wary || len(d.removals) > 0 || d.change.Tags == TagsRebuilt; d.whole {
 		d.held, err = d.list(ctx)
 	} else {
 		refs := []name.Ref{root, own}
@@ -268,10 +268,7 @@ func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 		}
 		ref := name.CheckpointRef(d.session, e.Checkpoint)
 		oid := d.held[ref]
-		if oid != "" && !d.whole {
-			return oid, nil // asked for one by one, so that its object is there, too
-		}
-		if !d.whole {
+		if oid == "" && !d.whole {
 			var err error
 			if oid, err = d.store.resolve(ctx, ref); err != nil {
 				return "", err

@@ -13,8 +13,7 @@ import (
 )
 
 // suspicious is the number of lost races after which refs are listed instead of
-// asked for one by one: a ref whose object is missing looks as if it did not exist,
-// and would lose for ever.
+// asked for one by one: a directory in a ref's place would make it lose for ever.
 const suspicious = 3
 
 // Transact changes a session: refs of checkpoints, journal, notes and tags in one
@@ -26,7 +25,7 @@ const suspicious = 3
 func (s *Store) Transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
 	start := time.Now()
 	for try := 1; ; try++ {
-		a := &attempt{store: s, session: session, exact: try > suspicious}
+		a := &attempt{store: s, session: session, wary: try > suspicious}
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
@@ -67,7 +66,7 @@ func (s *Store) pause(ctx context.Context, try int) error {
 type attempt struct {
 	store   *Store
 	session name.Session
-	exact   bool
+	wary    bool // looks for refs that are in the way
 
 	journal name.OID       // as read
 	cache   *cache         // nil: no journal yet

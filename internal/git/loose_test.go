@@ -1,0 +1,123 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"git-checkpoint/internal/name"
+)
+
+// Whatever byte of a loose object is garbled, nothing but its content is ever given
+// out under its id.
+func TestGarbledLooseObjects(t *testing.T) {
+	for _, format := range formats {
+		f := newFixture(t, "--object-format="+format)
+		content := "some content " + strings.Repeat("that compresses ", 10)
+		oid := f.blob(content)
+		whole, err := os.ReadFile(f.loosePath(oid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := f.open().newLooseDir()
+		given := 0
+		for i := range whole {
+			for bit := range 8 {
+				data := append([]byte(nil), whole...)
+				data[i] ^= 1 << bit
+				f.rewrite(oid, string(data))
+				o, err := d.read(oid)
+				switch {
+				case err == nil && (string(o.Data) != content || o.Type != "blob"):
+					t.Fatalf("byte %d, bit %d: %q", i, bit, o.Data)
+				case err == nil:
+					given++
+				}
+			}
+		}
+		if given > 8 { // bits of zlib's header that change nothing
+			t.Errorf("%d garbled files of %d bytes were taken for whole", given, len(whole))
+		}
+		f.rewrite(oid, string(whole)+"more")
+		if o, err := d.read(oid); err == nil && string(o.Data) != content {
+			t.Errorf("%q", o.Data)
+		}
+	}
+}
+
+// An object that is garbled where it is loose is read from the pack, and an error
+// where there is none; what another object's file holds is never given out.
+func TestGarbledAndPacked(t *testing.T) {
+	f := newFixture(t)
+	oid, other := f.blob("packed"), f.blob("other")
+	f.gitIn(string(oid)+"\n", "pack-objects", "-q", f.dir+"/.git/objects/pack/pack")
+	f.rewrite(oid, "garbled")
+	if o, err := f.open().Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != "packed" {
+		t.Errorf("%q %v", o.Data, err)
+	}
+	swapped, err := os.ReadFile(f.loosePath(oid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.rewrite(other, string(swapped))
+	if o, err := f.open().Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
+		t.Errorf("%q %v", o.Data, err)
+	}
+	third := f.blob("third")
+	whole, err := os.ReadFile(f.loosePath(third))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.rewrite(other, string(whole))
+	if o, err := f.open().Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
+		t.Errorf("%q %v", o.Data, err)
+	}
+}
+
+// What was asked for comes in order, wherever it is read from.
+func TestAskHereOrder(t *testing.T) {
+	f := newFixture(t)
+	var oids, packed []name.OID
+	for i := range 40 {
+		oid := f.blob(fmt.Sprint("content ", i))
+		oids = append(oids, oid)
+		if i%3 == 0 {
+			packed = append(packed, oid)
+		}
+	}
+	var in strings.Builder
+	for _, oid := range packed {
+		fmt.Fprintln(&in, oid)
+	}
+	f.gitIn(in.String(), "pack-objects", "-q", f.dir+"/.git/objects/pack/pack")
+	f.git("prune-packed")
+	missing := name.OID(strings.Repeat("1", 40))
+	r := f.open()
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBatch(r)
+		defer b.close() //nolint:errcheck // nothing was written
+		picks := rapid.SliceOfN(rapid.IntRange(-1, len(oids)-1), 0, 70).Draw(rt, "picks")
+		specs := make([]string, len(picks))
+		for i, p := range picks {
+			if specs[i] = string(missing); p >= 0 {
+				specs[i] = string(oids[p])
+			}
+		}
+		next := 0
+		err := b.Objects(ctx(t), specs, func(i int, o Object, err error) error {
+			want := "content " + fmt.Sprint(picks[i])
+			if i != next || picks[i] < 0 != errors.Is(err, ErrMissing) || picks[i] >= 0 && string(o.Data) != want {
+				rt.Fatalf("%d, not %d: %q %v", i, next, o.Data, err)
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != len(specs) {
+			rt.Fatal(next, err)
+		}
+	})
+}

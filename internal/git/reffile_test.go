@@ -1,0 +1,84 @@
+package git
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"git-checkpoint/internal/name"
+)
+
+// Refs are what git says they are, loose, packed, both or neither, annotated tags and
+// refs below others' names among them.
+func TestRefFiles(t *testing.T) {
+	for _, format := range formats {
+		f := newFixture(t, "--object-format="+format)
+		f.git("commit", "-q", "--allow-empty", "-m", "x")
+		head := f.git("rev-parse", "HEAD")
+		files := f.open().refFiles()
+		rapid.Check(t, func(rt *rapid.T) {
+			f.git("pack-refs", "--all", "--prune")
+			refs := map[string]bool{}
+			for i := range rapid.IntRange(1, 60).Draw(rt, "count") {
+				ref := fmt.Sprintf("refs/%s/%c%d", rapid.SampledFrom([]string{"heads/a", "tags", "x/y", "checkpoints/s"}).Draw(rt, "dir"), rune('a'+i%5), i)
+				refs[ref] = true
+			}
+			var in strings.Builder
+			for ref := range refs {
+				fmt.Fprintf(&in, "update %s %s\n", ref, head)
+			}
+			f.gitIn(in.String(), "update-ref", "--stdin")
+			f.git("tag", "-f", "-a", "-m", "x", "annotated", "HEAD")
+			if rapid.Bool().Draw(rt, "pack") {
+				f.git("pack-refs", "--all")
+			}
+			f.git("update-ref", "refs/x/y/loose", "HEAD")
+			want := map[string]string{"refs/none": "", "refs/x": "", "refs/zz/z": "", "refs/tags/a": "", "refs/checkpoints/s/b": ""}
+			for _, line := range strings.Split(f.git("for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
+				ref, oid, _ := strings.Cut(line, " ")
+				want[ref] = oid
+			}
+			for ref, oid := range want {
+				if got, err := files.resolve(name.Ref(ref)); err != nil || string(got) != oid {
+					rt.Fatalf("%s: %q %v, not %q", ref, got, err, oid)
+				}
+			}
+		})
+	}
+}
+
+// What is not certain is left to git: symbolic and broken refs, refs of one worktree,
+// paths that are no names, packed refs without order, other ways to keep refs.
+func TestRefFilesAsk(t *testing.T) {
+	f := newFixture(t)
+	f.git("commit", "-q", "--allow-empty", "-m", "x")
+	f.git("symbolic-ref", "refs/x/symbolic", "refs/heads/main")
+	f.write(".git/refs/x/broken", "abc\n")
+	for _, ref := range []name.Ref{"refs/x/symbolic", "refs/x/broken", "refs/bisect/bad", "refs/worktree/a", "refs/../config", "refs/heads/./main", "HEAD", "refs"} {
+		if got, err := f.open().refFiles().resolve(ref); err == nil {
+			t.Errorf("%s: %q", ref, got)
+		}
+	}
+	if got, err := f.open("GIT_CONFIG_PARAMETERS='extensions.refstorage=reftable'").refFiles().resolve("refs/heads/main"); err == nil {
+		t.Errorf("%q", got)
+	}
+	f.git("pack-refs", "--all")
+	path := filepath.Join(f.dir, ".git/packed-refs")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), " sorted", "", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.open().refFiles().resolve("refs/heads/main"); err == nil {
+		t.Errorf("%q", got)
+	}
+	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.git("rev-parse", "HEAD") || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+}
