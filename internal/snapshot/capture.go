@@ -62,6 +62,9 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	defer private.remove()
 	staged := make(chan error, 1)
 	state := private.state
+	if s.sparseInForce() {
+		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)
+	}
 	go func() {
 		var err error
 		state.Tree, err = s.stagedTree(ctx, private)
@@ -110,6 +113,7 @@ type candidate struct {
 	mode    git.Mode
 	size    int64
 	tracked bool
+	large   bool // too large, by the rules; the mode is zero
 }
 
 // choose applies the rules to what the scan found: deletions become edits at
@@ -138,7 +142,10 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 			return nil, err
 		}
 	}
-	files, err := s.chooseTracked(ctx, scan.Tracked, excluded, rules, c, edits)
+	files, open, err := s.chooseTracked(ctx, scan.Tracked, excluded, rules, c, edits)
+	if err == nil {
+		err = s.settle(ctx, private, open, c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +161,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		if err != nil {
 			return nil, err
 		}
+		if f != nil && f.large {
+			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonLarge, Size: f.size})
+		}
 		if f != nil && f.mode != 0 {
 			c.Touched[p] = true
 			files = append(files, *f)
@@ -165,18 +175,29 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	return files, nil
 }
 
-// chooseTracked is choose for files that the index has.
-func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
-	var files []candidate
+// chooseTracked is choose for files that the index has. Those that a rule leaves out
+// are still open: they may be what is staged.
+func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) (files []candidate, open []leftOut, err error) {
+	leave := func(p, reason string) error {
+		info, err := s.tree.lstat(p)
+		o := leftOut{Skip{Path: p, Reason: reason}, info}
+		if info != nil && reason == ReasonLarge {
+			o.Size = info.Size()
+		}
+		open = append(open, o)
+		return err
+	}
 	for _, t := range tracked {
 		c.Touched[t.Path] = true
 		if excluded[t.Path] {
-			c.Skipped = append(c.Skipped, Skip{Path: t.Path, Reason: ReasonExcluded})
+			if err := leave(t.Path, ReasonExcluded); err != nil {
+				return nil, nil, fmt.Errorf("look at %q: %w", t.Path, err)
+			}
 			continue
 		}
 		if t.Mode == git.ModeGitlink {
 			if err := s.submodule(ctx, t, c, edits); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		}
@@ -184,14 +205,17 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 		if err == nil && f == nil {
 			err = s.replacedByRepo(ctx, t.Path, c, edits)
 		}
+		if err == nil && f != nil && f.large {
+			err = leave(t.Path, ReasonLarge)
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if f != nil && f.mode != 0 {
 			files = append(files, *f)
 		}
 	}
-	return files, nil
+	return files, open, nil
 }
 
 // replacedByRepo records that a tracked file is gone. Where a repository of its
@@ -231,14 +255,14 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candi
 	case refusedName(p, symlink):
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
-		return skip(ReasonLarge, info.Size())
+		return &candidate{path: p, size: info.Size(), large: true}, nil
 	case !symlink && !s.tree.readable(p):
 		return skip(ReasonUnreadable, info.Size())
 	}
 	if !symlink && unusual(info.Mode().Perm()) {
 		c.Modes[p] = info.Mode().Perm()
 	}
-	return &candidate{p, modeOf(info), info.Size(), tracked}, nil
+	return &candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
 }
 
 // nested records an untracked repository as a gitlink; what is in it stays its own.

@@ -148,6 +148,9 @@ func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files [
 // clean runs update-index over files on the private index. A file whose required
 // filter fails is skipped and the rest done again.
 func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) (map[string]git.Entry, []candidate, error) {
+	if err := s.forgetDoubtful(ctx, private, files); err != nil {
+		return nil, nil, err
+	}
 	for {
 		var in strings.Builder
 		for p, e := range edits { // attributes that are gone do not count any more
@@ -192,6 +195,30 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 		return nil
 	})
 	return entries, files, err
+}
+
+// forgetDoubtful takes the stat data of doubtful files out of the private index: git
+// would go by them and hash nothing.
+func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files []candidate) error {
+	tracked := map[string]bool{}
+	for _, f := range files {
+		tracked[f.path] = f.tracked
+	}
+	var in strings.Builder
+	err := private.index.Each(func(e git.IndexEntry) error {
+		if tracked[e.Path] && e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && private.doubtful(e) {
+			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), e.OID, e.Path)
+		}
+		return nil
+	})
+	if err != nil || in.Len() == 0 {
+		return err
+	}
+	_, err = s.repo.Run(ctx, git.Cmd{
+		Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String()),
+		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
+	})
+	return err
 }
 
 // keepAsIs keeps the bytes of a file whose encoding is not the one it is said to

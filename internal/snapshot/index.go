@@ -24,6 +24,23 @@ type privateIndex struct {
 	scratch  []string // further files to remove
 	hasAttrs bool     // a .gitattributes is tracked
 	links    bool     // a submodule is tracked
+	young    fileTime // of the user's index: entries as young may have changed unseen
+}
+
+type fileTime struct{ sec, nsec uint32 }
+
+func older(a, b fileTime) bool {
+	if a.sec != b.sec || a.nsec == 0 || b.nsec == 0 {
+		return a.sec < b.sec
+	}
+	return a.nsec < b.nsec
+}
+
+// doubtful reports whether a file may have changed after its entry was written and
+// still have the stat data of the entry. git looks at the time of the content alone;
+// an edit that sets it back shows in the other, unless that was in the same tick too.
+func (p *privateIndex) doubtful(e git.IndexEntry) bool {
+	return !older(fileTime{e.MtimeSec, e.MtimeNsec}, p.young) || !older(fileTime{e.CtimeSec, e.CtimeNsec}, p.young)
 }
 
 func (p *privateIndex) remove() {
@@ -41,6 +58,10 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 	var err error
 	if p.path, err = s.privateCopy(s.repo.IndexPath); err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(p.path); err == nil {
+		t := info.ModTime()
+		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())} //nolint:gosec // as the index keeps it
 	}
 	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
 		p.remove()
@@ -201,11 +222,12 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 	defer os.Remove(private) //nolint:errcheck // disposable
 	env := []string{"GIT_INDEX_FILE=" + private}
 	if len(p.state.Unmerged) > 0 {
-		var in strings.Builder
+		var unmerged []string
 		for _, u := range p.state.Unmerged {
-			fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*s.repo.HashLen()), u.Path)
+			unmerged = append(unmerged, u.Path)
 		}
-		_, err := s.repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String()), Env: env})
+		in := strings.NewReader(removals(s.repo, unmerged))
+		_, err := s.repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: in, Env: env})
 		if err != nil {
 			return "", fmt.Errorf("leave unmerged entries out: %w", err)
 		}

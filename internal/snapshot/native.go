@@ -49,8 +49,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 	if p.index.Flagged || p.links {
 		return s.git.Scan(ctx, p)
 	}
-	w := &walk{top: s.top, scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	w.load(p)
+	w := &walk{top: s.top, index: p, entries: p.entries, scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	w.group.Add(1)
 	w.dir(ctx, "", 0, len(w.entries))
 	w.group.Wait()
@@ -71,7 +70,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 type walk struct {
 	top     string
 	entries []git.IndexEntry // sorted by path, as the index is
-	young   fileTime         // entries as young as the index may have changed unseen
+	index   *privateIndex
 	slots   chan struct{}
 	group   sync.WaitGroup
 
@@ -80,16 +79,6 @@ type walk struct {
 	names   []string // unknown to the index; a directory ends in "/"
 	special []string // neither file, directory nor link
 	err     error
-}
-
-type fileTime struct{ sec, nsec uint32 }
-
-func (w *walk) load(p *privateIndex) {
-	w.entries = p.entries
-	if info, err := os.Stat(p.path); err == nil {
-		t := info.ModTime()
-		w.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())} //nolint:gosec // as the index keeps it
-	}
 }
 
 // dirFound collects what one directory gave.
@@ -275,10 +264,9 @@ func (w *walk) changed(e git.IndexEntry, st *unix.Stat_t) bool {
 		}
 	}
 	mtime, ctime := statTimes(st)
-	entry := fileTime{e.MtimeSec, e.MtimeNsec}
 	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && e.OID != git.HashObject(formatOf(e), "blob", nil) || //nolint:gosec // the index keeps 32 bits
-		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, entry) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) || //nolint:gosec // likewise
-		!older(entry, w.young)
+		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) || //nolint:gosec // likewise
+		w.index.doubtful(e)
 }
 
 func formatOf(e git.IndexEntry) string {
@@ -290,13 +278,6 @@ func formatOf(e git.IndexEntry) string {
 
 func differs(a, b fileTime) bool {
 	return a.sec != b.sec || a.nsec != b.nsec && a.nsec != 0 && b.nsec != 0
-}
-
-func older(a, b fileTime) bool {
-	if a.sec != b.sec || a.nsec == 0 || b.nsec == 0 {
-		return a.sec < b.sec
-	}
-	return a.nsec < b.nsec
 }
 
 // askedByName bounds how many names are put on a command line.

@@ -36,11 +36,14 @@ type Op struct {
 	Old, New       git.Entry
 	OldRaw, NewRaw name.OID    // exact bytes, where git's conversions would give others
 	Perm           fs.FileMode // for a regular file to write: its permission bits; 0: as umask says
+	Same           bool        // the file has these bytes already, only the attributes make other blobs of them
 }
 
-// kind tells the three things that a restore does.
+// kind tells the three things that a restore does; "" for none.
 func (o Op) kind() string {
 	switch {
+	case o.Same:
+		return ""
 	case o.New.Mode == 0:
 		return "delete"
 	case o.Old.OID == o.New.OID && o.OldRaw == o.NewRaw && regular(o.Old.Mode) && regular(o.New.Mode) && o.Old.Mode != o.New.Mode:

@@ -63,6 +63,13 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 		return err
 	}
 	if p.index.Count == 0 || p.index.Tree != r.intent.IndexTree || len(p.state.Unmerged)+len(p.state.IntentToAdd) > 0 {
+		// read-tree keeps the entry, and its flag, of a path that is the same: an empty
+		// file would stay one that is only intended.
+		if out := removals(s.repo, p.state.IntentToAdd); out != "" {
+			if err := run(out, "update-index", "-z", "--index-info"); err != nil {
+				return fmt.Errorf("restore the staged state: %w", err)
+			}
+		}
 		if err := run("", "read-tree", "--reset", string(r.intent.IndexTree)); err != nil {
 			return fmt.Errorf("restore the staged state: %w", err)
 		}
@@ -74,6 +81,15 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 		return fmt.Errorf("refresh the index: %w", err)
 	}
 	return nil
+}
+
+// removals tells update-index to take paths out, at every stage.
+func removals(repo *git.Repo, paths []string) string {
+	var in strings.Builder
+	for _, p := range paths {
+		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*repo.HashLen()), p)
+	}
+	return in.String()
 }
 
 // restoreFlags sets conflict stages, intent-to-add and the two flag bits.

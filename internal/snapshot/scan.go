@@ -62,9 +62,33 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	if err := <-others; err != nil {
 		return scan, err
 	}
-	scan.Tracked = tracked
+	scan.Tracked = withDoubtful(tracked, private)
 	scan.Unreadable = append(scan.Unreadable, stderr...)
 	return scan, nil
+}
+
+// withDoubtful adds the entries that git took for unchanged by their stat data and that
+// are as young as the index.
+func withDoubtful(tracked []Tracked, private *privateIndex) []Tracked {
+	var more []Tracked
+	for _, e := range private.entries {
+		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && private.doubtful(e) {
+			more = append(more, Tracked{Path: e.Path, Mode: e.Mode})
+		}
+	}
+	if len(more) == 0 {
+		return tracked
+	}
+	listed := make(map[string]bool, len(tracked))
+	for _, t := range tracked {
+		listed[t.Path] = true
+	}
+	for _, t := range more {
+		if !listed[t.Path] {
+			tracked = append(tracked, t)
+		}
+	}
+	return tracked
 }
 
 func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {

@@ -6,6 +6,15 @@ import (
 	"git-checkpoint/internal/git"
 )
 
+// sparseInForce reports whether git itself takes the skip-worktree bit off entries
+// whose file is there, whenever it reads the index. To put such a bit back where the
+// checkout is not sparse any more would hide the file from git.
+func (s *Shot) sparseInForce() bool {
+	on, err := s.repo.Config.Bool("core.sparseCheckout", false)
+	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
+	return on && err == nil && !expects
+}
+
 // absentPaths are the files of an index that a sparse checkout left off the disk.
 // They stand in the captured tree as they are staged.
 func absentPaths(ix *IndexState) map[string]bool {
@@ -22,13 +31,33 @@ func absentPaths(ix *IndexState) map[string]bool {
 	return out
 }
 
-// sparseChanges corrects the differences of two trees by what was really on the
-// disk on either side. Where the index stays as it is, so do absent files.
-func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
-	now, then := absentPaths(&p.Cur.Index), absentPaths(p.Target.Index)
-	if p.Scope.SkipIndex || p.Target.Index == nil {
-		then = now
+// absentThen are the files that the target does not bring back because of a sparse
+// checkout: those that were absent then and, where the index stays as it is, those
+// that are absent now and that the target does not list as there all the same.
+func (p *Plan) absentThen() map[string]bool {
+	if p.Target.Index == nil {
+		return absentPaths(&p.Cur.Index)
 	}
+	out := absentPaths(p.Target.Index)
+	if !p.Scope.SkipIndex {
+		return out
+	}
+	present := map[string]bool{}
+	for _, q := range p.Target.Index.SparsePresent {
+		present[q] = true
+	}
+	for q := range absentPaths(&p.Cur.Index) {
+		if !present[q] {
+			out[q] = true
+		}
+	}
+	return out
+}
+
+// sparseChanges corrects the differences of two trees by what was really on the
+// disk on either side.
+func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
+	now, then := absentPaths(&p.Cur.Index), p.absentThen()
 	if len(now)+len(then) == 0 {
 		return changes, nil
 	}

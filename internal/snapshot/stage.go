@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -21,13 +22,15 @@ type Restore struct {
 	intent Intent
 	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
 	Trace  func(step string)      // called between steps; nil: nothing
+
+	converted map[string]bool // new content that git converted
 }
 
 // Stage takes the index lock and writes everything that the plan needs into a
 // directory on the worktree's file system. Filters that fail and disks that are
 // full show here, before anything is touched.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
-	r = &Restore{shot: s, seen: p.seen}
+	r = &Restore{shot: s, seen: p.seen, converted: map[string]bool{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -44,6 +47,9 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
 	// By the attributes of the target, also where only some paths come back: the
 	// promise is the bytes that were there then.
 	if err := r.fill(ctx, p.Target.Tree); err != nil {
+		return nil, err
+	}
+	if err := r.spareEqual(); err != nil {
 		return nil, err
 	}
 	in.NewModes = p.Target.Modes
@@ -197,6 +203,36 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 		if err := r.adopt(filepath.Join(dir, file), r.intent.newFile(i), o); err != nil {
 			return err
 		}
+		r.converted[p] = true
+	}
+	return nil
+}
+
+// spareEqual finds the files that have the bytes which they are to get: where other
+// attributes made another blob of them there is nothing to write, and their time stays.
+func (r *Restore) spareEqual() error {
+	for i := range r.intent.Ops {
+		o := &r.intent.Ops[i]
+		if o.kind() != "write" || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
+			continue
+		}
+		staged, err := os.Lstat(r.intent.newFile(i))
+		if err != nil {
+			return err
+		}
+		now := r.seen[o.Path]
+		if now == nil || now.Size() != staged.Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converted[o.Path] {
+			continue
+		}
+		data, info, err := r.shot.tree.readWhole(o.Path)
+		if err != nil || info == nil || !same(info, now) {
+			continue // it says so when it is moved
+		}
+		want, err := os.ReadFile(r.intent.newFile(i))
+		if err != nil {
+			return err
+		}
+		o.Same = bytes.Equal(data, want)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (c *run) compareDisk(m *move) (out []string) {
 			out = append(out, fmt.Sprintf("%q is lost, was %v", p, n))
 		case got.Type != n.Type || got.Data != n.Data || got.Perm != n.Perm:
 			out = append(out, fmt.Sprintf("%q should stay %v, is %v", p, n, got))
-		case !got.Time.Equal(n.Time) && !c.kind.converts: // other attributes, other blob, though the bytes are the same
+		case !got.Time.Equal(n.Time):
 			out = append(out, fmt.Sprintf("%q did not differ, but its time changed from %v to %v", p, n.Time, got.Time))
 		}
 	}

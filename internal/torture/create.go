@@ -2,6 +2,7 @@ package torture
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 )
 
@@ -46,11 +47,15 @@ func (c *run) create(op Op, before scene, now *moment) error {
 // selected applies --include-ignored and --exclude to what a capture has to hold, as
 // plain git reads the pathspecs.
 func (c *run) selected(op Op, m *moment) error {
+	index := ""
+	if c.kind.index != "" {
+		index = filepath.Join(c.host.root, c.indexFile(op.Tree))
+	}
 	for i := 0; i+1 < len(op.Args); i++ {
 		spec := op.Args[i+1]
 		switch op.Args[i] {
 		case "--include-ignored":
-			out, err := c.host.git(op.Tree, "", "ls-files", "-z", "-o", "-i", "--exclude-standard", "--", spec)
+			out, err := c.host.git(op.Tree, index, "ls-files", "-z", "-o", "-i", "--exclude-standard", "--", spec)
 			if err != nil {
 				return err
 			}
@@ -60,7 +65,7 @@ func (c *run) selected(op Op, m *moment) error {
 				}
 			}
 		case "--exclude":
-			out, err := c.host.git(op.Tree, "", "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", spec)
+			out, err := c.host.git(op.Tree, index, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", spec)
 			if err != nil {
 				return err
 			}

@@ -225,6 +225,23 @@ func (c *run) classify(m *moment, top string, others []string) error {
 		}
 	}
 	m.ignored = func(p string) bool { return !known[p] }
+	return c.special(m, top)
+}
+
+// special finds sockets and the like, which ls-files never lists.
+func (c *run) special(m *moment, top string) error {
+	for p, n := range m.disk {
+		if n.captures() || n.Type.IsDir() || m.tracked[p] || m.rules(p) || refused(p) {
+			continue
+		}
+		r, err := c.host.start(top, nil, "git", "check-ignore", "-q", "--no-index", "--", "./"+p)
+		if err != nil {
+			return err
+		}
+		if r.code == 1 {
+			m.frozen[p] = ""
+		}
+	}
 	return nil
 }
 
@@ -308,6 +325,16 @@ func blob(hashLen int, data string) string {
 
 func emptyBlob(hashLen int) string { return blob(hashLen, "") }
 
+// belowFile reports whether a file is captured where p has a directory.
+func (m *moment) belowFile(p string) bool {
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		if _, file := m.files[d]; file {
+			return true
+		}
+	}
+	return false
+}
+
 // tree is what the tree of a capture lists: path → "mode oid". The oid of a file that
 // git converts is not known here; want gives it.
 func (m *moment) tree(hashLen int) map[string]string {
@@ -317,7 +344,7 @@ func (m *moment) tree(hashLen int) map[string]string {
 	}
 	for _, held := range []map[string]string{m.frozen, m.sparse} {
 		for p, e := range held {
-			if e != "" {
+			if e != "" && !m.belowFile(p) {
 				out[p] = e
 			}
 		}

@@ -1,0 +1,87 @@
+package snapshot
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// leftOut is a tracked file that a rule leaves out, unless it is what is staged: then
+// nothing is missing, whatever its stat data say.
+type leftOut struct {
+	Skip
+	info fs.FileInfo
+}
+
+// settle lists files as skipped, except those that are as they are staged. Only where
+// mode and size are those of the index is there anything to read. Whether such a file
+// counts as changed otherwise depends on the second in which it was staged.
+func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
+	if len(open) == 0 {
+		return nil
+	}
+	staged := map[string]git.IndexEntry{}
+	for _, o := range open {
+		staged[o.Path] = git.IndexEntry{}
+	}
+	err := private.index.Each(func(e git.IndexEntry) error {
+		if _, asked := staged[e.Path]; asked && e.Stage == 0 && !e.IntentToAdd {
+			staged[e.Path] = e
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var alike []leftOut
+	for _, o := range open {
+		if e := staged[o.Path]; o.info != nil && modeOf(o.info) == e.Mode && uint32(o.info.Size()) == e.Size { //nolint:gosec // the index keeps 32 bits
+			alike = append(alike, o)
+		} else {
+			c.Skipped = append(c.Skipped, o.Skip)
+		}
+	}
+	oids, err := s.cleaned(ctx, private, alike)
+	if err != nil {
+		return err
+	}
+	for i, o := range alike {
+		if oids[i] != staged[o.Path].OID {
+			c.Skipped = append(c.Skipped, o.Skip)
+		}
+	}
+	return nil
+}
+
+// cleaned gives the blob that git would make of each file, writing none; empty where
+// that is not known.
+func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftOut) ([]name.OID, error) {
+	out := make([]name.OID, len(files))
+	var in strings.Builder
+	var asked []int
+	for i, f := range files {
+		if f.info.Mode()&fs.ModeSymlink == 0 {
+			in.WriteString(quotePath(f.Path) + "\n")
+			asked = append(asked, i)
+		} else if data, info, err := s.tree.readWhole(f.Path); err == nil && info != nil {
+			out[i] = hashBlob(s.repo.Format, data)
+		}
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(in.String()),
+		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
+	})
+	if err != nil && git.ExitCode(err) < 0 {
+		return nil, err
+	}
+	for n, line := range strings.Fields(string(res.Stdout)) { // up to the first that cannot be read or filtered
+		out[asked[n]] = name.OID(line)
+	}
+	return out, nil
+}
