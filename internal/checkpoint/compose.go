@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
@@ -28,14 +29,9 @@ type base struct {
 func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	b := base{}
 	if v.State == nil || v.State.CurrentEntry() == nil {
-		if c.head != "" {
-			commit, err := c.s.repo.ReadCommit(ctx, string(c.head))
-			if err != nil {
-				return b, classify(err)
-			}
-			b.tree = commit.Tree
-		}
-		return b, nil
+		var err error
+		b.tree, err = c.headTree(ctx)
+		return b, err
 	}
 	b.entry = v.State.CurrentEntry()
 	rec, _, _, err := c.s.readRecord(ctx, b.entry)
@@ -43,7 +39,19 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 		return b, damaged(b.entry, err)
 	}
 	b.record, b.tree = rec, rec.Snapshot.Tree
-	return b, nil
+	if b.tree == "" { // imported without files
+		b.tree, err = c.headTree(ctx)
+	}
+	return b, err
+}
+
+// headTree is the tree of HEAD, empty without a commit.
+func (c *creation) headTree(ctx context.Context) (name.OID, error) {
+	if c.head == "" {
+		return "", nil
+	}
+	commit, err := c.s.repo.ReadCommit(ctx, string(c.head))
+	return commit.Tree, classify(err)
 }
 
 // readRecord reads the record of a checkpoint and holds it against what the journal
@@ -60,6 +68,7 @@ func (s *Service) readRecord(ctx context.Context, e *journal.Entry) (*record.Rec
 		err = fmt.Errorf("its record is that of %s", rec.ID)
 	case e.Record != "" && rec.Checksum != e.Record:
 		err = errors.New("its record is not the one that the journal names")
+	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.repo.Format, "tree", nil): // no files were captured
 	case rec.Snapshot.Tree != commit.Tree:
 		err = fmt.Errorf("its record names the tree %s and its commit %s", rec.Snapshot.Tree, commit.Tree)
 	}
@@ -174,18 +183,7 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	if err != nil {
 		return classify(err)
 	}
-	var created, modified, deleted []record.Path
-	for _, ch := range changes {
-		switch {
-		case ch.Old.Mode == 0:
-			created = append(created, record.Path(ch.Path))
-		case ch.New.Mode == 0:
-			deleted = append(deleted, record.Path(ch.Path))
-		default:
-			modified = append(modified, record.Path(ch.Path))
-		}
-	}
-	c.record.Files = record.NewFiles(created, modified, deleted)
+	c.record.Files = filesOf(changes)
 	sn := &c.record.Snapshot
 	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
 	for p, m := range c.capture.Modes {
@@ -215,13 +213,9 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	if c.capture.Index.Tree == "" {
 		return nil
 	}
-	var headTree name.OID
-	if c.head != "" {
-		commit, err := c.s.repo.ReadCommit(ctx, string(c.head))
-		if err != nil {
-			return classify(err)
-		}
-		headTree = commit.Tree
+	headTree, err := c.headTree(ctx)
+	if err != nil {
+		return err
 	}
 	changes, err := c.s.repo.DiffTrees(ctx, headTree, c.capture.Index.Tree)
 	if err != nil {

@@ -266,12 +266,8 @@ func (c *creation) event(kind journal.Kind) (journal.Event, error) {
 // write writes the record commit and the checkpoint commit.
 func (c *creation) write(ctx context.Context) error {
 	author, committer := c.s.repo.Identity(c.at)
-	metrics := c.def.State.Members.Metrics
-	if metrics == "" {
-		metrics = "metrics"
-	}
 	d := store.Draft{
-		Metrics: json.RawMessage(gjson.GetBytes(c.record.State, metrics).Raw),
+		Metrics: metricsOf(c.def, c.record.State),
 		Record:  c.record, Tree: c.capture.Tree, Head: c.head, IndexTree: c.capture.Index.Tree,
 		Outputs: map[string]name.OID{}, Raw: c.capture.Raw, Author: author, Committer: committer,
 	}
@@ -305,6 +301,15 @@ func (c *creation) write(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// metricsOf is what a state holds where its workflow keeps metrics.
+func metricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage {
+	metrics := def.State.Members.Metrics
+	if metrics == "" {
+		metrics = "metrics"
+	}
+	return json.RawMessage(gjson.GetBytes(state, metrics).Raw)
 }
 
 // repair writes objects again that vanished while the create was under way, as

@@ -119,6 +119,9 @@ func parseSignature(s string) (Signature, error) {
 
 // ReadCommit reads a commit by id or ref.
 func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
+	if o, ok := r.unpacked(spec, "commit"); ok {
+		return ParseCommit(o.OID, o.Data)
+	}
 	o, err := r.Batch().Typed(ctx, spec, "commit")
 	if err != nil {
 		return Commit{}, fmt.Errorf("read commit %s: %w", spec, err)

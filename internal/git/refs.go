@@ -69,6 +69,11 @@ var ErrRaced = errors.New("a ref changed meanwhile")
 // reflog is written: it would keep what a prune lets go. An error that wraps
 // ErrRaced can be retried from the refs as they are then.
 func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
+	if r.pack != nil {
+		if err := r.pack.flush(ctx); err != nil {
+			return err
+		}
+	}
 	var in bytes.Buffer
 	in.WriteString("start\x00")
 	zero := strings.Repeat("0", 2*r.HashLen())

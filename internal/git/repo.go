@@ -39,6 +39,7 @@ type Repo struct {
 	once    sync.Once
 	writer  ObjectWriter
 	writing sync.Once
+	pack    *packWriter // while InPacks runs
 }
 
 // Head is where HEAD stood when the repository was opened.

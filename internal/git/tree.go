@@ -98,6 +98,9 @@ func (r *Repo) ReadTree(ctx context.Context, oid name.OID) ([]Entry, error) {
 	if oid.IsZero() {
 		return nil, nil
 	}
+	if o, ok := r.unpacked(string(oid), "tree"); ok {
+		return ParseTree(o.Data, r.HashLen())
+	}
 	o, err := r.Batch().Typed(ctx, string(oid), "tree")
 	if err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", oid, err)

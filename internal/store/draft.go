@@ -20,6 +20,7 @@ const (
 	flagsPath     = "index-flags"
 	conflictsPath = "conflicts"
 	rawPath       = "raw"
+	importPath    = "import"
 )
 
 // Draft is a checkpoint before it is written. All objects that it names exist.
@@ -35,6 +36,7 @@ type Draft struct {
 	Conflicts []Conflict
 	Raw       map[string]name.OID // path → blob of its exact bytes
 	Flags     name.OID            // blob: lists of index flags
+	Import    map[string]name.OID // what it was imported from, by name without a slash
 
 	Author, Committer git.Signature
 	Signing           Signing
@@ -116,6 +118,9 @@ func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 	}
 	for p, oid := range d.Raw {
 		edits[rawPath+"/"+p] = git.Entry{Mode: git.ModeFile, OID: oid}
+	}
+	for n, oid := range d.Import {
+		edits[importPath+"/"+n] = git.Entry{Mode: git.ModeFile, OID: oid}
 	}
 	for _, c := range d.Conflicts {
 		if c.Stage < 1 || c.Stage > 3 {

@@ -192,3 +192,15 @@ func damaged(ctx context.Context, what string, oid name.OID, err error) error {
 	}
 	return &DamagedError{What: what, OID: oid, Err: err}
 }
+
+// Imported is the content of a file that a checkpoint was imported from.
+func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
+	e, err := s.entry(ctx, m, importPath+"/"+file)
+	if err != nil {
+		return nil, err
+	}
+	if e.Mode != git.ModeFile || strings.Contains(file, "/") {
+		return nil, fmt.Errorf("imported file %q: %w", file, ErrNoOutput)
+	}
+	return s.blob(ctx, "imported file", e.OID, git.MaxObject)
+}

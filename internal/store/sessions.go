@@ -55,8 +55,8 @@ func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
 	return s.Repo.Refs(ctx, name.CheckpointRoot)
 }
 
-// checkTwin refuses a new session that differs from another in case only.
-func (s *Store) checkTwin(ctx context.Context, session name.Session) error {
+// CheckTwin refuses a new session that differs from another in case only.
+func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
 	sessions, _, err := s.Sessions(ctx)
 	if err != nil {
 		return err

@@ -149,7 +149,7 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 		return v, err
 	}
 	if a.journal == "" {
-		return v, a.store.checkTwin(ctx, a.session)
+		return v, a.store.CheckTwin(ctx, a.session)
 	}
 	if a.cache, err = a.store.load(ctx, a.session, a.journal); err != nil {
 		return v, err

@@ -1,0 +1,216 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+)
+
+// Archive is a session as a whole, for whoever writes it in another system's layout.
+type Archive struct {
+	Session   name.Session
+	Workflow  string
+	Topic     string
+	Branch    string // short name; empty: none
+	Status    string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// ChangedAt is UpdatedAt without what only an import said.
+	ChangedAt   time.Time
+	Current     name.ID
+	Checkpoints []Archived       // in the order of the journal; neither dead ones nor safety checkpoints
+	Rollbacks   []ArchivedReturn // without those that an import derived
+	Events      []HistoryLine
+	Gone        []string // keys of imported checkpoints that were pruned
+	Touched     bool     // something happened to it here
+	Problems    []string // checkpoints that could not be read, and why
+}
+
+// Archived is one checkpoint with all that its record commit holds.
+type Archived struct {
+	Record    *record.Record
+	Raw       json.RawMessage
+	Commit    name.OID
+	Live      bool
+	Discarded bool
+	Pinned    bool
+	Outputs   map[string][]byte
+	Import    *ImportSource // nil: it was made here
+}
+
+// ImportSource is what a checkpoint was imported from.
+type ImportSource struct {
+	Format, Key, Path string
+	Files             map[string][]byte
+}
+
+// ArchivedReturn is a rollback or undo. Imported ones have labels where no checkpoint is.
+type ArchivedReturn struct {
+	From, To           name.ID
+	FromLabel, ToLabel string
+	At                 time.Time
+	Reason             string
+	Imported           bool
+}
+
+// SessionNames lists the sessions, sorted.
+func (s *Service) SessionNames(ctx context.Context) ([]name.Session, error) {
+	infos, _, err := s.store.Sessions(ctx)
+	if err != nil {
+		return nil, classify(err)
+	}
+	var out []name.Session
+	for _, info := range infos {
+		out = append(out, info.Session)
+	}
+	return out, nil
+}
+
+// ReadArchive reads a session. What cannot be read of it is told in Problems.
+func (s *Service) ReadArchive(ctx context.Context, session name.Session) (*Archive, error) {
+	st, err := s.state(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	a := &Archive{
+		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: shortBranch(st.Branch), Status: st.Status,
+		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
+	}
+	if a.Status == "" {
+		a.Status = statusOpen
+	}
+	for _, e := range st.Checkpoints {
+		if e.Dead {
+			if key := trailer(e.Event, trailerKey); key != "" {
+				a.Gone = append(a.Gone, key)
+			}
+			continue
+		}
+		if e.Safety {
+			continue
+		}
+		c, err := s.archived(ctx, e)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, classify(err)
+			}
+			a.Problems = append(a.Problems, damaged(e, err).Error())
+			continue
+		}
+		a.Checkpoints = append(a.Checkpoints, c)
+	}
+	for _, e := range st.Rollbacks {
+		if trailer(e, trailerDerived) == "" {
+			a.Rollbacks = append(a.Rollbacks, ArchivedReturn{
+				From: e.From, To: e.To, FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
+				Imported: trailer(e, trailerFormat) != "",
+			})
+		}
+	}
+	for _, e := range st.Events {
+		a.Events = append(a.Events, historyLine(e))
+		a.Touched = a.Touched || touches(e)
+	}
+	return a, nil
+}
+
+func shortBranch(ref string) string {
+	const heads = "refs/heads/"
+	if len(ref) > len(heads) && ref[:len(heads)] == heads {
+		return ref[len(heads):]
+	}
+	return ""
+}
+
+// touches reports whether something happened here that another layout would show.
+func touches(e *journal.Event) bool {
+	switch e.Kind {
+	case journal.KindStart, journal.KindImport, journal.KindResume, journal.KindPin, journal.KindUnpin:
+		return false
+	}
+	return trailer(e, trailerFormat) == ""
+}
+
+// changedAt is when something last happened to the session in its own time.
+func changedAt(st *journal.State) time.Time {
+	var at time.Time
+	for _, e := range st.Events {
+		if e.Kind != journal.KindImport && trailer(e, trailerDerived) == "" && e.Time.After(at) {
+			at = e.Time
+		}
+	}
+	return at
+}
+
+func (s *Service) archived(ctx context.Context, e *journal.Entry) (Archived, error) {
+	rec, raw, m, err := s.readRecord(ctx, e)
+	if err != nil {
+		return Archived{}, err
+	}
+	c := Archived{
+		Record: rec, Raw: raw, Commit: e.Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
+	}
+	for n := range rec.Outputs {
+		if c.Outputs[n], err = s.store.Output(ctx, m, n); err != nil {
+			return c, err
+		}
+	}
+	told, ok := rec.Extra[memberImported]
+	if !ok {
+		return c, nil
+	}
+	var im importedMember
+	if json.Unmarshal(told, &im) != nil {
+		return c, nil //nolint:nilerr // somebody else's member of that name
+	}
+	c.Import = &ImportSource{Format: im.Format, Key: im.Key, Path: im.Path, Files: map[string][]byte{}}
+	for n := range im.Files {
+		content, err := s.store.Imported(ctx, m, n)
+		if err != nil {
+			return c, fmt.Errorf("read what it was imported from: %w", err)
+		}
+		c.Import.Files[n] = content
+	}
+	return c, nil
+}
+
+// Session is the name of a session that is known to be one.
+func Session(s string) name.Session { return name.Session(s) }
+
+// MadeHere reports whether a session has checkpoints that were not imported.
+func (s *Service) MadeHere(ctx context.Context, session string) (bool, error) {
+	st, err := s.store.State(ctx, name.Session(session))
+	if errors.Is(err, store.ErrNoSession) {
+		return false, nil
+	}
+	if err != nil {
+		return false, classify(err)
+	}
+	for _, e := range st.Checkpoints {
+		if !e.Dead && !e.Safety && trailer(e.Event, trailerDigest) == "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ForeignSettings translates the configuration file of another system; it sets nothing.
+func (s *Service) ForeignSettings(workflow string, document json.RawMessage) ([]Assign, error) {
+	def, err := s.definition(workflow)
+	if err != nil {
+		return nil, err
+	}
+	found, err := def.Configuration(document)
+	out := []Assign{}
+	for _, kv := range found {
+		out = append(out, Assign{Path: kv.Key, Value: kv.Value})
+	}
+	return out, err
+}

@@ -1,0 +1,215 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+// What another system keeps in files comes in as the values of this file: whoever
+// reads its layout fills them, and the domain makes checkpoints and events of them.
+
+// ImportRequest is what was read of one layout.
+type ImportRequest struct {
+	Format   string // what the layout is called
+	Sessions []ImportSession
+	DryRun   bool
+}
+
+// ImportSession is one session of another system.
+type ImportSession struct {
+	Session   string
+	Workflow  string
+	Topic     string
+	Branch    string // short name; recorded where it exists here
+	Status    string // what the session was closed with; empty: it is open
+	CreatedAt time.Time
+	Steps     []ImportStep // in the order of the journal
+	Current   string       // key of the document that is current; empty: the last one
+	Beside    []ImportFile // what stands beside the documents, kept as it was
+
+	// Known are the documents, by key, that checkpoints which were made here would be
+	// written as.
+	Known map[string]KnownDocument
+}
+
+// KnownDocument is a checkpoint as a document.
+type KnownDocument struct {
+	ID     name.ID
+	Digest string
+}
+
+// ImportStep is a document or a rollback.
+type ImportStep struct {
+	Document *ImportDocument
+	Rollback *ImportRollback
+}
+
+// ImportDocument is one checkpoint of another system.
+type ImportDocument struct {
+	Key  string // what its own system calls it within the session
+	Path string // where it stands in the layout
+	JSON json.RawMessage
+	Kept []ImportFile // the document as it was, and what else told of it
+
+	At        time.Time
+	Step      *int
+	StepName  string
+	Iteration string
+	Label     string // empty: made of the place
+	Hangs     bool   // it is no milestone, whatever the workflow says
+	Trigger   string // empty: as the document says, else phase_transition
+	Status    string // empty: as the document says
+	Message   string
+	Outputs   []ImportFile // by name
+	Commit    string       // that the document names, maybe abbreviated
+	Branch    string
+
+	Created, Modified, Deleted []string // files, as the document lists them
+}
+
+// ImportFile is a file by a name without a slash.
+type ImportFile struct {
+	Name    string
+	Content []byte
+}
+
+// ImportRollback is one entry of another system's rollback history. From and To are
+// keys.
+type ImportRollback struct {
+	From, To string
+	At       time.Time
+	Reason   string
+}
+
+// Imported is what an import did, or would do, with one document.
+type Imported struct {
+	Session name.Session `json:"session"`
+	Key     string       `json:"key"`
+	Path    string       `json:"path"`
+	Action  string       `json:"action"` // added, changed, unchanged
+	ID      name.ID      `json:"id"`     // empty in a dry run
+	Label   string       `json:"label"`
+	Step    int          `json:"step"`
+	At      time.Time    `json:"created_at"`
+	Commit  name.OID     `json:"commit"` // the commit that it is linked with; empty: none
+}
+
+// The actions.
+const (
+	ImportAdded     = "added"
+	ImportChanged   = "changed"
+	ImportUnchanged = "unchanged"
+)
+
+// Import makes checkpoints of documents and events of what happened to them. It
+// touches neither worktree, index, HEAD nor configuration. Nothing is written before
+// every session was looked at.
+func (s *Service) Import(ctx context.Context, req ImportRequest) ([]Imported, error) {
+	imports := make([]*importing, len(req.Sessions))
+	links, err := s.links(ctx, req.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	for i := range req.Sessions {
+		if imports[i], err = s.newImport(ctx, req.Format, &req.Sessions[i], links); err != nil {
+			return nil, err
+		}
+	}
+	out := []Imported{}
+	if req.DryRun {
+		for _, im := range imports {
+			out = append(out, im.told...)
+		}
+		return out, nil
+	}
+	err = s.repo.InPacks(ctx, func() error {
+		for _, im := range imports {
+			res, err := s.store.Transact(ctx, im.session, im.build)
+			if err != nil {
+				return classify(err)
+			}
+			for _, w := range res.Warnings {
+				s.warn(w)
+			}
+			out = append(out, im.told...)
+		}
+		return nil
+	})
+	return out, classify(err)
+}
+
+// importing is the import of one session. What is worked out on a journal is worked
+// out anew when another writer was faster.
+type importing struct {
+	s       *Service
+	format  string
+	in      *ImportSession
+	session name.Session
+	def     *workflow.Definition
+	links   links
+	digests []string // by step
+	limit   int64
+
+	ledger *ledger
+	told   []Imported
+}
+
+// newImport checks a session and works it out once, so that what cannot be done is
+// known before anything is written.
+func (s *Service) newImport(ctx context.Context, format string, in *ImportSession, l links) (*importing, error) {
+	im := &importing{s: s, format: format, in: in, links: l, digests: make([]string, len(in.Steps))}
+	var err error
+	if im.session, err = name.ParseSession(in.Session); err != nil {
+		return nil, &Error{Kind: KindInvalid, Err: err}
+	}
+	if im.limit, err = s.where.size("checkpoint.maxRecordSize", defaultMaxRecordSize); err != nil {
+		return nil, err
+	}
+	v := store.View{Session: im.session}
+	switch v.State, err = s.store.State(ctx, im.session); {
+	case errors.Is(err, store.ErrNoSession):
+		v.State = nil
+		if err := s.store.CheckTwin(ctx, im.session); err != nil {
+			return nil, &Error{Kind: KindInvalid, Err: err}
+		}
+	case err != nil:
+		return nil, classify(err)
+	case v.State.ReadOnly != "":
+		return nil, classify(&store.ReadOnlyError{Session: im.session, Reason: v.State.ReadOnly})
+	}
+	workflow := in.Workflow
+	if v.State != nil && v.State.Workflow != "" {
+		workflow = v.State.Workflow
+	}
+	if im.def, err = s.definition(workflow); err != nil {
+		return nil, err
+	}
+	for i, step := range in.Steps {
+		if step.Document == nil {
+			continue
+		}
+		if im.digests[i], err = DocumentDigest(step.Document.JSON); err != nil {
+			return nil, &Error{Kind: KindInvalid, Message: step.Document.Path, Err: err}
+		}
+	}
+	im.plan(v)
+	return im, nil
+}
+
+// DocumentDigest tells documents apart by what they say, not by how it is spelled.
+func DocumentDigest(document json.RawMessage) (string, error) {
+	wrapped := append(append([]byte(`{"document":`), document...), '}')
+	digest, err := record.Checksum(wrapped)
+	if err != nil {
+		return "", fmt.Errorf("digest document: %w", err)
+	}
+	return digest, nil
+}

@@ -1,0 +1,237 @@
+package interop
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// crunch keeps a directory per issue: a YAML document per checkpoint, an index, and a
+// link to the newest.
+type crunch struct{}
+
+const (
+	crunchHome   = ".claude/crunch"
+	crunchDir    = "checkpoints"
+	crunchConfig = ".claude/checkpoint-config.yaml"
+	indexFile    = "index.yaml"
+	latestFile   = "latest"
+	keptYAML     = "document.yaml"
+)
+
+func (crunch) containers() []string { return []string{crunchHome} }
+
+func (l crunch) read(r *reading) {
+	for _, e := range r.names(crunchHome) {
+		dir := path.Join(crunchHome, e.Name(), crunchDir)
+		if !r.leads(dir) && !r.leads(path.Dir(dir)) {
+			continue
+		}
+		if files := r.names(dir); len(files) > 0 {
+			l.issue(r, e.Name(), dir, files)
+		}
+	}
+	if r.wanted(crunchConfig) {
+		if src, ok := r.yaml(crunchConfig); ok {
+			r.settings = src.json
+		}
+	}
+}
+
+// yaml reads a YAML document strictly.
+func (r *reading) yaml(p string) (source, bool) {
+	data, err := r.tree.read(p)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			r.problem(p, "%v", err)
+		} else if _, dangling := r.link(p); dangling {
+			r.problem(p, "a symbolic link leads nowhere")
+		}
+		return source{}, false
+	}
+	doc, err := yamlToJSON(data)
+	if err == nil {
+		doc, err = checkpoint.ParseDocument(doc)
+	}
+	if err != nil {
+		r.problem(p, "%v", err)
+		return source{}, false
+	}
+	return source{path: p, text: data, json: doc, at: gjson.ParseBytes(doc)}, true
+}
+
+func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
+	in := checkpoint.ImportSession{Workflow: Crunch}
+	all := r.wanted(dir)
+	var index gjson.Result
+	if p := path.Join(dir, indexFile); all && slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == indexFile }) {
+		if src, ok := r.yaml(p); ok {
+			index = src.at
+			in.Beside = append(in.Beside, src.kept(indexFile))
+		}
+	}
+	var documents []*checkpoint.ImportDocument
+	seen := ids{}
+	for _, e := range files {
+		name, isYAML := stem(e.Name(), ".yaml", ".yml")
+		p := path.Join(dir, e.Name())
+		if !isYAML || e.Name() == indexFile || e.IsDir() || !r.wanted(p) {
+			continue
+		}
+		if src, ok := r.yaml(p); ok {
+			if d := l.document(r, name, issue, src, index, seen, &in); d != nil {
+				documents = append(documents, d)
+			}
+		}
+	}
+	if len(documents) == 0 {
+		return
+	}
+	session, err := sessionOf("issue-" + issue)
+	if err != nil {
+		r.problem(dir, "%v", err)
+		return
+	}
+	in.Session = session
+	l.order(documents, index)
+	in.CreatedAt = documents[0].At
+	for _, d := range documents {
+		in.Steps = append(in.Steps, checkpoint.ImportStep{Document: d})
+		if d.At.Before(in.CreatedAt) {
+			in.CreatedAt = d.At
+		}
+	}
+	if all {
+		in.Current = l.current(r, dir, index)
+	}
+	r.add(dir, in)
+}
+
+// document takes one checkpoint. What it does not say of its trigger the index does.
+func (l crunch) document(
+	r *reading, name, issue string, src source, index gjson.Result, seen ids, in *checkpoint.ImportSession,
+) *checkpoint.ImportDocument {
+	at := src.at
+	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
+		if strings.HasPrefix(name, "CP-") {
+			r.problem(src.path, "it is no checkpoint of crunch: neither checkpoint_id nor workflow_state")
+		} else {
+			r.warn("%s: it is no checkpoint of crunch and stays out", src.path)
+		}
+		return nil
+	}
+	id := text(at, "checkpoint_id")
+	if id == "" {
+		id = name
+	}
+	if !isPlainID(id) || !safeName(name) {
+		r.problem(src.path, "checkpoint_id %q leads elsewhere", id)
+		return nil
+	}
+	if n := text(at, "issue_number"); n != "" && n != issue {
+		r.problem(src.path, "issue_number %s in the directory of %s", n, issue)
+		return nil
+	}
+	if !seen.take(r, id, src) {
+		return nil
+	}
+	entry := indexEntry(index, id)
+	when, ok := moment(text(at, "created_at"), text(entry, "created_at"))
+	if !ok {
+		r.problem(src.path, "it has no created_at")
+		return nil
+	}
+	if in.Topic == "" {
+		in.Topic = text(at, "issue_snapshot.title")
+	}
+	in.Branch = text(at, "issue_snapshot.branch")
+	d := &checkpoint.ImportDocument{
+		Key: name, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptYAML)}, At: when,
+		Trigger: text(at, "trigger"), Branch: in.Branch,
+	}
+	if d.Trigger == "" {
+		d.Trigger = text(entry, "trigger")
+	}
+	for _, f := range at.Get("files_modified").Array() {
+		p := text(f, "path")
+		switch text(f, "status") {
+		case "added", "created", "new":
+			d.Created = append(d.Created, p)
+		case "deleted", "removed":
+			d.Deleted = append(d.Deleted, p)
+		default:
+			d.Modified = append(d.Modified, p)
+		}
+	}
+	return d
+}
+
+func indexEntry(index gjson.Result, id string) gjson.Result {
+	for _, e := range index.Get("checkpoints").Array() {
+		if text(e, "checkpoint_id") == id {
+			return e
+		}
+	}
+	return gjson.Result{}
+}
+
+// order puts the documents as the index has them, others by their time.
+func (crunch) order(documents []*checkpoint.ImportDocument, index gjson.Result) {
+	place := map[string]int{}
+	for i, e := range index.Get("checkpoints").Array() {
+		place[text(e, "checkpoint_id")] = i + 1
+	}
+	slices.SortStableFunc(documents, func(a, b *checkpoint.ImportDocument) int {
+		i, j := place[a.Key], place[b.Key]
+		if i != 0 && j != 0 {
+			return i - j
+		}
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+}
+
+// current is what `latest` leads to, else what the index calls so. The link may be a file
+// with the name in it, where a copy could not hold links.
+func (crunch) current(r *reading, dir string, index gjson.Result) string {
+	p := path.Join(dir, latestFile)
+	if to, ok := r.link(p); ok {
+		if name, ok := stem(to, ".yaml", ".yml"); ok && safeName(name) {
+			return name
+		}
+		r.problem(p, "the link leads to %q, which is no checkpoint beside it", to)
+		return ""
+	}
+	if data, err := r.tree.read(p); err == nil {
+		if name, ok := stem(strings.TrimSpace(string(data)), ".yaml", ".yml"); ok && safeName(name) {
+			return name
+		}
+		if name := strings.TrimSpace(string(data)); safeName(name) {
+			return name
+		}
+	}
+	return text(index, "latest")
+}
+
+// issueOf is the number in the name of a session; ok is false where there is none.
+func issueOf(session string) (json.RawMessage, bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(session, "issue-"), 10, 53)
+	if err != nil {
+		return nil, false
+	}
+	return json.RawMessage(strconv.FormatUint(n, 10)), true
+}
+
+// seconds is a time as four of the five write it.
+func seconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

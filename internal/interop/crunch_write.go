@@ -1,0 +1,302 @@
+package interop
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+var crunchPhases = [...]string{"enrich", "ready", "implementing", "validation", "docs"}
+
+func (l crunch) write(a *checkpoint.Archive, w *rendering) {
+	issue := l.number(a)
+	if issue == "" {
+		w.leave(a, nil, "the name has no number of an issue")
+		return
+	}
+	root := path.Join(crunchHome, issue, crunchDir)
+	ids := map[string]string{} // by checkpoint: the id
+	used := map[string]bool{}
+	for i := range a.Checkpoints {
+		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
+			used[im.Key] = true
+		}
+	}
+	var index []json.RawMessage
+	for i := range a.Checkpoints {
+		c := &a.Checkpoints[i]
+		f := file{made: c}
+		if content, ok := w.original(c, keptYAML); ok && safeName(c.Import.Key) {
+			f.key, f.content, f.made, f.doc = c.Import.Key, content, nil, c.Record.State
+		} else {
+			f.key, f.doc = l.compose(a, c, issue, used, w)
+			f.content = jsonToYAML(f.doc)
+		}
+		ending := ".yaml"
+		if c.Import != nil && f.made == nil && strings.HasSuffix(c.Import.Path, ".yml") {
+			ending = ".yml"
+		}
+		f.path = path.Join(root, f.key+ending)
+		if w.place(a, c, f) {
+			ids[string(c.Record.ID)] = f.key + ending
+			index = append(index, l.entry(c, f))
+		}
+	}
+	l.derived(a, w, root, issue, ids, index)
+}
+
+// number is the issue that the documents were imported from, else that of the session.
+func (crunch) number(a *checkpoint.Archive) string {
+	for i := range a.Checkpoints {
+		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
+			if name := path.Base(path.Dir(path.Dir(im.Path))); safeName(name) {
+				return name
+			}
+		}
+	}
+	if n, ok := issueOf(string(a.Session)); ok {
+		return string(n)
+	}
+	for i := range a.Checkpoints {
+		if n := text(gjson.ParseBytes(a.Checkpoints[i].Record.State), "issue_number"); a.Workflow == Crunch && safeName(n) {
+			return n
+		}
+	}
+	digits := firstDigits().FindString(string(a.Session))
+	if len(digits) > 15 {
+		return ""
+	}
+	return strings.TrimLeft(digits, "0")
+}
+
+// phase is the one of five that a checkpoint stands at.
+func (crunch) phase(c *checkpoint.Archived) string {
+	if slices.Contains(crunchPhases[:], c.Record.StepName) {
+		return c.Record.StepName
+	}
+	return crunchPhases[min(max(c.Record.Step, 1), len(crunchPhases))-1]
+}
+
+// compose is the state itself in a session of crunch. A state that was carried on from
+// the checkpoint before still has its id, so that it gets its own.
+func (l crunch) compose(a *checkpoint.Archive, c *checkpoint.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
+	r := c.Record
+	if a.Workflow != Crunch {
+		return l.foreign(a, c, issue, used, w)
+	}
+	doc := members(r.State)
+	id := text(gjson.ParseBytes(r.State), "checkpoint_id")
+	if !safeName(id) || used[id] {
+		id = l.newID(c, used)
+		doc.front("checkpoint_id", id)
+		doc.set("created_at", seconds(r.CreatedAt))
+		if _, there := doc.values["trigger"]; there || r.Trigger != "" {
+			doc.set("trigger", r.Trigger)
+		}
+	}
+	used[id] = true
+	doc.missing("version", "1.0")
+	doc.missing("created_at", seconds(r.CreatedAt))
+	doc.missing("issue_number", json.RawMessage(issueNumber(issue)))
+	doc.missing("trigger", r.Trigger)
+	state := &object{}
+	state.set("current_phase", l.phase(c))
+	doc.missing("workflow_state", state)
+	for _, name := range sortedKeys(c.Outputs) {
+		w.leave(a, c, "output %s", name)
+	}
+	return id, doc.json()
+}
+
+func issueNumber(issue string) string {
+	if strings.Trim(issue, "0123456789") == "" && len(issue) < 16 {
+		return issue
+	}
+	return string(encode(issue))
+}
+
+// newID is made of phase, day, and the last four digits of our id.
+func (l crunch) newID(c *checkpoint.Archived, used map[string]bool) string {
+	r := c.Record
+	tail := string(r.ID)
+	id := "CP-" + l.phase(c) + "-" + r.CreatedAt.UTC().Format("20060102") + "-" + tail[max(0, len(tail)-4):]
+	for n, plain := 2, id; used[id]; n++ {
+		id = plain + "-" + encodeInt(n)
+	}
+	return id
+}
+
+// foreign is a checkpoint of another workflow in crunch's words.
+func (l crunch) foreign(a *checkpoint.Archive, c *checkpoint.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
+	r, f := c.Record, learn(a, c)
+	id := l.newID(c, used)
+	used[id] = true
+	doc := &object{}
+	doc.set("checkpoint_id", id)
+	doc.set("version", "1.0")
+	doc.set("created_at", seconds(r.CreatedAt))
+	doc.raw("issue_number", json.RawMessage(issueNumber(issue)))
+	doc.set("session_id", string(a.Session))
+	doc.set("trigger", crunchTrigger(r.Trigger))
+	part := func(name string, set func(o *object)) {
+		o := &object{}
+		set(o)
+		doc.set(name, o)
+	}
+	part("workflow_state", func(o *object) {
+		o.set("current_phase", l.phase(c))
+		o.set("current_state_label", "state:"+l.phase(c))
+		o.set("phase_started_at", seconds(r.CreatedAt))
+		o.set("phase_attempt", max(1, f.iteration))
+	})
+	part("issue_snapshot", func(o *object) {
+		o.set("title", either(f.topic, string(a.Session)))
+		o.set("body", "")
+		o.set("labels", []string{})
+		o.set("assignees", []string{})
+		o.set("branch", f.branch)
+	})
+	part("team_state", func(o *object) { o.set("members", []string{}) })
+	part("execution_graph", func(o *object) {
+		o.set("completed_batches", []string{})
+		o.set("node_states", crunchNodes(f))
+	})
+	doc.raw("agent_outputs", json.RawMessage("{}"))
+	part("acp_state", func(o *object) {
+		for _, m := range []string{"pending_messages", "awaiting_response", "conflicts_in_progress"} {
+			o.set(m, []string{})
+		}
+	})
+	part("knowledge_context", func(o *object) {
+		for _, m := range []string{"injected_entries", "captured_entries", "pending_captures"} {
+			o.set(m, []string{})
+		}
+	})
+	doc.set("files_modified", crunchFiles(f))
+	part("recovery_info", func(o *object) {
+		o.set("can_resume", f.canResume)
+		o.set("resume_from", first(taskIDs(append(append([]json.RawMessage{}, f.underWay...), f.pending...)), l.phase(c)))
+		o.set("prerequisites_met", true)
+		o.set("warnings", f.warnings)
+	})
+	if r.StepName != l.phase(c) {
+		w.leave(a, c, "step %d %s, which is no phase of crunch; it stands at %s", r.Step, r.StepName, l.phase(c))
+	}
+	for _, name := range sortedKeys(c.Outputs) {
+		w.leave(a, c, "output %s", name)
+	}
+	f.leave(a, c, w, "tasks", "branch", "files", "recovery")
+	return id, doc.json()
+}
+
+func crunchTrigger(trigger string) string {
+	switch trigger {
+	case "phase_transition", "batch_complete", "agent_complete", "conflict_start", "conflict_resolved", "user_interrupt", "session_end":
+		return trigger
+	}
+	return "manual"
+}
+
+func crunchNodes(f *facts) *object {
+	nodes := &object{}
+	for _, group := range []struct {
+		tasks  []json.RawMessage
+		status string
+	}{{f.completed, "complete"}, {f.underWay, "in_progress"}, {f.pending, "pending"}, {f.lost, "failed"}} {
+		for _, t := range group.tasks {
+			id := text(gjson.ParseBytes(t), "id")
+			if id == "" {
+				continue
+			}
+			o := members(t)
+			o.drop("id")
+			o.set("status", group.status)
+			nodes.set(id, o)
+		}
+	}
+	return nodes
+}
+
+func crunchFiles(f *facts) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, group := range []struct {
+		paths  []string
+		status string
+	}{{f.created, "added"}, {f.modified, "modified"}, {f.deleted, "deleted"}} {
+		for _, p := range group.paths {
+			o := &object{}
+			o.set("path", p)
+			o.set("status", group.status)
+			o.set("staged", slices.Contains(f.staged, p))
+			out = append(out, o.json())
+		}
+	}
+	return out
+}
+
+// front sets a member and puts it first.
+func (o *object) front(name string, value any) {
+	o.drop(name)
+	o.set(name, value)
+	o.names = append([]string{name}, o.names[:len(o.names)-1]...)
+}
+
+// entry is a checkpoint in the index.
+func (crunch) entry(c *checkpoint.Archived, f file) json.RawMessage {
+	doc := gjson.ParseBytes(f.doc)
+	o := &object{}
+	o.set("checkpoint_id", either(text(doc, "checkpoint_id"), f.key))
+	o.set("created_at", either(text(doc, "created_at"), seconds(c.Record.CreatedAt)))
+	o.set("trigger", either(text(doc, "trigger"), c.Record.Trigger))
+	o.set("phase", either(text(doc, "workflow_state.current_phase"), c.Record.StepName))
+	o.set("can_resume", doc.Get("recovery_info.can_resume").Type != gjson.False)
+	return o.json()
+}
+
+// derived writes index and link: as they were imported, with what happened since.
+func (l crunch) derived(a *checkpoint.Archive, w *rendering, root, issue string, ids map[string]string, entries []json.RawMessage) {
+	if len(entries) == 0 {
+		return
+	}
+	was := w.beside(a, indexFile)
+	newest, there := ids[string(a.Current)]
+	if there {
+		w.links = append(w.links, link{path: path.Join(root, latestFile), to: newest})
+	}
+	if !w.mixed(a) {
+		if was != nil {
+			w.derive(path.Join(root, indexFile), was)
+		}
+		return
+	}
+	o := &object{}
+	listed := map[string]bool{}
+	all := []json.RawMessage{}
+	if doc, err := yamlToJSON(was); was != nil && err == nil {
+		o = members(doc)
+		for _, e := range rawList(gjson.ParseBytes(o.values["checkpoints"])) {
+			id := text(gjson.ParseBytes(e), "checkpoint_id")
+			if listed[id] = true; !slices.Contains(a.Gone, id) {
+				all = append(all, e)
+			}
+		}
+	}
+	for _, e := range entries {
+		if !listed[text(gjson.ParseBytes(e), "checkpoint_id")] {
+			all = append(all, e)
+		}
+	}
+	o.missing("issue_number", json.RawMessage(issueNumber(issue)))
+	o.set("checkpoints", all)
+	if there {
+		name, _ := stem(newest, ".yaml", ".yml")
+		o.set("latest", name)
+	}
+	o.set("total_checkpoints", len(all))
+	w.derive(path.Join(root, indexFile), jsonToYAML(o.json()))
+}

@@ -1,0 +1,326 @@
+package interop
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// Bounds of a foreign database.
+const (
+	maxDatabase = 1 << 30
+	maxRows     = 100_000
+	patience    = 4000 // milliseconds that a lock is waited for
+)
+
+// rowColumns are those of ultra-create's table, in its order.
+var rowColumns = [...]string{"id", "project_id", "phase", "state", "timestamp"}
+
+// createRows is ultra-create's own table.
+const createRows = `CREATE TABLE checkpoints (id TEXT PRIMARY KEY, project_id TEXT, phase TEXT, state TEXT, timestamp TEXT)`
+
+// readDatabase gives the rows of a database. Nothing of it is changed, no file beside it
+// is made, and what its schema may hold is not run.
+func readDatabase(file string) (rows []*ultraRow, err error) {
+	journaled, err := checkDatabase(file)
+	if err != nil {
+		return nil, err
+	}
+	dsn := "mode=ro"
+	if journaled { // to be read it has to be written, so a copy is
+		dir, err := os.MkdirTemp("", "git-checkpoint-")
+		if err != nil {
+			return nil, fmt.Errorf("copy database: %w", err)
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // a temporary
+		if file, err = copyDatabase(file, dir); err != nil {
+			return nil, err
+		}
+		dsn = "mode=rw"
+	}
+	db, err := openDatabase(file, dsn+"&_pragma=query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	there, err := checkTable(db)
+	if err != nil || !there {
+		return nil, named(err)
+	}
+	rows, err = readRows(db)
+	return rows, named(err)
+}
+
+// openDatabase opens with one connection, so that pragmas and transactions hold.
+func openDatabase(file, options string) (*sql.DB, error) {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
+	db, err := sql.Open("sqlite", fmt.Sprintf("%s?%s&_pragma=busy_timeout(%d)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)", u.String(), options, patience))
+	if err != nil {
+		return nil, named(err)
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// named says plainly what SQLite says in its own words.
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch s := err.Error(); {
+	case strings.Contains(s, "SQLITE_BUSY"), strings.Contains(s, "database is locked"), strings.Contains(s, "SQLITE_LOCKED"):
+		return fmt.Errorf("the database is locked by another program, also after %d seconds", patience/1000)
+	case strings.Contains(s, "not a database"):
+		return errors.New("it is no SQLite database")
+	case strings.Contains(s, "malformed"), strings.Contains(s, "SQLITE_CORRUPT"):
+		return errors.New("the database is damaged")
+	}
+	return err
+}
+
+// checkDatabase looks at the first bytes and at what stands beside the file; journaled
+// says that changes are waiting in a journal.
+func checkDatabase(file string) (journaled bool, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return false, plain(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	header := make([]byte, 20)
+	n, err := io.ReadFull(f, header)
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return false, nil // one without anything in it
+	case err != nil, string(header[:16]) != "SQLite format 3\x00":
+		return false, errors.New("it is no SQLite database")
+	}
+	if info, err := f.Stat(); err != nil || info.Size() > maxDatabase {
+		return false, fmt.Errorf("the database has more than %d bytes", maxDatabase)
+	}
+	if header[18] == 2 { // WAL
+		return true, nil
+	}
+	return false, nil
+}
+
+// copyDatabase copies a database and its write-ahead log, again where somebody wrote to
+// them meanwhile.
+func copyDatabase(file, dir string) (string, error) {
+	to := filepath.Join(dir, "copy.db")
+	for range 5 {
+		before := datesOf(file)
+		for _, ending := range []string{"-wal", "-journal", ""} {
+			if err := copyFile(file+ending, to+ending); err != nil {
+				return "", err
+			}
+		}
+		if slices.Equal(before, datesOf(file)) {
+			return to, nil
+		}
+	}
+	return "", errors.New("the database is being written to all the time")
+}
+
+func datesOf(file string) []string {
+	var out []string
+	for _, ending := range []string{"", "-wal", "-journal"} {
+		if info, err := os.Lstat(file + ending); err == nil {
+			out = append(out, fmt.Sprint(ending, info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return out
+}
+
+func copyFile(from, to string) error {
+	info, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDatabase {
+		return fmt.Errorf("copy %q: no regular file of a size that is read", filepath.Base(from))
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return plain(err)
+	}
+	return os.WriteFile(to, data, 0o600)
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+	QueryRow(query string, args ...any) *sql.Row
+	Exec(query string, args ...any) (sql.Result, error)
+}
+
+// checkTable holds ultra-create's table against what it has to be: exactly its columns, no
+// trigger that would run with what is written.
+func checkTable(db querier) (there bool, err error) {
+	var kind, text string
+	err = db.QueryRow(`SELECT type, coalesce(sql, '') FROM sqlite_schema WHERE name = 'checkpoints' COLLATE NOCASE AND type IN ('table', 'view')`).Scan(&kind, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if kind != "table" || strings.HasPrefix(strings.ToUpper(strings.Join(strings.Fields(text), " ")), "CREATE VIRTUAL") {
+		return false, fmt.Errorf("checkpoints is a %s and no table", kind)
+	}
+	var trigger string
+	err = db.QueryRow(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'checkpoints' COLLATE NOCASE`).Scan(&trigger)
+	if err == nil {
+		return false, fmt.Errorf("table checkpoints has a trigger, %q", trigger)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	return true, checkColumns(db)
+}
+
+func checkColumns(db querier) error {
+	rows, err := db.Query(`SELECT name, hidden FROM pragma_table_xinfo('checkpoints')`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // its errors are those of Next
+	missing := slices.Clone(rowColumns[:])
+	for rows.Next() {
+		var column string
+		var hidden int
+		if err := rows.Scan(&column, &hidden); err != nil {
+			return err
+		}
+		i := slices.Index(missing, strings.ToLower(column))
+		if i < 0 || hidden != 0 {
+			return fmt.Errorf("table checkpoints has another column, %q", column)
+		}
+		missing = slices.Delete(missing, i, i+1)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("table checkpoints has no column %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// readRows reads the table, values as texts.
+func readRows(db querier) ([]*ultraRow, error) {
+	rows, err := db.Query(`SELECT CAST(id AS TEXT), CAST(project_id AS TEXT), CAST(phase AS TEXT),
+		CASE WHEN length(CAST(state AS BLOB)) > ? THEN NULL ELSE CAST(state AS TEXT) END,
+		coalesce(length(CAST(state AS BLOB)), 0), CAST(timestamp AS TEXT) FROM checkpoints ORDER BY timestamp, id`, maxDocument)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // its errors are those of Next
+	var out []*ultraRow
+	seen := map[string]*ultraRow{}
+	for rows.Next() {
+		var id, project, phase, state, timestamp sql.NullString
+		var size int64
+		if err := rows.Scan(&id, &project, &phase, &state, &size, &timestamp); err != nil {
+			return nil, err
+		}
+		row := &ultraRow{ID: id.String, Project: project.String, Phase: phase.String, State: state.String, Timestamp: timestamp.String, null: map[string]bool{
+			"project_id": !project.Valid, "phase": !phase.Valid, "state": !state.Valid, "timestamp": !timestamp.Valid,
+		}}
+		other := seen[row.ID]
+		switch {
+		case size > maxDocument:
+			return nil, fmt.Errorf("the state of %q has %d bytes, and at most %d are read", row.ID, size, maxDocument)
+		case row.ID == "":
+			return nil, errors.New("a row has no id")
+		case other != nil && (other.Project != row.Project || other.Phase != row.Phase || other.State != row.State || other.Timestamp != row.Timestamp):
+			return nil, fmt.Errorf("two rows with the id %q say different things", row.ID)
+		case other != nil:
+			continue
+		case len(out) == maxRows:
+			return nil, fmt.Errorf("more than %d rows", maxRows)
+		}
+		seen[row.ID] = row
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+// writeRows puts rows into the table of a database, whatever else is in it. It gives the
+// ids of rows that say something else and stay, unless they may be replaced; gone are
+// taken out.
+func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ultraRow) bool) (kept []string, err error) {
+	there, err := checkTable(tx)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		if len(rows) == 0 {
+			return nil, nil
+		}
+		if _, err := tx.Exec(createRows); err != nil {
+			return nil, err
+		}
+	}
+	have := map[string]*ultraRow{}
+	old, err := readRows(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range old {
+		have[row.ID] = row
+	}
+	for _, row := range rows {
+		was := have[row.ID]
+		if was != nil && row.same(was) {
+			continue
+		}
+		if was != nil && !replace(was) {
+			kept = append(kept, row.ID)
+			continue
+		}
+		if was != nil {
+			if _, err := tx.Exec(`DELETE FROM checkpoints WHERE id = ?`, row.ID); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := tx.Exec(`INSERT INTO checkpoints (id, project_id, phase, state, timestamp) VALUES (?, ?, ?, ?, ?)`,
+			row.ID, row.value("project_id", row.Project), row.value("phase", row.Phase), row.value("state", row.State), row.value("timestamp", row.Timestamp)); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range gone {
+		if was := have[id]; was != nil && replace(was) {
+			if _, err := tx.Exec(`DELETE FROM checkpoints WHERE id = ?`, id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return kept, nil
+}
+
+func (row *ultraRow) value(column, value string) any {
+	if row.null[column] {
+		return nil
+	}
+	return value
+}
+
+func (row *ultraRow) same(o *ultraRow) bool {
+	for _, c := range rowColumns {
+		if row.null[c] != o.null[c] {
+			return false
+		}
+	}
+	return row.ID == o.ID && row.Project == o.Project && row.Phase == o.Phase && row.State == o.State && row.Timestamp == o.Timestamp
+}
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

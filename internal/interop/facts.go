@@ -1,0 +1,298 @@
+package interop
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+)
+
+// facts are what the systems have in common: what a checkpoint of one says in the words of
+// all. Members of the state that they come from are counted, so that the others can be
+// named.
+type facts struct {
+	topic                              string
+	iteration                          int
+	metrics                            json.RawMessage
+	completed, underWay, pending, lost []json.RawMessage // tasks: objects with an id
+	decisions                          []json.RawMessage
+	created, modified, deleted, staged []string
+	branch, commit                     string
+	worktrees                          []string
+	status                             string
+	problem                            json.RawMessage // what went wrong; nil: nothing
+	total                              int             // of phases; 0: not known
+	phases                             []json.RawMessage
+	gatesPassed, gatesPending          []string
+	canResume                          bool
+	resumeFrom                         string
+	warnings                           []string
+	artifacts                          json.RawMessage
+
+	state gjson.Result
+	used  map[string]bool // members of the state, dotted
+}
+
+// learn takes a checkpoint of any workflow apart.
+func learn(a *checkpoint.Archive, c *checkpoint.Archived) *facts {
+	r := c.Record
+	f := &facts{
+		topic: a.Topic, status: r.Status, problem: r.Error, commit: string(r.Git.Head), branch: shortRef(string(r.Git.Branch)),
+		metrics: json.RawMessage("{}"), canResume: true, state: gjson.ParseBytes(r.State), used: map[string]bool{},
+	}
+	if r.Topic != "" {
+		f.topic = r.Topic
+	}
+	for _, p := range r.Git.Staged {
+		f.staged = append(f.staged, string(p))
+	}
+	for _, p := range r.Files.Created {
+		f.created = append(f.created, string(p))
+	}
+	for _, p := range r.Files.Modified {
+		f.modified = append(f.modified, string(p))
+	}
+	for _, p := range r.Files.Deleted {
+		f.deleted = append(f.deleted, string(p))
+	}
+	for _, w := range r.Git.Worktrees {
+		f.worktrees = append(f.worktrees, string(w.Name))
+	}
+	if n, err := strconv.Atoi(r.Iteration); err == nil {
+		f.iteration = n
+	}
+	switch a.Workflow {
+	case UltraCreate:
+		f.ofUltra()
+	case Orchestrate:
+		f.ofOrchestrate()
+	case Crunch:
+		f.ofCrunch()
+	case Pipeline:
+		f.ofPipeline()
+	default:
+		f.ofGoTeam()
+	}
+	return f
+}
+
+func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+
+// take is a member of the state, which counts as used.
+func (f *facts) take(p string) gjson.Result {
+	v := f.state.Get(p)
+	if v.Exists() {
+		f.used[p] = true
+	}
+	return v
+}
+
+// useAll says that the state goes whole.
+func (f *facts) useAll() { f.state = gjson.Result{} }
+
+// leave names the members that have no place, and those that the layout did not take.
+func (f *facts) leave(a *checkpoint.Archive, c *checkpoint.Archived, w *rendering, takes ...string) {
+	var lost []string
+	f.state.ForEach(func(key, value gjson.Result) bool {
+		lost = append(lost, f.unused(key.String(), value)...)
+		return true
+	})
+	for _, part := range []struct {
+		name  string
+		there bool
+	}{
+		{"tasks", len(f.completed)+len(f.underWay)+len(f.pending)+len(f.lost) > 0}, {"decisions", len(f.decisions) > 0},
+		{"gates", len(f.gatesPassed)+len(f.gatesPending) > 0}, {"error", f.problem != nil}, {"artifacts", f.artifacts != nil},
+		{"metrics", !slices.Contains([]string{"", "{}", "null"}, string(f.metrics))}, {"recovery", f.resumeFrom != "" || len(f.warnings) > 0},
+	} {
+		if part.there && !slices.Contains(takes, part.name) && f.state.Exists() {
+			lost = append(lost, part.name)
+		}
+	}
+	if len(lost) > 0 {
+		w.leave(a, c, "%s", strings.Join(lost, ", "))
+	}
+}
+
+// unused are the parts of a member that nothing took.
+func (f *facts) unused(at string, v gjson.Result) []string {
+	if f.used[at] || v.Type == gjson.Null || v.IsArray() && len(v.Array()) == 0 {
+		return nil
+	}
+	below := false
+	for p := range f.used {
+		below = below || strings.HasPrefix(p, at+".")
+	}
+	if !below || !v.IsObject() {
+		if v.IsObject() && v.Raw == "{}" {
+			return nil
+		}
+		return []string{at}
+	}
+	var out []string
+	v.ForEach(func(key, value gjson.Result) bool {
+		out = append(out, f.unused(at+"."+key.String(), value)...)
+		return true
+	})
+	return out
+}
+
+func (f *facts) ofGoTeam() {
+	if t := f.take("topic").String(); t != "" {
+		f.topic = t
+	}
+	f.take("phase")
+	f.take("current_step")
+	if n := whole(f.take("iteration_count")); n != nil {
+		f.iteration = *n
+	}
+	if m := f.take("metrics"); m.IsObject() {
+		f.metrics = json.RawMessage(m.Raw)
+	}
+}
+
+func (f *facts) ofUltra() {
+	f.completed, f.pending, f.lost = rawList(f.take("completed_tasks")), rawList(f.take("pending_tasks")), rawList(f.take("failed_tasks"))
+	f.decisions = rawList(f.take("decisions"))
+	if m := f.take("metrics"); m.IsObject() {
+		f.metrics = json.RawMessage(m.Raw)
+	}
+	for _, v := range f.take("files_created").Array() {
+		if p := text(v, "path"); p != "" && !slices.Contains(f.created, p) && !slices.Contains(f.modified, p) {
+			f.created = append(f.created, p)
+		}
+	}
+	f.branch = either(f.branch, f.take("git_state.branch").String())
+	f.commit = either(f.commit, f.take("git_state.commit").String())
+	if list := texts(f.take("git_state.worktrees")); len(f.worktrees) == 0 {
+		f.worktrees = list
+	}
+}
+
+func (f *facts) ofOrchestrate() {
+	f.topic = either(f.take("workflow_description").String(), f.topic)
+	for _, p := range []string{"checkpoint_id", "workflow_type", "created_at", "updated_at", "status", "current_phase", "workflow_state.project_name"} {
+		f.take(p)
+	}
+	f.phases = rawList(f.take("completed_phases"))
+	if n := whole(f.take("total_phases")); n != nil {
+		f.total = *n
+	}
+	for _, p := range f.phases {
+		f.completed = append(f.completed, task("phase_"+string(p)))
+	}
+	for n := 1; n <= f.total && n < 1000; n++ {
+		if !slices.ContainsFunc(f.phases, func(p json.RawMessage) bool { return string(p) == encodeInt(n) }) {
+			f.pending = append(f.pending, task("phase_"+encodeInt(n)))
+		}
+	}
+	if e := f.take("last_error"); e.Exists() && e.Type != gjson.Null {
+		f.problem = json.RawMessage(e.Raw)
+	}
+}
+
+func (f *facts) ofCrunch() {
+	f.topic = either(f.take("issue_snapshot.title").String(), f.topic)
+	f.branch = either(f.branch, f.take("issue_snapshot.branch").String())
+	for _, p := range []string{"checkpoint_id", "version", "created_at", "issue_number", "trigger", "workflow_state.current_phase"} {
+		f.take(p)
+	}
+	f.take("execution_graph.node_states").ForEach(func(key, v gjson.Result) bool {
+		o := &object{}
+		o.set("id", key.String())
+		for _, m := range members(json.RawMessage(v.Raw)).names {
+			o.raw(m, json.RawMessage(v.Get(escape(m)).Raw))
+		}
+		switch text(v, "status") {
+		case "complete", "completed", "done", "success", "succeeded", "skipped":
+			f.completed = append(f.completed, o.json())
+		case "failed", "error":
+			f.lost = append(f.lost, o.json())
+		case "in_progress", "running", "active":
+			f.underWay = append(f.underWay, o.json())
+		default:
+			f.pending = append(f.pending, o.json())
+		}
+		return true
+	})
+	f.take("files_modified")
+	if v := f.take("recovery_info.can_resume"); v.Type == gjson.False {
+		f.canResume = false
+	}
+	f.resumeFrom = f.take("recovery_info.resume_from").String()
+	f.warnings = texts(f.take("recovery_info.warnings"))
+}
+
+func (f *facts) ofPipeline() {
+	f.topic = either(f.take("prd_title").String(), f.topic)
+	for _, p := range []string{"prd", "current_phase", "status", "timestamp"} {
+		f.take(p)
+	}
+	for _, id := range texts(f.take("completed_workstreams")) {
+		f.completed = append(f.completed, task(id))
+	}
+	for _, id := range texts(f.take("in_progress_workstreams")) {
+		f.underWay = append(f.underWay, task(id))
+	}
+	for _, id := range texts(f.take("pending_workstreams")) {
+		f.pending = append(f.pending, task(id))
+	}
+	f.gatesPassed, f.gatesPending = texts(f.take("gates_passed")), texts(f.take("gates_pending"))
+	if v := f.take("artifacts"); v.IsObject() && v.Raw != "{}" {
+		f.artifacts = json.RawMessage(v.Raw)
+	}
+	if e := f.take("error"); e.Exists() && e.Type != gjson.Null {
+		f.problem = json.RawMessage(e.Raw)
+	}
+}
+
+func task(id string) json.RawMessage {
+	var o object
+	o.set("id", id)
+	return o.json()
+}
+
+// taskIDs are the names of tasks.
+func taskIDs(tasks []json.RawMessage) []string {
+	var out []string
+	for _, t := range tasks {
+		if id := text(gjson.ParseBytes(t), "id"); id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func encodeInt(n int) string { return strconv.Itoa(n) }
+
+// escape makes a path of a member's name.
+func escape(member string) string { return gjson.Escape(member) }
+
+// keyOf is what a layout calls a checkpoint: the key that it was imported by, else the
+// label.
+func keyOf(a *checkpoint.Archive, id name.ID, label string) string {
+	for i := range a.Checkpoints {
+		c := &a.Checkpoints[i]
+		if c.Record.ID != id {
+			continue
+		}
+		if c.Import != nil && c.Import.Format == GoTeam && safeName(c.Import.Key) {
+			return c.Import.Key
+		}
+		return c.Record.Label
+	}
+	return path.Base(label)
+}

@@ -1,0 +1,297 @@
+package interop
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// goTeam keeps a directory per session: a file per step and iteration, a manifest, and
+// the history of rollbacks. Files are called by labels, and so are checkpoints in both.
+type goTeam struct{}
+
+const (
+	goTeamHome     = ".claude/agents/microai/teams/go-team/checkpoints"
+	goTeamBare     = "checkpoints"
+	manifestFile   = "manifest.json"
+	historyFile    = "rollback-history.json"
+	keptDocument   = "document.json"
+	maxOutputNames = 100
+)
+
+func (goTeam) containers() []string { return []string{goTeamBare, goTeamHome} }
+
+// labelParts are step and rest of a label.
+var labelParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-(\d{1,9})(?:-(.*))?$`) })
+
+func (g goTeam) read(r *reading) {
+	for _, home := range g.containers() {
+		for _, e := range r.names(home) {
+			dir := path.Join(home, e.Name())
+			if !r.leads(dir) || home == goTeamBare && e.Name() == orchestrateFailed && !g.isSession(r, dir) {
+				continue
+			}
+			if files := r.names(dir); len(files) > 0 {
+				var names []string
+				for _, f := range files {
+					names = append(names, f.Name())
+				}
+				g.session(r, dir, names)
+			}
+		}
+	}
+}
+
+// isSession tells a session called like orchestrate's directory from that one.
+func (goTeam) isSession(r *reading, dir string) bool {
+	_, err := r.tree.read(path.Join(dir, manifestFile))
+	return err == nil
+}
+
+// goTeamSession is a session while it is read.
+type goTeamSession struct {
+	*reading
+	dir       string
+	manifest  gjson.Result
+	rollbacks []checkpoint.ImportRollback
+	documents []*checkpoint.ImportDocument
+	seen      ids
+	topic     string
+}
+
+func (g goTeam) session(r *reading, dir string, files []string) {
+	s := &goTeamSession{reading: r, dir: dir, seen: ids{}}
+	in := checkpoint.ImportSession{Workflow: GoTeam}
+	whole := r.wanted(dir)
+	for _, name := range []string{manifestFile, historyFile} {
+		if p := path.Join(dir, name); whole && slices.Contains(files, name) {
+			if src, ok := r.json(p); ok {
+				in.Beside = append(in.Beside, src.kept(name))
+				s.tell(name, src)
+			}
+		}
+	}
+	for _, name := range files {
+		label, isJSON := stem(name, ".json")
+		p := path.Join(dir, name)
+		if !isJSON || name == manifestFile || name == historyFile || !r.wanted(p) {
+			continue
+		}
+		if src, ok := r.json(p); ok {
+			s.document(label, src)
+		}
+	}
+	if len(s.documents) == 0 {
+		if len(in.Beside) > 0 && len(r.problems) == 0 {
+			r.warn("%s: it has no checkpoint", dir)
+		}
+		return
+	}
+	called, err := sessionOf(path.Base(dir))
+	if err != nil {
+		r.problem(dir, "%v", err)
+		return
+	}
+	in.Session, in.Topic = called, s.topic
+	s.order()
+	in.Steps = s.steps()
+	in.Current = text(s.manifest, "current_checkpoint")
+	in.CreatedAt = s.documents[0].At
+	if at, ok := moment(text(s.manifest, "created_at")); ok {
+		in.CreatedAt = at
+	}
+	in.Branch = s.documents[len(s.documents)-1].Branch
+	r.add(dir, in)
+}
+
+// tell reads the manifest or the history of rollbacks.
+func (s *goTeamSession) tell(file string, src source) {
+	history := src.at
+	if file == manifestFile {
+		s.manifest = src.at
+		if inner := src.at.Get("manifest"); inner.IsObject() {
+			s.manifest = inner
+		}
+		s.topic = text(s.manifest, "topic")
+		history = s.manifest.Get("rollback_history")
+	} else if inner := src.at.Get("rollback_history"); inner.IsArray() {
+		history = inner
+	}
+	for _, v := range history.Array() {
+		back := checkpoint.ImportRollback{
+			From: text(v, "from_checkpoint", "from"), To: text(v, "to_checkpoint", "to"), Reason: text(v, "reason"),
+		}
+		at, ok := moment(text(v, "timestamp", "time"))
+		if !ok || back.To == "" {
+			s.warn("%s: an entry of the rollback history has no time or target; it stays in the file", src.path)
+			continue
+		}
+		if back.At = at; !slices.Contains(s.rollbacks, back) {
+			s.rollbacks = append(s.rollbacks, back)
+		}
+	}
+}
+
+// document takes one checkpoint.
+func (s *goTeamSession) document(label string, src source) {
+	at := src.at.Get("checkpoint")
+	if !at.IsObject() {
+		at = src.at
+	}
+	if !at.IsObject() || !at.Get("state").Exists() && !at.Get("step_number").Exists() {
+		if labelParts().MatchString(label) {
+			s.problem(src.path, "it is no checkpoint of go-team: neither state nor step_number")
+		} else {
+			s.warn("%s: it is no checkpoint of go-team and stays out", src.path)
+		}
+		return
+	}
+	if !safeName(label) {
+		s.problem(src.path, "the name %q cannot be a label", label)
+		return
+	}
+	for _, member := range []string{"id", "session_id"} {
+		if id := at.Get(member); id.Type == gjson.String && !isPlainID(id.Str) {
+			s.problem(src.path, "%s %q leads elsewhere", member, id.Str)
+			return
+		}
+	}
+	if !s.seen.take(s.reading, text(at, "id"), src) {
+		return
+	}
+	d := &checkpoint.ImportDocument{
+		Key: label, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
+		Commit: text(at, "git.commit_hash"), Branch: text(at, "git.branch"), Outputs: outputsOf(at.Get("outputs")),
+		Created: texts(at.Get("files.created")), Modified: texts(at.Get("files.modified")), Deleted: texts(at.Get("files.deleted")),
+	}
+	if !s.number(d, label, at) {
+		s.problem(src.path, "it has no step_number")
+		return
+	}
+	var ok bool
+	if d.At, ok = moment(text(at, "created_at"), s.listed(label, "timestamp"), idTime(text(at, "id"))); !ok {
+		s.problem(src.path, "it has no created_at")
+		return
+	}
+	if s.topic == "" {
+		s.topic = text(at, "state.topic")
+	}
+	s.documents = append(s.documents, d)
+}
+
+// number settles step, iteration and whether it is a milestone, by the document and by
+// what its file is called.
+func (s *goTeamSession) number(d *checkpoint.ImportDocument, label string, at gjson.Result) bool {
+	parts := labelParts().FindStringSubmatch(label)
+	if d.Step = whole(at.Get("step_number")); d.Step == nil && parts != nil {
+		n, err := strconv.Atoi(parts[1])
+		if err == nil {
+			d.Step = &n
+		}
+	}
+	if d.Step == nil {
+		return false
+	}
+	if parts == nil {
+		d.Label = fmt.Sprintf("cp-%02d-%s", *d.Step, label)
+		return true
+	}
+	d.Label = label
+	rest := parts[2]
+	if before, _, hangs := strings.Cut(rest, "+"); hangs {
+		d.Hangs, rest = true, before
+	}
+	if slug := checkpoint.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
+		d.Iteration = strings.TrimPrefix(strings.TrimPrefix(rest, slug), "-")
+	}
+	return true
+}
+
+// listed is what the manifest says of a checkpoint.
+func (s *goTeamSession) listed(label, member string) string {
+	for _, v := range s.manifest.Get("checkpoints").Array() {
+		if text(v, "id") == label {
+			return text(v, member)
+		}
+	}
+	return ""
+}
+
+// order puts the documents as the manifest has them, others by their time.
+func (s *goTeamSession) order() {
+	place := map[string]int{}
+	for i, v := range s.manifest.Get("checkpoints").Array() {
+		place[text(v, "id")] = i + 1
+	}
+	slices.SortStableFunc(s.documents, func(a, b *checkpoint.ImportDocument) int {
+		if i, j := place[a.Key], place[b.Key]; i != 0 && j != 0 {
+			return i - j
+		}
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+}
+
+// steps puts each rollback before the first document that is younger.
+func (s *goTeamSession) steps() []checkpoint.ImportStep {
+	var out []checkpoint.ImportStep
+	slices.SortStableFunc(s.rollbacks, func(a, b checkpoint.ImportRollback) int { return a.At.Compare(b.At) })
+	waiting := s.rollbacks
+	known := map[string]bool{}
+	flush := func(until time.Time, all bool) {
+		var later []checkpoint.ImportRollback
+		for i := range waiting {
+			if (all || waiting[i].At.Before(until)) && (known[waiting[i].To] || all) {
+				out = append(out, checkpoint.ImportStep{Rollback: &waiting[i]})
+			} else {
+				later = append(later, waiting[i])
+			}
+		}
+		waiting = later
+	}
+	for _, d := range s.documents {
+		flush(d.At, false)
+		out = append(out, checkpoint.ImportStep{Document: d})
+		known[d.Key] = true
+	}
+	flush(time.Time{}, true)
+	return out
+}
+
+// outputsOf are the members of outputs that have content: texts as they are, the rest as
+// JSON.
+func outputsOf(outputs gjson.Result) []checkpoint.ImportFile {
+	var out []checkpoint.ImportFile
+	outputs.ForEach(func(key, value gjson.Result) bool {
+		if value.Type == gjson.Null || !checkpoint.IsOutputName(key.String()) {
+			return len(out) < maxOutputNames
+		}
+		content := []byte(value.String())
+		if value.Type != gjson.String {
+			content = indented(json.RawMessage(value.Raw))
+		}
+		out = append(out, checkpoint.ImportFile{Name: key.String(), Content: content})
+		return len(out) < maxOutputNames
+	})
+	return out
+}
+
+// idTime is the time in an id such as cp-3-20260203T101500Z.
+func idTime(id string) string {
+	if i := strings.LastIndexByte(id, '-'); i >= 0 {
+		return id[i+1:]
+	}
+	return ""
+}

@@ -1,0 +1,262 @@
+package interop
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// goTeamOutputs are the outputs that every document has, with what stands for none.
+var goTeamOutputs = [...][2]string{
+	{"spec", "null"}, {"architecture", "null"}, {"code_files", "[]"}, {"test_files", "[]"}, {"review_comments", "[]"},
+}
+
+func (g goTeam) write(a *checkpoint.Archive, w *rendering) {
+	home, dir := g.home(a, w), string(a.Session)
+	for i := range a.Checkpoints {
+		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
+			if name, ok := parent(im); ok {
+				dir = name
+			}
+		}
+	}
+	root := path.Join(home, dir)
+	keys := map[string]bool{}
+	for _, i := range newestFirst(a) {
+		c := &a.Checkpoints[i]
+		f := file{key: c.Record.Label, made: c}
+		if text, ok := w.original(c, keptDocument); ok && safeName(c.Import.Key) {
+			f.key, f.content, f.made = c.Import.Key, text, nil
+		} else {
+			f.doc = g.compose(a, c, dir, w)
+			f.content = indented(f.doc)
+		}
+		f.path = path.Join(root, f.key+".json")
+		if w.place(a, c, f) {
+			keys[f.key] = true
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	slices.SortStableFunc(w.files, func(x, y file) int { return strings.Compare(x.path, y.path) })
+	g.derived(a, w, root, dir, keys)
+}
+
+// home is where the session was, or where the layout already is.
+func (goTeam) home(a *checkpoint.Archive, w *rendering) string {
+	for i := range a.Checkpoints {
+		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
+			if strings.HasPrefix(im.Path, goTeamHome+"/") {
+				return goTeamHome
+			}
+			return goTeamBare
+		}
+	}
+	if w.exists(path.Dir(goTeamHome)) {
+		return goTeamHome
+	}
+	return goTeamBare
+}
+
+// newestFirst gives the live checkpoints, the newest first, and then the discarded ones:
+// of two with one name the first stays.
+func newestFirst(a *checkpoint.Archive) []int {
+	var live, discarded []int
+	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
+		if a.Checkpoints[i].Live {
+			live = append(live, i)
+		} else {
+			discarded = append(discarded, i)
+		}
+	}
+	return append(live, discarded...)
+}
+
+// compose is a checkpoint that was made here, in go-team's words.
+func (g goTeam) compose(a *checkpoint.Archive, c *checkpoint.Archived, dir string, w *rendering) json.RawMessage {
+	r := c.Record
+	f := learn(a, c)
+	var o object
+	o.set("id", "cp-"+encodeInt(r.Step)+"-"+r.CreatedAt.UTC().Format("20060102T150405Z"))
+	o.set("session_id", dir)
+	o.set("step_number", r.Step)
+	o.set("step_name", r.StepName)
+	o.set("created_at", seconds(r.CreatedAt))
+	state := &object{}
+	if a.Workflow == GoTeam {
+		state = members(r.State)
+		f.useAll()
+	}
+	state.missing("topic", f.topic)
+	state.missing("phase", r.StepName)
+	state.missing("current_step", r.Step)
+	state.missing("iteration_count", f.iteration)
+	state.missing("metrics", f.metrics)
+	o.set("state", state)
+	o.raw("outputs", g.outputs(a, c, w))
+	var place object
+	place.set("enabled", true)
+	place.set("branch", f.branch)
+	place.set("commit_hash", f.commit)
+	place.set("staged_files", f.staged)
+	o.set("git", &place)
+	var files object
+	files.set("created", f.created)
+	files.set("modified", f.modified)
+	files.set("deleted", f.deleted)
+	o.set("files", &files)
+	if digest, err := checkpoint.DocumentDigest(o.json()); err == nil {
+		o.set("checksum", digest)
+	}
+	o.set("valid", true)
+	f.leave(a, c, w, "topic", "metrics", "files", "branch")
+	var whole object
+	whole.set("checkpoint", &o)
+	return whole.json()
+}
+
+// outputs are texts, and lists where an output is one.
+func (goTeam) outputs(a *checkpoint.Archive, c *checkpoint.Archived, w *rendering) json.RawMessage {
+	var o object
+	for _, known := range goTeamOutputs {
+		o.raw(known[0], json.RawMessage(known[1]))
+	}
+	for _, name := range sortedKeys(c.Outputs) {
+		content := c.Outputs[name]
+		isList := slices.ContainsFunc(goTeamOutputs[:], func(k [2]string) bool { return k[0] == name && k[1] == "[]" })
+		if raw, err := checkpoint.ParseDocument(content); err == nil && gjson.ParseBytes(raw).IsArray() {
+			o.raw(name, raw)
+		} else if isList {
+			o.set(name, strings.Split(strings.TrimRight(string(content), "\n"), "\n"))
+		} else if utf8.Valid(content) {
+			o.set(name, string(content))
+		} else {
+			w.leave(a, c, "output %s, which is no text", name)
+		}
+	}
+	return o.json()
+}
+
+// derived writes the manifest and the history of rollbacks: as they were imported, with
+// what happened since.
+func (g goTeam) derived(a *checkpoint.Archive, w *rendering, root, dir string, keys map[string]bool) {
+	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
+	mixed := w.mixed(a)
+	if !mixed {
+		if manifest != nil {
+			w.derive(path.Join(root, manifestFile), manifest)
+		}
+		if history != nil {
+			w.derive(path.Join(root, historyFile), history)
+		}
+		return
+	}
+	back := g.rollbacks(a)
+	w.derive(path.Join(root, manifestFile), indented(g.manifest(a, manifest, dir, keys, back)))
+	entries := back
+	if history == nil && manifest != nil {
+		entries = rawList(inner(manifest, "manifest").Get("rollback_history"))
+		entries = append(entries, back...)
+	} else if history != nil {
+		was := gjson.ParseBytes(history)
+		if held := was.Get("rollback_history"); held.IsArray() {
+			o := members(history)
+			o.set("rollback_history", append(rawList(held), back...))
+			w.derive(path.Join(root, historyFile), indented(o.json()))
+			return
+		}
+		entries = append(rawList(was), back...)
+	}
+	w.derive(path.Join(root, historyFile), indented(list(entries)))
+}
+
+// inner is an object's member of a name, or the object without one.
+func inner(text []byte, name string) gjson.Result {
+	at := gjson.ParseBytes(text)
+	if in := at.Get(name); in.IsObject() {
+		return in
+	}
+	return at
+}
+
+func rawList(v gjson.Result) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, e := range v.Array() {
+		out = append(out, json.RawMessage(e.Raw))
+	}
+	return out
+}
+
+// rollbacks are those that were made here; the imported ones stand in their file.
+func (goTeam) rollbacks(a *checkpoint.Archive) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, r := range a.Rollbacks {
+		if r.Imported {
+			continue
+		}
+		var o object
+		o.set("from_checkpoint", keyOf(a, r.From, r.FromLabel))
+		o.set("to_checkpoint", keyOf(a, r.To, r.ToLabel))
+		o.set("timestamp", seconds(r.At))
+		o.set("reason", r.Reason)
+		out = append(out, o.json())
+	}
+	return out
+}
+
+// manifest adds to an imported one, or makes one.
+func (g goTeam) manifest(a *checkpoint.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
+	o := &object{}
+	if was != nil {
+		o = members(json.RawMessage(inner(was, "manifest").Raw))
+	}
+	o.missing("session_id", dir)
+	o.missing("topic", a.Topic)
+	o.missing("created_at", seconds(a.CreatedAt))
+	o.set("updated_at", seconds(a.ChangedAt))
+	listed := map[string]bool{}
+	entries := []json.RawMessage{}
+	for _, e := range rawList(gjson.ParseBytes(o.values["checkpoints"])) {
+		id := text(gjson.ParseBytes(e), "id")
+		if listed[id] = true; !slices.Contains(a.Gone, id) || keys[id] {
+			entries = append(entries, e)
+		}
+	}
+	for i := range a.Checkpoints {
+		c := &a.Checkpoints[i]
+		key := keyOf(a, c.Record.ID, c.Record.Label)
+		if listed[key] || !keys[key] {
+			continue
+		}
+		listed[key] = true
+		var e object
+		e.set("id", key)
+		e.set("step", c.Record.Step)
+		e.set("timestamp", seconds(c.Record.CreatedAt))
+		e.set("valid", true)
+		entries = append(entries, e.json())
+	}
+	o.set("checkpoints", entries)
+	if a.Current == "" {
+		o.raw("current_checkpoint", json.RawMessage("null"))
+	} else {
+		o.set("current_checkpoint", keyOf(a, a.Current, ""))
+	}
+	o.set("rollback_history", append(rawList(gjson.ParseBytes(o.values["rollback_history"])), back...))
+	if at := gjson.ParseBytes(was); was != nil && !at.Get("manifest").IsObject() {
+		return o.json()
+	}
+	whole := &object{}
+	if was != nil {
+		whole = members(was)
+	}
+	whole.set("manifest", o)
+	return whole.json()
+}

@@ -1,0 +1,232 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// ImportRequest is what `import` was asked for.
+type ImportRequest struct {
+	From    string // a directory or a file
+	Format  string // empty: what is recognised
+	Session string // the one session to take, or what to call it
+	DryRun  bool
+	Faults  FaultChoice
+}
+
+// FaultChoice says what happens when some of the documents cannot be imported.
+type FaultChoice int
+
+// The choices.
+const (
+	FaultsRefuse FaultChoice = iota // nothing is imported
+	FaultsSkip                      // the rest is
+)
+
+// ImportAnswer is what `import` answers.
+type ImportAnswer struct {
+	Format    string                `json:"format"` // of several, the names with commas
+	DryRun    bool                  `json:"dry_run"`
+	Documents []checkpoint.Imported `json:"documents"`
+	Sessions  []string              `json:"sessions"`
+	Added     int                   `json:"added"`
+	Changed   int                   `json:"changed"`
+	Unchanged int                   `json:"unchanged"`
+	Problems  []Problem             `json:"problems"`
+	Warnings  []string              `json:"warnings"`
+	Settings  []checkpoint.Assign   `json:"settings"` // configuration that came along; it is not set
+}
+
+// Import reads the layouts of a directory and makes checkpoints of their documents.
+func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*ImportAnswer, error) {
+	formats := Formats()
+	if req.Format != "" {
+		formats = []string{req.Format}
+	}
+	places, err := find(req.From, formats)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer := &ImportAnswer{
+		DryRun: req.DryRun, Documents: []checkpoint.Imported{}, Sessions: []string{}, Problems: []Problem{}, Warnings: []string{},
+		Settings: []checkpoint.Assign{},
+	}
+	var requests []checkpoint.ImportRequest
+	var names []string
+	for _, format := range formats {
+		p, there := places[format]
+		if !there {
+			continue
+		}
+		got, found, err := read(ctx, s, format, p, answer)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			names = append(names, format)
+			requests = append(requests, got)
+		}
+	}
+	answer.Format = strings.Join(names, ",")
+	if len(names) == 0 && len(answer.Problems) == 0 {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("import %q", req.From), Err: errNoLayout,
+			Hints: []string{"name the root of the project, or a directory or file of one of these layouts"},
+		}
+	}
+	if len(answer.Problems) > 0 && req.Faults == FaultsRefuse {
+		return nil, faulty(answer.Problems)
+	}
+	if err := choose(requests, req.Session); err != nil {
+		return nil, err
+	}
+	return answer, take(ctx, s, requests, req, answer)
+}
+
+// faulty names every document that cannot be imported.
+func faulty(problems []Problem) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: problems[0].String()}
+	if len(problems) > 1 {
+		e.Message = fmt.Sprintf("%d files cannot be imported", len(problems))
+		for i, p := range problems {
+			if i == 20 {
+				e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(problems)-i))
+				break
+			}
+			e.Hints = append(e.Hints, p.String())
+		}
+	}
+	e.Hints = append(e.Hints, "nothing was imported; --keep-going imports the rest")
+	return e
+}
+
+// read reads one layout; found says that there is anything of it.
+func read(ctx context.Context, s *checkpoint.Service, format string, p place, answer *ImportAnswer) (checkpoint.ImportRequest, bool, error) {
+	out := checkpoint.ImportRequest{Format: format}
+	t, err := p.open()
+	if err != nil {
+		return out, false, err
+	}
+	defer t.root.Close() //nolint:errcheck // only read
+	r := &reading{tree: t}
+	layouts()[format].read(r)
+	answer.Problems = append(answer.Problems, r.problems...)
+	if len(r.sessions) > 0 || len(r.problems) > 0 {
+		answer.Warnings = append(answer.Warnings, r.warnings...)
+	}
+	out.Sessions = r.sessions
+	if r.settings != nil {
+		if answer.Settings, err = s.ForeignSettings(format, r.settings); err != nil {
+			answer.Problems = append(answer.Problems, Problem{Path: crunchConfig, Message: err.Error()})
+		}
+	}
+	for i := range out.Sessions {
+		if err := know(ctx, s, format, &out.Sessions[i]); err != nil {
+			return out, false, err
+		}
+	}
+	return out, len(r.sessions) > 0 || r.settings != nil, ctx.Err()
+}
+
+// choose leaves the session that was asked for, or calls the only one so.
+func choose(requests []checkpoint.ImportRequest, wanted string) error {
+	if wanted == "" {
+		return twins(requests)
+	}
+	var all []string
+	for i := range requests {
+		for _, in := range requests[i].Sessions {
+			all = append(all, in.Session)
+		}
+	}
+	for i := range requests {
+		for j, in := range requests[i].Sessions {
+			if in.Session == wanted || len(all) == 1 {
+				requests[i].Sessions[j].Session = wanted
+				requests[i].Sessions = requests[i].Sessions[j : j+1]
+				for k := range requests {
+					if k != i {
+						requests[k].Sessions = nil
+					}
+				}
+				return nil
+			}
+		}
+	}
+	return &checkpoint.Error{
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no session %q is there", wanted),
+		Hints: []string{"there is " + strings.Join(all, ", ")},
+	}
+}
+
+// twins refuses two layouts that would fill one session.
+func twins(requests []checkpoint.ImportRequest) error {
+	seen := map[string]string{}
+	for _, req := range requests {
+		for _, in := range req.Sessions {
+			key := strings.ToLower(in.Session)
+			if other, twice := seen[key]; twice {
+				return &checkpoint.Error{
+					Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("session %q is one of %s and of %s", in.Session, other, req.Format),
+					Hints: []string{"--format takes one of them, --session gives it another name"},
+				}
+			}
+			seen[key] = req.Format
+		}
+	}
+	return nil
+}
+
+// take imports what was read, or says what would come.
+func take(ctx context.Context, s *checkpoint.Service, requests []checkpoint.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
+	for i := range requests { // whatever cannot be done shows before anything is
+		requests[i].DryRun = true
+		if _, err := s.Import(ctx, requests[i]); err != nil {
+			return err
+		}
+	}
+	for i := range requests {
+		requests[i].DryRun = req.DryRun
+		got, err := s.Import(ctx, requests[i])
+		if err != nil {
+			return err
+		}
+		answer.Documents = append(answer.Documents, got...)
+		for _, in := range requests[i].Sessions {
+			answer.Sessions = append(answer.Sessions, in.Session)
+		}
+	}
+	for _, d := range answer.Documents {
+		switch d.Action {
+		case checkpoint.ImportAdded:
+			answer.Added++
+		case checkpoint.ImportChanged:
+			answer.Changed++
+		default:
+			answer.Unchanged++
+		}
+	}
+	return nil
+}
+
+// know tells the import which documents the session's own checkpoints would be.
+func know(ctx context.Context, s *checkpoint.Service, format string, in *checkpoint.ImportSession) error {
+	own, err := s.MadeHere(ctx, in.Session)
+	if err != nil || !own {
+		return err
+	}
+	a, err := s.ReadArchive(ctx, checkpoint.Session(in.Session))
+	if err != nil {
+		return err
+	}
+	in.Known = knownDocuments(format, a)
+	return nil
+}

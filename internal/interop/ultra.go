@@ -1,0 +1,273 @@
+package interop
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// ultraCreate keeps a JSON document per checkpoint and a row in a database, of many
+// projects side by side.
+type ultraCreate struct{}
+
+const (
+	ultraHome     = ".ultra-state/checkpoints"
+	ultraDatabase = "data/projects.db"
+	keptRow       = "row.json"
+)
+
+func (ultraCreate) containers() []string { return []string{ultraHome, path.Dir(ultraDatabase)} }
+
+// ultraID is how a checkpoint of this layout is called.
+var ultraID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp_(\d{8}_\d{6})_phase(\d+)`) })
+
+// ultraProject is a project while it is read.
+type ultraProject struct {
+	id        string
+	documents map[string]*checkpoint.ImportDocument
+}
+
+func (u ultraCreate) read(r *reading) {
+	projects := map[string]*ultraProject{}
+	seen := ids{}
+	rows := u.rows(r)
+	for _, e := range r.names(ultraHome) {
+		name, isJSON := stem(e.Name(), ".json")
+		p := path.Join(ultraHome, e.Name())
+		if !isJSON || e.IsDir() || !u.wants(r, p) {
+			continue
+		}
+		if src, ok := r.json(p); ok {
+			u.document(r, name, src, seen, rows, projects)
+		}
+	}
+	for _, id := range sortedKeys(rows) {
+		if row := rows[id]; !row.told {
+			u.row(r, row, projects)
+		}
+	}
+	for _, name := range sortedKeys(projects) {
+		u.project(r, projects[name])
+	}
+}
+
+// wants takes all of it when a directory of it is asked for: files and database are read
+// together.
+func (ultraCreate) wants(r *reading, p string) bool {
+	return !strings.HasSuffix(r.only, ".json") && !strings.HasSuffix(r.only, ".db") || r.wanted(p)
+}
+
+// rows reads the database, where there is one.
+func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
+	if !u.wants(r, ultraDatabase) {
+		return nil
+	}
+	file, err := r.real(ultraDatabase)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var rows []*ultraRow
+	if err == nil {
+		rows, err = readDatabase(file)
+	}
+	if err != nil {
+		r.problem(ultraDatabase, "%v", err)
+		return nil
+	}
+	byID := make(map[string]*ultraRow, len(rows))
+	for _, row := range rows {
+		byID[row.ID] = row
+	}
+	return byID
+}
+
+func (u ultraCreate) document(r *reading, name string, src source, seen ids, rows map[string]*ultraRow, projects map[string]*ultraProject) {
+	at := src.at
+	id := text(at, "checkpoint_id", "id")
+	if !at.IsObject() || id == "" && !at.Get("project_id").Exists() && !ultraID().MatchString(name) {
+		r.warn("%s: it is no checkpoint of ultra-create and stays out", src.path)
+		return
+	}
+	if id == "" {
+		id = name
+	}
+	if !isPlainID(id) || !safeName(name) {
+		r.problem(src.path, "the id %q leads elsewhere", id)
+		return
+	}
+	if !at.Get("state").IsObject() {
+		r.problem(src.path, "it has no state")
+		return
+	}
+	if !seen.take(r, id, src) {
+		return
+	}
+	d := &checkpoint.ImportDocument{Key: id, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}}
+	if row := rows[id]; row != nil {
+		row.told = true
+		if differs := row.differs(at); differs != "" {
+			r.problem(src.path, "the id %q is that of a row in %s too, which says something else of %s", id, ultraDatabase, differs)
+			return
+		}
+		d.Kept = append(d.Kept, checkpoint.ImportFile{Name: keptRow, Content: indented(row.json())})
+	}
+	u.add(r, d, at, projects)
+}
+
+// row takes a checkpoint that only the database has.
+func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraProject) {
+	p := ultraDatabase + "#" + row.ID
+	if !isPlainID(row.ID) || !safeName(row.ID) {
+		r.problem(ultraDatabase, "the id %q leads elsewhere", row.ID)
+		return
+	}
+	doc, err := row.document()
+	if err != nil {
+		r.problem(p, "%v", err)
+		return
+	}
+	d := &checkpoint.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []checkpoint.ImportFile{{Name: keptRow, Content: indented(row.json())}}}
+	u.add(r, d, gjson.ParseBytes(doc), projects)
+}
+
+// add puts a document to its project.
+func (u ultraCreate) add(r *reading, d *checkpoint.ImportDocument, at gjson.Result, projects map[string]*ultraProject) {
+	project := text(at, "project_id")
+	if project == "" {
+		r.problem(d.Path, "it has no project_id")
+		return
+	}
+	stamp := ""
+	if parts := ultraID().FindStringSubmatch(d.Key); parts != nil {
+		stamp = parts[1]
+	}
+	var ok bool
+	if d.At, ok = moment(text(at, "timestamp"), stamp); !ok {
+		r.problem(d.Path, "it has no timestamp")
+		return
+	}
+	d.Step, d.StepName = phaseNumber(at.Get("phase")), text(at, "phase")
+	d.Trigger, d.Message = text(at, "trigger"), text(at, "description", "message")
+	d.Commit, d.Branch = text(at, "state.git_state.commit"), text(at, "state.git_state.branch")
+	for _, f := range at.Get("state.files_created").Array() {
+		if p := text(f, "path"); p != "" {
+			d.Created = append(d.Created, p)
+		}
+	}
+	if projects[project] == nil {
+		projects[project] = &ultraProject{id: project, documents: map[string]*checkpoint.ImportDocument{}}
+	}
+	projects[project].documents[d.Key] = d
+}
+
+// phaseNumber is the number in a phase such as phase_2.
+func phaseNumber(v gjson.Result) *int {
+	if n := whole(v); n != nil {
+		return n
+	}
+	digits := strings.TrimPrefix(v.Str, "phase_")
+	return whole(gjson.Parse(digits))
+}
+
+func (ultraCreate) project(r *reading, p *ultraProject) {
+	session, err := sessionOf(p.id)
+	if err != nil {
+		r.problem(ultraHome, "project_id: %v", err)
+		return
+	}
+	in := checkpoint.ImportSession{Session: session, Workflow: UltraCreate}
+	documents := make([]*checkpoint.ImportDocument, 0, len(p.documents))
+	for _, d := range p.documents {
+		documents = append(documents, d)
+	}
+	slices.SortFunc(documents, func(a, b *checkpoint.ImportDocument) int {
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+	for _, d := range documents {
+		in.Steps = append(in.Steps, checkpoint.ImportStep{Document: d})
+		in.Current, in.Branch = d.Key, d.Branch
+	}
+	in.CreatedAt = documents[0].At
+	r.add(ultraHome, in)
+}
+
+// ultraRow is a row of the table checkpoints.
+type ultraRow struct {
+	ID, Project, Phase, State, Timestamp string
+
+	null map[string]bool // columns without a value
+	told bool            // a document has it too
+}
+
+// json is the row to be kept: its columns as texts.
+func (row *ultraRow) json() json.RawMessage {
+	var o object
+	o.set("id", row.ID)
+	for _, c := range []struct{ name, value string }{
+		{"project_id", row.Project}, {"phase", row.Phase}, {"state", row.State}, {"timestamp", row.Timestamp},
+	} {
+		if row.null[c.name] {
+			o.raw(c.name, json.RawMessage("null"))
+		} else {
+			o.set(c.name, c.value)
+		}
+	}
+	return o.json()
+}
+
+// document is the row as the document would be.
+func (row *ultraRow) document() (json.RawMessage, error) {
+	state, err := checkpoint.ParseDocument([]byte(row.State))
+	if err != nil {
+		return nil, err
+	}
+	if !gjson.ParseBytes(state).IsObject() {
+		return nil, errors.New("its state is no object")
+	}
+	var o object
+	o.set("checkpoint_id", row.ID)
+	o.set("project_id", row.Project)
+	o.set("phase", row.Phase)
+	o.set("timestamp", row.Timestamp)
+	o.raw("state", state)
+	return o.json(), nil
+}
+
+// differs names what a document and its row do not agree on; empty: they do.
+func (row *ultraRow) differs(at gjson.Result) string {
+	for _, c := range []struct{ name, value string }{{"project_id", row.Project}, {"phase", row.Phase}} {
+		if !row.null[c.name] && text(at, c.name) != c.value {
+			return c.name
+		}
+	}
+	if a, ok := moment(text(at, "timestamp")); !row.null["timestamp"] {
+		if b, okToo := moment(row.Timestamp); ok != okToo || !a.Equal(b) {
+			return "timestamp"
+		}
+	}
+	if row.null["state"] {
+		return ""
+	}
+	state, err := checkpoint.ParseDocument([]byte(row.State))
+	if err != nil {
+		return "state"
+	}
+	a, errA := checkpoint.DocumentDigest(state)
+	b, errB := checkpoint.DocumentDigest(json.RawMessage(at.Get("state").Raw))
+	if errA != nil || errB != nil || a != b {
+		return "state"
+	}
+	return ""
+}

@@ -1,0 +1,197 @@
+package interop
+
+import (
+	"encoding/json"
+	"path"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+func (u ultraCreate) write(a *checkpoint.Archive, w *rendering) {
+	project := u.projectOf(a)
+	used := map[string]bool{}
+	for i := range a.Checkpoints {
+		if im := a.Checkpoints[i].Import; im != nil && im.Format == UltraCreate {
+			used[im.Key] = true
+		}
+	}
+	for i := range a.Checkpoints {
+		c := &a.Checkpoints[i]
+		document, hasFile := w.original(c, keptDocument)
+		row, hasRow := w.original(c, keptRow)
+		if hasFile || hasRow {
+			u.again(a, c, w, document, row)
+			continue
+		}
+		id := u.newID(c, used)
+		doc, state := u.compose(a, c, id, project, w)
+		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: indented(doc), made: c}
+		if w.place(a, c, f) {
+			w.rows = append(w.rows, &ultraRow{
+				ID: id, Project: project, Phase: text(gjson.ParseBytes(doc), "phase"), State: string(state),
+				Timestamp: text(gjson.ParseBytes(doc), "timestamp"), null: map[string]bool{},
+			})
+		}
+	}
+}
+
+// again writes what was imported: where it stood, and only there.
+func (u ultraCreate) again(a *checkpoint.Archive, c *checkpoint.Archived, w *rendering, document, row []byte) {
+	if document != nil {
+		name, ok := base(c.Import)
+		if !ok {
+			if name = c.Import.Key; !safeName(name) {
+				w.leave(a, c, "the id %q cannot be a file", name)
+				return
+			}
+		}
+		if !w.place(a, c, file{path: path.Join(ultraHome, name+".json"), key: c.Import.Key, content: document}) {
+			return
+		}
+	}
+	if row != nil {
+		w.rows = append(w.rows, rowOf(row))
+	}
+}
+
+// rowOf reads a row that was kept.
+func rowOf(kept []byte) *ultraRow {
+	at := gjson.ParseBytes(kept)
+	row := &ultraRow{null: map[string]bool{}}
+	for _, c := range []struct {
+		name string
+		to   *string
+	}{{"id", &row.ID}, {"project_id", &row.Project}, {"phase", &row.Phase}, {"state", &row.State}, {"timestamp", &row.Timestamp}} {
+		*c.to, row.null[c.name] = at.Get(c.name).String(), at.Get(c.name).Type == gjson.Null
+	}
+	return row
+}
+
+// projectOf is the id that imported documents of the session have, else its name.
+func (ultraCreate) projectOf(a *checkpoint.Archive) string {
+	for i := range a.Checkpoints {
+		im := a.Checkpoints[i].Import
+		if im == nil || im.Format != UltraCreate {
+			continue
+		}
+		for _, name := range []string{keptDocument, keptRow} {
+			if id := text(gjson.ParseBytes(im.Files[name]), "project_id"); id != "" {
+				return id
+			}
+		}
+	}
+	return string(a.Session)
+}
+
+// newID is made of time and phase; a second one in the same second gets a number.
+func (ultraCreate) newID(c *checkpoint.Archived, used map[string]bool) string {
+	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + encodeInt(c.Record.Step)
+	for n, plain := 2, id; used[id]; n++ {
+		id = plain + "_" + encodeInt(n)
+	}
+	used[id] = true
+	return id
+}
+
+// compose is a checkpoint that was made here, in ultra-create's words, and its state.
+func (u ultraCreate) compose(a *checkpoint.Archive, c *checkpoint.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
+	r, f := c.Record, learn(a, c)
+	var o object
+	o.set("checkpoint_id", id)
+	o.set("project_id", project)
+	o.set("phase", "phase_"+encodeInt(r.Step))
+	o.set("timestamp", r.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"))
+	if r.Message != "" {
+		o.set("description", r.Message)
+	}
+	s := &object{}
+	metrics := f.metrics
+	if a.Workflow == UltraCreate {
+		s = members(r.State)
+		if m, there := s.values["metrics"]; there {
+			metrics = m
+			s.drop("metrics")
+		}
+		f.useAll()
+	}
+	s.missing("completed_tasks", tasksOf(f.completed, "success"))
+	s.missing("pending_tasks", tasksOf(append(append([]json.RawMessage{}, f.underWay...), f.pending...), ""))
+	s.missing("failed_tasks", tasksOf(f.lost, ""))
+	s.missing("files_created", u.files(f))
+	s.missing("decisions", orEmpty(f.decisions))
+	var place object
+	place.set("branch", f.branch)
+	place.set("commit", f.commit)
+	place.set("worktrees", f.worktrees)
+	s.missing("git_state", &place)
+	state = s.json()
+	o.raw("state", state)
+	if a.Workflow != UltraCreate {
+		metrics = u.metrics(f)
+		f.leave(a, c, w, "tasks", "decisions", "branch", "files")
+	}
+	o.raw("metrics", metrics)
+	for _, name := range sortedKeys(c.Outputs) {
+		w.leave(a, c, "output %s", name)
+	}
+	return o.json(), state
+}
+
+func orEmpty(list []json.RawMessage) []json.RawMessage {
+	if list == nil {
+		return []json.RawMessage{}
+	}
+	return list
+}
+
+// tasksOf keeps tasks as they are, with a status where they have none.
+func tasksOf(tasks []json.RawMessage, status string) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, t := range tasks {
+		o := members(t)
+		if !gjson.ParseBytes(t).IsObject() {
+			o.set("id", gjson.ParseBytes(t).String())
+		}
+		if status != "" {
+			o.missing("status", status)
+		}
+		out = append(out, o.json())
+	}
+	return out
+}
+
+func (ultraCreate) files(f *facts) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, p := range f.created {
+		var o object
+		o.set("path", p)
+		out = append(out, o.json())
+	}
+	return out
+}
+
+// metrics are counted where another system has none of these.
+func (ultraCreate) metrics(f *facts) json.RawMessage {
+	o := members(f.metrics)
+	done := len(f.completed)
+	all := done + len(f.underWay) + len(f.pending) + len(f.lost)
+	o.missing("tasks_completed", done)
+	o.missing("tasks_total", all)
+	if all > 0 {
+		o.missing("progress_percent", (100*done+all/2)/all)
+	}
+	return o.json()
+}
+
+// drop takes a member out.
+func (o *object) drop(name string) {
+	delete(o.values, name)
+	for i, n := range o.names {
+		if n == name {
+			o.names = append(o.names[:i:i], o.names[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package interop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Bounds of a YAML document. Its parser calls itself for each level, so the text is
+// looked at before it.
+const (
+	maxYAML      = 8 << 20
+	maxYAMLDepth = 95
+	maxBrackets  = 2000
+	maxIndent    = 1000
+	maxNodes     = 2_000_000 // of the tree that aliases make
+)
+
+// yamlToJSON reads one YAML document as JSON: members in their order, numbers with their
+// digits. It refuses what reads differently elsewhere, or for ever.
+func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
+	if err := checkYAML(data); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if caught := recover(); caught != nil {
+			err = fmt.Errorf("not YAML: %v", caught)
+		}
+	}()
+	file, err := parser.ParseBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), 0)
+	if err != nil {
+		return nil, fmt.Errorf("not YAML: %s", firstLine(err.Error()))
+	}
+	var body ast.Node
+	for _, d := range file.Docs {
+		if d.Body == nil {
+			continue
+		}
+		if body != nil {
+			return nil, errors.New("more than one document")
+		}
+		body = d.Body
+	}
+	if body == nil {
+		return nil, errors.New("it is empty")
+	}
+	c := &yamlReader{anchors: map[string]ast.Node{}, open: map[string]bool{}}
+	if err := c.value(body, 0); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(c.out.Bytes()), nil
+}
+
+// checkYAML bounds what the parser would go down into.
+func checkYAML(data []byte) error {
+	if len(data) > maxYAML {
+		return fmt.Errorf("%d bytes of YAML, and at most %d are read", len(data), maxYAML)
+	}
+	if !utf8.Valid(data) {
+		return errors.New("not UTF-8")
+	}
+	depth := 0
+	for number := 1; len(data) > 0; number++ {
+		line := data
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			line, data = data[:i], data[i+1:]
+		} else {
+			data = nil
+		}
+		indent := 0
+		for indent < len(line) && (line[indent] == ' ' || line[indent] == '-' || line[indent] == '?' || line[indent] == '\t') {
+			indent++
+		}
+		for _, b := range line {
+			switch b {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+		}
+		if depth > maxBrackets || indent > maxIndent || bytes.Count(line, []byte("!")) > maxIndent || bytes.Count(line, []byte("? ")) > maxIndent {
+			return fmt.Errorf("line %d: nested too deep", number)
+		}
+	}
+	return nil
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+// yamlReader writes the JSON of a tree.
+type yamlReader struct {
+	out     bytes.Buffer
+	anchors map[string]ast.Node
+	open    map[string]bool // anchors that are being written: one inside itself has no end
+	nodes   int
+}
+
+func yamlFault(n ast.Node, format string, args ...any) error {
+	where := ""
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		where = fmt.Sprintf("line %d: ", t.Position.Line)
+	}
+	return errors.New(where + fmt.Sprintf(format, args...))
+}
+
+func (c *yamlReader) value(n ast.Node, depth int) error {
+	if c.nodes++; c.nodes > maxNodes || c.out.Len() > maxDocument {
+		return yamlFault(n, "its aliases make more than %d values", maxNodes)
+	}
+	if depth > maxYAMLDepth {
+		return yamlFault(n, "nested more than %d deep", maxYAMLDepth)
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return c.mapping(n.Values, depth)
+	case *ast.MappingValueNode:
+		return c.mapping([]*ast.MappingValueNode{n}, depth)
+	case *ast.SequenceNode:
+		return c.sequence(n, depth)
+	case *ast.AnchorNode:
+		name := n.Name.GetToken().Value
+		c.anchors[name] = n.Value
+		c.open[name] = true
+		err := c.value(n.Value, depth)
+		delete(c.open, name)
+		return err
+	case *ast.AliasNode:
+		name := n.Value.GetToken().Value
+		target, ok := c.anchors[name]
+		if !ok || c.open[name] {
+			return yamlFault(n, "the alias %q names nothing that is whole", name)
+		}
+		return c.value(target, depth)
+	case *ast.TagNode:
+		return c.tagged(n, depth)
+	case nil:
+		c.out.WriteString("null")
+		return nil
+	}
+	return c.scalar(n)
+}
+
+func (c *yamlReader) mapping(values []*ast.MappingValueNode, depth int) error {
+	seen := make(map[string]bool, len(values))
+	c.out.WriteByte('{')
+	for i, v := range values {
+		if v.Key.IsMergeKey() {
+			return yamlFault(v, "a merge key")
+		}
+		key, err := c.key(v.Key)
+		if err != nil {
+			return err
+		}
+		if seen[key] {
+			return yamlFault(v, "a second member called %q", key)
+		}
+		seen[key] = true
+		if i > 0 {
+			c.out.WriteByte(',')
+		}
+		c.text(key)
+		c.out.WriteByte(':')
+		if err := c.value(v.Value, depth+1); err != nil {
+			return err
+		}
+	}
+	c.out.WriteByte('}')
+	return nil
+}
+
+// key is a member's name: a text, or a number or the like as it is spelled.
+func (c *yamlReader) key(k ast.MapKeyNode) (string, error) {
+	switch k := k.(type) {
+	case *ast.StringNode:
+		return k.Value, nil
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
+		return k.GetToken().Value, nil
+	}
+	return "", yamlFault(k, "a member's name that is no text")
+}
+
+func (c *yamlReader) sequence(n *ast.SequenceNode, depth int) error {
+	c.out.WriteByte('[')
+	for i, v := range n.Values {
+		if i > 0 {
+			c.out.WriteByte(',')
+		}
+		if err := c.value(v, depth+1); err != nil {
+			return err
+		}
+	}
+	c.out.WriteByte(']')
+	return nil
+}
+
+// tagged takes the tags that say what stands there anyway. Others would have a reader
+// make objects of its own.
+func (c *yamlReader) tagged(n *ast.TagNode, depth int) error {
+	switch tag := n.GetToken().Value; tag {
+	case "!!str":
+		if n.Value == nil {
+			c.text("")
+			return nil
+		}
+		if s, ok := n.Value.(*ast.StringNode); ok {
+			c.text(s.Value)
+			return nil
+		}
+		if l, ok := n.Value.(*ast.LiteralNode); ok {
+			return c.scalar(l)
+		}
+		c.text(n.Value.GetToken().Value)
+		return nil
+	case "!!map", "!!seq", "!!int", "!!float", "!!bool", "!!null", "!!timestamp":
+		return c.value(n.Value, depth)
+	default:
+		return yamlFault(n, "the tag %q names a type", tag)
+	}
+}
+
+func (c *yamlReader) scalar(n ast.Node) error {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		c.text(n.Value)
+	case *ast.LiteralNode:
+		c.text(n.Value.Value)
+	case *ast.NullNode:
+		c.out.WriteString("null")
+	case *ast.BoolNode:
+		c.out.WriteString(strconv.FormatBool(n.Value))
+	case *ast.IntegerNode, *ast.FloatNode:
+		c.number(n.GetToken().Value)
+	case *ast.InfinityNode, *ast.NanNode:
+		c.text(n.GetToken().Value)
+	default:
+		return yamlFault(n, "a value of a kind that JSON does not have")
+	}
+	return nil
+}
+
+func (c *yamlReader) text(s string) {
+	quoted, _ := json.Marshal(s) //nolint:errcheck // a string never fails
+	c.out.Write(quoted)
+}
+
+// number keeps digits that are JSON's too, and works others out exactly.
+func (c *yamlReader) number(s string) {
+	if json.Valid([]byte(s)) {
+		c.out.WriteString(s)
+		return
+	}
+	plain := strings.ReplaceAll(strings.TrimPrefix(s, "+"), "_", "")
+	if json.Valid([]byte(plain)) {
+		c.out.WriteString(plain)
+		return
+	}
+	if n, ok := new(big.Int).SetString(plain, 0); ok {
+		c.out.WriteString(n.String())
+		return
+	}
+	if f, _, err := big.ParseFloat(plain, 10, 200, big.ToNearestEven); err == nil && !f.IsInf() && len(plain) < 100 {
+		c.out.WriteString(f.Text('g', 40))
+		return
+	}
+	c.text(s)
+}
