@@ -59,9 +59,9 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	if err != nil || old == "" {
 		return false, err
 	}
-	found, err := s.Resume(ctx, checkpoint.ResumeRequest{Target: string(old)})
+	found, _ := s.Resume(ctx, checkpoint.ResumeRequest{Target: string(old)}) //nolint:errcheck // the answer says what is asked and refused
 	if found == nil {
-		return false, nil //nolint:nilerr // nothing to resume there; the start says what it thinks of it
+		return false, nil // nothing to resume there; the start says what it thinks of it
 	}
 	letter, err := a.resumeChoice(ctx, s, found)
 	if err != nil {
