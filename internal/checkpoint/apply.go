@@ -82,12 +82,7 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 		staged.Cancel()
 		return nil, classify(err)
 	}
-	done, err := r.s.finish(ctx, staged, meta, r.answer)
-	if err != nil {
-		return nil, r.failed(err)
-	}
-	done.Said = r.said("rolled_back")
-	return done, nil
+	return r.s.finish(ctx, staged, meta, r.answer)
 }
 
 func (r *Rollback) begin(staged *snapshot.Restore, meta intentMeta) error {
@@ -250,7 +245,6 @@ func (r *Rollback) applyState(ctx context.Context) (*RollbackAnswer, error) {
 		return nil, classify(err)
 	}
 	r.answer.DryRun, r.answer.Safety = false, meta.Safety
-	r.answer.Said = r.said("rolled_back")
 	return r.answer, nil
 }
 

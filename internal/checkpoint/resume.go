@@ -30,7 +30,6 @@ type ResumeRequest struct {
 	Type    string // prefix of the session's name
 	Match   string // text in name, topic or description
 	Current []byte // the issue as it is now, JSON
-	From    string // the file that it was read from; it is no change to the worktree
 	Choice  ResumeChoice
 }
 
@@ -68,7 +67,6 @@ type ResumeAnswer struct {
 
 	Decisions  json.RawMessage `json:"-"`
 	Number     string          `json:"-"` // what a person types for the checkpoint
-	Choice     ResumeChoice    `json:"-"` // what was asked for
 	Difference *Difference     `json:"-"` // from the checkpoint's files to those of now
 }
 
@@ -94,10 +92,9 @@ func (s *Service) Resume(ctx context.Context, req ResumeRequest) (*ResumeAnswer,
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.weigh(ctx, req); err != nil {
+	if err := r.weigh(ctx, req.Current); err != nil {
 		return nil, err
 	}
-	r.answer.Choice = req.Choice
 	switch a := r.answer; req.Choice {
 	case ResumeView:
 		return a, nil

@@ -202,7 +202,7 @@ func (s *Service) unfinishedTopic(ctx context.Context, req SessionRequest) error
 		return err
 	}
 	for _, m := range all {
-		if m.Topic != req.Topic || !s.isUnfinished(ctx, m.Session) {
+		if m.Topic != req.Topic || isClosed(m.Status) {
 			continue
 		}
 		if !req.Fresh {
@@ -216,22 +216,6 @@ func (s *Service) unfinishedTopic(ctx context.Context, req SessionRequest) error
 		}
 	}
 	return nil
-}
-
-func (s *Service) isUnfinished(ctx context.Context, session name.Session) bool {
-	st, err := s.store.State(ctx, session)
-	return err == nil && !s.isOver(st)
-}
-
-// Unfinished is the newest session that works on a topic; empty when there is none.
-func (s *Service) Unfinished(ctx context.Context, topic string) (name.Session, error) {
-	all, err := s.Sessions(ctx)
-	for _, m := range all {
-		if topic != "" && m.Topic == topic && s.isUnfinished(ctx, m.Session) {
-			return m.Session, nil
-		}
-	}
-	return "", err
 }
 
 func isClosed(status string) bool {
@@ -269,17 +253,12 @@ func (s *Service) ShowSession(ctx context.Context, request string) (*Manifest, e
 		return nil, err
 	}
 	m := s.manifest(st)
-	summaries, err := s.store.Summaries(ctx, session)
+	_, problems, err := s.problems(ctx, st)
 	if err != nil {
-		return nil, classify(err)
-	}
-	broken := map[name.ID]bool{}
-	for _, sum := range summaries {
-		broken[sum.ID] = sum.Err != nil
+		return nil, err
 	}
 	for i := range m.Checkpoints {
-		isBroken, held := broken[m.Checkpoints[i].ID]
-		m.Checkpoints[i].Valid = held && !isBroken
+		m.Checkpoints[i].Valid = problems[m.Checkpoints[i].ID] == ""
 	}
 	return m, nil
 }

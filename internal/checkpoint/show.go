@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/store"
@@ -17,9 +18,6 @@ import (
 // List answers `list`: one listing per session.
 func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) {
 	var sessions []name.Session
-	if req.Type != "" && req.Session == "" {
-		req.All = true
-	}
 	if req.All {
 		infos, _, err := s.store.Sessions(ctx)
 		if err != nil {
@@ -44,11 +42,6 @@ func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) 
 	}
 	out := []Listing{}
 	for _, session := range sessions {
-		if req.Type != "" {
-			if st, err := s.store.State(ctx, session); err == nil && !s.isOfType(ctx, st, req.Type) {
-				continue
-			}
-		}
 		l, err := s.listSession(ctx, session, req, where)
 		if err != nil {
 			if !req.All {
@@ -70,13 +63,9 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		}
 		return nil, err
 	}
-	summaries, err := s.store.Summaries(ctx, session)
+	byID, problems, err := s.problems(ctx, st)
 	if err != nil {
-		return nil, classify(err)
-	}
-	byID := make(map[name.ID]*store.Summary, len(summaries))
-	for i := range summaries {
-		byID[summaries[i].ID] = &summaries[i]
+		return nil, err
 	}
 	l := &Listing{Session: session, Topic: st.Topic, Items: []Item{}}
 	for _, e := range st.Checkpoints {
@@ -88,15 +77,11 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 			Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: e.Time, Commit: e.Commit,
 			Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: true,
 		}
-		switch sum := byID[e.Checkpoint]; {
-		case sum == nil:
-			item.Valid, item.Problem = false, "its ref is missing"
-		case sum.Commit != e.Commit:
-			item.Valid, item.Problem = false, "its ref points at another commit"
-		case sum.Err != nil:
-			item.Valid, item.Problem = false, sum.Err.Error()
-		default:
-			item.Message, item.Files = sum.Message, sum.Files
+		if item.Problem = problems[e.Checkpoint]; item.Problem != "" {
+			item.Valid = false
+		}
+		if sum := byID[e.Checkpoint]; sum != nil && sum.Commit == e.Commit && !sum.CreatedAt.IsZero() {
+			item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, sum.CreatedAt
 		}
 		if keep, err := s.keeps(ctx, item, req, where); err != nil {
 			return nil, err
@@ -111,10 +96,54 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 	return l, nil
 }
 
+// problems says of each checkpoint that is not valid why: its ref, its commit, its record,
+// or what the last validation found.
+func (s *Service) problems(ctx context.Context, st *journal.State) (map[name.ID]*store.Summary, map[name.ID]string, error) {
+	summaries, err := s.store.Summaries(ctx, st.Session)
+	if err != nil {
+		return nil, nil, classify(err)
+	}
+	byID := make(map[name.ID]*store.Summary, len(summaries))
+	for i := range summaries {
+		byID[summaries[i].ID] = &summaries[i]
+	}
+	var named []*store.Summary
+	problems := map[name.ID]string{}
+	for _, e := range st.Checkpoints {
+		switch sum := byID[e.Checkpoint]; {
+		case e.Dead:
+		case sum == nil:
+			problems[e.Checkpoint] = "its ref is missing"
+		case sum.Commit != e.Commit:
+			problems[e.Checkpoint] = "its ref points at another commit"
+		default:
+			if sum.Err == nil && e.Record != "" && sum.Checksum != e.Record {
+				sum.Err = errors.New("its record is not the one that the journal names")
+			}
+			named = append(named, sum)
+		}
+	}
+	if err := s.store.CheckRecords(ctx, named); err != nil {
+		return nil, nil, classify(err)
+	}
+	for _, sum := range named {
+		if sum.Err != nil {
+			problems[sum.ID] = sum.Err.Error()
+		}
+	}
+	for id, findings := range s.readBroken(st.Session) {
+		if problems[id] == "" {
+			problems[id] = findings[0].Message
+		}
+	}
+	return byID, problems, nil
+}
+
 // keeps applies the filters of `list`.
 func (s *Service) keeps(ctx context.Context, i Item, req ListRequest, where func(json.RawMessage) (bool, error)) (bool, error) {
 	switch {
-	case req.Trigger != "" && i.Trigger != req.Trigger,
+	case req.Type != "" && !strings.HasPrefix(string(i.Session), req.Type) && !strings.HasPrefix(i.StepName, req.Type),
+		req.Trigger != "" && i.Trigger != req.Trigger,
 		req.Status != "" && i.Status != req.Status,
 		req.Step != nil && i.Step != *req.Step,
 		!req.Since.IsZero() && i.CreatedAt.Before(req.Since):

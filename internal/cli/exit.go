@@ -12,6 +12,9 @@ type exitCode int
 // differs is what --exit-code gives when there is something to see.
 const differs exitCode = 2
 
+// invalid is what validate gives when it found something, which it has told.
+const invalid exitCode = 5
+
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // codeOf is the one place where kinds become exit codes.

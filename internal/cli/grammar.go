@@ -29,6 +29,8 @@ type grammar struct {
 	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session, for audit."`
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
+	Validate ValidateCmd `cmd:"" group:"proof" help:"Prove that checkpoints are whole and nothing was changed."`
+
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
 	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Drop checkpoints by the rules of the workflow, or by flags."`
 	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
@@ -76,6 +78,7 @@ func groups() []kong.Group {
 	return []kong.Group{
 		{Key: "work", Title: "While working:"},
 		{Key: "back", Title: "Going back:"},
+		{Key: "proof", Title: "Trusting it:"},
 		{Key: "keep", Title: "Sessions and what is kept:"},
 		{Key: "setup", Title: "Setting up:"},
 	}

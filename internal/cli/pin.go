@@ -2,16 +2,15 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/cli/answer"
 )
 
 // PinCmd is pin.
 type PinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to keep."`
 	sessionFlag
-	jsonFlag
 	quietFlag
 }
 
@@ -22,7 +21,7 @@ func (c *PinCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.confirmed(answer.Marked(pinned))
+		return app.say("Pinned: %s", labels(pinned))
 	})
 }
 
@@ -30,7 +29,6 @@ func (c *PinCmd) Run(ctx context.Context, app *App) error {
 type UnpinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints that may go."`
 	sessionFlag
-	jsonFlag
 	quietFlag
 }
 
@@ -41,6 +39,14 @@ func (c *UnpinCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.confirmed(answer.Marked(freed))
+		return app.say("Unpinned: %s", labels(freed))
 	})
+}
+
+func labels(named []checkpoint.Labelled) string {
+	text := make([]string, len(named))
+	for i, n := range named {
+		text[i] = n.Label
+	}
+	return strings.Join(text, ", ")
 }

@@ -96,6 +96,25 @@ func (b *Batch) Info(ctx context.Context, specs []string, each func(int, Object,
 	return b.ask(ctx, "info", specs, each)
 }
 
+// asking is what is asked of objects, and how their content is read; nil: there is none.
+type asking struct {
+	verb string
+	read func(io.Reader, *Object) error
+}
+
+// asked is what is asked by a verb: "contents" keeps the content.
+func asked(verb string) asking {
+	if verb == "info" {
+		return asking{verb: verb}
+	}
+	return asking{verb: verb, read: whole}
+}
+
+func whole(r io.Reader, o *Object) (err error) {
+	o.Data, err = readSized(r, o.Size)
+	return err
+}
+
 func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
 	if len(specs) == 0 {
 		return nil
@@ -116,16 +135,20 @@ func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(
 
 // exchange lets git answer.
 func (b *Batch) exchange(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
+	return b.exchangeAs(ctx, asked(verb), specs, each)
+}
+
+func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for done := 0; done < len(specs); {
-		p, prefix, err := b.open(verb)
+		p, prefix, err := b.open(how.verb)
 		if err != nil {
 			return err
 		}
 		offset, reused := done, p.served
 		release := context.AfterFunc(ctx, p.cancel)
-		n, err := p.exchange(specs[done:], prefix, verb == "contents", func(i int, o Object, err error) error { return each(offset+i, o, err) })
+		n, err := p.exchange(specs[done:], prefix, how, func(i int, o Object, err error) error { return each(offset+i, o, err) })
 		release()
 		done += n
 		switch {
@@ -193,7 +216,7 @@ var errEnded = errors.New("git cat-file ended")
 
 // exchange asks for specs and hands out the answers. It returns how many were
 // handed out; the error is errEnded or what each returned.
-func (p *pipe) exchange(specs []string, prefix string, content bool, each func(int, Object, error) error) (int, error) {
+func (p *pipe) exchange(specs []string, prefix string, how asking, each func(int, Object, error) error) (int, error) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -204,7 +227,7 @@ func (p *pipe) exchange(specs []string, prefix string, content bool, each func(i
 		w.Flush() //nolint:errcheck // as above
 	}()
 	for i := range specs {
-		o, err := p.answer(content)
+		o, err := p.answer(how)
 		if errors.Is(err, errEnded) {
 			p.in.Close() //nolint:errcheck // ends a write that nobody reads
 			<-sent
@@ -225,7 +248,7 @@ func (p *pipe) exchange(specs []string, prefix string, content bool, each func(i
 	return len(specs), nil
 }
 
-func (p *pipe) answer(content bool) (Object, error) {
+func (p *pipe) answer(how asking) (Object, error) {
 	line, err := p.out.ReadString('\n')
 	if err != nil {
 		return Object{}, errEnded
@@ -240,16 +263,16 @@ func (p *pipe) answer(content bool) (Object, error) {
 		return Object{}, errEnded // out of step; start anew
 	}
 	o := Object{OID: name.OID(fields[0]), Type: fields[1], Size: size}
-	if !content {
+	if how.read == nil {
 		return o, nil
 	}
-	if o.Data, err = readSized(p.out, size); err != nil {
+	if err = how.read(p.out, &o); err != nil && !errors.Is(err, ErrGarbled) {
 		return o, err
 	}
 	if _, err := p.out.Discard(1); err != nil {
 		return o, errEnded
 	}
-	return o, nil
+	return o, err
 }
 
 // readSized believes a size only as far as the bytes really come: the header of a

@@ -1,8 +1,6 @@
 package git
 
 import (
-	"crypto/sha1" //nolint:gosec // git's own hash
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 
@@ -12,10 +10,7 @@ import (
 // HashObject is the id that an object of a type has in a repository of an object
 // format ("sha1" or "sha256"); nothing is written.
 func HashObject(format, typ string, data []byte) name.OID {
-	h := sha1.New() //nolint:gosec // git's own hash
-	if format == "sha256" {
-		h = sha256.New()
-	}
+	h := newHash(format)
 	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
 	h.Write(data)
 	return name.OID(hex.EncodeToString(h.Sum(nil)))

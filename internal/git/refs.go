@@ -17,7 +17,8 @@ type RefValue struct {
 	Ref      name.Ref
 	OID      name.OID
 	Type     string
-	Contents string // of a commit or tag: the message; only from RefsWithContents
+	Contents string   // of a commit or tag: the message; only from RefsWithContents
+	Parent   name.OID // of a commit: its last parent; only from RefsWithContents
 }
 
 // Refs lists the refs below the prefixes, sorted by name. It reads no objects,
@@ -26,10 +27,10 @@ func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error)
 	return r.forEachRef(ctx, "%(objectname) %(refname)%00", prefixes)
 }
 
-// RefsWithContents also reads each object's type and message. It fails when one
+// RefsWithContents also reads each object's type, message and last parent. It fails when one
 // of the objects is missing.
 func (r *Repo) RefsWithContents(ctx context.Context, prefixes ...string) ([]RefValue, error) {
-	return r.forEachRef(ctx, "%(objectname) %(refname) %(objecttype)%00%(contents)%00", prefixes)
+	return r.forEachRef(ctx, "%(objectname) %(refname) %(objecttype) %(parent)%00%(contents)%00", prefixes)
 }
 
 func (r *Repo) forEachRef(ctx context.Context, format string, prefixes []string) ([]RefValue, error) {
@@ -49,6 +50,7 @@ func (r *Repo) forEachRef(ctx context.Context, format string, prefixes []string)
 		v := RefValue{OID: name.OID(f[0]), Ref: name.Ref(f[1])}
 		if step == 2 && len(f) > 2 {
 			v.Type, v.Contents = f[2], string(parts[i+1])
+			v.Parent = name.OID(f[len(f)-1])
 		}
 		out = append(out, v)
 	}

@@ -42,11 +42,12 @@ func (e *SizeError) Error() string {
 // JSONError says where a text is not what it has to be. Path is in gjson's
 // syntax, empty at the top; Offset counts bytes from 0, Line lines from 1.
 type JSONError struct {
-	Path   string
-	Offset int
-	Line   int
-	Reason string
-	syntax bool
+	Path    string
+	Offset  int
+	Line    int
+	Reason  string
+	TooDeep bool // nested deeper than the limit
+	syntax  bool
 }
 
 func (e *JSONError) Error() string {

@@ -22,7 +22,9 @@ func check(data []byte, limits Limits) error {
 		return jsonError(data, firstInvalid(data), "", "not UTF-8")
 	}
 	if at := tooDeep(data, limits.Depth); at >= 0 {
-		return jsonError(data, at, "", fmt.Sprintf("nested more than %d deep", limits.Depth))
+		e := jsonError(data, at, "", fmt.Sprintf("nested more than %d deep", limits.Depth))
+		e.TooDeep = true
+		return e
 	}
 	if !json.Valid(data) {
 		return syntaxError(data)

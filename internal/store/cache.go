@@ -26,7 +26,7 @@ type cache struct {
 func (s *Store) newCache(session name.Session) *cache {
 	c := &cache{session: session}
 	if dir, err := s.Repo.Dir(); err == nil {
-		c.path = filepath.Join(dir, "journal-"+string(session))
+		c.path = filepath.Join(dir, cachePrefix+string(session))
 	}
 	return c
 }

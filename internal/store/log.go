@@ -68,10 +68,14 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 	c := s.take(session)
 	if c.log != nil && !c.log.Contains(tip) {
 		if err := s.extend(ctx, c.log, tip); err != nil {
+			s.leave(session, c.log.Tip().OID)
 			c.log = nil // another line of history, or damage: the repository decides
 		}
 	}
 	if c.log == nil || c.log.Tip().OID != tip {
+		if c.log != nil {
+			s.leave(session, c.log.Tip().OID)
+		}
 		nodes, err := s.history(ctx, tip)
 		if err != nil {
 			return nil, err

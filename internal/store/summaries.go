@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"git-checkpoint/internal/git"
@@ -16,6 +17,8 @@ type Summary struct {
 	Ref    name.Ref
 	Commit name.OID
 	Err    error
+
+	record name.OID // its record commit; empty when there is an error
 }
 
 // Summaries lists the checkpoints of a session in the order of their ids. A damaged
@@ -38,6 +41,7 @@ func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary,
 		if r.Type != "commit" {
 			sum.Err = &DamagedError{What: "checkpoint commit", OID: r.OID, Err: fmt.Errorf("it is a %s", r.Type)}
 		} else {
+			sum.record = r.Parent
 			sum.read(r.Contents)
 		}
 		out = append(out, sum)
@@ -70,6 +74,9 @@ func (s *Store) summariesOneByOne(ctx context.Context, prefix string) ([]Summary
 			out[i].Err = &DamagedError{What: "checkpoint commit", OID: out[i].Commit, Err: err}
 			return nil //nolint:nilerr // one damaged checkpoint stops no other
 		}
+		if n := len(c.Parents); n > 0 {
+			out[i].record = c.Parents[n-1]
+		}
 		out[i].read(c.Message)
 		return nil
 	})
@@ -94,4 +101,127 @@ func (s *Summary) read(message string) {
 		return
 	}
 	s.Summary = told
+}
+
+// readWhole is how many records are read to see whether they can be; of further ones
+// it is asked whether they are there.
+const readWhole = 1000
+
+// readSlowly is how many are read step by step, for which git is not needed where the
+// objects are loose; of more git finds the record faster.
+const readSlowly = 64
+
+// CheckRecords looks at the records of checkpoints, the last ones whole, and puts what
+// is wrong into their Err. It is no proof: it compares a record with its id, its checksum
+// and its commit's message.
+func (s *Store) CheckRecords(ctx context.Context, all []*Summary) error {
+	var sound []*Summary
+	for _, sum := range all {
+		if sum.Err == nil && sum.record == "" {
+			sum.blame(errors.New("its commit has no parent that could hold it"))
+		} else if sum.Err == nil {
+			sound = append(sound, sum)
+		}
+	}
+	cut := max(0, len(sound)-readWhole)
+	err := s.Repo.Batch().Info(ctx, recordSpecs(sound[:cut]), func(i int, o git.Object, err error) error {
+		if err == nil && o.Type != "blob" {
+			err = fmt.Errorf("it is a %s", o.Type)
+		}
+		sound[i].blame(err)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sound = sound[cut:]
+	specs := recordSpecs(sound)
+	if len(sound) <= readSlowly {
+		if sound, specs, err = s.recordBlobs(ctx, sound); err != nil {
+			return err
+		}
+	}
+	return s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
+		if err == nil && git.HashObject(s.Repo.Format, o.Type, o.Data) != o.OID {
+			err = git.ErrGarbled
+		}
+		if err == nil {
+			err = sound[i].agrees(o.Data)
+		}
+		sound[i].blame(err)
+		return nil
+	})
+}
+
+func recordSpecs(all []*Summary) []string {
+	specs := make([]string, len(all))
+	for i, sum := range all {
+		specs[i] = string(sum.record) + ":" + recordPath
+	}
+	return specs
+}
+
+// recordBlobs finds the blobs of records through commits and trees. Those where it finds
+// none are blamed and left out.
+func (s *Store) recordBlobs(ctx context.Context, all []*Summary) (left []*Summary, blobs []string, err error) {
+	next := func(typ string, specs []string, from func(git.Object) (name.OID, error)) error {
+		var some []*Summary
+		var found []string
+		err := s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
+			if err == nil && o.Type != typ {
+				err = fmt.Errorf("it is a %s", o.Type)
+			}
+			var oid name.OID
+			if err == nil {
+				oid, err = from(o)
+			}
+			if err != nil {
+				all[i].blame(err)
+				return nil //nolint:nilerr // one damaged checkpoint stops no other
+			}
+			some, found = append(some, all[i]), append(found, string(oid))
+			return nil
+		})
+		all, blobs = some, found
+		return err
+	}
+	for _, sum := range all {
+		blobs = append(blobs, string(sum.record))
+	}
+	err = next("commit", blobs, func(o git.Object) (name.OID, error) {
+		c, err := git.ParseCommit(o.OID, o.Data)
+		return c.Tree, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = next("tree", blobs, func(o git.Object) (name.OID, error) {
+		entries, err := git.ParseTree(o.Data, s.Repo.HashLen())
+		for _, e := range entries {
+			if e.Name == recordPath && e.Mode == git.ModeFile {
+				return e.OID, err
+			}
+		}
+		return "", errors.Join(err, errors.New("it holds no "+recordPath))
+	})
+	return all, blobs, err
+}
+
+func (s *Summary) agrees(raw []byte) error {
+	r, err := record.Parse(raw, record.Limits{})
+	switch {
+	case err != nil:
+		return err
+	case r.ID != s.ID:
+		return fmt.Errorf("it is that of %s", r.ID)
+	case r.Checksum != s.Checksum:
+		return errors.New("it is not the one that its commit names")
+	}
+	return record.Verify(r, raw)
+}
+
+func (s *Summary) blame(err error) {
+	if err != nil {
+		s.Err = &DamagedError{What: "record", OID: s.record, Err: err}
+	}
 }

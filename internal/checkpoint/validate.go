@@ -1,0 +1,243 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/proof"
+	"git-checkpoint/internal/store"
+)
+
+// Finding is one thing that is wrong: its kind, the object, what it means, what to do.
+type Finding = proof.Finding
+
+// Depth says how far a validation looks.
+type Depth int
+
+// The depths; the zero value reads records and what they stand in.
+const (
+	DepthRecords Depth = iota
+	DepthObjects       // every object once
+)
+
+// Signatures says whether everything has to be signed.
+type Signatures int
+
+// The choices; the zero value shows the signatures that there are.
+const (
+	SignaturesShown Signatures = iota
+	SignaturesRequired
+)
+
+// ValidateRequest is what `validate` was asked for. Read is told of objects as they are
+// read; nil: nobody wants to know.
+type ValidateRequest struct {
+	Ref        string
+	Session    string
+	All        bool
+	Depth      Depth
+	Signatures Signatures
+	Read       func(objects int)
+}
+
+// Validated is one line of `validate`: a checkpoint, or, with an empty id, what is wrong
+// with a session as a whole.
+type Validated struct {
+	Checkpoint name.ID      `json:"checkpoint"`
+	Label      string       `json:"label"`
+	Session    name.Session `json:"session"`
+	OK         bool         `json:"ok"`
+	Restorable bool         `json:"restorable"`
+	Findings   []Finding    `json:"findings"`
+	LastValid  name.ID      `json:"last_valid"` // the newest valid one before it in its line
+
+	Signature *Signature `json:"signature"` // null without one
+}
+
+// Signature is what git says of the signature of a commit.
+type Signature struct {
+	Status string `json:"status"` // good, untrusted, bad, expired, expired_key, revoked, unchecked
+	Signer string `json:"signer"`
+	Key    string `json:"key"`
+	Trust  string `json:"trust"`
+}
+
+// validation is one run over sessions.
+type validation struct {
+	s    *Service
+	req  ValidateRequest
+	deep *proof.Deep // nil: not that deep
+	each func(Validated) error
+}
+
+// Validate judges checkpoints and hands each line on as soon as it is known. It changes
+// nothing but this worktree's own note of what is broken.
+func (s *Service) Validate(ctx context.Context, req ValidateRequest, each func(Validated) error) error {
+	v := &validation{s: s, req: req, each: each}
+	if req.Depth == DepthObjects {
+		read := req.Read
+		if read == nil {
+			read = func(int) {}
+		}
+		v.deep = proof.NewDeep(s.store, read)
+	}
+	if req.Ref != "" {
+		return classify(v.one(ctx))
+	}
+	sessions, err := s.provable(ctx, req.Session, req.All)
+	if err != nil {
+		return err
+	}
+	notes, err := proof.ReadNotes(ctx, s.store)
+	if err != nil {
+		return classify(err)
+	}
+	for _, session := range sessions {
+		if err := v.session(ctx, session, notes); err != nil {
+			return classify(err)
+		}
+	}
+	return nil
+}
+
+// provable lists the sessions to look at: one, or all that there are and those whose
+// journal is gone.
+func (s *Service) provable(ctx context.Context, wanted string, all bool) ([]name.Session, error) {
+	remembered, err := s.store.Remembered()
+	if err != nil {
+		return nil, classify(err)
+	}
+	if !all {
+		session, err := s.chooseSession(ctx, wanted)
+		if KindOf(err) == KindNotFound && wanted == "" {
+			return remembered, nil
+		}
+		return []name.Session{session}, err
+	}
+	infos, _, err := s.store.Sessions(ctx)
+	if err != nil {
+		return nil, classify(err)
+	}
+	for _, info := range infos {
+		remembered = append(remembered, info.Session)
+	}
+	slices.Sort(remembered)
+	return slices.Compact(remembered), nil
+}
+
+// session judges all checkpoints of one session.
+func (v *validation) session(ctx context.Context, session name.Session, notes *proof.Notes) error {
+	p, err := v.s.openProof(ctx, session, notes)
+	if err != nil {
+		return err
+	}
+	findings := append(slices.Clone(notes.Findings), p.Findings...)
+	if v.req.Signatures == SignaturesRequired {
+		more, err := v.s.unsignedEvents(ctx, p)
+		if err != nil {
+			return err
+		}
+		findings = append(findings, more...)
+	}
+	if len(findings) > 0 {
+		if err := v.each(Validated{Session: session, Findings: findings, Restorable: p.State != nil}); err != nil {
+			return err
+		}
+	}
+	known := v.s.readBroken(session)
+	now := broken{}
+	l := newLine(v, p, known)
+	err = p.Judge(ctx, p.Subjects(), v.deep, func(got proof.Verdict) error {
+		line, err := l.judge(ctx, got)
+		if err != nil {
+			return err
+		}
+		now.note(line)
+		return v.each(line)
+	})
+	if err != nil {
+		return err
+	}
+	return v.s.writeBroken(session, now)
+}
+
+// openProof reads a session for judgement.
+func (s *Service) openProof(ctx context.Context, session name.Session, notes *proof.Notes) (*proof.Session, error) {
+	p, err := proof.Open(ctx, s.store, session, notes)
+	if errors.Is(err, store.ErrNoSession) {
+		return nil, s.unknownSession(ctx, session)
+	}
+	if err == nil {
+		err = p.JudgeLost(ctx)
+	}
+	return p, err
+}
+
+// one judges the checkpoint that was named, and those before it until one is valid.
+func (v *validation) one(ctx context.Context) error {
+	session, id, err := v.s.provableRef(ctx, v.req.Session, v.req.Ref)
+	if err != nil {
+		return err
+	}
+	notes, err := proof.ReadNotes(ctx, v.s.store)
+	if err != nil {
+		return err
+	}
+	p, err := v.s.openProof(ctx, session, notes)
+	if err != nil {
+		return err
+	}
+	subject, there := p.Subject(id)
+	if !there {
+		return &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, id)}
+	}
+	known := v.s.readBroken(session)
+	l := newLine(v, p, known)
+	var line Validated
+	err = p.Judge(ctx, []proof.Subject{subject}, v.deep, func(got proof.Verdict) (err error) {
+		line, err = l.judge(ctx, got)
+		return err
+	})
+	if err == nil {
+		line.LastValid, err = l.before(ctx, subject)
+	}
+	if err != nil {
+		return err
+	}
+	delete(known, line.Checkpoint)
+	known.note(line)
+	if err := v.s.writeBroken(session, known); err != nil {
+		return err
+	}
+	return v.each(line)
+}
+
+// provableRef finds a checkpoint by what a person typed; where the journal is of no help
+// an id or a full ref is enough.
+func (s *Service) provableRef(ctx context.Context, session, ref string) (name.Session, name.ID, error) {
+	found, err := s.resolve(ctx, session, ref)
+	if err == nil {
+		return found.session, found.entry.Checkpoint, nil
+	}
+	if KindOf(err) != KindNotFound && KindOf(err) != KindInvalid {
+		return "", "", err
+	}
+	refs, refsErr := s.store.AllRefs(ctx)
+	if refsErr != nil {
+		return "", "", classify(refsErr)
+	}
+	for _, r := range refs {
+		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		id, idErr := name.ParseID(leaf)
+		if !ok || idErr != nil || session != "" && string(owner) != session {
+			continue
+		}
+		if ref == leaf || ref == string(r.Ref) || "refs/"+ref == string(r.Ref) || ref == string(owner)+":"+leaf || ref == string(r.OID) {
+			return owner, id, nil
+		}
+	}
+	return "", "", err
+}

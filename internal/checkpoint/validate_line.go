@@ -1,0 +1,222 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/proof"
+	"git-checkpoint/internal/workflow"
+)
+
+// lineage judges the checkpoints of a session in the journal's order: beside what the
+// repository proves it asks the workflow, and knows which was the last valid one.
+type lineage struct {
+	v        *validation
+	p        *proof.Session
+	known    broken
+	valid    map[name.ID]bool
+	previous map[name.ID]name.ID
+	steps    map[name.ID][]int // milestones in the line of each, itself included
+	states   map[name.ID]lastState
+	recent   []name.ID // of states, the oldest first
+	defs     map[string]*workflow.Definition
+}
+
+// lastState is what a rule compares the next checkpoint's state with.
+type lastState struct {
+	state  []byte
+	status string
+}
+
+// maxStates is how many states are kept for the checkpoints that follow them.
+const maxStates = 64
+
+func newLine(v *validation, p *proof.Session, known broken) *lineage {
+	return &lineage{
+		v: v, p: p, known: known, valid: map[name.ID]bool{}, previous: map[name.ID]name.ID{}, steps: map[name.ID][]int{},
+		states: map[name.ID]lastState{}, defs: map[string]*workflow.Definition{},
+	}
+}
+
+// judge makes the line of one checkpoint.
+func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, error) {
+	line := Validated{Checkpoint: got.ID, Label: got.Label, Session: l.p.Name, Findings: slices.Clone(got.Findings)}
+	still, err := l.stillDamaged(ctx, got)
+	if err != nil {
+		return line, err
+	}
+	line.Findings = append(line.Findings, still...)
+	line.Findings = append(line.Findings, l.workflow(got)...)
+	if err := l.v.signature(ctx, got, &line); err != nil {
+		return line, err
+	}
+	line.OK, line.Restorable = len(line.Findings) == 0, proof.Restorable(line.Findings) && got.Record != nil
+	if line.Findings == nil {
+		line.Findings = []Finding{}
+	}
+	l.valid[got.ID] = line.OK
+	switch {
+	case got.Entry != nil:
+		l.previous[got.ID] = got.Entry.Previous
+	case got.Record != nil:
+		l.previous[got.ID] = got.Record.Previous
+	}
+	line.LastValid = l.lastValid(got.ID)
+	return line, nil
+}
+
+// lastValid is the newest valid one before a checkpoint, of those that were judged.
+func (l *lineage) lastValid(id name.ID) name.ID {
+	seen := map[name.ID]bool{}
+	for at := l.previous[id]; at != "" && !seen[at]; at = l.previous[at] {
+		if l.valid[at] {
+			return at
+		}
+		seen[at] = true
+	}
+	return ""
+}
+
+// before judges one checkpoint after the other, back from a subject, until one is valid.
+func (l *lineage) before(ctx context.Context, from proof.Subject) (name.ID, error) {
+	seen := map[name.ID]bool{from.ID: true}
+	for at := l.previous[from.ID]; at != "" && !seen[at]; at = l.previous[at] {
+		seen[at] = true
+		subject, there := l.p.Subject(at)
+		if !there {
+			if e := subject.Entry; e != nil { // pruned
+				l.previous[at] = e.Previous
+			}
+			continue
+		}
+		err := l.p.Judge(ctx, []proof.Subject{subject}, l.v.deep, func(got proof.Verdict) error {
+			_, err := l.judge(ctx, got)
+			return err
+		})
+		if err != nil || l.valid[at] {
+			return at, err
+		}
+	}
+	return "", nil
+}
+
+// stillDamaged looks again at objects that a deep look found damaged before: to look at
+// a record alone is no reason to forget them.
+func (l *lineage) stillDamaged(ctx context.Context, got proof.Verdict) ([]Finding, error) {
+	if l.v.deep != nil {
+		return nil, nil
+	}
+	var out []Finding
+	var oids []string
+	for _, f := range l.known[got.ID] {
+		if _, err := name.ParseOID(f.Object); err == nil && f.Kind.IsDeep() && !slices.ContainsFunc(got.Findings, func(g Finding) bool { return g.Object == f.Object }) {
+			out, oids = append(out, f), append(oids, f.Object)
+		}
+	}
+	var bad []Finding
+	err := l.v.s.repo.Batch().Prove(ctx, oids, 0, func(i int, _ git.Object, err error) error {
+		if err != nil {
+			bad = append(bad, out[i])
+		}
+		return nil
+	})
+	return bad, err
+}
+
+// workflow asks whether the schema and the rules of the workflow still hold.
+func (l *lineage) workflow(got proof.Verdict) []Finding {
+	r := got.Record
+	if r == nil || r.ID != got.ID {
+		return nil
+	}
+	live := l.live(r.Previous)
+	if r.Milestone && !slices.Contains(live, r.Step) {
+		l.steps[r.ID] = append(slices.Clone(live), r.Step)
+	} else {
+		l.steps[r.ID] = live
+	}
+	old, followed := l.states[r.Previous]
+	l.keep(r.ID, lastState{r.State, r.Status})
+	def := l.definition(r.Workflow.Name)
+	if def == nil || r.Trigger == workflow.TriggerSafety || r.RebuiltFrom != "" {
+		return nil
+	}
+	change := workflow.Change{
+		New: r.State, NewStatus: r.Status, Trigger: r.Trigger, Session: string(r.Session), Now: r.CreatedAt, Started: r.CreatedAt, Live: live,
+		Place: workflow.Place{Step: r.Step, Name: r.StepName, Iteration: r.Iteration, Milestone: r.Milestone},
+	}
+	if followed {
+		change.Old, change.OldStatus = old.state, old.status
+	} else if r.Previous != "" {
+		change.Old, change.OldStatus = r.State, r.Status // what it followed is not at hand
+	}
+	if l.p.State != nil {
+		change.Started = l.p.State.CreatedAt
+		for n := range l.p.State.Skipped {
+			change.Skipped = append(change.Skipped, n)
+		}
+	}
+	return violations(def.Check(change), string(got.Parts.Tree["checkpoint.json"].OID))
+}
+
+// live are the steps with a milestone in the line up to a checkpoint.
+func (l *lineage) live(id name.ID) []int {
+	if steps, known := l.steps[id]; known || l.p.State == nil {
+		return steps
+	}
+	var steps []int
+	seen := map[name.ID]bool{}
+	for e := l.p.State.Entry(id); e != nil && !seen[e.Checkpoint]; e = l.p.State.Entry(e.Previous) {
+		seen[e.Checkpoint] = true
+		if e.Milestone && !slices.Contains(steps, e.Step) {
+			steps = append(steps, e.Step)
+		}
+	}
+	l.steps[id] = steps
+	return steps
+}
+
+// violations are the broken rules as findings. What depends on the checkpoints that were
+// live at that moment is settled when a checkpoint is made, and not judged again.
+func violations(broken []workflow.Violation, object string) []Finding {
+	var out []Finding
+	for _, b := range broken {
+		switch b.Rule {
+		case "step_order", "transition":
+			continue
+		case "schema", "state":
+			out = append(out, proof.Violated(proof.SchemaViolation, object, b.String()))
+		default:
+			out = append(out, proof.Violated(proof.RuleViolation, object, b.String()))
+		}
+	}
+	return out
+}
+
+func (l *lineage) keep(id name.ID, s lastState) {
+	if len(l.recent) >= maxStates {
+		delete(l.states, l.recent[0])
+		l.recent = l.recent[1:]
+	}
+	l.states[id], l.recent = s, append(l.recent, id)
+}
+
+// definition is a workflow, nil where it is not here: then nothing can be held against it.
+func (l *lineage) definition(wanted string) *workflow.Definition {
+	if wanted == "" {
+		return nil
+	}
+	def, known := l.defs[wanted]
+	if !known {
+		var err error
+		if def, err = l.v.s.definition(wanted); err != nil {
+			l.v.s.warn(fmt.Sprintf("session %q: workflow %q cannot be asked: %v", l.p.Name, wanted, err))
+			def = nil
+		}
+		l.defs[wanted] = def
+	}
+	return def
+}

@@ -1,0 +1,101 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/proof"
+)
+
+// statusOfSignature puts git's letters into words.
+func statusOfSignature(code byte) string {
+	switch code {
+	case 'G':
+		return "good"
+	case 'U':
+		return "untrusted"
+	case 'B':
+		return "bad"
+	case 'X':
+		return "expired"
+	case 'Y':
+		return "expired_key"
+	case 'R':
+		return "revoked"
+	}
+	return "unchecked"
+}
+
+// signature shows who signed a checkpoint's commit, and where it has to be signed says
+// what is missing.
+func (v *validation) signature(ctx context.Context, got proof.Verdict, line *Validated) error {
+	commit := got.Parts.Commit.OID
+	required := v.req.Signatures == SignaturesRequired
+	if commit == "" || !got.Parts.Signed && !required {
+		return nil
+	}
+	if !got.Parts.Signed {
+		line.Findings = append(line.Findings, proof.Violated(proof.Unsigned, string(commit), "its commit is not signed"))
+		return nil
+	}
+	states, err := v.s.repo.Signatures(ctx, []name.OID{commit})
+	if err != nil {
+		return err
+	}
+	state := states[commit]
+	line.Signature = &Signature{Status: statusOfSignature(state.Code), Signer: state.Signer, Key: state.Key, Trust: state.Trust}
+	if f, bad := badSignature(state, commit, "its commit", required); bad {
+		line.Findings = append(line.Findings, f)
+	}
+	return nil
+}
+
+// badSignature judges a signature that is there. One that was made of other content is
+// damage always; one that nobody here can check or trusts is, where it is required.
+func badSignature(state git.SignatureState, commit name.OID, what string, required bool) (Finding, bool) {
+	switch status := statusOfSignature(state.Code); status {
+	case "good":
+		return Finding{}, false
+	case "bad":
+		return proof.Violated(proof.SignatureBad, string(commit), "the signature of "+what+" is not of this content"), true
+	case "unchecked":
+		return proof.Violated(proof.SignatureUnchecked, string(commit), "the signature of "+what+" cannot be checked here: its key is not known"), required
+	default:
+		return proof.Violated(proof.SignatureBad, string(commit), fmt.Sprintf("the signature of %s is %s", what, status)), required
+	}
+}
+
+// unsignedEvents finds the first event of a session that is not signed as it has to be.
+// Merges carry nothing, and two clones have to make the same ones, so they are not.
+func (s *Service) unsignedEvents(ctx context.Context, p *proof.Session) ([]Finding, error) {
+	if p.State == nil {
+		return nil, nil
+	}
+	var found []Finding
+	failed := 0
+	oids := make([]name.OID, 0, len(p.State.Events))
+	for _, e := range p.State.Events {
+		oids = append(oids, e.OID)
+	}
+	states, err := s.repo.Signatures(ctx, oids)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range p.State.Events {
+		f, bad := badSignature(states[e.OID], e.OID, fmt.Sprintf("event %s (%s)", e.OID.Short(), e.Kind), true)
+		if states[e.OID].Code == 'N' {
+			f, bad = proof.Violated(proof.Unsigned, string(e.OID), fmt.Sprintf("event %s (%s) is not signed", e.OID.Short(), e.Kind)), true
+		}
+		if bad {
+			if failed++; len(found) == 0 {
+				found = append(found, f)
+			}
+		}
+	}
+	if failed > 1 {
+		found[0].Message += fmt.Sprintf(", as are %d more", failed-1)
+	}
+	return found, nil
+}

@@ -1,0 +1,94 @@
+package answer
+
+import (
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Validated is one line of what validate answers.
+type Validated checkpoint.Validated
+
+// JSON writes a line.
+func (a Validated) JSON(w io.Writer) error {
+	a.Findings = all(a.Findings)
+	return render.JSON(w, checkpoint.Validated(a))
+}
+
+// Text writes a checkpoint and below it what is wrong with it. A sound one is one line.
+func (a Validated) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	subject := a.Label
+	switch {
+	case a.Checkpoint == "":
+		subject = "session " + string(a.Session)
+	case a.Label == "":
+		subject = string(a.Checkpoint)
+	}
+	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
+	if !a.OK {
+		line[0] = render.Span{Role: render.Error, Text: "✗ "}
+		if a.Checkpoint != "" {
+			line = append(line, dim(" "+string(a.Checkpoint)))
+		}
+	}
+	if s := a.Signature; s != nil {
+		line = append(line, plain(" signed by "+s.Signer+" ("+s.Status+")"))
+	}
+	p.line(line...)
+	for _, f := range a.Findings {
+		p.line(plain("  "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		if f.Hint != "" {
+			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
+		}
+	}
+	if !a.OK && a.Checkpoint != "" {
+		p.fate(a)
+	}
+	return p.err
+}
+
+// fate says what is left of a damaged checkpoint, and where one can go back to.
+func (p *page) fate(a Validated) {
+	switch {
+	case a.Restorable:
+		p.line(plain("  its files and state can still be restored"))
+	case a.LastValid != "":
+		p.line(plain("  it cannot be restored; the last valid one is "), render.Span{Role: render.ID, Text: string(a.LastValid)})
+		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"},
+			plain(" `git checkpoint rollback "+string(a.LastValid)+"` goes back to it, `git checkpoint rebuild "+string(a.Checkpoint)+"` saves what can be proven"))
+	default:
+		p.line(plain("  it cannot be restored, and none before it is valid"))
+	}
+}
+
+// Validation is what a whole validation came to.
+type Validation struct{ Checkpoints, Broken int }
+
+// Count takes a line in.
+func (a *Validation) Count(line checkpoint.Validated) {
+	if line.Checkpoint != "" {
+		a.Checkpoints++
+	}
+	if !line.OK {
+		a.Broken++
+	}
+}
+
+// JSON writes nothing: the lines have it all.
+func (a Validation) JSON(io.Writer) error { return nil }
+
+// Text writes the sum.
+func (a Validation) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	switch {
+	case a.Broken == 0 && a.Checkpoints == 0:
+		p.line(plain("There is nothing to validate"))
+	case a.Broken == 0:
+		p.line(plain(render.Count(a.Checkpoints, "checkpoint is valid", "checkpoints are valid")))
+	default:
+		p.line(plain(render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " looked at, " + render.Count(a.Broken, "damaged", "damaged")))
+	}
+	return p.err
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/term"
+)
+
+// ValidateCmd is validate.
+type ValidateCmd struct {
+	Ref           string `arg:"" optional:"" complete:"ref" help:"Checkpoint; all of the session when not given."`
+	Session       string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to validate instead of the one that is active here."`
+	All           bool   `xor:"which" help:"Validate every session."`
+	Deep          bool   `help:"Read every object, not only the records."`
+	RequireSigned bool   `help:"Demand that every checkpoint and event is signed, by somebody whom git trusts."`
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of validate.
+func (*ValidateCmd) Help() string {
+	return `
+Refs, journal, commits, records, notes and tags are held against each other, and every object that is read against its id. What is found has a kind, the object, and what to do about it; ` + "`git checkpoint rebuild`" + ` mends what can be proven. Exit code 5 when anything is found. What was found is marked in ` + "`list`" + ` until it is mended and validated again.
+
+    git checkpoint validate 3
+    git checkpoint validate --all --deep`
+}
+
+// Run validates.
+func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
+	if c.Ref != "" && c.All {
+		return usageError("a checkpoint and --all cannot be used together")
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		request := checkpoint.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All}
+		if c.RequireSigned {
+			request.Signatures = checkpoint.SignaturesRequired
+		}
+		if c.Deep {
+			progress := app.Terminal.Progress(term.Task{Label: "Reading objects"})
+			defer progress.Finish()
+			request.Depth, request.Read = checkpoint.DepthObjects, func(n int) { progress.Add(int64(n)) }
+		}
+		found := answer.Validation{}
+		err := s.Validate(ctx, request, func(line checkpoint.Validated) error {
+			found.Count(line)
+			if app.quiet && line.OK {
+				return nil
+			}
+			return app.give(answer.Validated(line))
+		})
+		if err != nil {
+			return err
+		}
+		if !app.json && !app.quiet {
+			if err := app.give(found); err != nil {
+				return err
+			}
+		}
+		if found.Broken > 0 {
+			return invalid
+		}
+		return nil
+	})
+}

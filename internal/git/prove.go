@@ -1,0 +1,99 @@
+package git
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // git's own hash
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// ErrGarbled is an object whose content has another id than the one it is kept under.
+var ErrGarbled = errors.New("garbled: its content has another id")
+
+// Prove reads objects by their whole ids and computes the ids anew: git itself takes a
+// loose object at its word. Content of more than keep bytes is looked at and not kept,
+// so that no object fills the memory; its Data is nil. Errors are those of Objects, and
+// ErrGarbled, with which the content comes all the same.
+func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
+	format := b.repo.Format
+	how := asking{verb: "contents", read: func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }}
+	if len(oids) == 0 {
+		return ctx.Err()
+	}
+	for _, oid := range oids {
+		if _, err := name.ParseOID(oid); err != nil {
+			return fmt.Errorf("prove object: %w", err)
+		}
+	}
+	return b.exchangeAs(ctx, how, oids,
+		func(i int, o Object, err error) error {
+			if err == nil && string(o.OID) != oids[i] {
+				err = fmt.Errorf("object %q: %w", oids[i], ErrMissing) // it was no whole id
+			}
+			return each(i, o, err)
+		})
+}
+
+// proven reads the content of an object and compares it with its id.
+func proven(r io.Reader, o *Object, format string, keep int64) error {
+	sum := newHash(format)
+	fmt.Fprintf(sum, "%s %d\x00", o.Type, o.Size)
+	if o.Size <= keep {
+		data, err := readSized(r, o.Size)
+		if err != nil {
+			return err
+		}
+		o.Data = data
+		sum.Write(data)
+	} else if _, err := io.CopyN(sum, r, o.Size); err != nil {
+		return errEnded
+	}
+	if !strings.EqualFold(hex.EncodeToString(sum.Sum(nil)), string(o.OID)) {
+		return fmt.Errorf("object %s: %w", o.OID, ErrGarbled)
+	}
+	return nil
+}
+
+func newHash(format string) hash.Hash {
+	if format == "sha256" {
+		return sha256.New()
+	}
+	return sha1.New() //nolint:gosec // git's own hash
+}
+
+// Missing lists those of the ids that name no object here, each once.
+func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool, error) {
+	var specs []string
+	seen := make(map[name.OID]bool, len(oids))
+	for _, oid := range oids {
+		if oid != "" && !seen[oid] {
+			seen[oid] = true
+			specs = append(specs, string(oid))
+		}
+	}
+	missing := map[name.OID]bool{}
+	err := b.Info(ctx, specs, func(i int, _ Object, err error) error {
+		if err != nil {
+			missing[name.OID(specs[i])] = true
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// Reachable lists the ids of all commits that a commit reaches, itself first. It fails
+// where git cannot read one.
+func (r *Repo) Reachable(ctx context.Context, tip name.OID) ([]string, error) {
+	out, err := r.Output(ctx, "rev-list", string(tip), "--")
+	if err != nil {
+		return nil, fmt.Errorf("list the commits below %s: %w", tip, err)
+	}
+	return strings.Fields(out), nil
+}

@@ -1,0 +1,197 @@
+package journal
+
+import (
+	"fmt"
+
+	"git-checkpoint/internal/name"
+)
+
+// Doubt is an event that cannot have been written on top of the events before it: one
+// of these was left out, put elsewhere or made up.
+type Doubt struct {
+	Event *Event
+	Text  string
+}
+
+// maxWalks bounds how often the past of one event is walked: only events that are
+// concurrent with what they name need it.
+const maxWalks = 512
+
+// doubting holds each event against what its ancestors say.
+type doubting struct {
+	*fold
+	found []Doubt
+	now   liveness
+	next  int // step
+	dead  []bool
+	pins  map[int32][]int32
+	vague bool // what is dead depends on concurrent events, so what is current is not asked
+	at    map[name.OID]int32
+	walks int
+}
+
+// Doubts holds every event against those before it: what it speaks of was named by
+// then, and a new checkpoint follows the one that was current.
+func (s *State) Doubts() []Doubt {
+	f := &s.fold
+	d := &doubting{
+		fold: f, dead: make([]bool, len(f.first)), pins: map[int32][]int32{},
+		now: liveness{known: make([]bool, len(f.first)), live: make([]bool, len(f.first)), current: none},
+	}
+	for i, e := range f.events {
+		if e == nil || !e.known() {
+			continue
+		}
+		d.references(int32(i), e)
+		d.follows(int32(i), e)
+		d.apply(int32(i), e)
+	}
+	return d.found
+}
+
+func (d *doubting) doubt(e *Event, format string, args ...any) {
+	d.found = append(d.found, Doubt{e, fmt.Sprintf(format, args...)})
+}
+
+// references demands that an event speaks of checkpoints and events that it knew.
+func (d *doubting) references(i int32, e *Event) {
+	switch e.Kind {
+	case KindCreate:
+		d.knew(i, e, e.Previous)
+	case KindRollback, KindUndo:
+		d.knew(i, e, e.From)
+		d.knew(i, e, e.To)
+		d.knew(i, e, e.Safety)
+	case KindPin, KindUnpin, KindResume:
+		d.knew(i, e, e.Checkpoint)
+	}
+	if e.Kind == KindUndo && e.Undoes != "" {
+		if d.at == nil {
+			d.at = map[name.OID]int32{}
+			for j, o := range d.events {
+				if o != nil {
+					d.at[o.OID] = int32(j)
+				}
+			}
+		}
+		if j, ok := d.at[e.Undoes]; !ok || !d.descended(i, []int32{j}) {
+			d.doubt(e, "it takes back %s, which is no event before it", e.Undoes.Short())
+		}
+	}
+}
+
+func (d *doubting) knew(i int32, e *Event, id name.ID) {
+	if id == "" {
+		return
+	}
+	x, named := d.ids[id]
+	if !named || !d.descended(i, d.namings(x)) {
+		d.doubt(e, "it speaks of %s, which no event before it names", id)
+	}
+}
+
+// descended reports whether one of the positions is an ancestor of i; where that takes
+// more walks than are allowed, it is taken for granted.
+func (d *doubting) descended(i int32, positions []int32) bool {
+	unclear := false
+	for _, p := range positions {
+		switch d.graph.descends(i, p) {
+		case yes:
+			return true
+		case unsure:
+			unclear = true
+		}
+	}
+	if !unclear {
+		return false
+	}
+	if d.walks++; d.walks > maxWalks {
+		return true
+	}
+	past := d.graph.past(i)
+	for _, p := range positions {
+		if p < i && past[p] {
+			return true
+		}
+	}
+	return false
+}
+
+// follows demands that a new checkpoint names the one that was current before it, where
+// all that comes before it in the order is among its ancestors.
+func (d *doubting) follows(i int32, e *Event) {
+	if e.Kind != KindCreate || d.vague || d.graph.low[i] != i || d.first[d.ids[e.Checkpoint]] != i {
+		return
+	}
+	var want name.ID
+	if x := d.current(); x != none {
+		want = d.events[d.first[x]].Checkpoint
+	}
+	if e.Previous == want {
+		return
+	}
+	if e.Previous == "" {
+		d.doubt(e, "it follows no checkpoint, and %s was current before it", want)
+	} else if want == "" {
+		d.doubt(e, "it follows %s, and none was current before it", e.Previous)
+	} else {
+		d.doubt(e, "it follows %s, and %s was current before it", e.Previous, want)
+	}
+}
+
+// current is what the fold of all events so far would say.
+func (d *doubting) current() int32 {
+	if c := d.now.current; c != none && !d.dead[c] {
+		return c
+	}
+	newest, before := none, none
+	for x := range d.now.known {
+		if d.now.live[x] && !d.dead[x] {
+			if newest = int32(x); newest < d.now.current {
+				before = newest
+			}
+		}
+	}
+	if before != none {
+		return before
+	}
+	return newest
+}
+
+// apply lets an event have its effect.
+func (d *doubting) apply(i int32, e *Event) {
+	for ; d.next < len(d.steps) && d.steps[d.next].at <= i; d.next++ {
+		if s := &d.steps[d.next]; s.event.moves() {
+			d.now.move(s, d.safety)
+		} else {
+			d.now.name(s, d.safety)
+		}
+	}
+	switch e.Kind {
+	case KindPin:
+		if x, named := d.ids[e.Checkpoint]; named {
+			d.pins[x] = append(d.pins[x], i)
+			d.dead[x] = false // the tombstone did not know this pin
+		}
+	case KindPrune:
+		for _, t := range e.Tombstones {
+			if x, named := d.ids[t.ID]; named {
+				d.bury(i, x)
+			}
+		}
+	}
+}
+
+// bury lets a tombstone count if it knew every pin so far.
+func (d *doubting) bury(i, x int32) {
+	for _, pin := range d.pins[x] {
+		switch d.graph.descends(i, pin) {
+		case no:
+			return
+		case unsure:
+			d.vague = true
+			return
+		}
+	}
+	d.dead[x] = true
+}

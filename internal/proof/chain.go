@@ -1,0 +1,198 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// Chain is a journal as the repository has it, every commit read and its id computed.
+type Chain struct {
+	Tip    name.OID
+	Log    *journal.Log   // nil when the chain is broken
+	State  *journal.State // its fold; nil when the chain is broken
+	Breaks []Break        // what is wrong, as it was met
+
+	nodes map[name.OID]journal.Node // what could be read
+}
+
+// Break is a place where a journal does not hold.
+type Break struct {
+	Kind  Kind
+	OID   name.OID // the commit
+	Child name.OID // of a missing one: the commit that has it as a parent
+	Text  string
+}
+
+// Finding is the break as a finding about its session.
+func (b Break) Finding() Finding {
+	return Finding{b.Kind, string(b.OID), b.Text, hintOf(b.Kind, "")}
+}
+
+// together is how many objects are asked for at once: enough that nobody waits, few
+// enough that what is read does not pile up.
+const together = 1024
+
+// keepJournal bounds a commit of a journal.
+const keepJournal = journal.MaxMessage + 1<<20
+
+// ReadChain reads a journal below a tip.
+func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error) {
+	c := &Chain{Tip: tip, nodes: map[name.OID]journal.Node{}}
+	oids, err := s.Repo.Reachable(ctx, tip)
+	if err == nil {
+		for part := range slices.Chunk(oids, together) {
+			if err := c.read(ctx, s, part, nil); err != nil {
+				return nil, err
+			}
+		}
+	} else if err := c.walk(ctx, s); err != nil {
+		return nil, err
+	}
+	if len(c.Breaks) == 0 {
+		c.fold()
+	}
+	return c, ctx.Err()
+}
+
+// fold makes the log of a chain whose commits could all be read.
+func (c *Chain) fold() {
+	nodes := make([]journal.Node, 0, len(c.nodes))
+	for _, n := range c.nodes {
+		nodes = append(nodes, n)
+	}
+	log, err := journal.NewLog(nodes, c.Tip)
+	var missing *journal.MissingError
+	switch {
+	case errors.As(err, &missing):
+		c.broken(Break{JournalMissing, missing.OID, missing.Child, fmt.Sprintf("commit %s of the journal is missing", missing.OID.Short())})
+	case err != nil:
+		c.broken(Break{JournalForged, c.Tip, "", err.Error()})
+	default:
+		c.Log, c.State = log, log.Fold()
+	}
+}
+
+func (c *Chain) broken(b Break) { c.Breaks = append(c.Breaks, b) }
+
+// read reads commits; child says of a commit that is missing whose parent it is.
+func (c *Chain) read(ctx context.Context, s *store.Store, oids []string, child map[name.OID]name.OID) error {
+	return s.Repo.Batch().Prove(ctx, oids, keepJournal, func(i int, o git.Object, err error) error {
+		oid := name.OID(oids[i])
+		switch {
+		case errors.Is(err, git.ErrMissing):
+			c.broken(Break{JournalMissing, oid, child[oid], fmt.Sprintf("commit %s of the journal is missing", oid.Short())})
+			return nil
+		case err != nil:
+			c.broken(Break{JournalGarbled, oid, child[oid], fmt.Sprintf("commit %s of the journal: %v", oid.Short(), err)})
+			return nil
+		case o.Data == nil && o.Size > 0:
+			c.broken(Break{JournalForged, oid, child[oid], fmt.Sprintf("commit %s of the journal has %d bytes, more than any event", oid.Short(), o.Size)})
+			return nil
+		}
+		n, err := s.Node(o)
+		if err != nil {
+			c.broken(Break{JournalForged, oid, child[oid], strings.TrimPrefix(err.Error(), "the ")})
+			return nil //nolint:nilerr // it is told of as a break
+		}
+		c.nodes[oid] = n
+		return nil
+	})
+}
+
+// walk goes from the tip to what can be reached, a level at a time: git itself gives up
+// at the first commit that it cannot read.
+func (c *Chain) walk(ctx context.Context, s *store.Store) error {
+	child := map[name.OID]name.OID{}
+	seen := map[name.OID]bool{c.Tip: true}
+	for level := []string{string(c.Tip)}; len(level) > 0; {
+		if len(seen) > journal.MaxNodes {
+			c.broken(Break{JournalForged, c.Tip, "", fmt.Sprintf("the journal has more than %d commits", journal.MaxNodes)})
+			return nil
+		}
+		if err := c.read(ctx, s, level, child); err != nil {
+			return err
+		}
+		var next []string
+		for _, spec := range level {
+			for _, p := range c.nodes[name.OID(spec)].Parents {
+				if !seen[p] {
+					seen[p], child[p] = true, name.OID(spec)
+					next = append(next, string(p))
+				}
+			}
+		}
+		level = next
+	}
+	return nil
+}
+
+// Has reports whether the chain reaches a commit.
+func (c *Chain) Has(oid name.OID) bool {
+	_, ok := c.nodes[oid]
+	return ok
+}
+
+// Sound gives the newest commits below which everything holds, of this chain and more:
+// what can be gone on from when the tip cannot.
+func Sound(chains ...*Chain) []name.OID {
+	all := map[name.OID]journal.Node{}
+	for _, c := range chains {
+		for oid, n := range c.nodes {
+			all[oid] = n
+		}
+	}
+	sound := soundOf(all)
+	covered := map[name.OID]bool{}
+	for oid, holds := range sound {
+		for _, p := range all[oid].Parents {
+			covered[p] = covered[p] || holds
+		}
+	}
+	var heads []name.OID
+	for oid, holds := range sound {
+		if holds && !covered[oid] {
+			heads = append(heads, oid)
+		}
+	}
+	slices.Sort(heads)
+	return heads
+}
+
+// soundOf says of each node whether all its ancestors are there; it keeps its own stack,
+// because a journal may be deeper than any.
+func soundOf(all map[name.OID]journal.Node) map[name.OID]bool {
+	sound := make(map[name.OID]bool, len(all))
+	for start := range all {
+		for stack := []name.OID{start}; len(stack) > 0; {
+			at := stack[len(stack)-1]
+			if _, known := sound[at]; known {
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			n, holds, waits := all[at], true, false
+			for _, p := range n.Parents {
+				if _, there := all[p]; !there {
+					holds = false
+				} else if is, known := sound[p]; !known {
+					waits = true
+					stack = append(stack, p)
+				} else {
+					holds = holds && is
+				}
+			}
+			if !waits {
+				sound[at] = holds
+				stack = stack[:len(stack)-1]
+			}
+		}
+	}
+	return sound
+}

@@ -1,0 +1,157 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+// The rest of what a record commit holds.
+const (
+	indexPath     = "index"
+	flagsPath     = "index-flags"
+	outputsPath   = "outputs"
+	conflictsPath = "conflicts"
+	rawPath       = "raw"
+)
+
+// judgeContents compares the record with the trees and commits beside it.
+func (j *judging) judgeContents(v *Verdict, f *facts) {
+	r := f.record
+	if r == nil {
+		return
+	}
+	differ := func(object name.OID, format string, args ...any) {
+		v.find(ContentsMismatch, string(object), fmt.Sprintf(format, args...))
+	}
+	if r.Snapshot.Tree != "" && r.Snapshot.Tree != f.commit.Tree {
+		differ(f.oid, "its record names the tree %s and its commit %s", r.Snapshot.Tree.Short(), f.commit.Tree.Short())
+	}
+	var head name.OID
+	if len(f.commit.Parents) == 2 {
+		head = f.commit.Parents[0]
+	}
+	if r.Git.Head != head {
+		differ(f.oid, "its record was made at HEAD %s and its commit at %s", orNone(r.Git.Head), orNone(head))
+	}
+	if index := f.tree[indexPath].OID; r.Git.Index != index {
+		differ(f.mOID, "its record names the index %s, and %s is kept", orNone(r.Git.Index), orNone(index))
+	}
+	if len(r.Outputs) > 0 != f.has(outputsPath) {
+		differ(f.mOID, "its record names %d outputs, and %s", len(r.Outputs), keptOrNot(f.has(outputsPath)))
+	}
+	if len(r.Snapshot.Raw) > 0 != f.has(rawPath) {
+		differ(f.mOID, "its record names %d files kept byte for byte, and %s", len(r.Snapshot.Raw), keptOrNot(f.has(rawPath)))
+	}
+	if len(r.Git.Unmerged) > 0 != f.has(conflictsPath) {
+		differ(f.mOID, "its record names %d unmerged files, and %s", len(r.Git.Unmerged), keptOrNot(f.has(conflictsPath)))
+	}
+}
+
+func orNone(oid name.OID) string {
+	if oid == "" {
+		return "none"
+	}
+	return oid.Short()
+}
+
+func keptOrNot(kept bool) string {
+	if kept {
+		return "some are kept"
+	}
+	return "none is kept"
+}
+
+// need lists the objects that have to be there beside those that were read.
+func (j *judging) need(f *facts) []name.OID {
+	var out []name.OID
+	add := func(oid name.OID, kind Kind, what string) {
+		if oid == "" {
+			return
+		}
+		if _, known := j.needs[oid]; !known {
+			j.needs[oid] = need{kind, what}
+			j.order = append(j.order, oid)
+		}
+		out = append(out, oid)
+	}
+	add(f.commit.Tree, TreeMissing, "the tree of its files")
+	if len(f.commit.Parents) == 2 {
+		add(f.commit.Parents[0], HeadMissing, "the commit that HEAD was at")
+	}
+	add(f.tree[indexPath].OID, TreeMissing, "the tree of what was staged")
+	for _, part := range []string{outputsPath, rawPath, conflictsPath} {
+		add(f.tree[part].OID, TreeMissing, "the tree "+part+"/ of its record commit")
+	}
+	add(f.tree[flagsPath].OID, BlobMissing, "the list of index flags")
+	if f.record != nil {
+		for output, o := range f.record.Outputs {
+			add(o.OID, BlobMissing, fmt.Sprintf("its output %q", output))
+		}
+	}
+	return out
+}
+
+// readNotes reads the notes that are no checkpoint's own record, to see whose they are.
+func (j *judging) readNotes(ctx context.Context, subjects []Subject) error {
+	var odd []string
+	for _, s := range subjects {
+		note := j.Notes.on[s.Commit()]
+		if f := j.facts[s.Commit()]; note != "" && f != nil && f.tree != nil && note != f.tree[recordPath].OID {
+			odd = append(odd, string(note))
+		}
+	}
+	return j.store.Repo.Batch().Prove(ctx, odd, record.MaxSize, func(i int, o git.Object, err error) error {
+		if err == nil && o.Data != nil {
+			if rec, kind, _ := parseRecord(o.Data); kind == "" {
+				j.notes[name.OID(odd[i])] = rec.ID
+			}
+		}
+		return nil
+	})
+}
+
+// judgeNote compares the note of a checkpoint with its record.
+func (j *judging) judgeNote(v *Verdict, f *facts) {
+	want := f.tree[recordPath].OID
+	if want == "" {
+		return // what the note ought to be is not known
+	}
+	commit := v.Commit()
+	have := j.Notes.on[commit]
+	switch other := j.notes[have]; {
+	case have == "" && j.Notes.hidden(commit):
+		v.find(NoteUnreadable, string(commit), "its note is in a part of the notes that cannot be read")
+	case have == "":
+		v.find(NoteMissing, string(commit), "its note is missing")
+	case have != want && other != "" && other != v.ID:
+		v.find(NoteSwapped, string(have), fmt.Sprintf("its note is the record of %s", other))
+	case have != want:
+		v.find(NoteEdited, string(have), "its note was edited: it is not its record")
+	case j.Notes.twice[commit]:
+		v.find(NoteTwice, string(commit), "its note stands in the tree of notes more than once, and git shows them as one")
+	}
+}
+
+// mayLag reports whether a tag is as it has to be where the newest checkpoint of its
+// step is damaged: writers pass over one whose commit is missing.
+func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
+	want := j.derived[ref]
+	if want == "" {
+		return false
+	}
+	f := j.facts[want]
+	if f == nil || len(f.findings) == 0 || f.findings[0].Kind != CommitMissing {
+		return false
+	}
+	for _, e := range j.State.Checkpoints {
+		if e.Commit == have && e.Live && e.Milestone && strings.HasPrefix(string(ref), string(name.TagRef(j.Name, e.Step, ""))) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package proof
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// maxPlaces bounds how many places of damaged objects are told of one checkpoint.
+const maxPlaces = 20
+
+// Deep reads every object below checkpoints, each once for all of them.
+type Deep struct {
+	store *store.Store
+	read  func(objects int) // told of progress
+
+	seen  map[[32]byte]struct{}
+	bad   map[name.OID]fault
+	known map[name.OID][]place // what is damaged below a tree, since something is
+}
+
+// fault is what is wrong with an object.
+type fault struct {
+	kind Kind
+	text string
+}
+
+// place is a damaged object and where it stands below a tree.
+type place struct {
+	path string
+	oid  name.OID
+}
+
+// NewDeep prepares a look at every object; read is told how many more were read.
+func NewDeep(s *store.Store, read func(objects int)) *Deep {
+	return &Deep{store: s, read: read, seen: map[[32]byte]struct{}{}, bad: map[name.OID]fault{}, known: map[name.OID][]place{}}
+}
+
+// first reports whether an object was not met before.
+func (d *Deep) first(oid name.OID) bool {
+	var key [32]byte
+	if _, err := hex.Decode(key[:], []byte(oid)); err != nil {
+		return true
+	}
+	_, met := d.seen[key]
+	if !met {
+		d.seen[key] = struct{}{}
+	}
+	return !met
+}
+
+// look reads what is below trees and was not read before.
+func (d *Deep) look(ctx context.Context, roots []name.OID) error {
+	var trees, blobs []string
+	for _, oid := range roots {
+		if oid != "" && d.first(oid) {
+			trees = append(trees, string(oid))
+		}
+	}
+	for len(trees) > 0 {
+		some := trees[:min(len(trees), together)]
+		trees = trees[len(some):]
+		err := d.store.Repo.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+			entries, err := treeOf(o, err, d.store.Repo.HashLen())
+			if err != nil {
+				kind, what := treeFault(err)
+				d.bad[name.OID(some[i])] = fault{kind, what}
+				return nil
+			}
+			for _, e := range entries {
+				switch {
+				case e.Mode == git.ModeGitlink || !d.first(e.OID):
+				case e.IsTree():
+					trees = append(trees, string(e.OID))
+				default:
+					blobs = append(blobs, string(e.OID))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		d.read(len(some))
+		if blobs, err = d.lookBlobs(ctx, blobs, together); err != nil {
+			return err
+		}
+	}
+	_, err := d.lookBlobs(ctx, blobs, 1)
+	return err
+}
+
+// lookBlobs reads blobs once there are enough of them, and gives those that wait.
+func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]string, error) {
+	for len(blobs) >= enough {
+		some := blobs[:min(len(blobs), together)]
+		blobs = blobs[len(some):]
+		err := d.store.Repo.Batch().Prove(ctx, some, 0, func(i int, o git.Object, err error) error {
+			if err == nil && o.Type != "blob" {
+				err = fmt.Errorf("%w: a %s, not a blob", errWrongType, o.Type)
+			}
+			switch {
+			case errors.Is(err, git.ErrMissing):
+				d.bad[name.OID(some[i])] = fault{BlobMissing, "missing"}
+			case err != nil:
+				d.bad[name.OID(some[i])] = fault{BlobGarbled, fmt.Sprintf("garbled: %v", err)}
+			}
+			return nil
+		})
+		if err != nil {
+			return blobs, err
+		}
+		d.read(len(some))
+	}
+	return slices.Clone(blobs), nil
+}
+
+// judge reads everything below some checkpoints and adds what is damaged.
+func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
+	var roots []name.OID
+	for _, v := range verdicts {
+		roots = append(roots, v.Parts.Commit.Tree, v.Parts.recordTree)
+	}
+	if err := d.look(ctx, roots); err != nil {
+		return err
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		for _, side := range []struct {
+			tree  name.OID
+			where string
+		}{{v.Parts.Commit.Tree, "its files"}, {v.Parts.recordTree, "its record commit"}} {
+			found, err := d.findings(ctx, side.tree, side.where)
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				if !slices.ContainsFunc(v.Findings, func(k Finding) bool { return k.Object == f.Object }) {
+					v.Findings = append(v.Findings, f)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// findings tells of the damaged objects below a tree; where says what the tree holds.
+func (d *Deep) findings(ctx context.Context, tree name.OID, where string) ([]Finding, error) {
+	if len(d.bad) == 0 || tree == "" {
+		return nil, nil
+	}
+	places, err := d.below(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, at := range places {
+		f := d.bad[at.oid]
+		what := where
+		if at.path != "" {
+			what = where + ": " + at.path
+		}
+		out = append(out, Finding{f.kind, string(at.oid), fmt.Sprintf("%s is %s", what, f.text), ""})
+	}
+	return out, nil
+}
+
+// below lists the damaged objects below a tree. What is below was all looked at, so what
+// was found does not change.
+func (d *Deep) below(ctx context.Context, tree name.OID) ([]place, error) {
+	if _, bad := d.bad[tree]; bad {
+		return []place{{"", tree}}, nil
+	}
+	if places, known := d.known[tree]; known {
+		return places, nil
+	}
+	d.known[tree] = nil // a circle cannot be, but for two objects with one id
+	entries, err := d.store.Repo.ReadTree(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	var out []place
+	for _, e := range entries {
+		var under []place
+		if _, bad := d.bad[e.OID]; bad && e.Mode != git.ModeGitlink {
+			under = []place{{"", e.OID}}
+		} else if e.IsTree() {
+			if under, err = d.below(ctx, e.OID); err != nil {
+				return nil, err
+			}
+		}
+		for _, u := range under {
+			path := e.Name
+			if u.path != "" {
+				path += "/" + u.path
+			}
+			if len(out) < maxPlaces {
+				out = append(out, place{path, u.oid})
+			}
+		}
+	}
+	d.known[tree] = out
+	return out, nil
+}

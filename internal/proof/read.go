@@ -1,0 +1,196 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+// facts are what the objects of one checkpoint commit hold. A later one is there only
+// when the earlier are.
+type facts struct {
+	oid     name.OID
+	commit  git.Commit
+	summary record.Summary
+	m       git.Commit
+	mOID    name.OID
+	tree    map[string]git.Entry // of M
+	raw     []byte
+	record  *record.Record // nil when it could not be read
+
+	findings []Finding
+}
+
+func (f *facts) find(kind Kind, object name.OID, format string, args ...any) {
+	f.findings = append(f.findings, Finding{kind, string(object), fmt.Sprintf(format, args...), ""})
+}
+
+// has reports whether the tree of M holds something there.
+func (f *facts) has(entry string) bool { return f.tree[entry].OID != "" }
+
+// recordPath is where M has the record.
+const recordPath = "checkpoint.json"
+
+// keepCommit bounds the commits and trees of a checkpoint that are kept to be read.
+const keepCommit = 64 << 20
+
+// readFacts reads the objects of checkpoint commits, one kind after the other.
+func (p *Session) readFacts(ctx context.Context, commits []name.OID) (map[name.OID]*facts, error) {
+	all := make(map[name.OID]*facts, len(commits))
+	var order []*facts
+	for _, oid := range commits {
+		if oid != "" && all[oid] == nil {
+			all[oid] = &facts{oid: oid}
+			order = append(order, all[oid])
+		}
+	}
+	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){p.readCommits, p.readRecordCommits, p.readRecordTrees, p.readRecords} {
+		var err error
+		if order, err = stage(ctx, order); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// prove asks for one object of each and hands each its own; what it answers goes on.
+func (p *Session) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
+	oids := make([]string, len(all))
+	for i, f := range all {
+		oids[i] = string(object(f))
+	}
+	var on []*facts
+	err := p.store.Repo.Batch().Prove(ctx, oids, keep, func(i int, o git.Object, err error) error {
+		if each(all[i], o, err) {
+			on = append(on, all[i])
+		}
+		return nil
+	})
+	return on, err
+}
+
+func (p *Session) readCommits(ctx context.Context, all []*facts) ([]*facts, error) {
+	return p.prove(ctx, all, func(f *facts) name.OID { return f.oid }, keepCommit, func(f *facts, o git.Object, err error) bool {
+		f.commit, err = commitOf(o, err)
+		if err == nil {
+			f.summary, err = record.ParseMessage(f.commit.Message)
+		}
+		n := len(f.commit.Parents)
+		switch {
+		case errors.Is(err, git.ErrMissing):
+			f.find(CommitMissing, f.oid, "its commit is missing")
+		case errors.Is(err, git.ErrGarbled), errors.Is(err, git.ErrUnreadable):
+			f.find(CommitGarbled, f.oid, "its commit is garbled: %v", err)
+		case err != nil:
+			f.find(CommitForeign, f.oid, "its commit is no checkpoint: %v", err)
+		case n < 1 || n > 2:
+			f.find(CommitForeign, f.oid, "its commit is no checkpoint: it has %d parents", n)
+		default:
+			f.mOID = f.commit.Parents[n-1]
+			return true
+		}
+		return false
+	})
+}
+
+func (p *Session) readRecordCommits(ctx context.Context, all []*facts) ([]*facts, error) {
+	return p.prove(ctx, all, func(f *facts) name.OID { return f.mOID }, keepCommit, func(f *facts, o git.Object, err error) bool {
+		f.m, err = commitOf(o, err)
+		switch {
+		case errors.Is(err, git.ErrMissing):
+			f.find(RecordCommitMissing, f.mOID, "the commit of its record is missing")
+		case err != nil:
+			f.find(RecordCommitGarbled, f.mOID, "the commit of its record is garbled: %v", err)
+		case len(f.m.Parents) > 0:
+			f.find(RecordCommitGarbled, f.mOID, "the commit of its record has parents, which no record's has")
+		default:
+			return true
+		}
+		return false
+	})
+}
+
+func (p *Session) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, error) {
+	return p.prove(ctx, all, func(f *facts) name.OID { return f.m.Tree }, keepCommit, func(f *facts, o git.Object, err error) bool {
+		entries, err := treeOf(o, err, p.store.Repo.HashLen())
+		if err != nil {
+			kind, what := treeFault(err)
+			f.find(kind, f.m.Tree, "the tree of its record is %s", what)
+			return false
+		}
+		f.tree = make(map[string]git.Entry, len(entries))
+		for _, e := range entries {
+			f.tree[e.Name] = e
+		}
+		if e := f.tree[recordPath]; e.Mode != git.ModeFile {
+			f.find(RecordMissing, f.mOID, "the commit of its record holds no %s", recordPath)
+			return false
+		}
+		return true
+	})
+}
+
+// treeFault is the kind of a tree that could not be read, and a word for it.
+func treeFault(err error) (Kind, string) {
+	if errors.Is(err, git.ErrMissing) {
+		return TreeMissing, "missing"
+	}
+	return TreeGarbled, fmt.Sprintf("garbled: %v", err)
+}
+
+// readRecords reads the records. One that is garbled or wrong is read as far as it can
+// be, so that it is said what became of it.
+func (p *Session) readRecords(ctx context.Context, all []*facts) ([]*facts, error) {
+	oid := func(f *facts) name.OID { return f.tree[recordPath].OID }
+	return p.prove(ctx, all, oid, record.MaxSize, func(f *facts, o git.Object, err error) bool {
+		switch {
+		case errors.Is(err, git.ErrMissing):
+			f.find(RecordMissing, oid(f), "its record is missing")
+			return false
+		case err == nil && o.Type != "blob":
+			f.find(RecordUnreadable, oid(f), "its record is a %s", o.Type)
+			return false
+		case o.Data == nil && o.Size > 0:
+			f.find(RecordLimits, oid(f), "its record has %d bytes, and %d are the limit", o.Size, int64(record.MaxSize))
+			return false
+		}
+		if o.Data != nil || err == nil {
+			rec, kind, text := parseRecord(o.Data)
+			if kind != "" {
+				f.find(kind, oid(f), "%s", text)
+			}
+			f.raw, f.record = o.Data, rec
+		}
+		if err != nil {
+			f.find(RecordGarbled, oid(f), "its record is garbled: %v", err)
+			f.record = nil
+		}
+		return f.record != nil
+	})
+}
+
+// parseRecord reads a record and says what is wrong with it by itself.
+func parseRecord(raw []byte) (*record.Record, Kind, string) {
+	rec, err := record.Parse(raw, record.Limits{})
+	var format *record.FormatError
+	var size *record.SizeError
+	var syntax *record.JSONError
+	switch {
+	case errors.As(err, &format):
+		return nil, RecordFormat, format.Error()
+	case errors.As(err, &size):
+		return nil, RecordLimits, "its record is too large: " + size.Error()
+	case errors.As(err, &syntax) && syntax.TooDeep:
+		return nil, RecordLimits, "its record is over the limits: " + syntax.Error()
+	case err != nil:
+		return nil, RecordUnreadable, "its record cannot be read: " + err.Error()
+	}
+	if err := record.Verify(rec, raw); err != nil {
+		return rec, RecordChecksum, "its record was changed: " + err.Error()
+	}
+	return rec, "", ""
+}

@@ -1,0 +1,188 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// Session is what refs, journal, notes and tags say of one session, before any
+// checkpoint is looked at.
+type Session struct {
+	Name     name.Session
+	Chain    *Chain         // nil without a journal
+	State    *journal.State // nil when the journal cannot be folded
+	Refs     map[name.ID]name.OID
+	Tags     map[name.Ref]name.OID
+	Notes    *Notes
+	Lost     []name.OID // tips that the journal had and has no more
+	Findings []Finding  // about the session as a whole
+
+	store   *store.Store
+	derived map[name.Ref]name.OID // the tags that ought to be there
+	odd     map[name.Ref]name.OID // tags that are not as they ought to be
+}
+
+// Open reads a session. Notes are those of ReadNotes. A session of which there is
+// nothing at all, and was nothing, is store.ErrNoSession.
+func Open(ctx context.Context, s *store.Store, session name.Session, notes *Notes) (*Session, error) {
+	p := &Session{Name: session, Refs: map[name.ID]name.OID{}, Tags: map[name.Ref]name.OID{}, Notes: notes, store: s}
+	seen := s.Seen(session) // before the tip: what comes later may be written meanwhile
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/", name.TagRoot+string(session)+"/")
+	if err != nil {
+		return nil, err
+	}
+	var tip name.OID
+	for _, r := range refs {
+		if store.IsTag(session, r.Ref) {
+			p.Tags[r.Ref] = r.OID
+		}
+		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		if !ok || owner != session {
+			continue
+		}
+		if r.Ref == name.JournalRef(session) {
+			tip = r.OID
+		} else if id, err := name.ParseID(leaf); err == nil {
+			p.Refs[id] = r.OID
+		}
+	}
+	if tip == "" {
+		if len(p.Refs) == 0 && len(seen) == 0 {
+			return nil, fmt.Errorf("session %q: %w", session, store.ErrNoSession)
+		}
+		p.Lost = seen
+		p.find(JournalDeleted, string(name.JournalRef(session)), fmt.Sprintf("the journal of session %q is gone", session))
+		return p, nil
+	}
+	if p.Chain, err = ReadChain(ctx, s, tip); err != nil {
+		return nil, err
+	}
+	p.judgeChain(seen)
+	return p, nil
+}
+
+func (p *Session) find(kind Kind, object, message string) {
+	p.Findings = append(p.Findings, Finding{kind, object, message, hintOf(kind, "")})
+}
+
+// judgeChain says what is wrong with the journal.
+func (p *Session) judgeChain(seen []name.OID) {
+	for _, b := range p.Chain.Breaks {
+		p.Findings = append(p.Findings, b.Finding())
+	}
+	p.State = p.Chain.State
+	for _, tip := range seen {
+		if !p.Chain.Has(tip) && !slices.Contains(p.Lost, tip) {
+			p.Lost = append(p.Lost, tip)
+		}
+	}
+	if p.State == nil {
+		return
+	}
+	p.judgeTagRefs()
+	if p.State.Session != p.Name {
+		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
+	}
+	for _, e := range p.State.Events {
+		if e.Session != p.State.Session {
+			p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
+		}
+	}
+	for _, d := range p.State.Doubts() {
+		p.find(JournalOrder, string(d.Event.OID), fmt.Sprintf("event %s (%s): %s; an event was left out, moved or made up", d.Event.OID.Short(), d.Event.Kind, d.Text))
+	}
+}
+
+// judgeTagRefs finds the tags that are not as they ought to be, and tells of those that
+// are about no checkpoint of the session.
+func (p *Session) judgeTagRefs() {
+	p.derived, p.odd = p.store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
+	for ref, have := range p.Tags {
+		if have != p.derived[ref] {
+			p.odd[ref] = have
+		}
+	}
+	if len(p.odd) == 0 {
+		return
+	}
+	held := map[name.OID]bool{} // a tag on what is dead is ignored by everybody
+	for _, e := range p.State.Checkpoints {
+		held[e.Commit] = true
+	}
+	for ref, have := range p.odd {
+		if p.derived[ref] == "" && !held[have] {
+			p.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, which is no checkpoint of the session", ref, have.Short()))
+		}
+	}
+}
+
+// JudgeLost says of the tips that were left behind whether the journal was set back or
+// replaced; the caller has read what can still be read of them.
+func (p *Session) JudgeLost(ctx context.Context) error {
+	if p.Chain == nil {
+		return nil
+	}
+	for _, tip := range p.Lost {
+		kind, what := JournalReplaced, "it was replaced by another"
+		lost, err := ReadChain(ctx, p.store, tip)
+		if err != nil {
+			return err
+		}
+		if lost.Has(p.Chain.Tip) {
+			kind, what = JournalRewound, fmt.Sprintf("it was set back to %s", p.Chain.Tip.Short())
+		}
+		p.find(kind, string(tip), fmt.Sprintf("the journal was at %s in this worktree and does not hold that any more: %s", tip.Short(), what))
+	}
+	return nil
+}
+
+// Subject is a checkpoint to be judged: what the journal says of it, and its ref.
+type Subject struct {
+	ID    name.ID
+	Entry *journal.Entry // nil: no event names it
+	Ref   name.OID       // empty: there is no ref
+}
+
+// Commit is the checkpoint's commit: the one that the journal names, else the ref's.
+func (s Subject) Commit() name.OID {
+	if s.Entry != nil && s.Entry.Commit != "" {
+		return s.Entry.Commit
+	}
+	return s.Ref
+}
+
+// Subjects are all checkpoints of the session that are not dead: those that the journal
+// names, in its order, then the refs that it does not name, by id.
+func (p *Session) Subjects() []Subject {
+	var out []Subject
+	if p.State != nil {
+		for _, e := range p.State.Checkpoints {
+			if !e.Dead {
+				out = append(out, Subject{e.Checkpoint, e, p.Refs[e.Checkpoint]})
+			}
+		}
+	}
+	var unnamed []Subject
+	for id, oid := range p.Refs {
+		if p.State == nil || p.State.Entry(id) == nil && !p.State.Dead(id) {
+			unnamed = append(unnamed, Subject{ID: id, Ref: oid})
+		}
+	}
+	slices.SortFunc(unnamed, func(a, b Subject) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return append(out, unnamed...)
+}
+
+// Subject is one checkpoint of the session; false when there is none.
+func (p *Session) Subject(id name.ID) (Subject, bool) {
+	s := Subject{ID: id, Ref: p.Refs[id]}
+	if p.State != nil {
+		s.Entry = p.State.Entry(id)
+	}
+	return s, s.Entry != nil && !s.Entry.Dead || s.Entry == nil && s.Ref != ""
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// A journal that was set back or replaced is whole in itself. What this worktree saw of
+// it before is the witness: the cached journal, and the tips that were left behind.
+
+const (
+	cachePrefix = "journal-"
+	leftPrefix  = "left-"
+	maxLeft     = 16
+)
+
+// Seen lists tips that a session's journal had in this worktree, the newest first. Each
+// of them is an ancestor of the journal's tip, or the journal was set back. It is to be
+// asked before the tip is resolved.
+func (s *Store) Seen(session name.Session) []name.OID {
+	var tips []name.OID
+	if l := s.Cached(session); l != nil {
+		tips = append(tips, l.Tip().OID)
+	}
+	return append(tips, s.left(session)...)
+}
+
+// Cached is the journal of a session as this worktree last had it; nil without one.
+func (s *Store) Cached(session name.Session) *journal.Log {
+	data, err := os.ReadFile(s.newCache(session).path)
+	if err != nil {
+		return nil
+	}
+	l, err := journal.Decode(data)
+	if err != nil {
+		return nil
+	}
+	return l
+}
+
+// Remembered lists the sessions that this worktree has seen a journal of, by name.
+func (s *Store) Remembered() ([]name.Session, error) {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list what was seen: %w", err)
+	}
+	var out []name.Session
+	for _, e := range entries {
+		for _, prefix := range []string{cachePrefix, leftPrefix} {
+			rest, ours := strings.CutPrefix(e.Name(), prefix)
+			if session, err := name.ParseSession(rest); ours && err == nil {
+				out = append(out, session)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// Forget drops what this worktree remembers of a session's journal: its cache, and the
+// tips that were left behind. The next reader starts from the repository.
+func (s *Store) Forget(session name.Session) error {
+	s.mu.Lock()
+	delete(s.kept, session)
+	s.mu.Unlock()
+	for _, prefix := range []string{cachePrefix, leftPrefix} {
+		path, err := s.file(prefix + string(session))
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("forget the journal of %q: %w", session, err)
+		}
+	}
+	return nil
+}
+
+// leave remembers a tip that the journal no longer has. It is only a witness: where it
+// cannot be written, nothing else depends on it.
+func (s *Store) leave(session name.Session, tip name.OID) {
+	tips := s.left(session)
+	if slices.Contains(tips, tip) {
+		return
+	}
+	path, err := s.file(leftPrefix + string(session))
+	if err != nil {
+		return
+	}
+	var b strings.Builder
+	for _, t := range append([]name.OID{tip}, tips[:min(len(tips), maxLeft-1)]...) {
+		b.WriteString(string(t) + "\n")
+	}
+	writeFile(path, []byte(b.String())) //nolint:errcheck // see above
+}
+
+// left reads the tips that were left behind, the newest first.
+func (s *Store) left(session name.Session) []name.OID {
+	path, err := s.file(leftPrefix + string(session))
+	if err != nil {
+		return nil
+	}
+	data, err := os.ReadFile(filepath.Clean(path))
+	if err != nil || len(data) > maxLeft*100 {
+		return nil
+	}
+	var tips []name.OID
+	for line := range strings.Lines(string(data)) {
+		if oid, err := name.ParseOID(strings.TrimSpace(line)); err == nil {
+			tips = append(tips, oid)
+		}
+	}
+	return tips
+}
+
+// Node reads a commit of a journal out of an object.
+func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
+
+// DerivedTags are the tags that a session's checkpoints ought to have, where held are
+// the refs of those that are here.
+func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
+	tags := map[name.Ref]name.OID{}
+	for _, e := range st.Checkpoints {
+		if !e.Live || !e.Milestone || held[e.Checkpoint] == "" {
+			continue
+		}
+		for _, k := range keysOf(e) {
+			if k.step >= 0 {
+				tags[name.TagRef(st.Session, k.step, k.iteration)] = held[e.Checkpoint] // the last one is the newest
+			}
+		}
+	}
+	return tags
+}
+
+// IsTag reports whether a ref has the name of a session's tag.
+func IsTag(session name.Session, ref name.Ref) bool {
+	leaf, ours := strings.CutPrefix(string(ref), name.TagRoot+string(session)+"/")
+	_, ok := parseTagLeaf(leaf)
+	return ours && ok
+}
+
+// WriteFile replaces a small file of this worktree's directory in one step.
+func (s *Store) WriteFile(leaf string, data []byte) error {
+	path, err := s.file(leaf)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(path, data); err != nil {
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	return nil
+}
