@@ -123,7 +123,8 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	if err != nil {
 		return nil, err
 	}
-	untracked := scan.Untracked
+	untracked := without(scan.Untracked, rules.Force) // those are taken whatever the rules say
+	byRule := len(untracked)
 	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
 		more, err := s.ignored(ctx, private, rules)
 		if err != nil {
@@ -138,6 +139,10 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonSpecial})
 	}
 	for _, d := range scan.Nested {
+		if excluded[d] {
+			c.Skipped = append(c.Skipped, Skip{Path: d + "/", Reason: ReasonExcluded})
+			continue
+		}
 		if err := s.nested(ctx, d, c, edits); err != nil {
 			return nil, err
 		}
@@ -154,7 +159,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonExcluded})
 			continue
 		}
-		if i >= len(scan.Untracked) {
+		if i >= byRule {
 			rules.MaxFileSize = math.MaxInt64 // asked for by name
 		}
 		f, err := s.consider(p, false, rules, c)
@@ -167,7 +172,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		if f != nil && f.mode != 0 {
 			c.Touched[p] = true
 			files = append(files, *f)
-			if i >= len(scan.Untracked) {
+			if i >= byRule {
 				c.Ignored = append(c.Ignored, p)
 			}
 		}

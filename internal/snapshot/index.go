@@ -128,12 +128,16 @@ func copyFile(from, to string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
+// whole is the configuration for what writes a private index: git must not fold
+// directories outside of a sparse checkout into one entry again.
+func (s *Shot) whole() []string { return append([]string{"index.sparse=false"}, s.config...) }
+
 // normalise lets git write the private index whole and unsplit. git itself takes
 // care of entries that are as young as the file.
 func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
 	_, err := s.repo.Run(ctx, git.Cmd{
 		Args:   []string{"update-index", "--no-split-index", "--force-write-index"},
-		Config: append([]string{"index.sparse=false"}, s.config...), Env: []string{"GIT_INDEX_FILE=" + p.path},
+		Config: s.whole(), Env: []string{"GIT_INDEX_FILE=" + p.path},
 	})
 	if err != nil {
 		return fmt.Errorf("expand the index: %w", err)
@@ -195,7 +199,7 @@ func (s *Shot) clearBits(ctx context.Context, p *privateIndex) error {
 		}
 		_, err := s.repo.Run(ctx, git.Cmd{
 			Args: []string{"update-index", flag, "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
-			Config: s.config, Env: []string{"GIT_INDEX_FILE=" + p.path},
+			Config: s.whole(), Env: []string{"GIT_INDEX_FILE=" + p.path},
 		})
 		if err != nil {
 			return fmt.Errorf("look at hidden index entries: %w", err)

@@ -313,15 +313,19 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 	return err
 }
 
+// asked are the names for the command line. With a slash at its end git does not list
+// a repository whose parent is one too, where the parent's files are tracked here.
 func asked(names []string) []string {
 	total := 0
-	for _, n := range names {
+	out := make([]string, len(names))
+	for i, n := range names {
 		total += len(n)
+		out[i] = strings.TrimSuffix(n, "/")
 	}
 	if len(names) > askedByName || total > 32<<10 {
 		return nil // everything
 	}
-	return names
+	return out
 }
 
 func contains(list []string, s string) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -346,9 +347,15 @@ func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
 	if err != nil {
 		return err
 	}
+	var stay []string // a file and a path below it do not fit into one index: what is out of scope wins
+	for _, c := range changes {
+		if c.New.Mode == 0 && !p.Scope.Only(c.Path) {
+			stay = append(stay, c.Path)
+		}
+	}
 	edits := map[string]git.Entry{}
 	for _, c := range changes {
-		if p.Scope.Only(c.Path) {
+		if p.Scope.Only(c.Path) && (c.New.Mode == 0 || !slices.ContainsFunc(stay, func(q string) bool { return covers(q, c.Path) || covers(c.Path, q) })) {
 			edits[c.Path] = c.New
 		}
 	}

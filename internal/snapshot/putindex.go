@@ -58,13 +58,18 @@ func (r *Restore) putIndex(ctx context.Context) error {
 func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
 	want := r.intent.Index
 	env := []string{"GIT_INDEX_FILE=" + p.path}
+	config := s.whole()
 	run := func(stdin string, args ...string) error {
-		_, err := s.repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(stdin), Config: s.config, Env: env})
+		_, err := s.repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(stdin), Config: config, Env: env})
 		return err
 	}
 	if p.index.Count == 0 || p.index.Tree != r.intent.IndexTree || len(p.state.Unmerged)+len(p.state.IntentToAdd) > 0 {
 		// read-tree keeps the entry, and its flag, of a path that is the same: an empty
 		// file would stay one that is only intended.
+		// And it holds back where an entry with skip-worktree is not as it is on the disk.
+		if err := mark(run, "--no-skip-worktree", p.state.SkipWorktree); err != nil {
+			return fmt.Errorf("restore the staged state: %w", err)
+		}
 		if out := removals(s.repo, p.state.IntentToAdd); out != "" {
 			if err := run(out, "update-index", "-z", "--index-info"); err != nil {
 				return fmt.Errorf("restore the staged state: %w", err)

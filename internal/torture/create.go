@@ -2,6 +2,8 @@ package torture
 
 import (
 	"encoding/json"
+	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -52,10 +54,13 @@ func (c *run) selected(op Op, m *moment) error {
 		index = filepath.Join(c.host.root, c.indexFile(op.Tree))
 	}
 	for i := 0; i+1 < len(op.Args); i++ {
-		spec := op.Args[i+1]
+		spec, in := op.Args[i+1], path.Join(op.Tree, op.In)
+		if info, err := os.Stat(filepath.Join(c.host.root, in)); err != nil || !info.IsDir() {
+			in = op.Tree
+		}
 		switch op.Args[i] {
 		case "--include-ignored":
-			out, err := c.host.git(op.Tree, index, "ls-files", "-z", "-o", "-i", "--exclude-standard", "--", spec)
+			out, err := c.host.git(in, index, "ls-files", "-z", "--full-name", "-o", "-i", "--exclude-standard", "--", spec)
 			if err != nil {
 				return err
 			}
@@ -65,12 +70,12 @@ func (c *run) selected(op Op, m *moment) error {
 				}
 			}
 		case "--exclude":
-			out, err := c.host.git(op.Tree, index, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", spec)
+			out, err := c.host.git(in, index, "ls-files", "-z", "--full-name", "-c", "-o", "--exclude-standard", "--", spec)
 			if err != nil {
 				return err
 			}
 			for _, p := range split(out) {
-				c.exclude(m, p)
+				c.exclude(m, strings.TrimSuffix(p, "/"))
 			}
 		}
 	}
@@ -84,9 +89,12 @@ func (c *run) exclude(m *moment, p string) {
 	d, present := m.disk[p]
 	present = present && !d.Type.IsDir() // what it holds has names of its own
 	switch {
+	case m.links[p] != "":
+		delete(m.links, p)
+		m.frozen[p] = m.held(p)
 	case captured:
 		m.leaveOut(p, blob(c.hash, n.Data))
-	case m.tracked[p] && !present && m.sparse[p] == "" && m.links[p] == "":
+	case m.tracked[p] && !present && m.sparse[p] == "":
 		m.frozen[p] = m.held(p)
 	}
 }

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -88,14 +89,18 @@ func (m *moment) sameRules(o *moment) bool {
 // comparePart: entries in scope are those of the checkpoint, the others stay.
 func (c *run) comparePart(m *move) error {
 	w, then, after := m.wish, m.to.then, m.then
-	want := map[string]string{}
+	want, stays := map[string]string{}, []string(nil)
 	for _, e := range entries(m.now.listing) {
 		if !w.only(e.path) {
 			want[e.stage+" "+e.path] = e.mode + " " + e.oid
+			stays = append(stays, e.path)
 		}
 	}
+	fits := func(p string) bool { // beside what stays
+		return !slices.ContainsFunc(stays, func(q string) bool { return under(p, q) || under(q, p) })
+	}
 	for _, e := range entries(then.listing) {
-		if w.only(e.path) && e.stage == "0" && !then.intents[e.path] {
+		if w.only(e.path) && e.stage == "0" && !then.intents[e.path] && fits(e.path) {
 			want[e.stage+" "+e.path] = e.mode + " " + e.oid
 		}
 	}

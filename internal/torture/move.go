@@ -35,6 +35,12 @@ func (c *run) undo(op Op, before scene, now *moment) error {
 	if m.to == nil {
 		m.to = &saved{then: now, dead: true}
 	}
+	for p := range m.to.wrote { // taken whatever the rules say
+		if held, out := now.frozen[p]; out && held == "" && !now.tracked[p] && now.disk[p].captures() {
+			delete(now.frozen, p)
+			now.files[p] = now.disk[p]
+		}
+	}
 	m.wish = wish{overwrite: true, indexStays: m.to.worktreeOnly, exact: m.to.left != nil && len(changes(m.to.left.disk, now.disk)) == 0}
 	return c.carryOut(m, "-y", "--json")
 }
@@ -140,6 +146,9 @@ func (c *run) arrived(m *move) error {
 	c.last[m.op.Tree] = &saved{
 		then: m.now, left: m.then, id: got.Safety, session: got.Session, moved: c.moves(m),
 		worktreeOnly: has(m.op.Args, "--worktree-only") || m.to.worktreeOnly && m.op.Verb == "undo",
+	}
+	if m.wish.only == nil {
+		c.last[m.op.Tree].wrote = m.forecast.files
 	}
 	if diff := c.compareDisk(m); len(diff) > 0 {
 		return broken("after %s:\n%s", m.op.Verb, list(diff))

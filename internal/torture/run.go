@@ -63,6 +63,7 @@ type saved struct {
 	// Of a safety checkpoint: how the rollback left the worktree, whether it left the
 	// index alone, and whether it moved HEAD.
 	left         *moment
+	wrote        map[string]node // nil for a rollback of some paths
 	worktreeOnly bool
 	moved        bool
 }
