@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
@@ -100,10 +102,13 @@ func (c *creation) checkTrigger() error {
 	if err != nil {
 		return usage("", "%v", err)
 	}
-	if !o.Enabled && !c.safety {
-		return &Error{Kind: KindNothing, Message: fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", o.Name, o.Off)}
+	switch {
+	case c.safety || o.Name != workflow.TriggerSafety && o.Enabled:
+		return nil
+	case o.Enabled:
+		return usage("a rollback makes them by itself", "a safety checkpoint cannot be asked for")
 	}
-	return nil
+	return &Error{Kind: KindNothing, Message: c.triggerOff(o)}
 }
 
 // accept takes the --state document apart.
@@ -138,6 +143,9 @@ func (c *creation) composeState(prev base) error {
 	if err := c.edit(); err != nil {
 		return err
 	}
+	if err := c.placeSaid(prev); err != nil {
+		return err
+	}
 	facts, err := c.def.Read(r.State)
 	if err != nil {
 		return usage("", "the state is refused: %v", err)
@@ -165,6 +173,55 @@ func (c *creation) composeState(prev base) error {
 	return nil
 }
 
+// placeSaid writes what --status and --error say where the workflow keeps it in the
+// state: the two must not tell different things.
+func (c *creation) placeSaid(prev base) error {
+	in, state := c.def.State.Members, c.record.State
+	if in.Status != "" && c.req.Status != "" {
+		was, now := "", gjson.GetBytes(state, in.Status).String()
+		if c.document == nil && prev.record != nil {
+			was = gjson.GetBytes(prev.record.State, in.Status).String()
+		} else if c.document != nil {
+			was = c.document.Status
+		}
+		if now != was && now != c.req.Status {
+			return usage("leave --status out, or make them agree", "the state says status %q and --status %q", now, c.req.Status)
+		}
+		if state = c.put(in.Status, quote(c.req.Status)); state == nil {
+			return nil // no object: the workflow will say so
+		}
+		c.record.State = state
+	}
+	if in.Error == "" || c.req.Error == nil {
+		return nil
+	}
+	value := errorValue(*c.req.Error)
+	if value == nil {
+		if !gjson.GetBytes(state, in.Error).Exists() {
+			return nil
+		}
+		value = json.RawMessage("null")
+	}
+	if state = c.put(in.Error, value); state != nil {
+		c.record.State = state
+	}
+	return nil
+}
+
+// put is the state with a member, nil where it cannot have one.
+func (c *creation) put(path string, value json.RawMessage) json.RawMessage {
+	state, err := record.Set(c.record.State, path, string(value), record.Limits{})
+	if err != nil {
+		return nil
+	}
+	return state
+}
+
+func quote(text string) json.RawMessage {
+	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
+	return quoted
+}
+
 func first(a, b json.RawMessage) json.RawMessage {
 	if a != nil {
 		return a
@@ -180,8 +237,7 @@ func errorValue(text string) json.RawMessage {
 	if raw, err := record.ParseJSON([]byte(text), record.Limits{}); err == nil {
 		return raw
 	}
-	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
-	return quoted
+	return quote(text)
 }
 
 // edit applies --set, --unset and --metric.
@@ -294,7 +350,7 @@ func (c *creation) check(v store.View, prev base) error {
 	if err != nil {
 		return usage("", "the state is refused: %v", err)
 	}
-	c.record.State, change.New = state, state
+	c.stated, c.record.State, change.New = c.record.State, state, state
 	return c.rejected(c.def.Check(change))
 }
 

@@ -59,11 +59,14 @@ type Listing struct {
 	Total   int // before Limit
 }
 
+// Path is a path of the worktree. One that is not UTF-8 is an object in JSON.
+type Path = record.Path
+
 // FileChange is one path that differs.
 type FileChange struct {
-	Path    string `json:"path"`
+	Path    Path   `json:"path"`
 	Op      string `json:"op"` // added, modified, deleted, renamed, type
-	OldPath string `json:"old_path,omitempty"`
+	OldPath Path   `json:"old_path,omitempty"`
 }
 
 // StateChange is one value of the state that differs.
@@ -93,6 +96,14 @@ type Labelled struct {
 	Label string  `json:"label"`
 }
 
+// Marked is a checkpoint that was pinned or unpinned.
+type Marked struct {
+	Labelled
+	Session name.Session `json:"session"`
+	Pinned  bool         `json:"pinned"`
+	Changed bool         `json:"changed"` // false: it was so already
+}
+
 // CommitLine is one commit between two checkpoints.
 type CommitLine struct {
 	OID     name.OID `json:"oid"`
@@ -117,17 +128,17 @@ func (d *Difference) Differs() bool { return len(d.State)+len(d.Outputs)+len(d.F
 
 // PlanFiles is what a rollback does to the worktree. Paths are sorted.
 type PlanFiles struct {
-	Write   []string `json:"write"` // created or given other content
-	Delete  []string `json:"delete"`
-	Mode    []string `json:"mode"`    // only the executable bit changes
+	Write   []Path   `json:"write"` // created or given other content
+	Delete  []Path   `json:"delete"`
+	Mode    []Path   `json:"mode"`    // only the executable bit changes
 	Risk    []Risk   `json:"risk"`    // what cannot be brought back exactly
 	Discard []string `json:"discard"` // labels (or ids) of the checkpoints it discards
-	Skipped []string `json:"skipped"` // paths that stay untouched by rule
+	Skipped []Path   `json:"skipped"` // paths that stay untouched by rule
 }
 
 // Risk names a path and what is not kept of it.
 type Risk struct {
-	Path   string `json:"path"`
+	Path   Path   `json:"path"`
 	Reason string `json:"reason"`
 }
 
@@ -156,6 +167,8 @@ type RollbackAnswer struct {
 	Pending  json.RawMessage `json:"pending"`
 	NextStep *NextStep       `json:"next_step"`
 	Warnings []string        `json:"warnings,omitempty"`
+
+	Said string `json:"-"` // how the workflow says it; empty: as usual
 }
 
 // NextStep is the step that follows the current one.
@@ -204,9 +217,10 @@ type StatusAnswer struct {
 	UnfinishedRollback *Unfinished   `json:"unfinished_rollback"`
 	Remote             *RemoteStatus `json:"remote"`
 
-	Topic     string `json:"topic,omitempty"`
-	Status    string `json:"status,omitempty"` // of the session
-	Discarded int    `json:"discarded,omitempty"`
+	Topic     string       `json:"topic,omitempty"`
+	Status    string       `json:"status,omitempty"` // of the session when it is closed or paused, else of the current checkpoint
+	Discarded int          `json:"discarded,omitempty"`
+	Closed    name.Session `json:"closed,omitempty"` // the last session, when none is active and that one is over
 }
 
 // Unfinished is a rollback that was cut off.

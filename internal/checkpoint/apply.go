@@ -82,7 +82,12 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 		staged.Cancel()
 		return nil, classify(err)
 	}
-	return r.s.finish(ctx, staged, meta, r.answer)
+	done, err := r.s.finish(ctx, staged, meta, r.answer)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	done.Said = r.said("rolled_back")
+	return done, nil
 }
 
 func (r *Rollback) begin(staged *snapshot.Restore, meta intentMeta) error {
@@ -245,6 +250,7 @@ func (r *Rollback) applyState(ctx context.Context) (*RollbackAnswer, error) {
 		return nil, classify(err)
 	}
 	r.answer.DryRun, r.answer.Safety = false, meta.Safety
+	r.answer.Said = r.said("rolled_back")
 	return r.answer, nil
 }
 

@@ -85,8 +85,18 @@ func damaged(e *journal.Entry, err error) error {
 // same reports whether the new checkpoint says nothing that this one does not.
 func (b base) same(c *creation) bool {
 	return b.record != nil && b.tree == c.capture.Tree && b.record.Git.Index == c.capture.Index.Tree &&
-		bytes.Equal(compact(b.record.State), compact(c.record.State)) && sameOutputs(b.record.Outputs, c.record.Outputs) &&
+		b.sameState(c) && sameOutputs(b.record.Outputs, c.record.Outputs) &&
 		b.record.Status == c.record.Status
+}
+
+// sameState compares what somebody said: what the workflow computes, such as the time
+// that went by, is no change.
+func (b base) sameState(c *creation) bool {
+	if c.document == nil {
+		return bytes.Equal(compact(b.record.State), compact(c.stated))
+	}
+	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
+	return bytes.Equal(compact(before), compact(now))
 }
 
 func compact(raw json.RawMessage) []byte {

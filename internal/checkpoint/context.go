@@ -54,7 +54,7 @@ func (a *ResumeAnswer) Context() string {
 	c.values("Completed", a.Completed)
 	var paths []string
 	for _, f := range a.Changed {
-		paths = append(paths, f.Op+" "+f.Path)
+		paths = append(paths, f.Op+" "+string(f.Path))
 	}
 	c.list("Files that differ from the checkpoint", paths)
 	c.state(a.State)

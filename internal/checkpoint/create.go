@@ -38,6 +38,8 @@ type creation struct {
 	// Of the last build.
 	spot    workflow.Place
 	record  *record.Record
+	stated  json.RawMessage // the state before the workflow computed anything
+	opened  string          // what the session was closed as, when this opens it again
 	written store.Written
 	tag     name.Ref
 }
@@ -80,6 +82,9 @@ func (c *creation) make(ctx context.Context) (*Detail, error) {
 	s.trace("recorded")
 	for _, w := range res.Warnings {
 		s.warn(w)
+	}
+	if c.opened != "" {
+		s.warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
 	}
 	if active, err := s.store.ActiveSession(); err == nil && active == "" {
 		if err := s.store.SetActiveSession(c.session); err != nil {
@@ -218,6 +223,9 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 		start.Time = c.at
 		change.Events = append(change.Events, start)
 	}
+	if err := c.reopen(v, &change); err != nil {
+		return change, err
+	}
 	e, err := c.event(journal.KindCreate)
 	if err != nil {
 		return change, err
@@ -235,6 +243,22 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
 	return change, c.tagChoice(&change)
+}
+
+// reopen opens a session that was closed: what is made in it now must not go with what
+// was over.
+func (c *creation) reopen(v store.View, change *store.Change) error {
+	c.opened = ""
+	if v.State == nil || !isClosed(v.State.Status) || c.safety || !c.req.At.IsZero() {
+		return nil
+	}
+	e, err := c.s.event(journal.KindStatus, c.session)
+	if err != nil {
+		return err
+	}
+	e.Time, e.Status, c.opened = c.at, statusOpen, v.State.Status
+	change.Events = append(change.Events, e)
+	return nil
 }
 
 // tagChoice works out whether the step gets its tag, and which.

@@ -145,7 +145,7 @@ func (s *Service) diffFiles(ctx context.Context, a, b name.OID, paths []string) 
 	out := []FileChange{}
 	for _, c := range changes {
 		if len(paths) == 0 || only(c.Path) {
-			out = append(out, FileChange{Path: c.Path, Op: opOf(c)})
+			out = append(out, FileChange{Path: Path(c.Path), Op: opOf(c)})
 		}
 	}
 	return out, nil

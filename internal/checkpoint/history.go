@@ -67,15 +67,19 @@ func (s *Service) Status(ctx context.Context) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Session = session
 	st, err := s.state(ctx, session)
 	if KindOf(err) == KindNotFound {
-		a.NextAction = "create the first checkpoint"
+		a.Session, a.NextAction = session, "create the first checkpoint"
 		return a, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	if active, err := s.named(""); err == nil && active == "" && isClosed(st.Status) {
+		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
+		return a, nil
+	}
+	a.Session = session
 	return a, s.statusOf(ctx, st, a)
 }
 
@@ -123,6 +127,13 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 	}
 	if a.Changed, err = s.diffFiles(ctx, rec.Snapshot.Tree, tree, nil); err != nil {
 		return err
+	}
+	switch {
+	case isClosed(st.Status):
+		a.NextAction = "nothing: the session is " + st.Status
+		return nil
+	case a.Status == "" || a.Status == statusOpen:
+		a.Status = rec.Status
 	}
 	if a.NextAction = def.NextAction(s.situation(st, base{record: rec})); a.NextAction == "" {
 		a.NextAction = "create the next checkpoint"

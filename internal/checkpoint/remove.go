@@ -180,28 +180,29 @@ func (s *Service) DeleteSession(ctx context.Context, request string) (*Removed, 
 }
 
 // Pin keeps checkpoints from every prune.
-func (s *Service) Pin(ctx context.Context, session string, refs []string) ([]Labelled, error) {
+func (s *Service) Pin(ctx context.Context, session string, refs []string) ([]Marked, error) {
 	return s.mark(ctx, journal.KindPin, session, refs)
 }
 
 // Unpin lets prunes have them again.
-func (s *Service) Unpin(ctx context.Context, session string, refs []string) ([]Labelled, error) {
+func (s *Service) Unpin(ctx context.Context, session string, refs []string) ([]Marked, error) {
 	return s.mark(ctx, journal.KindUnpin, session, refs)
 }
 
-func (s *Service) mark(ctx context.Context, kind journal.Kind, session string, refs []string) ([]Labelled, error) {
+func (s *Service) mark(ctx context.Context, kind journal.Kind, session string, refs []string) ([]Marked, error) {
 	if len(refs) == 0 {
 		refs = []string{"@"}
 	}
 	bySession := map[name.Session][]journal.Event{}
-	out := []Labelled{}
+	out := []Marked{}
 	for _, ref := range refs {
 		f, err := s.resolve(ctx, session, ref)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Labelled{f.entry.Checkpoint, f.entry.Label})
-		if f.entry.Pinned == (kind == journal.KindPin) {
+		pinned := kind == journal.KindPin
+		out = append(out, Marked{Labelled{f.entry.Checkpoint, f.entry.Label}, f.session, pinned, f.entry.Pinned != pinned})
+		if f.entry.Pinned == pinned {
 			continue // it is so already
 		}
 		e, err := s.event(kind, f.session)

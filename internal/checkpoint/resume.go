@@ -30,6 +30,7 @@ type ResumeRequest struct {
 	Type    string // prefix of the session's name
 	Match   string // text in name, topic or description
 	Current []byte // the issue as it is now, JSON
+	From    string // the file that it was read from; it is no change to the worktree
 	Choice  ResumeChoice
 }
 
@@ -67,6 +68,7 @@ type ResumeAnswer struct {
 
 	Decisions  json.RawMessage `json:"-"`
 	Number     string          `json:"-"` // what a person types for the checkpoint
+	Choice     ResumeChoice    `json:"-"` // what was asked for
 	Difference *Difference     `json:"-"` // from the checkpoint's files to those of now
 }
 
@@ -92,9 +94,10 @@ func (s *Service) Resume(ctx context.Context, req ResumeRequest) (*ResumeAnswer,
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.weigh(ctx, req.Current); err != nil {
+	if err := r.weigh(ctx, req); err != nil {
 		return nil, err
 	}
+	r.answer.Choice = req.Choice
 	switch a := r.answer; req.Choice {
 	case ResumeView:
 		return a, nil

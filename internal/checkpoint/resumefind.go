@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/workflow"
 )
 
 // findResumption finds the checkpoint: named, or the newest unfinished session that
@@ -58,7 +59,7 @@ func (s *Service) newestUnfinished(ctx context.Context, req ResumeRequest) (*fou
 	var over *found
 	for _, m := range all {
 		st, err := s.store.State(ctx, m.Session)
-		if err != nil || st.CurrentEntry() == nil || !strings.HasPrefix(string(m.Session), req.Type) {
+		if err != nil || st.CurrentEntry() == nil || !s.isOfType(ctx, st, req.Type) {
 			continue
 		}
 		if req.Match != "" && !s.describes(ctx, st, req.Match) {
@@ -77,10 +78,14 @@ func (s *Service) newestUnfinished(ctx context.Context, req ResumeRequest) (*fou
 	return nil, &Error{Kind: KindNotFound, Message: "there is nothing to resume", Hints: []string{"`git checkpoint session list` shows the sessions"}}
 }
 
-// isOver reports whether a session was closed, or its workflow has come to its end.
+// isOver reports whether a session was closed, its workflow has come to its end, or
+// nothing is left of it.
 func (s *Service) isOver(st *journal.State) bool {
 	if isClosed(st.Status) {
 		return true
+	}
+	if st.CurrentEntry() == nil {
+		return len(st.Tombstones) > 0
 	}
 	def, err := s.definition(st.Workflow)
 	if err != nil {
@@ -105,16 +110,32 @@ func (s *Service) describes(ctx context.Context, st *journal.State, text string)
 	if has(string(st.Session)) || has(st.Topic) {
 		return true
 	}
+	return has(s.factsOf(ctx, st).Topic)
+}
+
+// isOfType reports whether a session's name, or the kind of work that its state names,
+// begins like this.
+func (s *Service) isOfType(ctx context.Context, st *journal.State, prefix string) bool {
+	return strings.HasPrefix(string(st.Session), prefix) || strings.HasPrefix(s.factsOf(ctx, st).Type, prefix)
+}
+
+// factsOf is what the current state of a session says of itself; nothing where it
+// cannot be read.
+func (s *Service) factsOf(ctx context.Context, st *journal.State) workflow.Facts {
+	e := st.CurrentEntry()
 	def, err := s.definition(st.Workflow)
-	if err != nil {
-		return false
+	if err != nil || e == nil {
+		return workflow.Facts{}
 	}
-	rec, _, _, err := s.readRecord(ctx, st.CurrentEntry())
+	rec, _, _, err := s.readRecord(ctx, e)
 	if err != nil {
-		return false
+		return workflow.Facts{}
 	}
 	facts, err := def.Read(rec.State)
-	return err == nil && has(facts.Topic)
+	if err != nil {
+		return workflow.Facts{}
+	}
+	return facts
 }
 
 // read reads the checkpoint, integrity first: the record as the journal has it, and

@@ -17,8 +17,8 @@ import (
 )
 
 // weigh lets the workflow judge the checkpoint and its surroundings.
-func (r *resumption) weigh(ctx context.Context, current []byte) error {
-	s := r.s
+func (r *resumption) weigh(ctx context.Context, req ResumeRequest) error {
+	s, current := r.s, req.Current
 	in := workflow.ResumeInput{Situation: s.situation(r.found.state, base{record: r.record}), Current: current}
 	in.Status = r.status()
 	if len(current) > 0 {
@@ -45,9 +45,10 @@ func (r *resumption) weigh(ctx context.Context, current []byte) error {
 		if changed, err = s.diffFiles(ctx, r.record.Snapshot.Tree, tree, nil); err != nil {
 			return err
 		}
+		changed = s.without(changed, req.From)
 	}
 	for _, c := range changed {
-		in.Changed = append(in.Changed, c.Path)
+		in.Changed = append(in.Changed, string(c.Path))
 	}
 	for _, f := range r.def.Files(r.record.State) {
 		if !s.fileExists(f.Path) {
@@ -59,6 +60,18 @@ func (r *resumption) weigh(ctx context.Context, current []byte) error {
 	a.AgeSeconds = int64(in.Age.Seconds())
 	a.Difference = &Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
 	return nil
+}
+
+// without leaves out a new file that holds nothing of the work.
+func (s *Service) without(changed []FileChange, file string) []FileChange {
+	is, err := os.Stat(file)
+	if file == "" || err != nil {
+		return changed
+	}
+	return slices.DeleteFunc(changed, func(c FileChange) bool {
+		was, err := os.Lstat(filepath.Join(s.repo.WorkTree, filepath.FromSlash(string(c.Path))))
+		return err == nil && c.Op == "added" && os.SameFile(is, was)
+	})
 }
 
 // status is what the session was closed with, in the workflow's own word for it, else

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/workflow"
 )
 
 // Rollback is a rollback or undo, planned. Nothing of it has been done.
@@ -25,6 +26,7 @@ type Rollback struct {
 	forced []string // ignored paths that were captured
 	answer *RollbackAnswer
 	taken  time.Time
+	def    *workflow.Definition
 }
 
 // Answer is the plan as it will be shown.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"git-checkpoint/internal/git"
@@ -18,24 +19,37 @@ func (r *Rollback) answerPlan(ctx context.Context) error {
 	a := &RollbackAnswer{
 		Session: r.to.session, From: r.to.state.Current, DryRun: true, Mode: string(r.req.Mode),
 		State: r.goal.State, Pending: json.RawMessage("[]"),
-		Plan: PlanFiles{Write: []string{}, Delete: []string{}, Mode: []string{}, Risk: []Risk{}, Discard: []string{}, Skipped: []string{}},
+		Plan: PlanFiles{Write: []Path{}, Delete: []Path{}, Mode: []Path{}, Risk: []Risk{}, Discard: []string{}, Skipped: []Path{}},
 	}
 	r.answer = a
 	if r.to.entry != nil {
 		a.To, a.ToLabel = r.to.entry.Checkpoint, r.to.entry.Label
 	}
 	if r.plan != nil {
-		a.Plan.Write, a.Plan.Delete, a.Plan.Mode = r.plan.Paths("write"), r.plan.Paths("delete"), r.plan.Paths("mode")
-		a.Plan.Skipped = append(a.Plan.Skipped, r.plan.Kept...)
+		a.Plan.Write, a.Plan.Delete, a.Plan.Mode = paths(r.plan.Paths("write")), paths(r.plan.Paths("delete")), paths(r.plan.Paths("mode"))
+		a.Plan.Skipped = paths(r.plan.Kept)
 		for _, k := range r.plan.Risk {
-			a.Plan.Risk = append(a.Plan.Risk, Risk{k.Path, k.Reason})
+			a.Plan.Risk = append(a.Plan.Risk, Risk{Path(k.Path), k.Reason})
 		}
 	}
 	r.warnConflicts()
 	if err := r.answerSteps(); err != nil {
 		return err
 	}
-	return r.planBranch(ctx)
+	if err := r.planBranch(ctx); err != nil {
+		return err
+	}
+	a.Said = r.said("rollback_plan")
+	return nil
+}
+
+// paths are names of files as answers give them.
+func paths(names []string) []Path {
+	out := make([]Path, len(names))
+	for i, p := range names {
+		out[i] = Path(p)
+	}
+	return out
 }
 
 // warnConflicts says so when conflict stages come back and the operation that made
@@ -85,9 +99,10 @@ func (r *Rollback) answerSteps() error {
 	if err != nil {
 		return err
 	}
+	r.def = def
 	if r.to.entry != nil {
 		last := r.to.entry.Step
-		if step, ok := def.Next(&last, nil); ok {
+		if step, ok := def.Next(&last, slices.Collect(maps.Keys(r.to.state.Skipped))); ok {
 			r.answer.NextStep = &NextStep{step.Number, step.Name}
 		}
 	}

@@ -25,6 +25,7 @@ func (r *running) succeeded(ctx context.Context) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	a := r.answer
+	a.Message = "" // of a try before
 	create, err := r.withState()
 	if err == nil {
 		a.Created, err = r.s.Create(ctx, create)

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/workflow"
@@ -24,6 +25,16 @@ func (c *creation) confirmation() string {
 	said := c.about()
 	said["files"], said["commit"] = c.record.Files.Total(), c.written.Commit.Short()
 	return c.def.Message("created", said)
+}
+
+// triggerOff says that a trigger makes no checkpoint here.
+func (c *creation) triggerOff(o workflow.Occasion) string {
+	if !own(c.def, "trigger_off") {
+		return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", o.Name, o.Off)
+	}
+	said := c.about()
+	said["trigger"], said["key"] = o.Name, o.Off
+	return c.def.Message("trigger_off", said)
 }
 
 // about is what messages may say of a checkpoint.
@@ -58,4 +69,43 @@ func (c *creation) failed(err error) error {
 // put right.
 func isFailure(k Kind) bool {
 	return k == KindFailed || k == KindRejected || k == KindRefused || k == KindInvalid
+}
+
+// said is what the workflow says of a rollback, "" when it leaves that to the program.
+func (r *Rollback) said(moment string) string {
+	if r.undoes != nil || !own(r.def, moment) {
+		return ""
+	}
+	return r.def.Message(moment, r.about())
+}
+
+// failed adds what the workflow says of a rollback that did not succeed.
+func (r *Rollback) failed(err error) error {
+	var known *Error
+	if r.undoes != nil || !own(r.def, "rollback_failed") || !errors.As(err, &known) {
+		return err
+	}
+	said := r.about()
+	said["error"], said["state"] = known.Error(), known.Message
+	known.Hints = append(strings.Split(r.def.Message("rollback_failed", said), "\n"), known.Hints...)
+	return known
+}
+
+// about is what messages may say of a rollback.
+func (r *Rollback) about() map[string]any {
+	a, rec := r.answer, r.goal
+	said := map[string]any{
+		"session": string(a.Session), "workflow": r.def.Name, "topic": r.to.state.Topic, "reason": r.req.Reason,
+		"from": string(a.From), "to": string(a.To), "label": a.ToLabel, "id": string(a.To),
+		"step": rec.Step, "step_name": rec.StepName, "status": rec.Status, "trigger": rec.Trigger,
+		"reverted": len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode), "discarded": a.Plan.Discard,
+		"left_behind": a.Branch.CommitsLeft, "branch": strings.TrimPrefix(string(a.Branch.Name), "refs/heads/"),
+	}
+	if e := r.to.state.Entry(a.From); e != nil {
+		said["from"] = e.Label
+	}
+	if a.NextStep != nil {
+		said["next_step"], said["next_name"] = a.NextStep.Step, a.NextStep.Name
+	}
+	return said
 }

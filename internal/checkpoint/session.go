@@ -202,7 +202,7 @@ func (s *Service) unfinishedTopic(ctx context.Context, req SessionRequest) error
 		return err
 	}
 	for _, m := range all {
-		if m.Topic != req.Topic || isClosed(m.Status) {
+		if m.Topic != req.Topic || !s.isUnfinished(ctx, m.Session) {
 			continue
 		}
 		if !req.Fresh {
@@ -216,6 +216,22 @@ func (s *Service) unfinishedTopic(ctx context.Context, req SessionRequest) error
 		}
 	}
 	return nil
+}
+
+func (s *Service) isUnfinished(ctx context.Context, session name.Session) bool {
+	st, err := s.store.State(ctx, session)
+	return err == nil && !s.isOver(st)
+}
+
+// Unfinished is the newest session that works on a topic; empty when there is none.
+func (s *Service) Unfinished(ctx context.Context, topic string) (name.Session, error) {
+	all, err := s.Sessions(ctx)
+	for _, m := range all {
+		if topic != "" && m.Topic == topic && s.isUnfinished(ctx, m.Session) {
+			return m.Session, nil
+		}
+	}
+	return "", err
 }
 
 func isClosed(status string) bool {

@@ -52,11 +52,8 @@ func mayCommit(key string) bool {
 
 // get looks a key up; key is "checkpoint.…" in git's spelling.
 func (c *settings) get(key string) (string, bool) {
-	want := variable(key) + "="
-	for i := len(c.env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(c.env[i], want); ok {
-			return v, true
-		}
+	if v := lookupEnv(c.env, variable(key)); v != "" { // an empty one is none
+		return v, true
 	}
 	if v, ok := c.config.Get(key); ok {
 		return v, true

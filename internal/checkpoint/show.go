@@ -18,6 +18,9 @@ import (
 // List answers `list`: one listing per session.
 func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) {
 	var sessions []name.Session
+	if req.Type != "" && req.Session == "" {
+		req.All = true
+	}
 	if req.All {
 		infos, _, err := s.store.Sessions(ctx)
 		if err != nil {
@@ -42,6 +45,11 @@ func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) 
 	}
 	out := []Listing{}
 	for _, session := range sessions {
+		if req.Type != "" {
+			if st, err := s.store.State(ctx, session); err == nil && !s.isOfType(ctx, st, req.Type) {
+				continue
+			}
+		}
 		l, err := s.listSession(ctx, session, req, where)
 		if err != nil {
 			if !req.All {
@@ -142,8 +150,7 @@ func (s *Service) problems(ctx context.Context, st *journal.State) (map[name.ID]
 // keeps applies the filters of `list`.
 func (s *Service) keeps(ctx context.Context, i Item, req ListRequest, where func(json.RawMessage) (bool, error)) (bool, error) {
 	switch {
-	case req.Type != "" && !strings.HasPrefix(string(i.Session), req.Type) && !strings.HasPrefix(i.StepName, req.Type),
-		req.Trigger != "" && i.Trigger != req.Trigger,
+	case req.Trigger != "" && i.Trigger != req.Trigger,
 		req.Status != "" && i.Status != req.Status,
 		req.Step != nil && i.Step != *req.Step,
 		!req.Since.IsZero() && i.CreatedAt.Before(req.Since):

@@ -11,7 +11,7 @@ import (
 type ListCmd struct {
 	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the one that is active here."`
 	All     bool   `xor:"which" help:"List every session."`
-	Type    string `placeholder:"<prefix>" help:"Only sessions whose name begins like this."`
+	Type    string `placeholder:"<prefix>" help:"Only sessions whose name, or kind of work, begins like this; of all, without --session."`
 	Trigger string `placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
 	Status  string `placeholder:"<name>" help:"Only checkpoints with this status."`
 	Step    *int   `placeholder:"<n>" help:"Only checkpoints of this step."`

@@ -2,15 +2,16 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
 )
 
 // PinCmd is pin.
 type PinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to keep."`
 	sessionFlag
+	jsonFlag
 	quietFlag
 }
 
@@ -21,7 +22,7 @@ func (c *PinCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.say("Pinned: %s", labels(pinned))
+		return app.confirmed(answer.Marked(pinned))
 	})
 }
 
@@ -29,6 +30,7 @@ func (c *PinCmd) Run(ctx context.Context, app *App) error {
 type UnpinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints that may go."`
 	sessionFlag
+	jsonFlag
 	quietFlag
 }
 
@@ -39,14 +41,6 @@ func (c *UnpinCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.say("Unpinned: %s", labels(freed))
+		return app.confirmed(answer.Marked(freed))
 	})
-}
-
-func labels(named []checkpoint.Labelled) string {
-	text := make([]string, len(named))
-	for i, n := range named {
-		text[i] = n.Label
-	}
-	return strings.Join(text, ", ")
 }

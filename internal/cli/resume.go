@@ -45,6 +45,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 		if request.Current, err = document(ctx, app, c.Current); err != nil {
 			return err
 		}
+		request.From = c.Current
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := s.Resume(ctx, request)
@@ -52,7 +53,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		if request.Choice == checkpoint.ResumeReport && found.CanResume && !c.Context && !app.json && app.Terminal.Interactive() {
-			return app.resumeMenu(ctx, s, found)
+			return app.resumeMenu(ctx, s, request, found)
 		}
 		if c.Context {
 			if said := app.view.Text(app.Terminal.Out, "", found.Context()); said != nil {
@@ -112,46 +113,56 @@ func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *checkpoin
 	return a.view.Text(a.Terminal.Out, "", strings.Join(lines, ""))
 }
 
-// resumeMenu shows the report to a person and asks what to do.
-func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) error {
-	if err := a.resumed(ctx, s, found); err != nil {
+// resumeMenu shows the report to a person, asks what to do, and does it.
+func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request checkpoint.ResumeRequest, found *checkpoint.ResumeAnswer) error {
+	letter, err := a.resumeChoice(ctx, s, found)
+	if err != nil {
 		return err
+	}
+	request = checkpoint.ResumeRequest{Target: string(found.Session), Current: request.Current, From: request.From}
+	switch letter {
+	case 'd':
+		request.Choice = checkpoint.ResumeDelete
+	case 's':
+		request.Choice = checkpoint.ResumeFresh
+	default:
+		request.Target, request.Choice = string(found.Checkpoint), checkpoint.ResumeAccept
+	}
+	done, err := s.Resume(ctx, request)
+	if err != nil {
+		return err
+	}
+	return a.resumed(ctx, s, done)
+}
+
+// resumeChoice is r, s or d; the details are shown as often as somebody wants them.
+func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) (rune, error) {
+	if err := a.resumed(ctx, s, found); err != nil {
+		return 0, err
 	}
 	choices := []term.Choice{{Letter: 'r', Text: "resume"}, {Letter: 's', Text: "start fresh"}, {Letter: 'v', Text: "view details"}, {Letter: 'd', Text: "delete"}}
 	for {
 		letter, err := a.Terminal.Ask(ctx, "Go on with "+render.Escape(string(found.Session))+"?", choices)
 		if err != nil {
-			return unchosen(err)
+			return 0, unchosen(err)
 		}
-		request := checkpoint.ResumeRequest{Target: string(found.Session)}
 		switch letter {
 		case 'v':
 			shown, err := s.Show(ctx, string(found.Session), string(found.Checkpoint))
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if err := a.tell(a.Terminal.Out, answer.Shown{Detail: shown}); err != nil {
-				return err
+				return 0, err
 			}
-			continue
 		case 'd':
 			plan, err := s.PlanDeleteSession(ctx, string(found.Session))
 			if err != nil {
-				return err
+				return 0, err
 			}
-			if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yesFlag{}); err != nil {
-				return err
-			}
-			request.Choice = checkpoint.ResumeDelete
-		case 's':
-			request.Choice = checkpoint.ResumeFresh
+			return letter, a.confirm(ctx, answer.ToDelete{Removed: plan}, yesFlag{})
 		default:
-			request.Target, request.Choice = string(found.Checkpoint), checkpoint.ResumeAccept
+			return letter, nil
 		}
-		done, err := s.Resume(ctx, request)
-		if err != nil {
-			return err
-		}
-		return a.resumed(ctx, s, done)
 	}
 }

@@ -36,15 +36,50 @@ type SessionStartCmd struct {
 
 // Run starts a session.
 func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
+	request := checkpoint.SessionRequest{Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		started, err := s.StartSession(ctx, checkpoint.SessionRequest{
-			Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh,
-		})
+		if done, err := app.resumeInstead(ctx, s, &request); done || err != nil {
+			return err
+		}
+		started, err := s.StartSession(ctx, request)
 		if err != nil {
 			return err
 		}
 		return app.changed(started, "Session started: %s")
 	})
+}
+
+// resumeInstead shows a person the unfinished session of the same topic and asks: to
+// resume that one is done instead of the start.
+func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request *checkpoint.SessionRequest) (done bool, err error) {
+	if request.Fresh || a.json || !a.Terminal.Interactive() {
+		return false, nil
+	}
+	old, err := s.Unfinished(ctx, request.Topic)
+	if err != nil || old == "" {
+		return false, err
+	}
+	found, _ := s.Resume(ctx, checkpoint.ResumeRequest{Target: string(old)}) //nolint:errcheck // the answer says what is asked and refused
+	if found == nil {
+		return false, nil // nothing to resume there; the start says what it thinks of it
+	}
+	letter, err := a.resumeChoice(ctx, s, found)
+	if err != nil {
+		return false, err
+	}
+	resume := checkpoint.ResumeRequest{Target: string(old), Choice: checkpoint.ResumeAccept}
+	switch letter {
+	case 's':
+		request.Fresh = true
+		return false, nil
+	case 'd':
+		resume.Choice = checkpoint.ResumeDelete
+	}
+	told, err := s.Resume(ctx, resume)
+	if err != nil {
+		return false, err
+	}
+	return letter != 'd', a.resumed(ctx, s, told)
 }
 
 // SessionListCmd is session list.

@@ -18,6 +18,8 @@ import (
 type Facts struct {
 	// ID is the document's own identity, Topic its description.
 	ID, Topic string
+	// Type is what kind of work it is, as `--type` asks for it.
+	Type string
 	// Step is the number of the phase that the document names; nil: none.
 	Step *int
 	// StepName is its name, as the workflow or the document has it.
@@ -124,6 +126,7 @@ func hasOne(record gjson.Result, members []string) bool {
 func (d *Definition) facts(at gjson.Result, m Members, f Facts) Facts {
 	fillText(&f.ID, at, m.ID)
 	fillText(&f.Topic, at, m.Topic)
+	fillText(&f.Type, at, m.Type)
 	fillText(&f.Status, at, m.Status)
 	fillText(&f.Trigger, at, m.Trigger)
 	fillRaw(&f.Error, at, m.Error)

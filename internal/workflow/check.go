@@ -189,9 +189,13 @@ func (d *Definition) checkRule(m *meter, r Rule, vars map[string]any, state json
 		}
 		return Violation{Rule: r.Name, Path: r.Path, Message: "cannot be checked: " + err.Error()}, false
 	}
+	allowed := d.fill(m, d.ruleScope(), r.Allowed, vars)
+	if allowed == "" && r.Allowed != "" {
+		allowed = "nothing"
+	}
 	return Violation{
 		Rule: r.Name, Path: r.Path, Value: d.offending(m, r, vars, state),
-		Allowed: d.fill(m, d.ruleScope(), r.Allowed, vars), Message: d.fill(m, d.ruleScope(), r.Message, vars),
+		Allowed: allowed, Message: d.fill(m, d.ruleScope(), r.Message, vars),
 	}, false
 }
 

@@ -162,6 +162,7 @@ type Form struct {
 type Members struct {
 	ID        string `json:"id,omitempty"`
 	Topic     string `json:"topic,omitempty"`
+	Type      string `json:"type,omitempty"`
 	Step      string `json:"step,omitempty"`
 	StepName  string `json:"step_name,omitempty"`
 	Iteration string `json:"iteration,omitempty"`

@@ -46,6 +46,20 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 	return state, nil
 }
 
+// Underived is a state without the members that Derive computes where given does not
+// have them.
+func (d *Definition) Underived(state, given json.RawMessage) json.RawMessage {
+	for _, rule := range d.Derivations {
+		if gjson.GetBytes(given, rule.Path).Exists() || !gjson.GetBytes(state, rule.Path).Exists() {
+			continue
+		}
+		if less, err := sjson.DeleteBytes(append([]byte{}, state...), rule.Path); err == nil {
+			state = less
+		}
+	}
+	return state
+}
+
 // isGiven reports whether somebody said what stands at path.
 func isGiven(path string, c Change, given json.RawMessage) bool {
 	if len(given) > 0 && gjson.GetBytes(given, path).Exists() {

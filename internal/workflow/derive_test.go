@@ -18,7 +18,7 @@ func TestMetricsAreComputedFromTasks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const want = `{"elapsed_time":"4m30s","estimated_remaining":"3m0s","progress_percent":50,"tasks_completed":3,"tasks_total":6}`
+			const want = `{"elapsed_time":"4m30s","estimated_remaining":"3m0s","progress_percent":60,"tasks_completed":3,"tasks_total":5}`
 			if got := string(encode(value(rawAt(state, "metrics")))); got != want {
 				t.Errorf("metrics are %s, want %s", got, want)
 			}

@@ -131,7 +131,7 @@ func TestAnswersOfWorkflows(t *testing.T) {
 	resumes := map[string]answers{
 		"default":      {"complete": over, "completed": over, "failed": failed, "abandoned": abandoned, "in_progress": "resume||||"},
 		"go-team":      {"complete": over, "failed": failed, "abandoned": abandoned, "paused": "resume|requirements is done, next is architecture|||"},
-		"ultra-create": {"complete": over, "failed": failed, "abandoned": abandoned, "paused": "resume|0 tasks pending|||"},
+		"ultra-create": {"complete": over, "failed": failed, "abandoned": abandoned, "paused": "resume|pending tasks: 0|||"},
 		"crunch":       {"complete": over, "failed": failed, "abandoned": abandoned, "in_progress": "resume|phase |||"},
 		"orchestrate":  {"completed": over, "failed": failed, "abandoned": abandoned, "in_progress": "resume||||"},
 	}

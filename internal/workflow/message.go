@@ -3,6 +3,7 @@ package workflow
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/types"
 )
@@ -39,7 +40,17 @@ func (d *Definition) Message(key string, values map[string]any) string {
 	for _, name := range messageVariables() {
 		vars[name] = plain(values[name])
 	}
-	return d.fill(newMeter(), messageScope(), source, vars)
+	return tidy(d.fill(newMeter(), messageScope(), source, vars))
+}
+
+// tidy takes out the gaps that values leave which are not there.
+func tidy(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		start := len(line) - len(strings.TrimLeft(line, " "))
+		lines[i] = line[:start] + strings.Join(strings.Fields(line[start:]), " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plain turns a caller's value into one of the kinds that expressions know.

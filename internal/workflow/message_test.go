@@ -28,7 +28,7 @@ func TestMessages(t *testing.T) {
 					t.Errorf("%s is %q, want %q", key, got, want)
 				}
 			}
-			if got := d.Message("created", map[string]any{"label": "{session}", "files": nil}); got != "✓ Checkpoint created: {session}\nFiles:  | Git: " {
+			if got := d.Message("created", map[string]any{"label": "{session}", "files": nil}); got != "✓ Checkpoint created: {session}\nFiles: | Git:" {
 				t.Errorf("values are not templates: %q", got)
 			}
 			if d.Message("no such", nil) != "" {

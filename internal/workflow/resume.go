@@ -237,5 +237,5 @@ func (d *Definition) NextAction(s Situation) string {
 	if source == "" {
 		return ""
 	}
-	return d.newEvaluation(s, nil).fill(source)
+	return tidy(d.newEvaluation(s, nil).fill(source))
 }

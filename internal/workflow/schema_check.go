@@ -142,6 +142,14 @@ func innermost(err error) string {
 		return "is not one of the values allowed"
 	case "pattern":
 		return "does not match the pattern"
+	case "minimum", "exclusiveMinimum":
+		return "is too small"
+	case "maximum", "exclusiveMaximum":
+		return "is too large"
+	case "minLength", "minItems", "minProperties":
+		return "is too short"
+	case "maxLength", "maxItems", "maxProperties":
+		return "is too long"
 	}
 	return shorten(err.Error(), maxValue)
 }

@@ -89,9 +89,9 @@ func rollback() *checkpoint.RollbackAnswer {
 	return &checkpoint.RollbackAnswer{
 		Session: "demo", From: fifth, To: third, ToLabel: "cp-03-architecture", Safety: "cp-05-20261120T095500000Z-dddd", Mode: "all",
 		Plan: checkpoint.PlanFiles{
-			Write: []string{"main.go", "src/a b.go"}, Delete: []string{"new.go"}, Mode: []string{"run.sh"},
+			Write: []checkpoint.Path{"main.go", "src/a b.go"}, Delete: []checkpoint.Path{"new.go"}, Mode: []checkpoint.Path{"run.sh"},
 			Risk:    []checkpoint.Risk{{Path: "big.bin", Reason: "content of a filter lies outside git"}},
-			Discard: []string{"cp-04-implementation", "cp-05-testing"}, Skipped: []string{"vendor/nested"},
+			Discard: []string{"cp-04-implementation", "cp-05-testing"}, Skipped: []checkpoint.Path{"vendor/nested"},
 		},
 		Branch:   checkpoint.BranchPlan{Name: "refs/heads/main", From: commit, To: head, CommitsLeft: 2},
 		Pending:  json.RawMessage(`[{"id": "k4", "agent": "tester"}]`),
@@ -193,7 +193,7 @@ func TestGoldens(t *testing.T) {
 func TestTamed(t *testing.T) {
 	const hostile = "a\x1b]0;evil\x07\u202eb\x9bc\rd"
 	r := rollback()
-	r.ToLabel, r.Session, r.Plan.Write, r.Plan.Discard = hostile, hostile, []string{hostile}, []string{hostile}
+	r.ToLabel, r.Session, r.Plan.Write, r.Plan.Discard = hostile, hostile, []checkpoint.Path{hostile}, []string{hostile}
 	r.Plan.Risk, r.NextStep.Name = []checkpoint.Risk{{Path: hostile, Reason: hostile}}, hostile
 	r.Pending, r.Branch.Name = json.RawMessage(`["`+"\u009b\u202e"+`"]`), hostile
 	d := detail()

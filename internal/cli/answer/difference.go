@@ -122,7 +122,7 @@ func (p *page) files(title string, changes []checkpoint.FileChange) {
 		if c.OldPath != "" {
 			path = c.OldPath + " → " + c.Path
 		}
-		rows = append(rows, fileRow(c.Op, path))
+		rows = append(rows, fileRow(c.Op, string(path)))
 	}
 	p.section(title, []render.Column{{}, {Min: 20}}, rows)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
@@ -71,6 +72,7 @@ func (p *page) report(r *checkpoint.ResumeAnswer) {
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
 		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + p.view.Time(r.CreatedAt))}}},
+		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},
 		field{"Goes on at", say(r.ResumePoint)},
@@ -95,6 +97,19 @@ func (p *page) report(r *checkpoint.ResumeAnswer) {
 	if len(r.Changed) > 0 {
 		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
 	}
+	if r.Choice == checkpoint.ResumeView {
+		p.members("State", r.State)
+	} else if r.CanResume && p.view.Layout != render.Aligned {
+		p.line(plain("Choices: --accept resumes, --fresh starts anew, --view shows the details, --delete deletes"))
+	}
+}
+
+// age is how old a checkpoint is, in whole seconds at least.
+func age(seconds int64) string {
+	if seconds == 0 {
+		return "0s"
+	}
+	return render.Duration(time.Duration(seconds) * time.Second)
 }
 
 func (p *page) warnings(texts []string) {

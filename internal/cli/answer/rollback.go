@@ -24,6 +24,7 @@ func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
 // Text writes target, state, files, what is at risk, discarded and left behind.
 func (a Planned) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Plan
+	p.text("", r.Said)
 	p.fields(
 		field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}},
 		field{"Brings", say(brings(r))},
@@ -34,23 +35,23 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 	)
 	var rows [][]render.Cell
 	for _, path := range r.Plan.Write {
-		rows = append(rows, []render.Cell{cell(render.Normal, "write"), cell(render.Normal, path)})
+		rows = append(rows, []render.Cell{cell(render.Normal, "write"), cell(render.Normal, string(path))})
 	}
 	for _, path := range r.Plan.Delete {
-		rows = append(rows, []render.Cell{cell(render.Removed, "delete"), cell(render.Removed, path)})
+		rows = append(rows, []render.Cell{cell(render.Removed, "delete"), cell(render.Removed, string(path))})
 	}
 	for _, path := range r.Plan.Mode {
-		rows = append(rows, []render.Cell{cell(render.Normal, "mode"), cell(render.Normal, path)})
+		rows = append(rows, []render.Cell{cell(render.Normal, "mode"), cell(render.Normal, string(path))})
 	}
 	p.section("Files ("+amounts(r, "to write", "to delete", "to change mode")+")", []render.Column{{}, {Min: 20}}, rows)
 	rows = nil
 	for _, risk := range r.Plan.Risk {
-		rows = append(rows, []render.Cell{cell(render.Warning, risk.Path), cell(render.Normal, risk.Reason)})
+		rows = append(rows, []render.Cell{cell(render.Warning, string(risk.Path)), cell(render.Normal, risk.Reason)})
 	}
 	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rows)
 	rows = nil
 	for _, path := range r.Plan.Skipped {
-		rows = append(rows, []render.Cell{cell(render.Dim, path)})
+		rows = append(rows, []render.Cell{cell(render.Dim, string(path))})
 	}
 	p.section("Left alone", []render.Column{{Min: 20}}, rows)
 	return p.err
@@ -83,7 +84,11 @@ func (a Undone) Text(w io.Writer, v render.View) error {
 }
 
 func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
-	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+verb+": "), render.Span{Role: render.ID, Text: target(r)})
+	if r.Said != "" {
+		p.text("", r.Said)
+	} else {
+		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+verb+": "), render.Span{Role: render.ID, Text: target(r)})
+	}
 	figures := amounts(r, "written", "deleted", "changed in mode")
 	if figures == "" {
 		figures = "none changed"
@@ -96,7 +101,7 @@ func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
 		p.line(plain("Branch: " + branchDone(r, p.view)))
 	}
 	p.pending(r.Pending)
-	if r.NextStep != nil {
+	if r.NextStep != nil && r.Said == "" {
 		p.line(plain("Next: step "+strconv.Itoa(r.NextStep.Step)), plain(spaceBefore(r.NextStep.Name)))
 	}
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))

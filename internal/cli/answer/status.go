@@ -23,6 +23,11 @@ func (a Stands) JSON(w io.Writer) error {
 // Text writes where the job stands and what comes next.
 func (a Stands) Text(w io.Writer, v render.View) error {
 	p, s := &page{w: w, view: v}, a.Status
+	if s.Closed != "" {
+		p.line(plain("No session is active here; the last one, "), render.Span{Role: render.ID, Text: string(s.Closed)}, plain(", is "+s.Status+"."))
+		p.fields(field{"Branch", say(branchName(s.Branch))}, field{"Next", say("git checkpoint session start <name>")})
+		return p.err
+	}
 	if s.Session == "" {
 		p.line(plain("No session here yet; the first checkpoint starts one."))
 		p.fields(field{"Branch", say(branchName(s.Branch))})

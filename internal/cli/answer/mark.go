@@ -1,0 +1,36 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Marked is what pin and unpin answer.
+type Marked []checkpoint.Marked
+
+// JSON writes a line for each checkpoint.
+func (a Marked) JSON(w io.Writer) error {
+	for _, m := range a {
+		if err := render.JSON(w, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text names them.
+func (a Marked) Text(w io.Writer, v render.View) error {
+	p, verb := &page{w: w, view: v}, "Unpinned: "
+	labels := make([]string, len(a))
+	for i, m := range a {
+		labels[i] = m.Label
+		if m.Pinned {
+			verb = "Pinned: "
+		}
+	}
+	p.done(verb+strings.Join(labels, ", "), "")
+	return p.err
+}
