@@ -234,6 +234,7 @@ type Unfinished struct {
 type RemoteStatus struct {
 	Name     string     `json:"name"`
 	LastSync *time.Time `json:"last_sync"`
+	Auto     string     `json:"auto,omitempty"` // what the last push in the background ended with
 }
 
 // ManifestEntry is one checkpoint of a session's manifest.

@@ -67,6 +67,7 @@ func (s *Service) Status(ctx context.Context) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.Remote = s.lastSync()
 	st, err := s.state(ctx, session)
 	if KindOf(err) == KindNotFound {
 		a.Session, a.NextAction = session, "create the first checkpoint"

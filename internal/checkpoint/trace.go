@@ -13,7 +13,9 @@ var Failpoints = []string{
 	"captured", "written", "recorded", // create
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
 	"aside", "emptied", "place", "mode", "index built", "index", "head", "event", "finished",
-	"dropped", // delete and prune
+	"dropped",           // delete and prune
+	"fetched", "united", // fetch
+	"planned push", "sent", "journal sent", "notes sent", // push
 }
 
 // trace is called between the steps of everything that must survive a kill.

@@ -37,6 +37,13 @@ type grammar struct {
 	Pin     PinCmd     `cmd:"" group:"keep" help:"Keep checkpoints from being pruned."`
 	Unpin   UnpinCmd   `cmd:"" group:"keep" help:"Let checkpoints be pruned again."`
 
+	Push   PushCmd   `cmd:"" group:"travel" help:"Send checkpoints to a remote."`
+	Fetch  FetchCmd  `cmd:"" group:"travel" help:"Bring checkpoints from a remote, and join them with those here."`
+	Sync   SyncCmd   `cmd:"" group:"travel" help:"Fetch, then push."`
+	Remote RemoteCmd `cmd:"" group:"travel" help:"Compare with a remote."`
+	Export ExportCmd `cmd:"" group:"travel" help:"Write sessions into a file."`
+	Import ImportCmd `cmd:"" group:"travel" help:"Read sessions from a file."`
+
 	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check the definitions of workflows."`
 	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run what a person typed in a chat, if it is ours."`
 	Init       InitCmd       `cmd:"" group:"setup" help:"Prepare this repository (optional)."`
@@ -80,6 +87,7 @@ func groups() []kong.Group {
 		{Key: "back", Title: "Going back:"},
 		{Key: "proof", Title: "Trusting it:"},
 		{Key: "keep", Title: "Sessions and what is kept:"},
+		{Key: "travel", Title: "Between machines:"},
 		{Key: "setup", Title: "Setting up:"},
 	}
 }

@@ -32,6 +32,8 @@ func manPage() ManPage {
 			{"checkpoint.enabled", "Whether checkpoints are made here at all. Default: true."},
 			{"checkpoint.session", "Session to use when none is named or active."},
 			{"checkpoint.workflow", "Workflow of sessions that start without one."},
+			{"checkpoint.remote", "Remote to push to and fetch from. Default: the branch's, else origin."},
+			{"checkpoint.refPrefix", "Where refs/checkpoints/ is at remotes that take no such refs, as refs/heads/checkpoints/."},
 			{"checkpoint.tag", "Whether a milestone gets a tag. Default: true."},
 			{"checkpoint.maxFileSize", "Larger files are left out, and listed. Default: 100m."},
 			{"checkpoint.maxRecordSize", "A larger record is refused. Default: 50m."},

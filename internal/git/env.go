@@ -52,3 +52,6 @@ func lookup(env []string, key string) string {
 	}
 	return ""
 }
+
+// Getenv is a variable of the environment that git processes get, "" without one.
+func (r *Repo) Getenv(key string) string { return lookup(r.env, key) }

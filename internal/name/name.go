@@ -139,6 +139,9 @@ func CheckpointRef(s Session, id ID) Ref { return Ref(CheckpointRoot + string(s)
 // JournalRef is refs/checkpoints/<session>/journal.
 func JournalRef(s Session) Ref { return Ref(CheckpointRoot + string(s) + "/journal") }
 
+// ArchiveRef is refs/checkpoints/<session>/archive.
+func ArchiveRef(s Session) Ref { return Ref(CheckpointRoot + string(s) + "/archive") }
+
 // TagRef is refs/tags/checkpoint/<session>/step-<N>[.<iteration>].
 func TagRef(s Session, step int, iteration string) Ref {
 	r := fmt.Sprintf("%s%s/step-%d", TagRoot, s, step)

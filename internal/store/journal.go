@@ -22,8 +22,11 @@ func (a *attempt) writeJournal(ctx context.Context) error {
 			return errors.New("write journal: the base of the change does not hold the session's journal")
 		}
 		log = a.change.Base
-		if err := a.writable(log.Fold()); err != nil {
-			return err
+		// What a later version wrote can be brought here; nothing goes on top of it.
+		if len(a.change.Events) > 0 {
+			if err := a.writable(log.Fold()); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range a.change.Events {

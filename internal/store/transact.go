@@ -23,9 +23,21 @@ const suspicious = 3
 // A *MissingObjectsError comes with a Result: the refs are written, and what they
 // need is not all there.
 func (s *Store) Transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
-	start := time.Now()
+	return s.transact(ctx, build, attempt{store: s, session: session})
+}
+
+// Bring is Transact for what comes from elsewhere. It may bring events of a later
+// version, also into a session that has some; nothing is written on top of these.
+func (s *Store) Bring(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
+	return s.transact(ctx, build, attempt{store: s, session: session, brings: true})
+}
+
+func (s *Store) transact(ctx context.Context, build func(context.Context, View) (Change, error), fresh attempt) (Result, error) {
+	start, session := time.Now(), fresh.session
 	for try := 1; ; try++ {
-		a := &attempt{store: s, session: session, wary: try > suspicious}
+		a := new(attempt)
+		*a = fresh
+		a.wary = try > suspicious
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
@@ -67,6 +79,7 @@ type attempt struct {
 	store   *Store
 	session name.Session
 	wary    bool // looks for refs that are in the way
+	brings  bool // see Bring
 
 	journal name.OID       // as read
 	cache   *cache         // nil: no journal yet
@@ -102,6 +115,11 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 	}
 	if err := a.change.check(); err != nil {
 		return fmt.Errorf("change session %q: %w", a.session, err)
+	}
+	if a.brings && a.before != nil && a.change.Base == nil && len(a.change.Events) > 0 {
+		if err := a.writable(a.before); err != nil {
+			return err
+		}
 	}
 	a.written = map[name.OID]object{}
 	for _, c := range a.change.Create {
@@ -156,6 +174,9 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 	}
 	v.Log, v.Tip, v.State = a.cache.log, a.journal, a.cache.fold()
 	a.before = v.State
+	if a.brings {
+		return v, nil
+	}
 	return v, a.writable(v.State)
 }
 

@@ -83,10 +83,14 @@ func (p *page) section(title string, columns []render.Column, rows [][]render.Ce
 }
 
 func (p *page) cut(rows [][]render.Cell) (shown [][]render.Cell, more int) {
-	if p.view.Layout == render.Tabbed || len(rows) <= listed {
+	return p.cutTo(rows, listed)
+}
+
+func (p *page) cutTo(rows [][]render.Cell, most int) (shown [][]render.Cell, more int) {
+	if p.view.Layout == render.Tabbed || len(rows) <= most {
 		return rows, 0
 	}
-	return rows[:listed], len(rows) - listed
+	return rows[:most], len(rows) - most
 }
 
 type field struct {

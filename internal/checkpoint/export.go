@@ -1,0 +1,283 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/archive"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+)
+
+// ExportRequest is what `export` was asked for.
+type ExportRequest struct {
+	Path     string   // file or directory; "-": Out
+	Sessions []string // none: all
+	Since    string   // an earlier bundle: what it has is left out
+	Out      io.Writer
+}
+
+// Exported is what `export` answers.
+type Exported struct {
+	File        string         `json:"file"`
+	Format      string         `json:"format"`
+	Sessions    []name.Session `json:"sessions"`
+	Checkpoints int            `json:"checkpoints"`
+	Bytes       int64          `json:"bytes"`
+}
+
+// parcel is a bundle on its way: its header, and what its pack has to hold.
+type parcel struct {
+	s        *Service
+	header   archive.Header
+	without  []name.OID // what the other side has
+	sessions []name.Session
+	listing  *remote.Listing
+	count    int
+	session  map[name.Session]*joined
+}
+
+// ExportBundle writes a git bundle with everything that the sessions are.
+func (s *Service) ExportBundle(ctx context.Context, req ExportRequest) (*Exported, error) {
+	p, err := s.pack(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return p.save(req, "bundle", func(w io.Writer) error { return p.write(ctx, w) })
+}
+
+// pack fixes what a bundle holds: journals, checkpoints, and notes of these alone.
+func (s *Service) pack(ctx context.Context, req ExportRequest) (*parcel, error) {
+	p := &parcel{s: s, header: archive.Header{Format: s.repo.Format}, session: map[name.Session]*joined{}}
+	var chosen []name.Session
+	for _, text := range req.Sessions {
+		session, err := name.ParseSession(text)
+		if err != nil {
+			return nil, usage("", "%v", err)
+		}
+		chosen = append(chosen, session)
+	}
+	refs, err := s.repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return nil, classify(err)
+	}
+	p.listing = remote.NewListing()
+	for _, r := range refs {
+		p.listing.Add(r.Ref, r.OID)
+	}
+	p.listing.Keep(chosen)
+	for _, session := range chosen {
+		if p.listing.Sessions[session] == nil {
+			return nil, s.unknownSession(ctx, session)
+		}
+	}
+	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
+		return nil, &Error{Kind: KindNotFound, Message: "there is no session to export"}
+	}
+	had, err := earlierBundle(req.Since)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.choose(ctx, had); err != nil {
+		return nil, err
+	}
+	return p, p.needs(ctx)
+}
+
+// earlierBundle reads the refs of an earlier bundle.
+func earlierBundle(file string) (map[name.Ref]name.OID, error) {
+	had := map[name.Ref]name.OID{}
+	if file == "" {
+		return had, nil
+	}
+	header, closeFile, _, err := openBundle(file)
+	if err != nil {
+		return nil, err
+	}
+	closeFile()
+	for _, r := range header.Refs {
+		had[r.Name] = r.OID
+	}
+	return had, nil
+}
+
+// choose lists the refs, those aside that an earlier bundle has.
+func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
+	add := func(ref name.Ref, oid name.OID) {
+		if oid != "" && had[ref] != oid {
+			p.header.Refs = append(p.header.Refs, archive.Ref{Name: ref, OID: oid})
+		}
+	}
+	notes := map[string]git.Entry{}
+	for _, session := range p.sessions {
+		of := p.listing.Sessions[session]
+		j, err := p.s.journalOf(ctx, session)
+		if err != nil {
+			return err
+		}
+		p.session[session] = j
+		add(name.JournalRef(session), of.Journal)
+		add(name.ArchiveRef(session), of.Archive)
+		for id, commit := range of.Checkpoints {
+			if st := j.fold(); st != nil && st.Dead(id) {
+				continue
+			}
+			add(name.CheckpointRef(session, id), commit)
+			p.count++
+			if blob, err := p.s.store.RecordBlob(ctx, commit); err == nil {
+				notes[string(commit[:2])+"/"+string(commit[2:])] = git.Entry{Mode: git.ModeFile, OID: blob}
+			}
+		}
+	}
+	if len(notes) > 0 && len(p.header.Refs) > 0 {
+		oid, err := p.notes(ctx, notes)
+		if err != nil {
+			return err
+		}
+		add(name.NotesRef, oid)
+	}
+	for _, oid := range had {
+		if p.s.exists(ctx, oid) {
+			p.without = append(p.without, oid)
+		}
+	}
+	slices.Sort(p.without)
+	slices.SortFunc(p.header.Refs, func(a, b archive.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	if len(p.header.Refs) == 0 {
+		return &Error{Kind: KindNothing, Message: "the earlier bundle has everything already"}
+	}
+	return nil
+}
+
+// notes makes a notes commit that depends on nothing but what is exported, so that the
+// same sessions give the same bytes on every machine.
+func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
+	tree, err := p.s.repo.EditTree(ctx, "", entries)
+	if err != nil {
+		return "", classify(err)
+	}
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost"}
+	for _, j := range p.session {
+		if st := j.fold(); st != nil && st.UpdatedAt.After(by.When) {
+			by.When = st.UpdatedAt.UTC()
+		}
+	}
+	if by.When.Unix() < 0 {
+		by.When = by.When.AddDate(1969, 0, 0)
+	}
+	oid, err := p.s.repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
+	return oid, classify(err)
+}
+
+// needs finds the commits that the reader must have already.
+func (p *parcel) needs(ctx context.Context) error {
+	if len(p.without) == 0 {
+		return nil
+	}
+	res, err := p.s.repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: strings.NewReader(p.revisions())})
+	if err != nil {
+		return classify(err)
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		if oid, is := strings.CutPrefix(strings.TrimSpace(line), "-"); is {
+			p.header.Needs = append(p.header.Needs, name.OID(oid))
+		}
+	}
+	slices.Sort(p.header.Needs)
+	return nil
+}
+
+func (p *parcel) revisions() string {
+	var in strings.Builder
+	for _, r := range p.header.Refs {
+		fmt.Fprintf(&in, "%s\n", r.OID)
+	}
+	for _, oid := range p.without {
+		fmt.Fprintf(&in, "^%s\n", oid)
+	}
+	return in.String()
+}
+
+// write writes the bundle. Nothing of how this repository happens to be packed gets
+// into it.
+func (p *parcel) write(ctx context.Context, w io.Writer) error {
+	if _, err := w.Write(p.header.Encode()); err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	args := []string{"pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--no-reuse-delta", "--no-reuse-object", "--delta-base-offset",
+		"--window=10", "--depth=50", "--compression=6", "--no-use-bitmap-index"}
+	if len(p.without) > 0 {
+		args = append(args, "--thin")
+	}
+	_, err := p.s.repo.Run(ctx, git.Cmd{
+		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
+		Stdin: strings.NewReader(p.revisions()), Stdout: w,
+	})
+	if err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	return nil
+}
+
+// save writes a file in one step, or to the stream that was asked for.
+func (p *parcel) save(req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
+	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
+	if req.Path == "-" {
+		sized := &sized{w: req.Out}
+		err := write(sized)
+		out.Bytes = sized.n
+		return out, classify(err)
+	}
+	if info, err := os.Stat(req.Path); err == nil && info.IsDir() {
+		return nil, usage("give the name of a file in it", "%q is a directory", req.Path)
+	}
+	f, err := os.CreateTemp(dirOf(req.Path), ".git-checkpoint-export-")
+	if err != nil {
+		return nil, classify(err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it is gone when all went well
+	sized := &sized{w: f}
+	err = write(sized)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), req.Path)
+	}
+	out.Bytes = sized.n
+	return out, classify(err)
+}
+
+type sized struct {
+	w io.Writer
+	n int64
+}
+
+func (s *sized) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	s.n += int64(n)
+	return n, err
+}
+
+func dirOf(path string) string {
+	if i := strings.LastIndexByte(path, os.PathSeparator); i > 0 {
+		return path[:i]
+	} else if i == 0 {
+		return string(os.PathSeparator)
+	}
+	return "."
+}
+
+// memberOf is a bundle in memory, for the formats that hold one.
+func (p *parcel) inMemory(ctx context.Context) ([]byte, error) {
+	var b bytes.Buffer
+	err := p.write(ctx, &b)
+	return b.Bytes(), err
+}

@@ -1,0 +1,19 @@
+package checkpoint
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/git"
+)
+
+// permissions are what a file of a tree may do.
+func permissions(e git.Entry) fs.FileMode {
+	if e.Mode == git.ModeExec {
+		return 0o755
+	}
+	return 0o644
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

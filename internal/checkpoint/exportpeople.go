@@ -1,0 +1,213 @@
+package checkpoint
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/archive"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// ExportTar writes a tar for people: manifests, histories, records, outputs and files of
+// each checkpoint, and the bundle, from which `import` reads.
+func (s *Service) ExportTar(ctx context.Context, req ExportRequest) (*Exported, error) {
+	p, err := s.pack(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := p.inMemory(ctx)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return p.save(req, "tar", func(w io.Writer) error {
+		t := archive.NewWriter(w, compressionOf(req.Path))
+		if err := t.Stream(archive.BundleMember, p.newest(), int64(len(bundle)), bytes.NewReader(bundle)); err != nil {
+			return err
+		}
+		for _, session := range p.sessions {
+			if err := p.tarSession(ctx, t, session); err != nil {
+				return err
+			}
+		}
+		return t.Close()
+	})
+}
+
+// compressionOf goes by the name of the file.
+func compressionOf(path string) archive.Compression {
+	if strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".tgz") {
+		return archive.Gzip
+	}
+	return archive.Plain
+}
+
+// newest is the time of the newest event: files of an export carry times of what they
+// hold, not of the clock.
+func (p *parcel) newest() time.Time {
+	var at time.Time
+	for _, j := range p.session {
+		if st := j.fold(); st != nil && st.UpdatedAt.After(at) {
+			at = st.UpdatedAt
+		}
+	}
+	return at
+}
+
+// entries are the checkpoints of a session in the order of the journal that are here.
+func (p *parcel) entries(session name.Session) []*journal.Entry {
+	st := p.session[session].fold()
+	if st == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(st.Checkpoints), func(e *journal.Entry) bool {
+		return e.Dead || p.listing.Sessions[session].Checkpoints[e.Checkpoint] != e.Commit
+	})
+}
+
+func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, session name.Session) error {
+	st := p.session[session].fold()
+	if st == nil {
+		return nil
+	}
+	m := *p.s.manifest(st)
+	m.Active = false // a fact of this worktree
+	manifest, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := t.File(string(session)+"/manifest.json", 0o644, st.UpdatedAt, append(manifest, '\n')); err != nil {
+		return err
+	}
+	var history bytes.Buffer
+	for _, e := range st.Events {
+		if err := writeLine(&history, "event", historyLine(e)); err != nil {
+			return err
+		}
+	}
+	if err := t.File(string(session)+"/history.jsonl", 0o644, st.UpdatedAt, history.Bytes()); err != nil {
+		return err
+	}
+	for _, e := range p.entries(session) {
+		if err := p.tarCheckpoint(ctx, t, session, e); err != nil {
+			return fmt.Errorf("export %s: %w", e.Label, err)
+		}
+	}
+	return nil
+}
+
+// tarCheckpoint writes the record, the outputs and the files. A symbolic link is a file
+// that holds its target, so that unpacking the tar leads nowhere.
+func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
+	dir := string(session) + "/" + string(e.Checkpoint) + "/"
+	rec, raw, m, err := p.s.store.Record(ctx, e.Commit)
+	if err != nil {
+		return err
+	}
+	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, raw); err != nil {
+		return err
+	}
+	for _, output := range sortedKeys(rec.Outputs) {
+		content, err := p.s.store.Output(ctx, m, output)
+		if err != nil {
+			return err
+		}
+		if err := t.File(dir+"outputs/"+output, 0o644, rec.CreatedAt, content); err != nil {
+			return err
+		}
+	}
+	c, err := p.s.repo.ReadCommit(ctx, string(e.Commit))
+	if err != nil {
+		return err
+	}
+	files, err := p.s.repo.DiffTrees(ctx, "", c.Tree)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.New.Mode == git.ModeGitlink {
+			continue
+		}
+		blob, err := p.s.repo.Batch().Typed(ctx, string(f.New.OID), "blob")
+		if err != nil {
+			return err
+		}
+		if err := t.File(dir+"files/"+strings.ToValidUTF8(f.Path, "\uFFFD"), permissions(f.New), rec.CreatedAt, blob.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExportLines writes JSON lines for pipelines: sessions, events and checkpoints, and the
+// bundle in base64, from which `import` reads.
+func (s *Service) ExportLines(ctx context.Context, req ExportRequest) (*Exported, error) {
+	p, err := s.pack(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := p.inMemory(ctx)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return p.save(req, "jsonl", func(w io.Writer) error {
+		if compressionOf(req.Path) == archive.Plain {
+			return p.lines(ctx, w, bundle)
+		}
+		z := gzip.NewWriter(w)
+		return errors.Join(p.lines(ctx, z, bundle), z.Close())
+	})
+}
+
+func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
+	for _, session := range p.sessions {
+		st := p.session[session].fold()
+		if st == nil {
+			continue
+		}
+		m := *p.s.manifest(st)
+		m.Active = false
+		if err := writeLine(w, "session", m); err != nil {
+			return err
+		}
+		for _, e := range st.Events {
+			if err := writeLine(w, "event", historyLine(e)); err != nil {
+				return err
+			}
+		}
+		for _, e := range p.entries(session) {
+			rec, raw, _, err := p.s.store.Record(ctx, e.Commit)
+			if err != nil {
+				return fmt.Errorf("export %s: %w", e.Label, err)
+			}
+			d := &Detail{Record: rec, Raw: raw, Commit: e.Commit, Ref: name.CheckpointRef(session, e.Checkpoint)}
+			if err := writeLine(w, "checkpoint", d); err != nil {
+				return err
+			}
+		}
+	}
+	return archive.WriteBundleLines(w, bytes.NewReader(bundle))
+}
+
+// writeLine writes an object with its type as the first member.
+func writeLine(w io.Writer, kind string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "{\"type\":%q,%s\n", kind, line.Bytes()[1:])
+	return err
+}

@@ -1,0 +1,214 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+)
+
+// Push sends what is here and the remote lacks: checkpoints, the joined journals, notes.
+// The answer is there beside an error too.
+func (s *Service) Push(ctx context.Context, req TravelRequest) (*TravelAnswer, error) {
+	t, err := s.newTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.push(ctx, nil); err != nil {
+		return t.answer, err
+	}
+	return t.answer, t.verdict()
+}
+
+// pushTries bounds how often a push that others were faster than is planned anew.
+const pushTries = 60
+
+// errStale says that the remote has moved on since it was read.
+var errStale = errors.New("the remote has moved on")
+
+// push plans and sends until the remote has all of it. there is the remote as it was
+// just read; nil: not read yet.
+func (t *trip) push(ctx context.Context, there *remote.Listing) error {
+	for try := 1; ; try++ {
+		var here *remote.Listing
+		var err error
+		if there == nil {
+			here, there, err = t.both(ctx)
+		} else {
+			here, err = t.here(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if err = t.known(here, there); err != nil {
+			return err
+		}
+		err = t.pushOnce(ctx, here, there, try)
+		switch {
+		case err == nil:
+			return t.pushed(ctx)
+		case !errors.Is(err, errStale):
+			return unreachable(err)
+		case try >= pushTries:
+			return &Error{Kind: KindFailed, Message: "others were faster each time; what was sent stays, and running it again goes on"}
+		}
+		there = nil
+		if err := t.pause(ctx, try); err != nil {
+			return classify(err)
+		}
+	}
+}
+
+// known refuses a session that nobody has.
+func (t *trip) known(here, there *remote.Listing) error {
+	for _, session := range t.sessions {
+		if here.Sessions[session] == nil && there.Sessions[session] == nil {
+			return t.s.unknownSession(context.Background(), session)
+		}
+	}
+	return nil
+}
+
+// pause waits for a random part of a span that grows, so that clones that push at the
+// same time do not meet again.
+func (t *trip) pause(ctx context.Context, try int) error {
+	span := min(20*time.Millisecond<<min(try, 6), time.Second)
+	timer := time.NewTimer(time.Duration(t.s.store.Random()) % span)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// consignment is all that one push sends, fixed before the first of it goes.
+type consignment struct {
+	plans  []remote.Plan
+	folds  map[name.Session]*joined
+	notes  name.OID // the notes commit to send; empty: theirs is as good
+	there  *remote.Listing
+	landed map[name.Session]bool // sessions whose journal is there now
+}
+
+// pushOnce makes one plan and carries exactly it out.
+func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing, try int) error {
+	c := &consignment{folds: map[name.Session]*joined{}, there: there, landed: map[name.Session]bool{}}
+	q, err := t.bringJournals(ctx, here, there)
+	if err != nil {
+		return err
+	}
+	defer q.Close(ctx)
+	for _, session := range here.Names() {
+		if err := t.plan(ctx, c, session, here, q, try); err != nil {
+			if why := excuse(err); why != nil {
+				t.line("push", name.JournalRef(session), OutcomeRejected, why.Error())
+				continue
+			}
+			return err
+		}
+	}
+	if c.notes, err = t.notesToSend(ctx, c, here); err != nil {
+		return err
+	}
+	t.s.trace("planned push")
+	if err := t.send(ctx, c); err != nil {
+		return err
+	}
+	return t.sendTags(ctx, c)
+}
+
+// bringJournals fetches those journals of the remote that ours do not hold, and its
+// notes where they are not here.
+func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
+	var want []name.Ref
+	for _, session := range here.Names() {
+		theirs := there.Session(session).Journal
+		if theirs == "" || theirs == here.Session(session).Journal {
+			continue
+		}
+		mine, err := t.s.journalOf(ctx, session)
+		if err != nil && excuse(err) == nil {
+			return nil, err
+		}
+		if mine == nil || !mine.log.Contains(theirs) {
+			want = append(want, name.JournalRef(session))
+		}
+	}
+	if there.Notes != "" && there.Notes != here.Notes && len(here.Sessions) > 0 {
+		if _, err := t.s.repo.ReadCommit(ctx, string(there.Notes)); err != nil {
+			want = append(want, name.NotesRef)
+		}
+	}
+	if len(want) == 0 {
+		return nil, nil
+	}
+	return t.remote.Bring(ctx, want, t.s.now(), t.s.store.Random())
+}
+
+// plan fixes the joined journal and the refs of one session.
+func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, here *remote.Listing, q *remote.Quarantine, try int) error {
+	at := c.there.Session(session)
+	if q != nil && q.Got[name.JournalRef(session)] != "" {
+		at.Journal = q.Got[name.JournalRef(session)]
+	}
+	mine, err := t.s.journalOf(ctx, session)
+	if err != nil {
+		return err
+	}
+	j, send, err := t.join(ctx, session, mine, at.Journal, try)
+	if err != nil {
+		return err
+	}
+	tip := at.Journal
+	if send {
+		tip = j.log.Tip().OID
+	}
+	if j != nil {
+		c.folds[session] = j
+	}
+	p := remote.PlanPush(session, here.Session(session), at, tip, j.fold)
+	for _, conflict := range p.Conflicts {
+		t.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
+	}
+	c.plans = append(c.plans, p)
+	return nil
+}
+
+// join merges the journals for a push and says whether the result is worth sending.
+func (t *trip) join(ctx context.Context, session name.Session, mine *joined, theirTip name.OID, try int) (*joined, bool, error) {
+	switch {
+	case mine == nil && theirTip == "":
+		return nil, false, nil
+	case theirTip == "":
+		return mine, true, nil
+	case mine != nil && mine.log.Contains(theirTip):
+		return mine, mine.log.Tip().OID != theirTip, nil
+	}
+	var known *journal.Log
+	if mine != nil {
+		known = mine.log
+	}
+	theirs, err := t.s.store.LogAt(ctx, theirTip, known)
+	if err != nil {
+		return nil, false, err
+	}
+	if mine == nil || theirs.Contains(mine.log.Tip().OID) {
+		return &joined{log: theirs}, false, nil
+	}
+	if st := theirs.Fold(); st.ReadOnly != "" || mine.fold().ReadOnly != "" || st.Session != session {
+		return nil, false, t.unjoinable(session, st, mine.fold())
+	}
+	log, err := t.s.store.Join(ctx, mine.log, theirs)
+	if err != nil {
+		return nil, false, err
+	}
+	// After a lost race a merge that says nothing new is not sent: two clones could go on
+	// so for ever. Nor is it in the background.
+	quiet := (try > 1 || t.req.Quietly) && journal.SameEvents(log, theirs)
+	return &joined{log: log}, !quiet, nil
+}

@@ -1,0 +1,258 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/store"
+)
+
+// TravelRequest is what `push`, `fetch` and `sync` were asked for.
+type TravelRequest struct {
+	Remote   string   // empty: the configured one
+	Sessions []string // none: all
+	Tags     TagTravel
+	Ask      bool // there is somebody whom git may ask for a credential
+	Quietly  bool // in the background: nothing is sent where there is no event to send
+}
+
+// TagTravel says whether a push sends tags.
+type TagTravel int
+
+// The choices.
+const (
+	TagsStay TagTravel = iota
+	TagsTravel
+)
+
+// Outcome is what became of one ref, in a word.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeCreated  Outcome = "created"
+	OutcomeUpdated  Outcome = "updated"
+	OutcomeDeleted  Outcome = "deleted"
+	OutcomeAdopted  Outcome = "adopted"
+	OutcomeRejected Outcome = "rejected"
+	OutcomeConflict Outcome = "conflict"
+)
+
+// TravelLine is one ref that was sent or brought, or was not.
+type TravelLine struct {
+	Remote  string   `json:"remote"`
+	Ref     name.Ref `json:"ref"`
+	Outcome Outcome  `json:"outcome"`
+	Message string   `json:"message"`
+
+	Verb string `json:"-"` // "push" or "fetch"
+}
+
+// TravelAnswer is what `push`, `fetch` and `sync` answer, also beside an error.
+type TravelAnswer struct {
+	Remote string
+	Lines  []TravelLine
+}
+
+// trip is one push, fetch or sync on its way.
+type trip struct {
+	s        *Service
+	remote   *remote.Remote
+	sessions []name.Session // none: all
+	req      TravelRequest
+	answer   *TravelAnswer
+	memory   memory
+
+	alone   bool             // the remote has no atomic push
+	written map[name.Ref]int // lines by ref, of this verb
+	checked map[name.OID]arrival
+	tips    map[name.Session]name.OID // journals that the remote took
+	tracked []name.OID                // journals of the remote as they were last seen
+}
+
+// newTrip finds the remote and checks what was asked for.
+func (s *Service) newTrip(req TravelRequest) (*trip, error) {
+	r, err := s.remoteOf(req.Remote)
+	if err != nil {
+		return nil, err
+	}
+	if req.Ask {
+		r.Asking = remote.MayAsk
+	}
+	t := &trip{s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{}}
+	t.answer = &TravelAnswer{Remote: remote.Redact(r.Name), Lines: []TravelLine{}}
+	for _, text := range req.Sessions {
+		session, err := name.ParseSession(text)
+		if err != nil {
+			return nil, usage("", "%v", err)
+		}
+		if !slices.Contains(t.sessions, session) {
+			t.sessions = append(t.sessions, session)
+		}
+	}
+	t.memory = s.memoryOf(r.Name)
+	return t, nil
+}
+
+// remoteOf is the remote that the request, the configuration, the branch or custom
+// names, in this order.
+func (s *Service) remoteOf(request string) (*remote.Remote, error) {
+	named := request
+	if named == "" {
+		named, _ = s.where.get("checkpoint.remote")
+	}
+	if branch, ok := strings.CutPrefix(string(s.repo.Head.Branch), "refs/heads/"); named == "" && ok {
+		named, _ = s.repo.Config.Get("branch." + branch + ".remote")
+	}
+	if named == "" {
+		named = "origin"
+		if len(s.repo.Config.Keys("remote.")) == 0 {
+			return nil, &Error{Kind: KindFailed, Message: "no remote is configured", Hints: []string{"`git remote add origin URL` names one, or give its address"}}
+		}
+	}
+	prefix, _ := s.where.get("checkpoint.refPrefix")
+	mapping, err := remote.ParseMapping(prefix)
+	if err != nil {
+		return nil, usage("`git config checkpoint.refPrefix refs/heads/checkpoints/` is one", "checkpoint.refPrefix: %v", err)
+	}
+	r := &remote.Remote{Repo: s.repo, Name: named, Mapping: mapping}
+	if err := r.Check(); err != nil {
+		return nil, usage("", "%v", err)
+	}
+	return r, nil
+}
+
+// here reads what this repository holds, in one listing.
+func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
+	refs, err := t.s.repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), trackingRoot+t.remote.Name+"/")
+	if err != nil {
+		return nil, classify(err)
+	}
+	l := remote.NewListing()
+	t.tracked = nil
+	for _, r := range refs {
+		if strings.HasPrefix(string(r.Ref), trackingRoot) {
+			t.tracked = append(t.tracked, r.OID)
+			continue
+		}
+		l.Add(r.Ref, r.OID)
+	}
+	l.Keep(t.sessions)
+	return l, nil
+}
+
+// both reads here and there at the same time.
+func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error) {
+	type read struct {
+		l   *remote.Listing
+		err error
+	}
+	far := make(chan read, 1)
+	go func() {
+		l, err := t.remote.List(ctx)
+		far <- read{l, err}
+	}()
+	here, err = t.here(ctx)
+	got := <-far
+	if err != nil {
+		return nil, nil, err
+	}
+	if got.err != nil {
+		return nil, nil, unreachable(got.err)
+	}
+	got.l.Keep(t.sessions)
+	return here, got.l, nil
+}
+
+// line notes what became of a ref; what is said later of the same ref replaces it.
+func (t *trip) line(verb string, ref name.Ref, outcome Outcome, message string) {
+	l := TravelLine{Remote: t.answer.Remote, Ref: ref, Outcome: outcome, Message: message, Verb: verb}
+	if i, known := t.written[ref]; known && t.answer.Lines[i].Verb == verb {
+		t.answer.Lines[i] = l
+		return
+	}
+	t.written[ref] = len(t.answer.Lines)
+	t.answer.Lines = append(t.answer.Lines, l)
+}
+
+// verdict is the error that the lines amount to: nil when all went well.
+func (t *trip) verdict() error {
+	var conflicts, rejected int
+	for _, l := range t.answer.Lines {
+		switch l.Outcome {
+		case OutcomeConflict:
+			conflicts++
+		case OutcomeRejected:
+			rejected++
+		}
+	}
+	switch {
+	case conflicts > 0:
+		return &Error{
+			Kind: KindConflict, Message: fmt.Sprintf("%d of the refs have another value at %s than here; both are kept", conflicts, t.answer.Remote),
+			Hints: []string{"compare them with `git ls-remote " + t.answer.Remote + "`; `git checkpoint delete ID` gives up the one that is here"},
+		}
+	case rejected > 0:
+		return &Error{
+			Kind: KindFailed, Message: fmt.Sprintf("%d of the refs were not taken; nothing is lost, and running it again goes on from here", rejected),
+		}
+	}
+	return nil
+}
+
+// unreachable gives an error of a remote its kind and says what to do.
+func unreachable(err error) error {
+	var said *remote.Error
+	if !errors.As(err, &said) {
+		return classify(err)
+	}
+	e := &Error{Kind: KindFailed, Err: err}
+	for _, known := range [...][2]string{
+		{"could not read Username", "credentials come from git's helpers: `git config credential.helper`; nothing is asked for off a terminal"},
+		{"could not read Password", "credentials come from git's helpers: `git config credential.helper`; nothing is asked for off a terminal"},
+		{"Authentication failed", "the credential is missing, wrong or expired; git's credential helper has to give another"},
+		{"Permission denied (publickey", "ssh has no key that the other side takes"},
+		{"does not appear to be a git repository", "`git remote -v` lists the remotes"},
+		{"does not exist", "`git remote -v` lists the remotes"},
+		{"No space left on device", "a disk is full; nothing that was there is lost"},
+		{"Host key verification failed", "connect once with ssh by hand, and accept the key"},
+	} {
+		if strings.Contains(said.Text, known[0]) {
+			e.Hints = append(e.Hints, known[1])
+			break
+		}
+	}
+	return e
+}
+
+// journalOf reads a session's own journal; nil when there is none.
+func (s *Service) journalOf(ctx context.Context, session name.Session) (*joined, error) {
+	log, err := s.store.Log(ctx, session)
+	if errors.Is(err, store.ErrNoSession) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, classify(err)
+	}
+	return &joined{log: log}, nil
+}
+
+// exists reports whether an object is here.
+func (s *Service) exists(ctx context.Context, oid name.OID) bool {
+	found := false
+	err := s.repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, _ git.Object, err error) error {
+		found = err == nil
+		return nil
+	})
+	return err == nil && found
+}
+
+// incomingAge is how old a quarantine is before it counts as left behind.
+const incomingAge = 24 * time.Hour

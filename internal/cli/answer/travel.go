@@ -1,0 +1,95 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
+)
+
+// Travelled is what push, fetch and sync answer.
+type Travelled struct {
+	Trip   *checkpoint.TravelAnswer
+	Failed bool
+}
+
+// JSON writes a line for each ref.
+func (a Travelled) JSON(w io.Writer) error {
+	for _, l := range a.Trip.Lines {
+		if err := render.JSON(w, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes what happened to each ref, or that there was nothing to do.
+func (a Travelled) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	if len(a.Trip.Lines) == 0 && !a.Failed {
+		p.line(plain("Everything is up to date with " + a.Trip.Remote))
+		return p.err
+	}
+	t := render.Table{Columns: []render.Column{{}, {Title: ""}, {}, {Min: 12}}}
+	for _, l := range a.Trip.Lines {
+		role := render.Normal
+		if l.Outcome == checkpoint.OutcomeRejected || l.Outcome == checkpoint.OutcomeConflict {
+			role = render.Warning
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.Dim, arrow(l.Verb)), cell(role, string(l.Outcome)), cell(render.Normal, shortRef(l.Ref)), cell(render.Normal, l.Message),
+		})
+	}
+	rows, more := p.cutTo(t.Rows, 40)
+	t.Rows = rows
+	p.table(t)
+	if more > 0 {
+		p.line(dim("… and " + render.Count(more, "more", "more")))
+	}
+	return p.err
+}
+
+func arrow(verb string) string {
+	if verb == "push" {
+		return "→"
+	}
+	return "←"
+}
+
+// shortRef is a ref as plain git takes it too.
+func shortRef(ref name.Ref) string {
+	const root = "refs/"
+	if len(ref) > len(root) {
+		return string(ref[len(root):])
+	}
+	return string(ref)
+}
+
+// RemoteSessions is what remote status answers.
+type RemoteSessions []checkpoint.RemoteSession
+
+// JSON writes a line for each session.
+func (a RemoteSessions) JSON(w io.Writer) error {
+	for _, s := range a {
+		if err := render.JSON(w, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes a table.
+func (a RemoteSessions) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	t := render.Table{Columns: []render.Column{{Title: "Session"}, {Title: "State"}, {Title: "To push"}, {Title: "To fetch"}, {Title: "Conflicts"}, {Title: "Last sync"}}}
+	for _, s := range a {
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, string(s.Session)), cell(render.Normal, s.State), cell(render.Normal, fmt.Sprint(s.ToPush)),
+			cell(render.Normal, fmt.Sprint(s.ToFetch)), cell(render.Normal, fmt.Sprint(len(s.Conflicts))), cell(render.Normal, timeOf(s.LastSync, v)),
+		})
+	}
+	p.table(t)
+	return p.err
+}

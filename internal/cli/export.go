@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// ExportCmd is export.
+type ExportCmd struct {
+	File    string   `arg:"" optional:"" help:"File or directory to write; - is standard output."`
+	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
+	Format  string   `placeholder:"<name>" help:"Format; else by the ending of the file's name, else bundle."`
+	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle has."`
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of export.
+func (*ExportCmd) Help() string {
+	return `
+Writes sessions into a file: a git bundle with everything, or a tar or JSON lines for people and pipelines, which hold the bundle too. A file whose name ends in .gz is compressed. The same sessions give the same bytes.
+
+    git checkpoint export job.bundle --session demo
+    git checkpoint export --format jsonl - | jq 'select(.type == "checkpoint") | .label'`
+}
+
+// Run exports.
+func (c *ExportCmd) Run(ctx context.Context, app *App) error {
+	chosen, err := exporterFor(c.Format, c.File)
+	if err != nil {
+		return err
+	}
+	if c.File == "" && app.Terminal.OutTerminal {
+		return usageError("nothing says where to export to", "git checkpoint export FILE, or - for standard output")
+	}
+	if c.File == "" {
+		c.File = "-"
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		done, err := chosen.export(ctx, s, checkpoint.ExportRequest{
+			Path: c.File, Sessions: c.Session, Since: c.Since, Out: app.Terminal.Out,
+		})
+		if err != nil || c.File == "-" {
+			return err
+		}
+		return app.confirmed(answer.Exported{Done: done})
+	})
+}

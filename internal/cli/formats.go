@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// exporter writes sessions in one format. A row of exporters is all that a further
+// format takes.
+type exporter struct {
+	format string
+	// endings of file names that stand for the format when none is named.
+	endings []string
+	export  func(context.Context, *checkpoint.Service, checkpoint.ExportRequest) (*checkpoint.Exported, error)
+}
+
+func exporters() []exporter {
+	return []exporter{
+		{"bundle", []string{".bundle"}, func(ctx context.Context, s *checkpoint.Service, r checkpoint.ExportRequest) (*checkpoint.Exported, error) {
+			return s.ExportBundle(ctx, r)
+		}},
+		{"tar", []string{".tar", ".tar.gz", ".tgz"}, func(ctx context.Context, s *checkpoint.Service, r checkpoint.ExportRequest) (*checkpoint.Exported, error) {
+			return s.ExportTar(ctx, r)
+		}},
+		{"jsonl", []string{".jsonl", ".jsonl.gz"}, func(ctx context.Context, s *checkpoint.Service, r checkpoint.ExportRequest) (*checkpoint.Exported, error) {
+			return s.ExportLines(ctx, r)
+		}},
+	}
+}
+
+// exporterFor finds the format that is named, else that of the file's name, else the
+// first.
+func exporterFor(format, file string) (exporter, error) {
+	all := exporters()
+	var names []string
+	for _, e := range all {
+		names = append(names, e.format)
+		for _, ending := range e.endings {
+			if format == "" && strings.HasSuffix(strings.ToLower(file), ending) {
+				return e, nil
+			}
+		}
+		if e.format == format {
+			return e, nil
+		}
+	}
+	if format == "" {
+		return all[0], nil
+	}
+	return exporter{}, usageError("no format is called \""+format+"\"", "there are "+strings.Join(names, ", "))
+}
+
+// importer reads files or directories of one format. takes says whether it knows what
+// is at a path; beginning is empty for a directory.
+type importer struct {
+	format string
+	takes  func(path string, info os.FileInfo, beginning []byte) bool
+	load   func(context.Context, *checkpoint.Service, string) (*checkpoint.TravelAnswer, error)
+}
+
+func importers() []importer {
+	held := func(format string) func(string, os.FileInfo, []byte) bool {
+		return func(_ string, _ os.FileInfo, beginning []byte) bool { return checkpoint.HeldBy(beginning) == format }
+	}
+	return []importer{
+		{"bundle", held("bundle"), func(ctx context.Context, s *checkpoint.Service, path string) (*checkpoint.TravelAnswer, error) {
+			return s.ImportBundle(ctx, path)
+		}},
+		{"tar", held("tar"), func(ctx context.Context, s *checkpoint.Service, path string) (*checkpoint.TravelAnswer, error) {
+			return s.ImportTar(ctx, path)
+		}},
+		{"jsonl", held("jsonl"), func(ctx context.Context, s *checkpoint.Service, path string) (*checkpoint.TravelAnswer, error) {
+			return s.ImportLines(ctx, path)
+		}},
+	}
+}
+
+// importerFor finds the first that takes what is there.
+func importerFor(path string) (importer, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return importer{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+	}
+	var beginning []byte
+	if !info.IsDir() {
+		if beginning, err = checkpoint.Sniff(path); err != nil {
+			return importer{}, err
+		}
+	}
+	var names []string
+	for _, i := range importers() {
+		if i.takes(path, info, beginning) {
+			return i, nil
+		}
+		names = append(names, i.format)
+	}
+	return importer{}, &checkpoint.Error{
+		Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is nothing that can be imported",
+		Hints: []string{"what can be is " + strings.Join(names, ", "), "nothing was imported"},
+	}
+}

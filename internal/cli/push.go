@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/render"
+)
+
+// travelFlags are what push, fetch and sync take.
+type travelFlags struct {
+	Remote  string   `arg:"" optional:"" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
+	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
+	Tags    bool     `help:"Send the tags of checkpoints too; everybody who clones gets them."`
+	jsonFlag
+	quietFlag
+}
+
+func (f *travelFlags) request(app *App) checkpoint.TravelRequest {
+	req := checkpoint.TravelRequest{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
+	if f.Tags {
+		req.Tags = checkpoint.TagsTravel
+	}
+	return req
+}
+
+// PushCmd is push.
+type PushCmd struct {
+	travelFlags
+	Background bool `hidden:"" help:"Be the push that a create starts."`
+}
+
+// Help is the detail of push.
+func (*PushCmd) Help() string {
+	return `
+Sends what is here and the remote lacks: checkpoints, which are only ever added, the history of each session, joined with the remote's, and notes. Nothing is forced. What the remote does not take is named, nothing is lost, and running it again goes on.
+
+Checkpoints hold untracked files too: the first push to a remote says how many, and asks on a terminal.
+
+    git checkpoint push
+    git checkpoint push origin --session demo`
+}
+
+// Run sends.
+func (c *PushCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		if c.Background {
+			return s.PushInBackground(ctx, c.request(app))
+		}
+		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
+			return err
+		}
+		return app.travelled(s.Push(ctx, c.request(app)))
+	})
+}
+
+// firstPush says what travels that people may not expect, and asks where it can.
+func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req checkpoint.TravelRequest) error {
+	first, err := s.FirstPushTo(ctx, req)
+	if err != nil || first == nil {
+		return err
+	}
+	count := render.Count(first.Untracked, "untracked file", "untracked files")
+	if first.AtLeast {
+		count = "at least " + count
+	}
+	a.warn(fmt.Sprintf("checkpoints hold untracked files too: %s will be sent to %s", count, first.Remote))
+	if !a.Terminal.Interactive() {
+		return nil
+	}
+	yes, err := a.Terminal.Confirm(ctx, "Send them?")
+	if err == nil && !yes {
+		err = refused("not confirmed, nothing was sent")
+	}
+	return err
+}
+
+// travelled gives the answer, which is there beside an error too.
+func (a *App) travelled(found *checkpoint.TravelAnswer, err error) error {
+	if found != nil {
+		if shown := a.confirmed(answer.Travelled{Trip: found, Failed: err != nil}); shown != nil {
+			return shown
+		}
+	}
+	return err
+}

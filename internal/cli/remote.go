@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// RemoteCmd is remote and its commands.
+type RemoteCmd struct {
+	Status RemoteStatusCmd `cmd:"" help:"Compare the sessions here with those of a remote."`
+}
+
+// RemoteStatusCmd is remote status.
+type RemoteStatusCmd struct {
+	Remote  string   `arg:"" optional:"" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
+	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
+	jsonFlag
+}
+
+// Help is the detail of remote status.
+func (*RemoteStatusCmd) Help() string {
+	return `
+Reads the remote and says for each session what a push would send and a fetch would bring. Changes nothing.`
+}
+
+// Run compares.
+func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.CompareRemote(ctx, checkpoint.TravelRequest{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
+		if err != nil {
+			return err
+		}
+		return app.give(answer.RemoteSessions(found))
+	})
+}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// SyncCmd is sync.
+type SyncCmd struct {
+	travelFlags
+}
+
+// Help is the detail of sync.
+func (*SyncCmd) Help() string {
+	return `
+A ` + "`fetch`" + ` and then a ` + "`push`" + `: afterwards both sides have everything that either had.`
+}
+
+// Run fetches, then pushes.
+func (c *SyncCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
+			return err
+		}
+		return app.travelled(s.Sync(ctx, c.request(app)))
+	})
+}

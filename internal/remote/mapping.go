@@ -1,0 +1,70 @@
+package remote
+
+import (
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// Mapping is what our refs are called at a remote: the zero Mapping as here. A host
+// that takes only branches gets them below a prefix such as refs/heads/checkpoints/.
+type Mapping struct{ prefix string }
+
+// notesLeaf is the notes ref below a prefix. No session begins with an underscore.
+const notesLeaf = "_notes"
+
+// ParseMapping reads checkpoint.refPrefix.
+func ParseMapping(prefix string) (Mapping, error) {
+	if prefix == "" {
+		return Mapping{}, nil
+	}
+	p := strings.TrimSuffix(prefix, "/") + "/"
+	parts := strings.Split(strings.TrimSuffix(p, "/"), "/")
+	bad := len(parts) < 2 || parts[0] != "refs"
+	if len(parts) == 2 { // refs/heads/ alone would mix sessions with branches
+		switch parts[1] {
+		case "heads", "tags", "notes", "remotes", "checkpoint-remotes", "checkpoint-incoming":
+			bad = true
+		}
+	}
+	for _, part := range parts {
+		bad = bad || part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") || strings.HasSuffix(part, ".") || strings.Contains(part, "..")
+	}
+	if bad || strings.ContainsAny(p, " ~^:?*[\\\n\x00\x7f") || strings.Contains(p, "@{") {
+		return Mapping{}, fmt.Errorf("%q is no prefix for refs, as refs/heads/checkpoints/ is", prefix)
+	}
+	if p == name.CheckpointRoot {
+		return Mapping{}, nil
+	}
+	return Mapping{prefix: p}, nil
+}
+
+// There is what a ref of ours is called at the remote.
+func (m Mapping) There(ref name.Ref) name.Ref {
+	if m.prefix == "" {
+		return ref
+	}
+	if rest, ok := strings.CutPrefix(string(ref), name.CheckpointRoot); ok {
+		return name.Ref(m.prefix + rest)
+	}
+	if ref == name.NotesRef {
+		return name.Ref(m.prefix + notesLeaf)
+	}
+	return ref
+}
+
+// Here is what a ref of the remote is called here; ok is false when it is none of ours.
+func (m Mapping) Here(ref name.Ref) (name.Ref, bool) {
+	if m.prefix == "" {
+		return ref, isOurs(ref)
+	}
+	rest, ok := strings.CutPrefix(string(ref), m.prefix)
+	switch {
+	case !ok:
+		return ref, strings.HasPrefix(string(ref), name.TagRoot)
+	case rest == notesLeaf:
+		return name.NotesRef, true
+	}
+	return name.Ref(name.CheckpointRoot + rest), true
+}

@@ -1,0 +1,150 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// Update is one ref to be sent. An empty New deletes it.
+type Update struct {
+	Ref name.Ref // by our name
+	New name.OID
+}
+
+// Verdict is what became of one ref of a push.
+type Verdict int
+
+// The verdicts.
+const (
+	Sent     Verdict = iota
+	Held             // it is there already
+	Stale            // the remote has moved on: plan again
+	Refused          // the remote does not take it
+	Withheld         // it would have been taken, but another one of an atomic push was not
+)
+
+// Outcome is a verdict with the remote's own words.
+type Outcome struct {
+	Update
+	Verdict Verdict
+	Reason  string
+}
+
+// ErrNotAtomic says that the remote cannot take all of a push or none of it.
+var ErrNotAtomic = errors.New("the remote has no atomic push")
+
+// Unity says whether a push is all or nothing.
+type Unity int
+
+// The choices.
+const (
+	EachAlone Unity = iota
+	AllOrNone
+)
+
+// Chunk is how many refs are sent at once. Hosts limit how many a push may have, and
+// systems how long a command line may be.
+const Chunk = 500
+
+// Push sends refs. An error is that nothing is known of any of them.
+func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Outcome, error) {
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed", "--no-progress"}
+	if unity == AllOrNone {
+		args = append(args, "--atomic")
+	}
+	args = append(args, "--", r.Name)
+	byName := make(map[name.Ref]Update, len(updates))
+	for _, u := range updates {
+		there := r.Mapping.There(u.Ref)
+		byName[there] = u
+		args = append(args, string(u.New)+":"+string(there))
+	}
+	res, err := r.run(ctx, "push to", git.Cmd{Args: args})
+	outcomes := parsePorcelain(string(res.Stdout), byName)
+	var said *Error
+	switch {
+	case err == nil:
+		return outcomes, nil
+	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
+		return nil, ErrNotAtomic
+	case len(outcomes) > 0 && judged(outcomes):
+		return outcomes, nil
+	}
+	return nil, err
+}
+
+// judged reports whether the remote has said no to something: then git's exit code
+// means that, and not a connection that broke.
+func judged(outcomes []Outcome) bool {
+	for _, o := range outcomes {
+		if o.Verdict >= Stale {
+			return true
+		}
+	}
+	return false
+}
+
+// parsePorcelain reads the lines of git push --porcelain:
+// <flag> TAB <from>:<to> TAB <summary> (<reason>).
+func parsePorcelain(text string, byName map[name.Ref]Update) []Outcome {
+	var all []Outcome
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
+		if len(fields) != 3 || len(fields[0]) != 1 {
+			continue
+		}
+		_, to, _ := strings.Cut(fields[1], ":")
+		u, known := byName[name.Ref(to)]
+		if !known {
+			continue
+		}
+		o := Outcome{Update: u, Reason: reasonOf(fields[2])}
+		switch fields[0] {
+		case "!":
+			o.Verdict = verdictOf(fields[2])
+		case "=":
+			o.Verdict = Held
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// reasonOf is the text in brackets, or all of it.
+func reasonOf(summary string) string {
+	if i := strings.Index(summary, " ("); i >= 0 && strings.HasSuffix(summary, ")") {
+		return summary[i+2 : len(summary)-1]
+	}
+	return summary
+}
+
+// verdictOf tells a remote that has moved on from one that says no. The words are
+// git's own, in the C locale; those of a server of another make count as a no.
+func verdictOf(summary string) Verdict {
+	reason := reasonOf(summary)
+	switch {
+	case strings.Contains(reason, "atomic push failed"), strings.Contains(reason, "atomic transaction failed"), strings.Contains(reason, "atomic push failure"):
+		return Withheld
+	case strings.HasPrefix(summary, "[rejected]"), strings.HasPrefix(summary, "[remote failure]"):
+		return Stale // not a fast-forward, or there already
+	}
+	for _, moved := range []string{"fetch first", "non-fast-forward", "stale info", "failed to update ref", "cannot lock ref", "incorrect old value",
+		"reference already exists", "failed to lock", "is at ", "unable to lock"} {
+		if strings.Contains(reason, moved) {
+			return Stale
+		}
+	}
+	return Refused
+}
+
+// String is the verdict in a word.
+func (v Verdict) String() string {
+	return [...]string{"sent", "held", "stale", "refused", "withheld"}[v]
+}
+
+func (o Outcome) String() string { return fmt.Sprintf("%s %s: %s", o.Ref, o.Verdict, o.Reason) }
