@@ -25,8 +25,8 @@ const module = "git-checkpoint"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/cli/answer", "internal/checkpoint", "internal/render", "internal/term", "internal/name"},
-		"internal/cli/answer": {"internal/checkpoint", "internal/render", "internal/name"},
+		"internal/cli":        {"internal/cli/answer", "internal/interop", "internal/checkpoint", "internal/render", "internal/term", "internal/name"},
+		"internal/cli/answer": {"internal/interop", "internal/checkpoint", "internal/render", "internal/name"},
 		"internal/interop":    {"internal/checkpoint", "internal/name"},
 		"internal/checkpoint": {"internal/proof", "internal/snapshot", "internal/store", "internal/remote", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/command", "internal/archive", "internal/name"},
 		"internal/snapshot":   {"internal/record", "internal/git", "internal/name"},

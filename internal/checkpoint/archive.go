@@ -202,15 +202,15 @@ func (s *Service) MadeHere(ctx context.Context, session string) (bool, error) {
 }
 
 // ForeignSettings translates the configuration file of another system; it sets nothing.
-func (s *Service) ForeignSettings(workflow string, document json.RawMessage) ([]Assign, error) {
+func (s *Service) ForeignSettings(workflow string, document json.RawMessage, origin string) ([]Setting, error) {
 	def, err := s.definition(workflow)
 	if err != nil {
 		return nil, err
 	}
 	found, err := def.Configuration(document)
-	out := []Assign{}
+	out := []Setting{}
 	for _, kv := range found {
-		out = append(out, Assign{Path: kv.Key, Value: kv.Value})
+		out = append(out, Setting{Key: kv.Key, Value: kv.Value, Origin: origin})
 	}
 	return out, err
 }

@@ -44,8 +44,13 @@ func (s *Service) Diff(ctx context.Context, req DiffRequest) (*Difference, error
 		d.To = &Labelled{b.found.entry.Checkpoint, b.found.entry.Label}
 	}
 	s.diffRecords(d, a, b)
-	if d.Files, err = s.diffFiles(ctx, a.tree, b.tree, req.Paths); err != nil {
-		return nil, err
+	if a.tree != "" && b.tree != "" { // else one was imported without files
+		if d.Files, err = s.diffFiles(ctx, a.tree, b.tree, req.Paths); err != nil {
+			return nil, err
+		}
+	} else {
+		d.FromTree, d.ToTree = "", ""
+		s.warn("files are not compared: a checkpoint that was imported without files has none")
 	}
 	d.Checkpoints = between(a, b)
 	d.Commits, err = s.commitsBetween(ctx, a.head, b.head)

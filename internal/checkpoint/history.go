@@ -122,12 +122,14 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 	if err != nil {
 		return damaged(e, err)
 	}
-	tree, err := s.treeNow(ctx, rec)
-	if err != nil {
-		return err
-	}
-	if a.Changed, err = s.diffFiles(ctx, rec.Snapshot.Tree, tree, nil); err != nil {
-		return err
+	if rec.Snapshot.Tree != "" { // else it was imported without files
+		tree, err := s.treeNow(ctx, rec)
+		if err != nil {
+			return err
+		}
+		if a.Changed, err = s.diffFiles(ctx, rec.Snapshot.Tree, tree, nil); err != nil {
+			return err
+		}
 	}
 	switch {
 	case isClosed(st.Status):

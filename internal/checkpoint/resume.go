@@ -182,7 +182,7 @@ func (r *resumption) accept(ctx context.Context) error {
 			return err
 		}
 		a.Changed = []FileChange{}
-	} else if tree, err := s.treeNow(ctx, r.record); err == nil && tree != r.record.Snapshot.Tree {
+	} else if tree, err := s.treeNow(ctx, r.record); err == nil && tree != r.record.Snapshot.Tree && r.record.Snapshot.Tree != "" {
 		a.Warnings = append(a.Warnings, "files stay as they are; `git checkpoint rollback "+typedIn(s, f)+"` brings those of the checkpoint")
 	}
 	e, err := s.event(journal.KindResume, f.session)
@@ -215,7 +215,7 @@ func typedIn(s *Service, f *found) string {
 // a clean worktree in which no session has worked, and a checkpoint from elsewhere.
 func (r *resumption) mayBring(ctx context.Context) (bool, error) {
 	active, err := r.s.store.ActiveSession()
-	if err != nil || active != "" {
+	if err != nil || active != "" || r.record.Snapshot.Tree == "" {
 		return false, classify(err)
 	}
 	worked, err := r.s.hasWorked(ctx)

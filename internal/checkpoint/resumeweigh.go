@@ -41,7 +41,7 @@ func (r *resumption) weigh(ctx context.Context, req ResumeRequest) error {
 		return err
 	}
 	changed := []FileChange{}
-	if !elsewhere { // else nothing was edited here
+	if !elsewhere && r.record.Snapshot.Tree != "" { // else nothing was edited here, or nothing is known
 		if changed, err = s.diffFiles(ctx, r.record.Snapshot.Tree, tree, nil); err != nil {
 			return err
 		}
@@ -59,6 +59,9 @@ func (r *resumption) weigh(ctx context.Context, req ResumeRequest) error {
 	a := r.answer
 	a.AgeSeconds = int64(in.Age.Seconds())
 	a.Difference = &Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
+	if r.record.Snapshot.Tree == "" {
+		a.Difference.FromTree = tree
+	}
 	return nil
 }
 

@@ -128,6 +128,9 @@ func (r *Rollback) think(ctx context.Context) error {
 	if r.record, written, err = r.s.contents(ctx, r.files); err != nil {
 		return err
 	}
+	if err := r.refuseWithoutFiles(); err != nil {
+		return err
+	}
 	r.goal = r.record
 	if r.to.entry != nil && r.to.entry != r.files && !r.to.entry.Dead {
 		if r.goal, _, _, err = r.s.readRecord(ctx, r.to.entry); err != nil {
@@ -140,6 +143,18 @@ func (r *Rollback) think(ctx context.Context) error {
 		}
 	}
 	return r.answerPlan(ctx)
+}
+
+// refuseWithoutFiles holds back a way to files that nobody captured: the checkpoint was
+// imported from documents of another system, and the commit that they name is not here.
+func (r *Rollback) refuseWithoutFiles() error {
+	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
+		return nil
+	}
+	return &Error{
+		Kind: KindRefused, Message: r.files.Label + " was imported without files, so none can be brought back",
+		Hints: []string{"--state-only goes back to its state and leaves the files as they are"},
+	}
 }
 
 // modePaths is the mode of a rollback of some paths only.

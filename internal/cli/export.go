@@ -13,6 +13,7 @@ type ExportCmd struct {
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
 	Format  string   `placeholder:"<name>" help:"Format; else by the ending of the file's name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle has."`
+	exportFlags
 	jsonFlag
 	quietFlag
 }
@@ -22,12 +23,19 @@ func (*ExportCmd) Help() string {
 	return `
 Writes sessions into a file: a git bundle with everything, or a tar or JSON lines for people and pipelines, which hold the bundle too. A file whose name ends in .gz is compressed. The same sessions give the same bytes.
 
+The formats go-team, ultra-create, orchestrate, crunch and pipeline write the files of these systems below a directory, the root of a project, as their own tools read them; ` + "`sqlite`" + ` writes a database. Without ` + "`--session`" + ` they take the sessions of that workflow, where there are any. What a layout has no place for is listed. Files that are there and say something else stay, unless ` + "`--force`" + ` says so.
+
     git checkpoint export job.bundle --session demo
-    git checkpoint export --format jsonl - | jq 'select(.type == "checkpoint") | .label'`
+    git checkpoint export --format jsonl - | jq 'select(.type == "checkpoint") | .label'
+    git checkpoint export . --format go-team
+    git checkpoint export jobs.db --format sqlite`
 }
 
 // Run exports.
 func (c *ExportCmd) Run(ctx context.Context, app *App) error {
+	if writesLayout(c.Format) {
+		return c.exportLayout(ctx, app, c.File, c.Format, c.Session)
+	}
 	chosen, err := exporterFor(c.Format, c.File)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/interop"
 )
 
 // exporter writes sessions in one format. A row of exporters is all that a further
@@ -50,6 +51,7 @@ func exporterFor(format, file string) (exporter, error) {
 	if format == "" {
 		return all[0], nil
 	}
+	names = append(append(names, interop.Formats()...), interop.SQLite)
 	return exporter{}, usageError("no format is called \""+format+"\"", "there are "+strings.Join(names, ", "))
 }
 

@@ -9,6 +9,7 @@ import (
 // ImportCmd is import.
 type ImportCmd struct {
 	File string `arg:"" help:"File or directory to read."`
+	importFlags
 	jsonFlag
 	quietFlag
 }
@@ -16,11 +17,24 @@ type ImportCmd struct {
 // Help is the detail of import.
 func (*ImportCmd) Help() string {
 	return `
-Checks all of a file that ` + "`git checkpoint export`" + ` wrote, and then joins it with what is here, like a fetch. One bad member, and nothing is imported. Worktree, index, HEAD and configuration stay as they are.`
+Checks all of a file that ` + "`git checkpoint export`" + ` wrote, and then joins it with what is here, like a fetch. One bad member, and nothing is imported. Worktree, index, HEAD and configuration stay as they are.
+
+Of a directory the files of go-team, ultra-create, orchestrate, crunch and pipeline are read: the root of a project, or any directory of such a layout. Each document becomes a checkpoint with its own time; what was imported before is not imported again. A commit that a document names is linked when it is here; without one no files were captured, and only the state can be gone back to. Nothing is imported when one of the files is broken, unless ` + "`--keep-going`" + ` says so.
+
+    git checkpoint import job.bundle
+    git checkpoint import -n ../old-project
+    git checkpoint import ../old-project --format crunch`
 }
 
 // Run imports.
 func (c *ImportCmd) Run(ctx context.Context, app *App) error {
+	reads, err := c.readsLayout(c.File)
+	if reads {
+		return c.importLayout(ctx, app, c.File)
+	}
+	if err != nil {
+		return err
+	}
 	chosen, err := importerFor(c.File)
 	if err != nil {
 		return err

@@ -2,8 +2,10 @@ package interop
 
 import (
 	"encoding/json"
+	"hash/crc32"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -16,8 +18,8 @@ var crunchPhases = [...]string{"enrich", "ready", "implementing", "validation", 
 func (l crunch) write(a *checkpoint.Archive, w *rendering) {
 	issue := l.number(a)
 	if issue == "" {
-		w.leave(a, nil, "the name has no number of an issue")
-		return
+		issue = numberFor(string(a.Session), 1_000_000)
+		w.leave(a, nil, "the name, which has no number of an issue; it is written as %s", issue)
 	}
 	root := path.Join(crunchHome, issue, crunchDir)
 	ids := map[string]string{} // by checkpoint: the id
@@ -72,6 +74,11 @@ func (crunch) number(a *checkpoint.Archive) string {
 		return ""
 	}
 	return strings.TrimLeft(digits, "0")
+}
+
+// numberFor is a number for a name that has none.
+func numberFor(session string, below uint32) string {
+	return strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(session))%below), 10)
 }
 
 // phase is the one of five that a checkpoint stands at.
@@ -185,7 +192,7 @@ func (l crunch) foreign(a *checkpoint.Archive, c *checkpoint.Archived, issue str
 		o.set("warnings", f.warnings)
 	})
 	if r.StepName != l.phase(c) {
-		w.leave(a, c, "step %d %s, which is no phase of crunch; it stands at %s", r.Step, r.StepName, l.phase(c))
+		w.leave(a, c, "the step %s, which is no phase of crunch; it stands at %s", either(r.StepName, encodeInt(r.Step)), l.phase(c))
 	}
 	for _, name := range sortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)

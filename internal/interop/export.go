@@ -3,6 +3,7 @@ package interop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -48,6 +49,9 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 		return nil, err
 	}
 	answer := &ExportAnswer{Format: req.Format, To: req.To, Sessions: []string{}, Files: []string{}, LeftOut: []LeftOut{}}
+	if len(req.Sessions) == 0 && req.Format != SQLite {
+		archives = answer.own(archives)
+	}
 	for _, a := range archives {
 		answer.Sessions = append(answer.Sessions, string(a.Session))
 	}
@@ -73,6 +77,24 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 	}
 	answer.Checkpoints, answer.Files = o.documents(), o.paths()
 	return answer, nil
+}
+
+// own leaves the sessions of the layout's own workflow, where there are any: nobody wants
+// those of five systems in the files of one without a word.
+func (a *ExportAnswer) own(all []*checkpoint.Archive) []*checkpoint.Archive {
+	isOwn := func(s *checkpoint.Archive) bool { return s.Workflow == a.Format }
+	if !slices.ContainsFunc(all, isOwn) {
+		return all
+	}
+	var own []*checkpoint.Archive
+	for _, s := range all {
+		if isOwn(s) {
+			own = append(own, s)
+			continue
+		}
+		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + either(s.Workflow, "no workflow") + "; --session takes it"})
+	}
+	return own
 }
 
 // archives reads the sessions that were asked for, all without any.

@@ -36,15 +36,18 @@ func find(at string, formats []string) (map[string]place, error) {
 	}
 	found := map[string]place{}
 	for _, format := range formats {
-		l := layouts()[format]
-		if p, ok := inside(at, l.containers()); ok {
-			found[format] = p
-			continue
-		}
-		for _, c := range l.containers() {
+		for _, c := range layouts()[format].containers() {
 			if isDirectory(filepath.Join(at, filepath.FromSlash(c))) {
 				found[format] = place{dir: at}
 			}
+		}
+	}
+	if len(found) > 0 { // a root: what stands above it is another project's
+		return found, nil
+	}
+	for _, format := range formats {
+		if p, ok := inside(at, layouts()[format].containers()); ok {
+			found[format] = p
 		}
 	}
 	if len(found) == 0 {
@@ -178,3 +181,21 @@ func (p place) open() (*tree, error) {
 
 // errNoLayout says that nothing was recognised.
 var errNoLayout = errors.New("no files of go-team, ultra-create, orchestrate, crunch or pipeline are there")
+
+// IsDocument reports whether a file may be one of a layout.
+func IsDocument(file string) bool {
+	if !slices.Contains([]string{".json", ".yaml", ".yml", ".db"}, filepath.Ext(file)) {
+		return false
+	}
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return false
+	}
+	for _, l := range layouts() {
+		if _, ok := inside(file, l.containers()); ok {
+			return true
+		}
+	}
+	format, _ := sniff(file, filepath.Base(file))
+	return format != ""
+}

@@ -39,7 +39,7 @@ type ImportAnswer struct {
 	Unchanged int                   `json:"unchanged"`
 	Problems  []Problem             `json:"problems"`
 	Warnings  []string              `json:"warnings"`
-	Settings  []checkpoint.Assign   `json:"settings"` // configuration that came along; it is not set
+	Settings  []checkpoint.Setting  `json:"settings"` // configuration that came along; it is not set
 }
 
 // Import reads the layouts of a directory and makes checkpoints of their documents.
@@ -50,14 +50,14 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 	}
 	places, err := find(req.From, formats)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	answer := &ImportAnswer{
 		DryRun: req.DryRun, Documents: []checkpoint.Imported{}, Sessions: []string{}, Problems: []Problem{}, Warnings: []string{},
-		Settings: []checkpoint.Assign{},
+		Settings: []checkpoint.Setting{},
 	}
 	var requests []checkpoint.ImportRequest
 	var names []string
@@ -124,7 +124,7 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 	}
 	out.Sessions = r.sessions
 	if r.settings != nil {
-		if answer.Settings, err = s.ForeignSettings(format, r.settings); err != nil {
+		if answer.Settings, err = s.ForeignSettings(format, r.settings, crunchConfig); err != nil {
 			answer.Problems = append(answer.Problems, Problem{Path: crunchConfig, Message: err.Error()})
 		}
 	}

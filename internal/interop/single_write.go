@@ -200,10 +200,6 @@ func (l pipeline) write(a *checkpoint.Archive, w *rendering) {
 	}
 	f := file{made: c}
 	prd := l.id(a)
-	if prd == "" {
-		w.leave(a, nil, "the name has no number that PRD-NNN could have")
-		return
-	}
 	name := prd
 	if text, ok := w.original(c, keptDocument); ok {
 		f.content, f.made, f.key = text, nil, c.Import.Key
@@ -220,7 +216,7 @@ func (l pipeline) write(a *checkpoint.Archive, w *rendering) {
 
 var firstDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// id is the requirement of a session; empty where its name has no number.
+// id is the requirement of a session, or what stands for one.
 func (pipeline) id(a *checkpoint.Archive) string {
 	if pipelineID().MatchString(string(a.Session)) {
 		return string(a.Session)
@@ -232,7 +228,7 @@ func (pipeline) id(a *checkpoint.Archive) string {
 	}
 	digits := firstDigits().FindString(string(a.Session))
 	if digits == "" {
-		digits = "0"
+		digits = numberFor(string(a.Session), 1000)
 	}
 	for len(digits) < 3 {
 		digits = "0" + digits

@@ -1,0 +1,74 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/interop"
+	"git-checkpoint/internal/render"
+)
+
+// ImportedLayout is what import answers about another system's files.
+type ImportedLayout struct{ Done *interop.ImportAnswer }
+
+// JSON writes one object.
+func (a ImportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+
+// Text says what came; a dry run, document by document.
+func (a ImportedLayout) Text(w io.Writer, v render.View) error {
+	p, d := &page{w: w, view: v}, a.Done
+	told := strings.Join([]string{
+		render.Count(d.Added, "checkpoint", "checkpoints") + " new", render.Count(d.Changed, "document", "documents") + " changed",
+		render.Count(d.Unchanged, "document was", "documents were") + " here already",
+	}, ", ")
+	if d.DryRun {
+		p.line(plain("Would import from " + d.Format + ": " + told))
+		p.documents(d.Documents)
+	} else {
+		p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Imported from "+d.Format+": "+told))
+		p.line(plain("Sessions: " + strings.Join(d.Sessions, ", ")))
+	}
+	for _, s := range d.Settings {
+		p.line(dim("git config " + s.Key + " " + s.Value))
+	}
+	return p.err
+}
+
+func (p *page) documents(list []checkpoint.Imported) {
+	var rows [][]render.Cell
+	for _, d := range list {
+		files := "without files"
+		if d.Commit != "" {
+			files = "files of " + d.Commit.Short()
+		}
+		rows = append(rows, []render.Cell{
+			cell(render.Normal, d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), cell(render.Normal, files), cell(render.Dim, d.Path),
+		})
+	}
+	rows, more := p.cut(rows)
+	p.table(render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, Rows: rows})
+	if more > 0 {
+		p.line(dim("… and " + render.Count(more, "more", "more")))
+	}
+}
+
+// ExportedLayout is what export answers about another system's files.
+type ExportedLayout struct{ Done *interop.ExportAnswer }
+
+// JSON writes one object.
+func (a ExportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+
+// Text confirms, and lists what has no place there.
+func (a ExportedLayout) Text(w io.Writer, v render.View) error {
+	p, d := &page{w: w, view: v}, a.Done
+	p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Exported: "+d.To))
+	p.line(plain(render.Count(len(d.Sessions), "session", "sessions") + ", " + render.Count(d.Checkpoints, "checkpoint", "checkpoints") +
+		" | " + d.Format + ", " + render.Count(len(d.Files), "file", "files")))
+	var rows [][]render.Cell
+	for _, l := range d.LeftOut {
+		rows = append(rows, []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), cell(render.Normal, l.What)})
+	}
+	p.section("Has no place there", []render.Column{{}, {Min: 12}, {Min: 20}}, rows)
+	return p.err
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/interop"
+)
+
+// importFlags are those of an import from another system's files.
+type importFlags struct {
+	Format    string `placeholder:"<name>" help:"Layout to read: go-team, ultra-create, orchestrate, crunch or pipeline; recognised when not given."`
+	Session   string `placeholder:"<name>" complete:"session" help:"Session to take; the name to give it when there is only one."`
+	KeepGoing bool   `help:"Import the rest when some files cannot be imported."`
+	dryRunFlag
+}
+
+// exportFlags are those of an export into another system's files.
+type exportFlags struct {
+	Force bool `help:"Replace files that say something else."`
+}
+
+// readsLayout reports whether a path is for package interop: a directory, a document, or
+// whatever a layout was named for. What this program exported itself is not.
+func (f *importFlags) readsLayout(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return false, nil //nolint:nilerr // importerFor says so
+	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(importers(), func(i importer) bool { return i.format == f.Format }):
+		return false, usageError("no format is called \""+f.Format+"\"", "there are "+strings.Join(interop.Formats(), ", "))
+	case interop.Known(f.Format), f.Format == "" && info.IsDir():
+		return true, nil
+	}
+	if f.Format == "" && interop.IsDocument(path) {
+		if beginning, err := checkpoint.Sniff(path); err == nil && checkpoint.HeldBy(beginning) == "" {
+			return true, nil
+		}
+	}
+	if f.DryRun || f.KeepGoing || f.Session != "" {
+		return false, usageError("--dry-run, --keep-going and --session are for files of other systems", "what this program exported comes whole, or not at all")
+	}
+	return false, nil
+}
+
+// importLayout imports another system's files.
+func (f *importFlags) importLayout(ctx context.Context, app *App, path string) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		req := interop.ImportRequest{From: path, Format: f.Format, Session: f.Session, DryRun: f.DryRun}
+		if f.KeepGoing {
+			req.Faults = interop.FaultsSkip
+		}
+		done, err := interop.Import(ctx, s, req)
+		if err != nil {
+			return err
+		}
+		for _, w := range done.Warnings {
+			app.warn(w)
+		}
+		for _, p := range done.Problems {
+			app.warn(p.String())
+		}
+		show := app.confirmed
+		if f.DryRun {
+			show = app.give
+		}
+		if err := show(answer.ImportedLayout{Done: done}); err != nil || len(done.Problems) == 0 {
+			return err
+		}
+		return exitCode(codeOf(checkpoint.KindInvalid))
+	})
+}
+
+// writesLayout reports whether a format is for package interop.
+func writesLayout(format string) bool {
+	return slices.Contains(append(interop.Formats(), interop.SQLite), format)
+}
+
+// exportLayout exports into another system's files, or into a database.
+func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format string, sessions []string) error {
+	if to == "" || to == "-" {
+		return usageError("nothing says where to export to", "git checkpoint export DIR --format "+format)
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions}
+		if f.Force {
+			req.Existing = interop.ExistingReplace
+		}
+		done, err := interop.Export(ctx, s, req)
+		if err != nil {
+			return err
+		}
+		return app.confirmed(answer.ExportedLayout{Done: done})
+	})
+}
