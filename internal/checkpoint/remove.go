@@ -110,6 +110,7 @@ func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID,
 		return classify(err)
 	}
 	e.Reason = reason
+	s.trace("doomed")
 	res, err := s.store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
 		e, change := e, store.Change{}
 		for _, id := range ids {

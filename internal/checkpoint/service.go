@@ -116,6 +116,7 @@ func classify(err error) error {
 	var broken *store.DamagedError
 	var locked *snapshot.LockedError
 	var changed *snapshot.ChangedError
+	var busy *store.BusyError
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
@@ -137,6 +138,8 @@ func classify(err error) error {
 			hints = append(hints, fmt.Sprintf("%s: %d files, %d MiB", d.Path, d.Files, d.Bytes>>20))
 		}
 		return &Error{Kind: KindRefused, Err: err, Hints: hints}
+	case errors.As(err, &busy) && busy.Lock != "":
+		return &Error{Kind: KindFailed, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.As(err, &locked):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.As(err, &changed):

@@ -4,19 +4,25 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
-// Failpoints are the steps at which tests end this process as a power cut would:
-// GIT_CHECKPOINT_FAILPOINT=<step>[:<n>] does so the n-th time that the step is
-// reached (default: the first).
+// Failpoints are the steps at which tests end this process.
+// GIT_CHECKPOINT_FAILPOINT=<step>[:<n>[:term]] does so the n-th time that the step is
+// reached (default: the first): as a power cut would, or with the signal that asks
+// politely.
 var Failpoints = []string{
 	"captured", "written", "recorded", // create
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
 	"aside", "emptied", "place", "mode", "index built", "index", "head", "event", "finished",
-	"dropped",           // delete and prune
+	"doomed", "dropped", // delete and prune
 	"fetched", "united", // fetch
 	"planned push", "sent", "journal sent", "notes sent", // push
 }
+
+// termPause is enough for the signal to arrive.
+const termPause = 100 * time.Millisecond
 
 // trace is called between the steps of everything that must survive a kill.
 func (s *Service) trace(step string) {
@@ -24,15 +30,22 @@ func (s *Service) trace(step string) {
 	if want == "" {
 		return
 	}
-	name, count, _ := strings.Cut(want, ":")
+	name, rest, _ := strings.Cut(want, ":")
 	if name != step {
 		return
 	}
+	count, how, _ := strings.Cut(rest, ":")
 	s.reached++
-	if n, err := strconv.Atoi(count); err == nil && s.reached < n {
+	if n, err := strconv.Atoi(count); err == nil && s.reached != n {
 		return
 	}
-	if self, err := os.FindProcess(os.Getpid()); err == nil {
+	self, err := os.FindProcess(os.Getpid())
+	switch {
+	case err != nil:
+	case how == "term":
+		self.Signal(syscall.SIGTERM) //nolint:errcheck // the test sees that nothing happened
+		time.Sleep(termPause)
+	default:
 		self.Kill() //nolint:errcheck // nothing runs after it
 		select {}
 	}

@@ -44,6 +44,10 @@ type HeadMove struct {
 // MoveHead puts HEAD on a branch or detaches it, at a commit, with reflog entries
 // and ORIG_HEAD as git itself writes them.
 func (r *Repo) MoveHead(ctx context.Context, m HeadMove) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx) // these are few moments, and half of them would be worse
 	message := "checkpoint: " + strings.Join(strings.Fields(m.Reason), " ")
 	run := func(what string, args ...string) error {
 		if _, err := r.Run(ctx, Cmd{Args: args}); err != nil {

@@ -71,6 +71,10 @@ var ErrRaced = errors.New("a ref changed meanwhile")
 // reflog is written: it would keep what a prune lets go. An error that wraps
 // ErrRaced can be retried from the refs as they are then.
 func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx) // git renames ref after ref, and a killed one leaves its locks
 	if r.pack != nil {
 		if err := r.pack.flush(ctx); err != nil {
 			return err

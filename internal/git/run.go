@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -88,6 +90,12 @@ func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, r.program, append(args, c.Args...)...)
 	cmd.WaitDelay = waitDelay
+	cmd.Cancel = func() error { // a killed git leaves its lock files behind
+		if err := cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		return cmd.Process.Kill()
+	}
 	cmd.Dir = c.Dir
 	if cmd.Dir == "" {
 		cmd.Dir = r.WorkTree

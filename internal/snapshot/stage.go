@@ -29,8 +29,8 @@ type Restore struct {
 // Stage takes the index lock and writes everything that the plan needs into a
 // directory on the worktree's file system. Filters that fail and disks that are
 // full show here, before anything is touched.
-func (s *Shot) Stage(ctx context.Context, p *Plan) (r *Restore, err error) {
-	r = &Restore{shot: s, seen: p.seen, converted: map[string]bool{}}
+func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
+	r := &Restore{shot: s, seen: p.seen, converted: map[string]bool{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {

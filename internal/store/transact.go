@@ -41,7 +41,7 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
-			return a.result, a.verify(ctx)
+			return a.result, a.verify(context.WithoutCancel(ctx)) // it is done, whoever wants to stop it now
 		}
 		if !errors.Is(err, git.ErrRaced) {
 			return Result{}, err
