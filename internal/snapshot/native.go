@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package snapshot
 
@@ -6,10 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"runtime"
 	"sort"
@@ -39,7 +37,7 @@ func newNative(g *gitScanner) Scanner {
 	}
 	ignoreCase, err := c.Bool("core.ignoreCase", false)
 	check, _ := c.Get("core.checkStat")
-	if err != nil || ignoreCase || runtime.GOOS == "darwin" || strings.EqualFold(check, "minimal") {
+	if err != nil || ignoreCase || strings.EqualFold(check, "minimal") {
 		return nil
 	}
 	return &nativeScanner{g, g.repo.WorkTree}
@@ -50,6 +48,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 		return s.git.Scan(ctx, p)
 	}
 	w := &walk{top: s.top, index: p, entries: p.entries, scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	w.met = make([]bool, len(w.entries))
 	w.group.Add(1)
 	w.dir(ctx, "", 0, len(w.entries))
 	w.group.Wait()
@@ -71,6 +70,8 @@ type walk struct {
 	top     string
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
+	met     []bool // by entry: its name is there, or its directory for the first one below
+	buffers direntBuffers
 	slots   chan struct{}
 	group   sync.WaitGroup
 
@@ -97,7 +98,11 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 		return
 	}
 	var f dirFound
-	types, dir, err := w.list(prefix)
+	fd, err := openBelow(w.top, prefix)
+	if err == nil {
+		defer unix.Close(fd) //nolint:errcheck // read only
+		err = w.list(fd, prefix, lo, hi, &f)
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.unreadable = append(f.unreadable, prefix)
@@ -107,8 +112,10 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
 	}
 	if err == nil {
-		w.compare(ctx, prefix, lo, hi, types, int(dir.Fd()), &f)
-		dir.Close() //nolint:errcheck // read only
+		w.compare(ctx, prefix, lo, hi, fd, &f)
+	}
+	if f.empty() {
+		return
 	}
 	w.mu.Lock()
 	w.scan.Tracked = append(w.scan.Tracked, f.tracked...)
@@ -116,6 +123,10 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	maps.Copy(w.scan.Modes, f.modes)
 	w.names, w.special = append(w.names, f.names...), append(w.special, f.special...)
 	w.mu.Unlock()
+}
+
+func (f *dirFound) empty() bool {
+	return len(f.tracked)+len(f.names)+len(f.special)+len(f.unreadable)+len(f.modes) == 0
 }
 
 func (f *dirFound) gone(entries []git.IndexEntry) {
@@ -132,27 +143,51 @@ func (w *walk) fail(err error) {
 	}
 }
 
-// list reads the names and types of a directory, which must not be a link.
-func (w *walk) list(prefix string) (map[string]fs.FileMode, *os.File, error) {
-	fd, err := openBelow(w.top, prefix)
-	if err != nil {
-		return nil, nil, err
+// list reads the names of a directory: those that the index has are marked as met,
+// the others kept by what they are.
+func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
+	return w.buffers.readDirents(fd, func(name []byte, typ fs.FileMode) error {
+		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && typ.IsDir() == below {
+			w.met[i] = true
+			return nil
+		}
+		n := prefix + string(name)
+		switch {
+		case string(name) == ".git" || prefix == "" && strings.HasPrefix(n, stagingPrefix):
+		case typ.IsDir():
+			f.names = append(f.names, n+"/")
+		case typ.IsRegular() || typ&fs.ModeSymlink != 0:
+			f.names = append(f.names, n)
+		default:
+			f.special = append(f.special, n)
+		}
+		return nil
+	})
+}
+
+// find gives the entry of a name in a directory, or the first one below it; -1 when
+// the index has neither. The paths of entries lo to hi start with at bytes of the
+// directory's own.
+func (w *walk) find(name []byte, at, lo, hi int) (i int, below bool) {
+	i = lo + sort.Search(hi-lo, func(k int) bool { return w.entries[lo+k].Path[at:] >= string(name) })
+	if i < hi && w.entries[i].Path[at:] == string(name) {
+		return i, false
 	}
-	dir := os.NewFile(uintptr(fd), prefix)
-	types := map[string]fs.FileMode{}
-	for {
-		list, err := dir.ReadDir(1024)
-		for _, d := range list {
-			types[d.Name()] = d.Type()
+	// "a-b" and "a.b" stand between "a" and "a/b".
+	i += sort.Search(hi-i, func(k int) bool {
+		rest := w.entries[i+k].Path[at:]
+		n := min(len(name), len(rest))
+		if c := strings.Compare(rest[:n], string(name[:n])); c != 0 {
+			return c > 0
 		}
-		if errors.Is(err, io.EOF) {
-			return types, dir, nil
-		}
-		if err != nil {
-			dir.Close() //nolint:errcheck // read only
-			return nil, nil, err
+		return len(rest) > len(name) && rest[len(name)] >= '/'
+	})
+	if i < hi {
+		if rest := w.entries[i].Path[at:]; len(rest) > len(name) && rest[len(name)] == '/' && rest[:len(name)] == string(name) {
+			return i, true
 		}
 	}
+	return -1, false
 }
 
 // openBelow opens a directory without following a link in its last component;
@@ -178,37 +213,25 @@ func openBelow(top, prefix string) (int, error) {
 	return fd, nil
 }
 
-// compare goes through the entries of one directory and the names in it.
-func (w *walk) compare(ctx context.Context, prefix string, lo, hi int, types map[string]fs.FileMode, dirfd int, f *dirFound) {
+// compare goes through the entries of one directory.
+func (w *walk) compare(ctx context.Context, prefix string, lo, hi, dirfd int, f *dirFound) {
 	for i := lo; i < hi; {
 		rest := w.entries[i].Path[len(prefix):]
 		name, _, below := strings.Cut(rest, "/")
 		if !below {
-			f.file(w, w.entries[i], name, types, dirfd)
+			f.file(w, i, name, dirfd)
 			i++
 			continue
 		}
-		end := i + 1
-		for sub := prefix + name + "/"; end < hi && strings.HasPrefix(w.entries[end].Path, sub); end++ {
-		}
-		if types[name].IsDir() {
-			delete(types, name)
-			w.descend(ctx, prefix+name+"/", i, end)
+		sub := w.entries[i].Path[:len(prefix)+len(name)+1]
+		end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(w.entries[i+k].Path, sub) })
+		if w.met[i] {
+			w.met[i] = false // from here on it is about the entry itself
+			w.descend(ctx, sub, i, end)
 		} else {
 			f.gone(w.entries[i:end])
 		}
 		i = end
-	}
-	for name, mode := range types {
-		switch {
-		case name == ".git" || prefix == "" && strings.HasPrefix(name, stagingPrefix):
-		case mode.IsDir():
-			f.names = append(f.names, prefix+name+"/")
-		case mode.IsRegular() || mode&fs.ModeSymlink != 0:
-			f.names = append(f.names, prefix+name)
-		default:
-			f.special = append(f.special, prefix+name)
-		}
 	}
 }
 
@@ -227,13 +250,12 @@ func (w *walk) descend(ctx context.Context, prefix string, lo, hi int) {
 }
 
 // file compares one tracked file with what is at its name.
-func (f *dirFound) file(w *walk, e git.IndexEntry, name string, types map[string]fs.FileMode, dirfd int) {
-	mode, ok := types[name]
-	if !ok || mode.IsDir() {
+func (f *dirFound) file(w *walk, i int, name string, dirfd int) {
+	e := &w.entries[i]
+	if !w.met[i] {
 		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
 		return
 	}
-	delete(types, name)
 	var st unix.Stat_t
 	switch err := unix.Fstatat(dirfd, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
 	case errors.Is(err, fs.ErrPermission):
@@ -252,7 +274,7 @@ func (f *dirFound) file(w *walk, e git.IndexEntry, name string, types map[string
 
 // changed is git's own comparison, with nanoseconds where both sides have them.
 // An entry as young as the index may have changed after it was written.
-func (w *walk) changed(e git.IndexEntry, st *unix.Stat_t) bool {
+func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 	var mode git.Mode
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFLNK:
@@ -266,10 +288,10 @@ func (w *walk) changed(e git.IndexEntry, st *unix.Stat_t) bool {
 	mtime, ctime := statTimes(st)
 	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && e.OID != git.HashObject(formatOf(e), "blob", nil) || //nolint:gosec // the index keeps 32 bits
 		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) || //nolint:gosec // likewise
-		w.index.doubtful(e)
+		w.index.doubtful(*e)
 }
 
-func formatOf(e git.IndexEntry) string {
+func formatOf(e *git.IndexEntry) string {
 	if len(e.OID) == 64 {
 		return "sha256"
 	}
@@ -343,14 +365,16 @@ func (w *walk) lookFor(dir string, seen map[string]bool) {
 		return
 	}
 	seen[dir] = true
-	types, file, err := w.list(dir + "/")
+	fd, err := openBelow(w.top, dir+"/")
 	if err != nil {
 		return
 	}
-	file.Close() //nolint:errcheck // read only
-	for name, mode := range types {
-		if !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0 {
-			w.special = append(w.special, dir+"/"+name)
+	defer unix.Close(fd) //nolint:errcheck // read only
+	//nolint:errcheck // git has listed what can be read
+	w.buffers.readDirents(fd, func(name []byte, typ fs.FileMode) error {
+		if !typ.IsDir() && !typ.IsRegular() && typ&fs.ModeSymlink == 0 {
+			w.special = append(w.special, dir+"/"+string(name))
 		}
-	}
+		return nil
+	})
 }
