@@ -1,13 +1,8 @@
 package checkpoint
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -20,70 +15,6 @@ import (
 
 // How a workflow's definition moves a checkpoint: its trigger, step, state and
 // status.
-
-// definition finds a workflow: built in, or a file of this repository. "" is the
-// configured one.
-func (s *Service) definition(wanted string) (*workflow.Definition, error) {
-	if wanted == "" {
-		wanted, _ = s.where.get("checkpoint.workflow")
-	}
-	if wanted == "" {
-		return workflow.Default(), nil
-	}
-	if d, ok := workflow.Builtin(wanted); ok {
-		return d, nil
-	}
-	unknown := usage("`git checkpoint workflow list` shows what there is", "no workflow is called %q", wanted)
-	if name.Slug(wanted) != wanted {
-		return nil, unknown
-	}
-	file := filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
-	data, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, unknown
-	}
-	if err != nil {
-		return nil, &Error{Kind: KindFailed, Err: err}
-	}
-	d, err := workflow.Parse(data, filepath.ToSlash(filepath.Join(".checkpoint", "workflows", wanted+".json")))
-	if err != nil {
-		return nil, usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
-	}
-	if d.Name != wanted {
-		return nil, usage("file and name have to agree", "workflow %q stands in the file of %q", d.Name, wanted)
-	}
-	return d, nil
-}
-
-// ownWorkflows lists the definitions that the repository brings.
-func (s *Service) ownWorkflows() ([]string, error) {
-	files, err := os.ReadDir(filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	var out []string
-	for _, f := range files {
-		if n, ok := strings.CutSuffix(f.Name(), ".json"); ok {
-			out = append(out, n)
-		}
-	}
-	return out, classify(err)
-}
-
-// definitionOf gives the workflow of a session, the configured one for a new one.
-func (s *Service) definitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
-	st, err := s.store.State(ctx, session)
-	if errors.Is(err, store.ErrNoSession) {
-		return s.definition("")
-	}
-	if err != nil {
-		return nil, classify(err)
-	}
-	if st.Workflow == "" {
-		return workflow.Default(), nil
-	}
-	return s.definition(st.Workflow)
-}
 
 // trigger is the one that the request or its document names, else manual.
 func (c *creation) trigger() string {

@@ -270,7 +270,7 @@ func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode)
 		}
 	}
 	var err error
-	if c.def, err = r.s.definition(r.to.state.Workflow); err != nil {
+	if c.def, err = r.s.reading(ctx, r.to.state); err != nil {
 		return nil, err
 	}
 	if c.place, err = r.s.placeNow(ctx); err != nil {

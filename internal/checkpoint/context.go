@@ -144,8 +144,8 @@ func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 	return lines
 }
 
-// restore writes what has to be taken over, but for what is long enough to be looked
-// up.
+// restore writes what has to be taken over, the short parts first: the long ones can be
+// looked up.
 func (c *contextText) restore(parts map[string]json.RawMessage) {
 	var entries []string
 	for _, name := range sortedNames(parts) {
@@ -153,6 +153,7 @@ func (c *contextText) restore(parts map[string]json.RawMessage) {
 			entries = append(entries, name+": "+v)
 		}
 	}
+	slices.SortStableFunc(entries, func(a, b string) int { return len(a) - len(b) })
 	c.list("To be taken over", entries)
 }
 

@@ -231,7 +231,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 		return change, err
 	}
 	change.Events = append(change.Events, e)
-	c.pruneWith(v, &change, e)
+	c.pruneWith(ctx, v, &change, e)
 	if c.req.Pin == PinYes {
 		pin, err := c.s.event(journal.KindPin, c.session)
 		if err != nil {

@@ -43,7 +43,7 @@ func (s *Service) Diff(ctx context.Context, req DiffRequest) (*Difference, error
 	if b.found != nil {
 		d.To = &Labelled{b.found.entry.Checkpoint, b.found.entry.Label}
 	}
-	s.diffRecords(d, a, b)
+	s.diffRecords(ctx, d, a, b)
 	if a.tree != "" && b.tree != "" { // else one was imported without files
 		if d.Files, err = s.diffFiles(ctx, a.tree, b.tree, req.Paths); err != nil {
 			return nil, err
@@ -105,8 +105,8 @@ func (s *Service) treeNow(ctx context.Context, like *record.Record) (name.OID, e
 }
 
 // diffRecords compares states, by the identities of the workflow, and outputs.
-func (s *Service) diffRecords(d *Difference, a, b side) {
-	def, err := s.definition(a.found.state.Workflow)
+func (s *Service) diffRecords(ctx context.Context, d *Difference, a, b side) {
+	def, err := s.ofSession(ctx, a.found.state)
 	if err != nil {
 		def = workflow.Default()
 	}

@@ -108,7 +108,7 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 			a.Discarded++
 		}
 	}
-	def, err := s.definition(st.Workflow)
+	def, err := s.reading(ctx, st)
 	if err != nil {
 		return err
 	}

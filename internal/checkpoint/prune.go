@@ -121,7 +121,7 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 	if e := st.CurrentEntry(); e != nil {
 		policy.Status = e.CheckpointStatus
 	}
-	verdicts, err := p.s.judge(st, itemsOf(st), policy)
+	verdicts, err := p.s.judge(ctx, st, itemsOf(st), policy)
 	if err != nil {
 		return err
 	}
@@ -159,8 +159,8 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 }
 
 // judge asks the workflow what stays. Who lost their definition prune nothing.
-func (s *Service) judge(st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
-	def, err := s.definition(st.Workflow)
+func (s *Service) judge(ctx context.Context, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
+	def, err := s.ofSession(ctx, st)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func isOurs(c git.Commit) bool {
 // pruneWith lets go, in the transaction of a create, what the workflow does not keep
 // beside the new checkpoint; a session that is over goes at a prune that somebody asks
 // for. It fails no create.
-func (c *creation) pruneWith(v store.View, change *store.Change, made journal.Event) {
+func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
 	if v.State == nil || c.safety {
 		return
 	}
@@ -285,7 +285,7 @@ func (c *creation) pruneWith(v store.View, change *store.Change, made journal.Ev
 		ID: string(made.Checkpoint), Step: made.Step, Trigger: made.Trigger, Worktree: made.WorktreeID,
 		Pinned: c.req.Pin == PinYes, Current: true, CreatedAt: made.Time,
 	})
-	verdicts, err := c.s.judge(v.State, items, workflow.Policy{})
+	verdicts, err := c.s.judge(ctx, v.State, items, workflow.Policy{})
 	if err != nil {
 		c.s.warn("automatic prune: " + err.Error())
 		return

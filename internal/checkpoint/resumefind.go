@@ -65,7 +65,7 @@ func (s *Service) newestUnfinished(ctx context.Context, req ResumeRequest) (*fou
 		if req.Match != "" && !s.describes(ctx, st, req.Match) {
 			continue
 		}
-		if !s.isOver(st) {
+		if !s.isOver(ctx, st) {
 			return currentOf(st)
 		}
 		if over == nil {
@@ -80,14 +80,14 @@ func (s *Service) newestUnfinished(ctx context.Context, req ResumeRequest) (*fou
 
 // isOver reports whether a session was closed, its workflow has come to its end, or
 // nothing is left of it.
-func (s *Service) isOver(st *journal.State) bool {
+func (s *Service) isOver(ctx context.Context, st *journal.State) bool {
 	if isClosed(st.Status) {
 		return true
 	}
 	if st.CurrentEntry() == nil {
 		return len(st.Tombstones) > 0
 	}
-	def, err := s.definition(st.Workflow)
+	def, err := s.ofSession(ctx, st)
 	if err != nil {
 		return false
 	}
@@ -123,7 +123,7 @@ func (s *Service) isOfType(ctx context.Context, st *journal.State, prefix string
 // cannot be read.
 func (s *Service) factsOf(ctx context.Context, st *journal.State) workflow.Facts {
 	e := st.CurrentEntry()
-	def, err := s.definition(st.Workflow)
+	def, err := s.ofSession(ctx, st)
 	if err != nil || e == nil {
 		return workflow.Facts{}
 	}
@@ -150,7 +150,7 @@ func (r *resumption) read(ctx context.Context) error {
 		return damaged(e, err)
 	}
 	r.record = rec
-	r.def, err = r.s.definition(r.found.state.Workflow)
+	r.def, err = r.s.reading(ctx, r.found.state)
 	return err
 }
 

@@ -33,7 +33,7 @@ func (r *Rollback) answerPlan(ctx context.Context) error {
 		}
 	}
 	r.warnConflicts()
-	if err := r.answerSteps(); err != nil {
+	if err := r.answerSteps(ctx); err != nil {
 		return err
 	}
 	if err := r.planBranch(ctx); err != nil {
@@ -79,7 +79,7 @@ func (r *Rollback) lists(st *journal.State) (discard, restore []name.ID, err err
 	return p.Discard, p.Restore, err
 }
 
-func (r *Rollback) answerSteps() error {
+func (r *Rollback) answerSteps(ctx context.Context) error {
 	discard, restore, err := r.lists(r.to.state)
 	if err != nil {
 		return classify(err)
@@ -95,7 +95,7 @@ func (r *Rollback) answerSteps() error {
 			r.answer.Plan.Discard = append(r.answer.Plan.Discard, string(id))
 		}
 	}
-	def, err := r.s.definition(r.to.state.Workflow)
+	def, err := r.s.reading(ctx, r.to.state)
 	if err != nil {
 		return err
 	}

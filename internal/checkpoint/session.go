@@ -220,7 +220,7 @@ func (s *Service) unfinishedTopic(ctx context.Context, req SessionRequest) error
 
 func (s *Service) isUnfinished(ctx context.Context, session name.Session) bool {
 	st, err := s.store.State(ctx, session)
-	return err == nil && !s.isOver(st)
+	return err == nil && !s.isOver(ctx, st)
 }
 
 // Unfinished is the newest session that works on a topic; empty when there is none.

@@ -49,7 +49,9 @@ func (s *Service) Workflows() ([]WorkflowInfo, error) {
 		data, err := os.ReadFile(filepath.Join(s.repo.WorkTree, filepath.FromSlash(file)))
 		info := WorkflowInfo{Name: n, Origin: file, Problems: []WorkflowProblem{{Text: fmt.Sprint(err)}}}
 		if err == nil {
-			info = CheckWorkflow(data, file)
+			if info = CheckWorkflow(data, file); info.Name == "" {
+				info.Name = n
+			}
 		}
 		out = append(out, info)
 	}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidwall/sjson"
+
+	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/workflow"
+)
+
+// copied is what the copies are called.
+const copied = "own_copy"
+
+// A copy of a built-in definition under another name behaves the same through the whole
+// day of its scenario: no code knows a workflow by its name.
+func TestScenariosOfRenamedCopies(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range workflow.Names() {
+		if name != workflow.DefaultName {
+			write(t, filepath.Join(dir, "scenario_"+name+".txtar"), renamed(t, name))
+		}
+	}
+	testscript.Run(t, scripttest.Params(dir))
+}
+
+// renamed is the scenario of a workflow, run by a copy of its definition that the
+// repository brings.
+func renamed(t *testing.T, name string) []byte {
+	t.Helper()
+	scenario, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "scripts", "scenario_"+name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(scenario.Comment), "--workflow "+name) {
+		t.Fatalf("the scenario of %s does not start it", name)
+	}
+	var pairs []string // where a script calls the workflow by its name
+	for _, form := range []string{"--workflow %", "(%, ", "heads/%/", `\t%/`} {
+		pairs = append(pairs, strings.ReplaceAll(form, "%", name), strings.ReplaceAll(form, "%", copied))
+	}
+	calls := strings.NewReplacer(pairs...)
+	scenario.Comment = []byte(calls.Replace(string(scenario.Comment)))
+	for i, f := range scenario.Files {
+		scenario.Files[i].Data = []byte(calls.Replace(string(f.Data)))
+	}
+	d, ok := workflow.Builtin(name)
+	if !ok {
+		t.Fatalf("no built-in %q", name)
+	}
+	definition, err := sjson.SetBytes(d.JSON(), "name", copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario.Files = append(scenario.Files, txtar.File{Name: "repo/.checkpoint/workflows/" + copied + ".json", Data: definition})
+	return txtar.Format(scenario)
+}
+
+func write(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Definitions are data: the rooms that run them have none of their names.
+func TestNoCodeNamesAWorkflow(t *testing.T) {
+	for _, room := range []string{"checkpoint", "store", "journal", "record", "snapshot", "workflow"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", "internal", room, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(room, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range workflow.Names() {
+				if name != workflow.DefaultName && !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), name) {
+					t.Errorf("%s names %s", file, name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+// Where the definition of a workflow comes from.
+
+// errNoWorkflow says that a definition is nowhere to be found.
+var errNoWorkflow = errors.New("it is neither built in nor in .checkpoint/workflows")
+
+// definition finds a workflow: built in, or a file of this repository. "" is the
+// configured one.
+func (s *Service) definition(wanted string) (*workflow.Definition, error) {
+	if wanted == "" {
+		wanted, _ = s.where.get("checkpoint.workflow")
+	}
+	if wanted == "" {
+		return workflow.Default(), nil
+	}
+	if d, ok := workflow.Builtin(wanted); ok {
+		return d, nil
+	}
+	unknown := &Error{
+		Kind: KindUsage, Message: fmt.Sprintf("no workflow is called %q", wanted), Err: errNoWorkflow,
+		Hints: []string{"`git checkpoint workflow list` shows what there is"},
+	}
+	if name.Slug(wanted) != wanted {
+		return nil, unknown
+	}
+	file := filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, &Error{Kind: KindFailed, Err: err}
+	}
+	return parseOwn(data, wanted)
+}
+
+func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
+	d, err := workflow.Parse(data, ownFile(wanted))
+	if err != nil {
+		return nil, usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
+	}
+	if d.Name != wanted {
+		return nil, usage("file and name have to agree", "workflow %q stands in the file of %q", d.Name, wanted)
+	}
+	return d, nil
+}
+
+// ownWorkflows lists the definitions that the repository brings.
+func (s *Service) ownWorkflows() ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, f := range files {
+		if n, ok := strings.CutSuffix(f.Name(), ".json"); ok {
+			out = append(out, n)
+		}
+	}
+	return out, classify(err)
+}
+
+// definitionOf gives the workflow of a session, the configured one for a new one.
+func (s *Service) definitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
+	st, err := s.store.State(ctx, session)
+	if errors.Is(err, store.ErrNoSession) {
+		return s.definition("")
+	}
+	if err != nil {
+		return nil, classify(err)
+	}
+	return s.ofSession(ctx, st)
+}
+
+// ofSession gives the workflow that a session was started with. Where its file is not
+// in the worktree, as on another branch or in another clone, the newest checkpoint that
+// has it lends it.
+func (s *Service) ofSession(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
+	if st.Workflow == "" {
+		return workflow.Default(), nil
+	}
+	d, err := s.definition(st.Workflow)
+	if !errors.Is(err, errNoWorkflow) || name.Slug(st.Workflow) != st.Workflow {
+		return d, err
+	}
+	looked := 0
+	for _, e := range slices.Backward(st.Checkpoints) {
+		if e.Dead || looked == mostLenders {
+			continue
+		}
+		looked++
+		if found, readErr := s.repo.Batch().Typed(ctx, string(e.Commit)+":"+ownFile(st.Workflow), "blob"); readErr == nil {
+			return parseOwn(found.Data, st.Workflow)
+		}
+	}
+	return nil, err
+}
+
+// mostLenders bounds how many checkpoints are asked for a definition.
+const mostLenders = 100
+
+// reading gives the workflow of a session to what only reads or goes back: without its
+// definition there is still a worktree to be had.
+func (s *Service) reading(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
+	d, err := s.ofSession(ctx, st)
+	if errors.Is(err, errNoWorkflow) {
+		s.warn(err.Error() + "; its rules are left out")
+		return workflow.Default(), nil
+	}
+	return d, err
+}
