@@ -81,7 +81,7 @@ func TestNoCodeNamesAWorkflow(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range workflow.Names() {
-				if name != workflow.DefaultName && !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), name) {
+				if name != workflow.DefaultName && !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), `"`+name+`"`) {
 					t.Errorf("%s names %s", file, name)
 				}
 			}
