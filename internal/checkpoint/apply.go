@@ -276,8 +276,11 @@ func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode)
 	if c.place, err = r.s.placeNow(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := r.s.store.Transact(ctx, c.session, c.build); err != nil {
-		return nil, c.repair(ctx, err)
+	if _, err = r.s.store.Transact(ctx, c.session, c.build); err != nil {
+		err = c.repair(ctx, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }

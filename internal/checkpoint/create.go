@@ -77,7 +77,10 @@ func (c *creation) make(ctx context.Context) (*Detail, error) {
 	s.trace("captured")
 	res, err := s.store.Transact(ctx, c.session, c.build)
 	if err != nil {
-		return nil, c.repair(ctx, err)
+		err = c.repair(ctx, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.trace("recorded")
 	for _, w := range res.Warnings {
@@ -345,7 +348,8 @@ func (c *creation) repair(ctx context.Context, err error) error {
 		return classify(err)
 	}
 	again, captureErr := c.s.capture(ctx, c.session, c.req)
-	if captureErr == nil && again.Tree == c.capture.Tree {
+	commit := c.written.Commit
+	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
 		still := false
 		specs := make([]string, len(missing.OIDs))
 		for i, oid := range missing.OIDs {

@@ -136,7 +136,16 @@ func isType(typ string) bool {
 
 // write gives the object its file. One that is there already is freshened; written
 // again where it is damaged.
-func (d *looseDir) write(oid name.OID, typ string, data []byte) error {
+func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
+	for range 10 { // a gc beside us removes directories that are empty, and temporaries
+		if err = d.writeOnce(oid, typ, data); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return err
+}
+
+func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	path := d.path(oid)
 	fresh, err := freshen(path)
 	if err != nil {

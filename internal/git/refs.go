@@ -109,6 +109,9 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	if m := lockExists().FindStringSubmatch(e.Stderr); m != nil {
 		return &LockedError{Path: m[1]}
 	}
+	if strings.Contains(e.Stderr, "nonexistent object") { // a gc beside us took it: what is built anew is written anew
+		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
+	}
 	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless().MatchString(e.Stderr) {
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}

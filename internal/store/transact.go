@@ -262,6 +262,12 @@ func (a *attempt) verify(ctx context.Context) error {
 		need = append(need, c.Commit, c.RecordBlob)
 	}
 	need = append(need, a.change.Verify...)
+	if len(need) == 0 {
+		return nil
+	}
+	if err := a.store.Repo.AwaitGC(ctx); err != nil {
+		return err
+	}
 	missing, err := a.store.missing(ctx, need)
 	if err != nil || len(missing) == 0 {
 		return err

@@ -30,6 +30,7 @@ type moment struct {
 	status  string            // the lines of status about what is tracked
 	head    string            // what HEAD holds
 	commit  string            // what HEAD comes to; empty when unborn
+	sparsed bool              // a sparse checkout is in force
 	index   string            // bytes of the index file
 	current string            // the current checkpoint, by the program's own contract
 }
@@ -93,6 +94,11 @@ func (c *run) lookMore(m *moment, top, index string) error {
 		return err
 	}
 	m.head = string(head)
+	on, err := c.host.start(top, nil, "git", "config", "--bool", "core.sparseCheckout")
+	if err != nil {
+		return err
+	}
+	m.sparsed = strings.TrimSpace(on.out) == "true"
 	r, err := c.host.start(top, nil, "git", "rev-parse", "-q", "--verify", "HEAD")
 	if r.code == 0 {
 		m.commit = strings.TrimSpace(r.out)

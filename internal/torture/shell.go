@@ -31,6 +31,9 @@ put() { # path format: a file, written in place; what stands in its way goes
 }
 same() { # path format: another content with the time of the old one
 	if [ -f "./$1" ] && [ ! -L "./$1" ]; then
+		# Not in the tick of the system's clock in which git last looked: nothing of
+		# the file would tell, and an index written after that hides it for good.
+		sleep 0.02
 		touch -r "./$1" "$TORTURE/stamp"; printf -- "$2" >"./$1"; touch -r "$TORTURE/stamp" "./$1"
 	fi
 }

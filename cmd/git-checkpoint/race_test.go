@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// answers are what parallel commands said.
+type answers struct {
+	mu   sync.Mutex
+	ids  []string // of the checkpoints that were made
+	said []string // by commands that failed
+}
+
+// all runs commands at once. A command that makes a checkpoint has --json.
+func (w *world) all(commands [][]string) *answers {
+	w.t.Helper()
+	a := &answers{}
+	var group sync.WaitGroup
+	for _, c := range commands {
+		group.Go(func() {
+			out, code := w.try(append([]string{"git-checkpoint"}, c...)...)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			var made struct{ ID, Safety string }
+			switch {
+			case code != 0:
+				a.said = append(a.said, fmt.Sprintf("%v: exit code %d: %s", c, code, out))
+			case json.Unmarshal([]byte(out[max(0, strings.Index(out, "{")):]), &made) != nil:
+				a.said = append(a.said, fmt.Sprintf("%v: %s", c, out))
+			default:
+				a.ids = append(a.ids, made.ID+made.Safety)
+			}
+		})
+	}
+	group.Wait()
+	return a
+}
+
+// held demands that each checkpoint that was reported is there, with its note, and no
+// other but had.
+func (w *world) held(a *answers, had int) {
+	w.t.Helper()
+	refs := w.run("git", "for-each-ref", "refs/checkpoints")
+	for _, id := range a.ids {
+		if !strings.Contains(refs, "/"+id+"\n") {
+			w.t.Errorf("%s was reported and is not there", id)
+		}
+	}
+	if n := w.count(); n != had+len(a.ids) {
+		w.t.Errorf("%d checkpoints are there, %d were before, %d were reported", n, had, len(a.ids))
+	}
+	if n := strings.Count(w.run("git", "notes", "--ref=checkpoints", "list"), "\n"); n != w.count() {
+		w.t.Errorf("%d notes for %d checkpoints", n, w.count())
+	}
+	listed := w.run("git-checkpoint", "list", "--all", "--json")
+	if n := strings.Count(listed, `"valid":true`); n != w.count() {
+		w.t.Errorf("%d valid checkpoints are listed of %d", n, w.count())
+	}
+	w.run("git", "fsck", "--strict", "--no-dangling")
+	for _, lock := range w.locks() {
+		w.t.Errorf("%s was left", lock)
+	}
+}
+
+// Sixteen that create at once, in one session and in sixteen, with pins, unpins and
+// switches of the session between: as many checkpoints as commands that reported one,
+// and nobody fails.
+func TestRaceOfCreators(t *testing.T) {
+	for round := range rounds(1) {
+		w, _, after := twoSides(t)
+		var commands [][]string
+		for i := range 16 {
+			commands = append(commands, []string{"create", "--session", "main", "-m", fmt.Sprint("one ", i), "--json"},
+				[]string{"create", "--session", fmt.Sprint("s", i), "-m", "own", "--json"})
+			switch i % 4 {
+			case 0:
+				commands = append(commands, []string{"pin", "1", "--session", "main"})
+			case 1:
+				commands = append(commands, []string{"unpin", "1", "--session", "main"})
+			case 2:
+				commands = append(commands, []string{"session", "switch", "main"})
+			}
+		}
+		had := w.count()
+		a := w.all(commands)
+		for _, s := range a.said {
+			if strings.Contains(s, "exit code") && !strings.HasPrefix(s, "[unpin") && !strings.HasPrefix(s, "[pin") { // pinned already, or not
+				t.Errorf("round %d: %s", round, s)
+			}
+		}
+		if len(a.ids) != 32 {
+			t.Errorf("%d of 32 creates reported a checkpoint", len(a.ids))
+		}
+		w.held(a, had)
+		if now := w.look(); now != after {
+			t.Errorf("the worktree is another:\n%s", now)
+		}
+	}
+}
+
+// Creates, rollbacks, deletions and gc at once: what a create reported is there unless
+// it was deleted, and the worktree is one that was captured.
+func TestRaceWithRollbacks(t *testing.T) {
+	for round := range rounds(1) {
+		w, before, after := twoSides(t)
+		w.run("git-checkpoint", "create", "-m", "second")
+		var commands [][]string
+		for range 5 {
+			commands = append(commands, []string{"create", "-m", "more", "--json"}, []string{"rollback", "1", "-y", "--json"}, []string{"rollback", "2", "-y", "--json"})
+		}
+		commands = append(commands, []string{"prune", "--keep", "100"}, []string{"validate"}, []string{"undo", "-y", "--json"})
+		had := w.count()
+		a := w.all(commands)
+		w.run("git-checkpoint", "status")
+		for _, s := range a.said {
+			if strings.HasPrefix(s, "[create") && !strings.Contains(s, "changed while") {
+				t.Errorf("round %d: %s", round, s)
+			}
+			if strings.Contains(s, "half-way and not everything") || strings.Contains(s, "panic") {
+				t.Errorf("round %d: %s", round, s)
+			}
+		}
+		refs := w.run("git", "for-each-ref", "refs/checkpoints")
+		for _, id := range a.ids {
+			if !strings.Contains(refs, "/"+id+"\n") {
+				t.Errorf("round %d: %s was reported and is not there", round, id)
+			}
+		}
+		if n := w.count(); n < had+len(a.ids) {
+			t.Errorf("round %d: %d checkpoints are there, %d were before, %d were reported", round, n, had, len(a.ids))
+		}
+		if out, code := w.try("git-checkpoint", "rollback", "--continue"); code != 3 {
+			t.Errorf("round %d: something is left to be finished: %s", round, out)
+		}
+		// HEAD stays, so only the files tell.
+		if files := filesOf(w.look()); files != filesOf(before) && files != filesOf(after) {
+			t.Errorf("round %d: the worktree is neither side:\n%s", round, files)
+		}
+		w.run("git", "fsck", "--strict", "--no-dangling")
+		for _, lock := range w.locks() {
+			t.Errorf("round %d: %s was left", round, lock)
+		}
+	}
+}
+
+// filesOf keeps the files of what look gives.
+func filesOf(seen string) string {
+	var files []string
+	for line := range strings.Lines(seen) {
+		if strings.HasPrefix(line, "/") {
+			files = append(files, line)
+		}
+	}
+	return strings.Join(files, "")
+}
+
+// Beside a gc that drops all that no ref holds, as many checkpoints as reports, and all
+// of them whole.
+func TestRaceWithGC(t *testing.T) {
+	w, _, _ := twoSides(t)
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	group.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				w.try("git", "gc", "-q", "--prune=now")
+			}
+		}
+	})
+	made := 0
+	for i := range 6 * rounds(1) {
+		w.write("edited", fmt.Sprint("version ", i, "\n"))
+		w.write(fmt.Sprint("new/", i), fmt.Sprint("new ", i, "\n"))
+		out, code := w.try("git-checkpoint", "create", "-m", "next")
+		if code == 0 {
+			made++
+		} else if !strings.Contains(out, "vanished") {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+	}
+	close(done)
+	group.Wait()
+	if n := w.count(); n != made+1 {
+		t.Errorf("%d checkpoints are there, %d were reported", n, made+1)
+	}
+	w.run("git", "fsck", "--strict", "--no-dangling", "--connectivity-only")
+	w.run("git", "gc", "-q", "--prune=now")
+	w.run("git-checkpoint", "rollback", "1", "-y")
+	w.run("git-checkpoint", "undo", "-y")
+}
