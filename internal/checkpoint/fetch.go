@@ -110,7 +110,36 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 		}
 		t.s.trace("united")
 	}
-	return nil
+	return t.bringBack(ctx, there)
+}
+
+// bringBack fetches what was dead before the journals were joined, and is not any more:
+// somebody had pinned it.
+func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
+	skipped := t.skipped
+	if t.skipped = nil; len(skipped) == 0 {
+		return nil
+	}
+	back := remote.NewListing()
+	for ref, oid := range skipped {
+		session, leaf, _ := name.SplitCheckpointRef(ref)
+		st, err := t.s.store.State(ctx, session)
+		if err == nil && !st.Dead(name.ID(leaf)) {
+			back.Add(ref, oid)
+		}
+	}
+	if len(back.Sessions) == 0 {
+		return nil
+	}
+	here, err := t.here(ctx)
+	if err != nil {
+		return err
+	}
+	for session, of := range back.Sessions {
+		of.Journal = there.Session(session).Journal
+	}
+	here.Keep(back.Names())
+	return t.bring(ctx, here, back)
 }
 
 // either names every session that is here or there.
@@ -148,9 +177,15 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 				return nil, err
 			}
 		}
+		ref := name.CheckpointRef(session, id)
 		if st := mine.fold(); st == nil || !st.Dead(id) {
-			want = append(want, name.CheckpointRef(session, id))
+			want = append(want, ref)
+			continue
 		}
+		if t.skipped == nil {
+			t.skipped = map[name.Ref]name.OID{}
+		}
+		t.skipped[ref] = there.Checkpoints[id]
 	}
 	return want, nil
 }

@@ -46,7 +46,7 @@ func (t *trip) push(ctx context.Context, there *remote.Listing) error {
 		if err = t.known(here, there); err != nil {
 			return err
 		}
-		err = t.pushOnce(ctx, here, there, try)
+		err = t.pushOnce(ctx, here, there)
 		switch {
 		case err == nil:
 			return t.pushed(ctx)
@@ -96,7 +96,7 @@ type consignment struct {
 }
 
 // pushOnce makes one plan and carries exactly it out.
-func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing, try int) error {
+func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error {
 	c := &consignment{folds: map[name.Session]*joined{}, there: there, landed: map[name.Session]bool{}}
 	q, err := t.bringJournals(ctx, here, there)
 	if err != nil {
@@ -104,7 +104,7 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing, try in
 	}
 	defer q.Close(ctx)
 	for _, session := range here.Names() {
-		if err := t.plan(ctx, c, session, here, q, try); err != nil {
+		if err := t.plan(ctx, c, session, here, q); err != nil {
 			if why := excuse(err); why != nil {
 				t.line("push", name.JournalRef(session), OutcomeRejected, why.Error())
 				continue
@@ -151,7 +151,7 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 }
 
 // plan fixes the joined journal and the refs of one session.
-func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, here *remote.Listing, q *remote.Quarantine, try int) error {
+func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, here *remote.Listing, q *remote.Quarantine) error {
 	at := c.there.Session(session)
 	if q != nil && q.Got[name.JournalRef(session)] != "" {
 		at.Journal = q.Got[name.JournalRef(session)]
@@ -160,7 +160,7 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 	if err != nil {
 		return err
 	}
-	j, send, err := t.join(ctx, session, mine, at.Journal, try)
+	j, send, err := t.join(ctx, session, mine, at.Journal)
 	if err != nil {
 		return err
 	}
@@ -180,14 +180,14 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 }
 
 // join merges the journals for a push and says whether the result is worth sending.
-func (t *trip) join(ctx context.Context, session name.Session, mine *joined, theirTip name.OID, try int) (*joined, bool, error) {
+func (t *trip) join(ctx context.Context, session name.Session, mine *joined, theirTip name.OID) (*joined, bool, error) {
 	switch {
 	case mine == nil && theirTip == "":
 		return nil, false, nil
 	case theirTip == "":
 		return mine, true, nil
 	case mine != nil && mine.log.Contains(theirTip):
-		return mine, mine.log.Tip().OID != theirTip, nil
+		return mine, mine.log.Tip().OID != theirTip && !(t.req.Quietly && t.saysNothing(ctx, mine.log, theirTip)), nil
 	}
 	var known *journal.Log
 	if mine != nil {
@@ -207,8 +207,14 @@ func (t *trip) join(ctx context.Context, session name.Session, mine *joined, the
 	if err != nil {
 		return nil, false, err
 	}
-	// After a lost race a merge that says nothing new is not sent: two clones could go on
-	// so for ever. Nor is it in the background.
-	quiet := (try > 1 || t.req.Quietly) && journal.SameEvents(log, theirs)
-	return &joined{log: log}, !quiet, nil
+	// A merge that says nothing new is not sent: clones could go on so for ever. A fetch
+	// takes theirs.
+	return &joined{log: log}, !journal.SameEvents(log, theirs), nil
+}
+
+// saysNothing reports whether a journal has no event that one that it descends from
+// lacks. The background does not send such a one.
+func (t *trip) saysNothing(ctx context.Context, mine *journal.Log, theirTip name.OID) bool {
+	theirs, err := t.s.store.LogAt(ctx, theirTip, mine)
+	return err == nil && journal.SameEvents(mine, theirs)
 }

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -98,11 +99,4 @@ func (t *trip) stateOf(mine *joined, here, there *remote.Session) string {
 
 // sentBefore reports whether nothing was written since the journal was last
 // synchronised: the remote, which only goes forward, has all of it.
-func (t *trip) sentBefore(tip name.OID) bool {
-	for _, known := range t.tracked {
-		if known == tip {
-			return true
-		}
-	}
-	return false
-}
+func (t *trip) sentBefore(tip name.OID) bool { return slices.Contains(t.tracked[tip], t.remote.Name) }

@@ -38,7 +38,8 @@ type Service struct {
 	warn  func(string)
 	where *settings
 
-	reached int // how often the failpoint was
+	reached int               // how often the failpoint was
+	between func(step string) // called between steps, by tests that cut something off there
 }
 
 // Open finds the repository. An error is of KindUnusable when there is none.

@@ -26,6 +26,9 @@ const termPause = 100 * time.Millisecond
 
 // trace is called between the steps of everything that must survive a kill.
 func (s *Service) trace(step string) {
+	if s.between != nil {
+		s.between(step)
+	}
 	want := lookupEnv(s.env, "GIT_CHECKPOINT_FAILPOINT")
 	if want == "" {
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +75,8 @@ type trip struct {
 	written map[name.Ref]int // lines by ref, of this verb
 	checked map[name.OID]arrival
 	tips    map[name.Session]name.OID // journals that the remote took
-	tracked []name.OID                // journals of the remote as they were last seen
+	skipped map[name.Ref]name.OID     // not fetched, because it was dead here
+	tracked map[name.OID][]string     // journals as they were last seen, and at which remotes
 }
 
 // newTrip finds the remote and checks what was asked for.
@@ -131,21 +133,28 @@ func (s *Service) remoteOf(request string) (*remote.Remote, error) {
 
 // here reads what this repository holds, in one listing.
 func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
-	refs, err := t.s.repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), trackingRoot+t.remote.Name+"/")
+	refs, err := t.s.repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), trackingRoot)
 	if err != nil {
 		return nil, classify(err)
 	}
 	l := remote.NewListing()
-	t.tracked = nil
+	t.tracked = map[name.OID][]string{}
 	for _, r := range refs {
-		if strings.HasPrefix(string(r.Ref), trackingRoot) {
-			t.tracked = append(t.tracked, r.OID)
+		if rest, is := strings.CutPrefix(string(r.Ref), trackingRoot); is {
+			at := path.Dir(path.Dir(rest))
+			t.tracked[r.OID] = append(t.tracked[r.OID], at)
 			continue
 		}
 		l.Add(r.Ref, r.OID)
 	}
 	l.Keep(t.sessions)
 	return l, nil
+}
+
+// elsewhere reports whether a journal's tip was last seen at another remote, too, one
+// that comes before this one: of two remotes only one is to bring them together.
+func (t *trip) elsewhere(tip name.OID) bool {
+	return slices.ContainsFunc(t.tracked[tip], func(at string) bool { return at < t.remote.Name })
 }
 
 // both reads here and there at the same time.

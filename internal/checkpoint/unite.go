@@ -104,7 +104,13 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 			}
 		}
 	}
-	if change.Base, err = u.t.s.store.Join(ctx, v.Log, theirs); err != nil {
+	mine := v.Log
+	if mine != nil && !theirs.Contains(v.Tip) && journal.Covers(theirs, mine) && !u.t.elsewhere(v.Tip) {
+		// Ours is a merge that nobody else has and that says nothing new. Kept, it would be
+		// merged with theirs, and that again elsewhere: with two remotes for ever.
+		mine = nil
+	}
+	if change.Base, err = u.t.s.store.Join(ctx, mine, theirs); err != nil {
 		return nil, err
 	}
 	return change.Base.Fold(), nil

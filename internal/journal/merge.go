@@ -87,3 +87,13 @@ func SameEvents(a, b *Log) bool {
 	}
 	return true
 }
+
+// Covers reports whether a knows every event of b, whatever merges they have.
+func Covers(a, b *Log) bool {
+	for i := range b.nodes {
+		if b.nodes[i].Event != nil && !a.Contains(b.nodes[i].OID) {
+			return false
+		}
+	}
+	return true
+}

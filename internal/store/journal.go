@@ -18,7 +18,7 @@ import (
 func (a *attempt) writeJournal(ctx context.Context) error {
 	log := a.log
 	if a.change.Base != nil {
-		if log != nil && !a.change.Base.Contains(a.journal) {
+		if log != nil && !a.change.Base.Contains(a.journal) && !journal.Covers(a.change.Base, log) {
 			return errors.New("write journal: the base of the change does not hold the session's journal")
 		}
 		log = a.change.Base

@@ -1,0 +1,354 @@
+package checkpoint
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+var (
+	schedules = flag.Int("schedules", 4, "how many random schedules of clones to run")
+	firstSeed = flag.Uint64("first-seed", 1, "seed of the first of them")
+)
+
+// schedule is one random story of clones, and what a model of it must find at the end.
+type schedule struct {
+	*clones
+	random *rand.Rand
+	story  []string
+	made   map[name.ID]bool
+	// prunes lists, for each prune that was carried out, what it dropped and the pins
+	// that the clone knew then; pins are all that were made.
+	prunes []struct {
+		id    name.ID
+		knows map[name.OID]bool
+	}
+	pins map[name.ID][]name.OID
+	gone map[*clone]bool
+}
+
+// Whatever clones do in any order, and wherever a push or fetch is cut off, in the end
+// they have the same journal, the same refs and the same notes; nothing that any of them
+// still had is lost, and nothing that was pruned comes back, but for what was pinned.
+func TestClonesConverge(t *testing.T) {
+	for n := range *schedules {
+		seed := *firstSeed + uint64(n)
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 42)) //nolint:gosec // it has to come again
+			s := &schedule{
+				clones: newClones(t, 2+random.IntN(4), 1+random.IntN(2)), random: random,
+				made: map[name.ID]bool{}, pins: map[name.ID][]name.OID{}, gone: map[*clone]bool{},
+			}
+			defer func() {
+				if t.Failed() {
+					t.Logf("%s", strings.Join(s.story, "\n"))
+				}
+			}()
+			for _, c := range s.all {
+				c.skew = time.Duration(random.IntN(241)-120) * time.Second
+			}
+			for range 10 + random.IntN(25) {
+				s.step()
+			}
+			s.settle()
+			s.check()
+		})
+	}
+}
+
+func (s *schedule) pick() *clone {
+	for {
+		if c := s.all[s.random.IntN(len(s.all))]; !s.gone[c] {
+			return c
+		}
+	}
+}
+
+// anID is one of the checkpoints that a clone knows.
+func (s *schedule) anID(st *journal.State) name.ID {
+	if st == nil || len(st.Checkpoints) == 0 {
+		return ""
+	}
+	return st.Checkpoints[s.random.IntN(len(st.Checkpoints))].Checkpoint
+}
+
+// step does one thing somewhere. That it is refused is part of the story.
+func (s *schedule) step() {
+	c := s.pick()
+	remote := "r" + string(rune('0'+s.random.IntN(len(s.remotes))))
+	what, err := "", error(nil)
+	switch k := s.random.IntN(20); {
+	case k < 5:
+		id := c.create()
+		s.made[id] = true
+		what = "create " + string(id)
+	case k < 8:
+		what, err = s.move(c)
+	case k < 10:
+		what, err = s.hold(c)
+	case k < 12:
+		what, err = s.prune(c)
+	case k < 13 && s.random.IntN(4) == 0 && len(s.gone) < len(s.all)-2:
+		s.gone[c], what = true, "dies"
+	case k < 14:
+		what, err = "hook "+remote, s.hook(s.remotes[int(remote[1]-'0')])
+	case k < 15:
+		what, err = "close", c.do(func(ctx context.Context, v *Service) error {
+			_, err := v.CloseSession(ctx, string(demo), "complete")
+			return err
+		})
+	default:
+		what, err = s.travel(c, remote)
+	}
+	s.story = append(s.story, fmt.Sprintf("%s %s: %v", filepath.Base(c.dir), what, err))
+}
+
+func (s *schedule) move(c *clone) (string, error) {
+	if s.random.IntN(3) == 0 {
+		return "undo", c.undo()
+	}
+	id := s.anID(c.state())
+	if id == "" {
+		return "rollback to nothing", nil
+	}
+	return "rollback " + string(id), c.rollback(id)
+}
+
+func (s *schedule) hold(c *clone) (string, error) {
+	id := s.anID(c.state())
+	if id == "" {
+		return "pin nothing", nil
+	}
+	if s.random.IntN(3) == 0 {
+		return "unpin " + string(id), c.unpin(id)
+	}
+	if err := c.pin(id); err != nil {
+		return "pin " + string(id), err
+	}
+	for _, e := range c.state().Pins[id] {
+		if !slices.Contains(s.pins[id], e.OID) {
+			s.pins[id] = append(s.pins[id], e.OID)
+		}
+	}
+	return "pin " + string(id), nil
+}
+
+func (s *schedule) prune(c *clone) (string, error) {
+	before := c.state()
+	id := s.anID(before)
+	if id == "" {
+		return "delete nothing", nil
+	}
+	if err := c.drop(id); err != nil {
+		return "delete " + string(id), err
+	}
+	if before.Dead(id) {
+		return "delete again " + string(id), nil
+	}
+	knows := map[name.OID]bool{}
+	for _, e := range before.Events {
+		knows[e.OID] = true
+	}
+	s.prunes = append(s.prunes, struct {
+		id    name.ID
+		knows map[name.OID]bool
+	}{id, knows})
+	return "delete " + string(id), nil
+}
+
+// hook makes a remote refuse journals, checkpoints, or nothing.
+func (s *schedule) hook(remote string) error {
+	pattern := []string{"none", "none", "*/journal", "*/cp-*", "refs/notes/*", "*/cp-*[0-7]"}[s.random.IntN(6)]
+	script := "#!/bin/sh\ncase \"$1\" in " + pattern + ") echo no >&2; exit 1;; esac\n"
+	return os.WriteFile(filepath.Join(remote, "hooks", "update"), []byte(script), 0o777) //nolint:gosec // it has to run
+}
+
+// travel pushes, fetches or syncs, and sometimes is cut off after any step.
+func (s *schedule) travel(c *clone, remote string) (string, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	v := c.open(context.Background())
+	defer v.Close() //nolint:errcheck // only a test
+	left := s.random.IntN(12)
+	v.between = func(string) {
+		if left--; left == 0 {
+			cancel()
+		}
+	}
+	req := TravelRequest{Remote: remote}
+	var err error
+	verb := []string{"push", "fetch", "sync", "sync"}[s.random.IntN(4)]
+	switch verb {
+	case "push":
+		_, err = v.Push(ctx, req)
+	case "fetch":
+		_, err = v.Fetch(ctx, req)
+	default:
+		_, err = v.Sync(ctx, req)
+	}
+	return verb + " " + remote, err
+}
+
+// settle lets every clone that is left sync with every remote until nothing changes.
+func (s *schedule) settle() {
+	for _, r := range s.remotes {
+		if err := os.RemoveAll(filepath.Join(r, "hooks", "update")); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	var before string
+	for round := range 12 {
+		for _, c := range s.all {
+			for i := range s.remotes {
+				if s.gone[c] {
+					continue
+				}
+				if err := c.sync("r" + string(rune('0'+i))); err != nil {
+					s.t.Fatalf("round %d, %s: %v", round, filepath.Base(c.dir), err)
+				}
+			}
+		}
+		now := ""
+		for _, dir := range append(slices.Clone(s.remotes), s.dirs()...) {
+			now += s.git(dir, "for-each-ref", "refs/checkpoints", "refs/notes")
+		}
+		if now == before {
+			return
+		}
+		before = now
+	}
+	s.t.Fatal("they never agree: each sync writes something new")
+}
+
+func (s *schedule) dirs() []string {
+	var dirs []string
+	for _, c := range s.all {
+		if !s.gone[c] {
+			dirs = append(dirs, c.dir)
+		}
+	}
+	return dirs
+}
+
+// check compares what everybody has with each other and with the model.
+func (s *schedule) check() {
+	s.t.Helper()
+	first := s.refs(s.dirs()[0])
+	for _, dir := range s.dirs()[1:] {
+		if got := s.refs(dir); !maps.Equal(got, first) {
+			s.t.Fatalf("%s has\n%v\nand %s\n%v", filepath.Base(dir), got, filepath.Base(s.dirs()[0]), first)
+		}
+		if a, b := s.notes(dir), s.notes(s.dirs()[0]); a != b {
+			s.t.Fatalf("notes are %s and %s", a, b)
+		}
+	}
+	var st *journal.State
+	for _, c := range s.all {
+		if !s.gone[c] {
+			st = c.state()
+			break
+		}
+	}
+	if st == nil {
+		return
+	}
+	for _, r := range s.remotes {
+		there := s.refs(r)
+		for leaf, oid := range first {
+			if there[leaf] != oid {
+				s.t.Errorf("%s has %q for %s, not %s", filepath.Base(r), there[leaf], leaf, oid)
+			}
+		}
+		if a, b := s.notes(r), s.notes(s.dirs()[0]); a != b && !s.deadLeft(there, st) {
+			s.t.Errorf("the notes of %s are %s, not %s", filepath.Base(r), a, b)
+		}
+	}
+	s.checkModel(st, first)
+	for _, dir := range append(s.dirs(), s.remotes...) {
+		s.git(dir, "fsck", "--strict", "--no-dangling")
+	}
+}
+
+// deadLeft reports whether a remote keeps refs of dead ones.
+func (s *schedule) deadLeft(there map[string]string, st *journal.State) bool {
+	for leaf := range there {
+		if st.Dead(name.ID(leaf)) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkModel holds the fold against what the story says: what was dropped by somebody
+// who knew all its pins is gone, and everything else that a journal names is there.
+func (s *schedule) checkModel(st *journal.State, refs map[string]string) {
+	s.t.Helper()
+	known := map[name.OID]bool{}
+	for _, e := range st.Events {
+		known[e.OID] = true
+	}
+	for _, e := range st.Checkpoints {
+		id := e.Checkpoint
+		dead := false
+		for _, p := range s.prunes {
+			if p.id != id || !s.prunedIn(st, p.id, p.knows) {
+				continue
+			}
+			all := true
+			for _, pin := range s.pins[id] {
+				all = all && (p.knows[pin] || !known[pin])
+			}
+			dead = dead || all
+		}
+		if dead != st.Dead(id) {
+			s.t.Errorf("%s is dead: %v, and the story says %v", id, st.Dead(id), dead)
+		}
+		_, here := refs[string(id)]
+		switch {
+		case st.Dead(id) && here:
+			s.t.Errorf("%s was pruned and is there", id)
+		case !st.Dead(id) && !here && s.somebodyHad(id):
+			s.t.Errorf("%s is lost", id)
+		}
+	}
+	if c := st.CurrentEntry(); c != nil && !c.Live {
+		s.t.Errorf("%s is current and not live", c.Checkpoint)
+	}
+}
+
+// prunedIn reports whether the prune reached the joined journal: its clone may have died.
+func (s *schedule) prunedIn(st *journal.State, id name.ID, knows map[name.OID]bool) bool {
+	for _, e := range st.Events {
+		for _, t := range e.Tombstones {
+			if t.ID == id && len(e.Parents) > 0 && (knows[e.Parents[0]] || !s.isEvent(st, e.Parents[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *schedule) isEvent(st *journal.State, oid name.OID) bool {
+	return slices.ContainsFunc(st.Events, func(e *journal.Event) bool { return e.OID == oid })
+}
+
+// somebodyHad is true for all but what only a clone that died had.
+func (s *schedule) somebodyHad(id name.ID) bool {
+	for c := range s.gone {
+		if _, had := s.refs(c.dir)[string(id)]; had {
+			return false
+		}
+	}
+	return true
+}
