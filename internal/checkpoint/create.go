@@ -58,6 +58,9 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	}
 	s.sweep()
 	made, err := c.make(ctx)
+	if err == nil && !req.DryRun {
+		s.pushLater(c.session)
+	}
 	if err != nil {
 		err = c.failed(err)
 	}

@@ -145,6 +145,7 @@ type SessionRequest struct {
 // InitRequest sets the repository up.
 type InitRequest struct {
 	ExcludeDecoration bool // set log.excludeDecoration too
+	Hooks             bool // set up pre-push and post-merge too
 }
 
 // DeinitRequest takes configuration out; All also removes sessions, notes, tags.

@@ -40,6 +40,10 @@ func (s *Service) Init(ctx context.Context, req InitRequest) ([]string, error) {
 		}
 		set = append(set, kv[0]+" = "+kv[1])
 	}
+	if req.Hooks {
+		hooks, err := s.setHooks()
+		return append(set, hooks...), err
+	}
 	return set, nil
 }
 
@@ -71,7 +75,10 @@ func (s *Service) allRefs(ctx context.Context) ([]git.Update, error) {
 
 // Deinit takes the configuration out, and with All every session, note and tag.
 func (s *Service) Deinit(ctx context.Context, req DeinitRequest) ([]string, error) {
-	gone := []string{}
+	gone, err := s.unsetHooks()
+	if err != nil {
+		return gone, err
+	}
 	if req.All {
 		updates, err := s.allRefs(ctx)
 		if err != nil {

@@ -52,6 +52,7 @@ type grammar struct {
 	Version    VersionCmd    `cmd:"" group:"setup" help:"Show the version of this program."`
 	Completion CompletionCmd `cmd:"" whole:"" group:"setup" help:"Print a completion script for a shell."`
 	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
+	Hook       HookCmd       `cmd:"" whole:"" name:"__hook" hidden:"" help:"Be a git hook."`
 	Man        ManCmd        `cmd:"" whole:"" name:"__man" hidden:"" help:"Print the man page."`
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }

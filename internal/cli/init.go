@@ -8,18 +8,29 @@ import (
 
 // InitCmd is init.
 type InitCmd struct {
-	ExcludeDecoration *bool `negatable:"" help:"Leave checkpoints out of the names that git log shows."`
+	ExcludeDecoration *bool  `negatable:"" help:"Leave checkpoints out of the names that git log shows."`
+	Hooks             bool   `help:"Set up git hooks: a push of a branch sends its sessions, a merge fetches them."`
+	RemoteCheck       bool   `help:"Try out what the remote takes, and change nothing."`
+	Remote            string `arg:"" optional:"" help:"Remote for --remote-check."`
 	quietFlag
 }
 
 // Help is the detail of init.
 func (*InitCmd) Help() string {
 	return `
-Nothing needs it: the first checkpoint works without. It makes ` + "`git log`" + ` show the records of checkpoints (` + "`notes.displayRef`" + `), and offers to keep their refs out of its decorations (` + "`log.excludeDecoration`" + `).`
+Nothing needs it: the first checkpoint works without. It makes ` + "`git log`" + ` show the records of checkpoints (` + "`notes.displayRef`" + `), and offers to keep their refs out of its decorations (` + "`log.excludeDecoration`" + `).
+
+With ` + "`--hooks`" + ` git's own ` + "`git push`" + ` and ` + "`git pull`" + ` take the sessions of the branch along. A hook that is there runs first, as before; ` + "`git checkpoint deinit`" + ` leaves no trace. ` + "`--remote-check`" + ` pushes and deletes a ref that nobody reads.`
 }
 
 // Run sets the repository up.
 func (c *InitCmd) Run(ctx context.Context, app *App) error {
+	if c.RemoteCheck {
+		return app.checkRemote(ctx, checkpoint.TravelRequest{Remote: c.Remote, Ask: app.Terminal.Interactive()})
+	}
+	if c.Remote != "" {
+		return usageError("a remote is for --remote-check")
+	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		wish := c.ExcludeDecoration
 		if wish == nil && app.Terminal.Interactive() {
@@ -29,11 +40,28 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 			}
 			wish = &yes
 		}
-		made, err := s.Init(ctx, checkpoint.InitRequest{ExcludeDecoration: wish != nil && *wish})
+		made, err := s.Init(ctx, checkpoint.InitRequest{ExcludeDecoration: wish != nil && *wish, Hooks: c.Hooks})
 		if err != nil {
 			return err
 		}
 		return app.settings(made, "Set", "Everything was set already")
+	})
+}
+
+// checkRemote says what a remote takes, a line for each thing.
+func (a *App) checkRemote(ctx context.Context, req checkpoint.TravelRequest) error {
+	return a.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := s.CheckRemote(ctx, req)
+		for _, c := range found {
+			if c.OK {
+				if said := a.say("%s", c.What); said != nil {
+					return said
+				}
+				continue
+			}
+			a.warn("not: " + c.What + " (" + c.Why + ")")
+		}
+		return err
 	})
 }
 

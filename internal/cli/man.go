@@ -33,6 +33,7 @@ func manPage() ManPage {
 			{"checkpoint.session", "Session to use when none is named or active."},
 			{"checkpoint.workflow", "Workflow of sessions that start without one."},
 			{"checkpoint.remote", "Remote to push to and fetch from. Default: the branch's, else origin."},
+			{"checkpoint.autoPush", "Whether each create starts a push in the background. It never slows or fails the create; `status` says how it ended. Default: false."},
 			{"checkpoint.refPrefix", "Where refs/checkpoints/ is at remotes that take no such refs, as refs/heads/checkpoints/."},
 			{"checkpoint.tag", "Whether a milestone gets a tag. Default: true."},
 			{"checkpoint.maxFileSize", "Larger files are left out, and listed. Default: 100m."},

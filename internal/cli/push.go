@@ -86,3 +86,12 @@ func (a *App) travelled(found *checkpoint.TravelAnswer, err error) error {
 	}
 	return err
 }
+
+// travelCount is an answer in one line, for a hook.
+func travelCount(found *checkpoint.TravelAnswer) string {
+	verb := "brought from"
+	if found.Lines[0].Verb == "push" {
+		verb = "sent to"
+	}
+	return fmt.Sprintf("%s of checkpoints %s %s", render.Count(len(found.Lines), "ref", "refs"), verb, found.Remote)
+}

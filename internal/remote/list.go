@@ -59,6 +59,13 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	return l, nil
 }
 
+// shows reports whether the remote lists a ref.
+func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
+	var out bounded
+	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.Name}, Stdout: &out})
+	return strings.Contains(out.String(), "\t"+string(r.Mapping.There(ref))+"\n"), err
+}
+
 // NewListing is an empty one.
 func NewListing() *Listing {
 	return &Listing{Sessions: map[name.Session]*Session{}, Tags: map[name.Ref]name.OID{}}

@@ -81,9 +81,9 @@ func remoteLine(r *checkpoint.RemoteStatus, v render.View) string {
 	case r == nil:
 		return ""
 	case r.LastSync == nil:
-		return r.Name + ", not synchronised yet"
+		return r.Name + ", not synchronised yet" + automatic(r)
 	}
-	return r.Name + ", synchronised " + timeOf(r.LastSync, v)
+	return r.Name + ", synchronised " + timeOf(r.LastSync, v) + automatic(r)
 }
 
 func timeOf(t *time.Time, v render.View) string {
@@ -104,4 +104,12 @@ func sessionLine(session, workflow, status string) string {
 		return session
 	}
 	return session + " (" + strings.Join(known, ", ") + ")"
+}
+
+// automatic is how the last push in the background ended, when it failed.
+func automatic(r *checkpoint.RemoteStatus) string {
+	if strings.HasPrefix(r.Auto, "failed") {
+		return "; the push in the background " + r.Auto
+	}
+	return ""
 }

@@ -1,0 +1,54 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"git-checkpoint/internal/git"
+)
+
+// Capability is one thing that a host takes or does not.
+type Capability struct {
+	What string
+	OK   bool
+	Why  string
+}
+
+// CheckRemote finds out what a host takes. An error that comes with an answer is that
+// checkpoints cannot be kept there as it is configured.
+func (s *Service) CheckRemote(ctx context.Context, req TravelRequest) ([]Capability, error) {
+	t, err := s.newTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.repo.WriteTree(ctx, nil)
+	if err != nil {
+		return nil, classify(err)
+	}
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: time.Unix(0, 0).UTC()}
+	commit, err := s.repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "probe\n"})
+	if err != nil {
+		return nil, classify(err)
+	}
+	found, err := t.remote.Probe(ctx, commit, s.store.Random())
+	var out []Capability
+	for _, c := range found {
+		out = append(out, Capability(c))
+	}
+	if err != nil {
+		return out, unreachable(err)
+	}
+	switch {
+	case found[0].OK && len(found) > 1 && found[1].OK:
+		return out, nil
+	case found[0].OK:
+		return out, &Error{Kind: KindFailed, Message: t.answer.Remote + " takes checkpoints and shows them to nobody"}
+	case len(found) > 1 && found[1].OK:
+		return out, &Error{
+			Kind: KindFailed, Message: t.answer.Remote + " takes no refs of its own names",
+			Hints: []string{"git config checkpoint.refPrefix refs/heads/checkpoints/"},
+		}
+	}
+	return out, &Error{Kind: KindFailed, Message: fmt.Sprintf("%s takes no checkpoints", t.answer.Remote)}
+}

@@ -1,0 +1,27 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// Background starts this very program again, with other arguments, as a process that
+// goes on when this one ends. It has no terminal, and what it says is lost.
+func Background(dir string, env []string, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	cmd := exec.Command(self, args...) //nolint:noctx,gosec // it is this program, and outlives this context
+	cmd.Args[0] = "git-checkpoint"
+	cmd.Dir, cmd.Env = dir, env
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %q: %w", self, err)
+	}
+	if err := cmd.Process.Release(); err != nil {
+		return fmt.Errorf("let go of %q: %w", self, err)
+	}
+	return nil
+}

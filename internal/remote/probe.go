@@ -1,0 +1,97 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/name"
+)
+
+// Capability is one thing that a host takes or does not.
+type Capability struct {
+	What string
+	OK   bool
+	Why  string // of a no, in the host's words
+}
+
+// Probe finds out what a host takes, with refs that no reader looks at, and takes them
+// away again. commit is any commit that is here. An error is that the host could not be
+// asked.
+func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]Capability, error) {
+	if _, err := r.List(ctx); err != nil {
+		return nil, err
+	}
+	leaf := fmt.Sprintf("_probe/%08x", random)
+	ours, branch := name.Ref(name.CheckpointRoot+leaf), name.Ref("refs/heads/checkpoints/"+leaf)
+	there := string(r.Mapping.There(ours))
+	first, err := r.takes(ctx, "takes refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
+	all := []Capability{first}
+	if err != nil || first.OK {
+		if err == nil {
+			all, err = r.probeFurther(ctx, all, ours, commit)
+		}
+		return all, err
+	}
+	if r.Mapping == (Mapping{}) {
+		second, err := r.takes(ctx, "takes refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
+		if err != nil {
+			return all, err
+		}
+		if all = append(all, second); second.OK {
+			third, err := r.takes(ctx, "lets refs be deleted", Update{Ref: branch})
+			return append(all, third), err
+		}
+	}
+	return all, nil
+}
+
+// takes tries one push.
+func (r *Remote) takes(ctx context.Context, what string, updates ...Update) (Capability, error) {
+	c := Capability{What: what, OK: true}
+	outcomes, err := r.Push(ctx, updates, EachAlone)
+	for _, o := range outcomes {
+		if o.Verdict > Held {
+			c.OK, c.Why = false, o.Reason
+		}
+	}
+	return c, err
+}
+
+// probeFurther asks whether the ref is shown, and whether pushes are atomic.
+func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.Ref, commit name.OID) ([]Capability, error) {
+	shown, err := r.shows(ctx, ours)
+	if err != nil {
+		return all, err
+	}
+	c := Capability{What: "shows them to those who fetch", OK: shown}
+	if !shown {
+		c.Why = "it hides them"
+	}
+	all = append(all, c)
+	second := ours + "-2"
+	atomic := Capability{What: "takes all of a push or none (atomic)", OK: true}
+	outcomes, err := r.Push(ctx, []Update{{Ref: second, New: commit}}, AllOrNone)
+	switch {
+	case errors.Is(err, ErrNotAtomic):
+		atomic.OK, atomic.Why = false, "then removals stay here"
+	case err != nil:
+		return all, err
+	default:
+		for _, o := range outcomes {
+			if o.Verdict > Held {
+				atomic.OK, atomic.Why = false, o.Reason
+			}
+		}
+	}
+	all = append(all, atomic)
+	gone := []Update{{Ref: ours}}
+	if atomic.OK {
+		gone = append(gone, Update{Ref: second})
+	}
+	deleted, err := r.takes(ctx, "lets refs be deleted", gone...)
+	if !deleted.OK {
+		deleted.Why += "; it keeps " + string(r.Mapping.There(ours))
+	}
+	return append(all, deleted), err
+}
