@@ -53,7 +53,7 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	if err := l.v.signature(ctx, got, &line); err != nil {
 		return line, err
 	}
-	line.OK, line.Restorable = len(line.Findings) == 0, proof.Restorable(line.Findings) && got.Record != nil
+	line.OK, line.Restorable = len(line.Findings) == 0, got.Sound && proof.Restorable(still)
 	if line.Findings == nil {
 		line.Findings = []Finding{}
 	}

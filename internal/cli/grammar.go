@@ -30,6 +30,7 @@ type grammar struct {
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
 	Validate ValidateCmd `cmd:"" group:"proof" help:"Prove that checkpoints are whole and nothing was changed."`
+	Rebuild  RebuildCmd  `cmd:"" group:"proof" help:"Make again what can be derived of what is damaged."`
 
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
 	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Drop checkpoints by the rules of the workflow, or by flags."`

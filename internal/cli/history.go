@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+
+	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -9,23 +12,67 @@ import (
 
 // HistoryCmd is history.
 type HistoryCmd struct {
+	Since  string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that was kept elsewhere."`
+	Verify verifyFlag `placeholder:"<commit>" help:"Prove that the journal is whole, and that it still holds a commit that was kept elsewhere."`
 	sessionFlag
 	jsonFlag
+}
+
+// verifyFlag is given alone, or with a commit: --verify=<commit>.
+type verifyFlag struct {
+	given bool
+	since string
+}
+
+// IsBool lets the flag stand alone.
+func (*verifyFlag) IsBool() bool { return true }
+
+// Decode takes the commit, if there is one.
+func (f *verifyFlag) Decode(ctx *kong.DecodeContext) error {
+	f.given = true
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		f.since = ctx.Scan.Pop().String()
+	}
+	return nil
 }
 
 // Help is the detail of history.
 func (*HistoryCmd) Help() string {
 	return `
-The journal has every create, rollback, undo, pin and deletion with its time, actor and reason, also of checkpoints that are gone.`
+The journal has every create, rollback, undo, pin and deletion with its time, actor and reason, also of checkpoints that are gone.
+
+With ` + "`--verify`" + ` each event is read and held against its id and the events before it, and the first break is told (exit code 5). Keep the tip that it prints elsewhere: who can write to the repository can replace a journal as a whole, but not by one that holds that commit.
+
+    git checkpoint history --verify 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d`
 }
 
 // Run shows the journal.
 func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
+	if c.Since != "" && (!c.Verify.given || c.Verify.since != "") {
+		return usageError("unexpected argument "+c.Since, "a commit goes with --verify")
+	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
+		if c.Verify.given {
+			return c.verify(ctx, app, s)
+		}
 		found, err := s.History(ctx, c.Session)
 		if err != nil {
 			return err
 		}
 		return app.give(answer.Audit(found))
 	})
+}
+
+func (c *HistoryCmd) verify(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := s.VerifyHistory(ctx, c.Session, cmp.Or(c.Since, c.Verify.since))
+	if err != nil {
+		return err
+	}
+	if err := app.give(answer.Verified{Proof: found}); err != nil {
+		return err
+	}
+	if !found.OK {
+		return invalid
+	}
+	return nil
 }

@@ -196,3 +196,16 @@ func soundOf(all map[name.OID]journal.Node) map[name.OID]bool {
 	}
 	return sound
 }
+
+// Starting finds the one commit of the chain whose id begins so.
+func (c *Chain) Starting(prefix string) (found name.OID, ok bool) {
+	for oid := range c.nodes {
+		if strings.HasPrefix(string(oid), prefix) {
+			if found != "" {
+				return "", false
+			}
+			found = oid
+		}
+	}
+	return found, found != ""
+}

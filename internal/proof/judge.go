@@ -16,10 +16,13 @@ import (
 type Verdict struct {
 	Subject
 	Findings []Finding
+	Sound    bool // a rollback to it works, as far as was looked
 	Label    string
 	Record   *record.Record // nil when it cannot be read
 	Message  record.Summary // what the commit's message says, as far as it could be read
 	Parts    Parts
+
+	beside int // how many of the findings, the first ones, are about what only the ref holds
 }
 
 // Parts are the objects of a checkpoint as far as they could be read.
@@ -85,6 +88,7 @@ func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep)
 	for i, s := range subjects {
 		verdicts[i], lacks[i] = j.judge(s)
 	}
+
 	missing, err := p.store.Repo.Batch().Missing(ctx, j.order)
 	if err == nil && deep != nil {
 		err = deep.judge(ctx, verdicts)
@@ -99,6 +103,7 @@ func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep)
 				v.find(n.kind, string(oid), n.what+" is missing")
 			}
 		}
+		v.Sound = v.Record != nil && Restorable(v.Findings[v.beside:])
 		for k := range v.Findings {
 			if f := &v.Findings[k]; f.Hint == "" {
 				f.Hint = hintOf(f.Kind, v.ID)
@@ -133,13 +138,16 @@ func (j *judging) judge(s Subject) (Verdict, []name.OID) {
 		j.judgeUnnamed(&v, f)
 	} else {
 		j.judgeRef(&v)
+		v.beside = len(v.Findings)
 		v.Findings = append(v.Findings, f.findings...)
 		j.judgeRecord(&v, s.Entry, f)
 		j.judgeEvent(&v, f)
 	}
 	j.judgeContents(&v, f)
-	if s.Entry != nil {
+	if s.Entry != nil || j.State == nil {
 		j.judgeNote(&v, f)
+	}
+	if s.Entry != nil {
 		j.judgeTags(&v)
 	}
 	return v, j.need(f)
@@ -158,6 +166,9 @@ func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 		return
 	}
 	j.judgeRecord(v, nil, f)
+	if j.State == nil {
+		return // whether an event names it is not known: that is said of the session
+	}
 	v.find(EventMissing, ref, "no event of the journal names it, as after a push that was cut off or a journal that was set back")
 }
 

@@ -157,3 +157,6 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 	}
 	return c, nil
 }
+
+// Of is the note of a commit, "" when it has none that can be read.
+func (n *Notes) Of(commit name.OID) name.OID { return n.on[commit] }

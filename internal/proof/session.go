@@ -111,7 +111,12 @@ func (p *Session) judgeTagRefs() {
 	if len(p.odd) == 0 {
 		return
 	}
-	held := map[name.OID]bool{} // a tag on what is dead is ignored by everybody
+	// A tag on what is dead is ignored by everybody, and one on what no event names has
+	// its place once that is adopted.
+	held := map[name.OID]bool{}
+	for _, oid := range p.Refs {
+		held[oid] = true
+	}
 	for _, e := range p.State.Checkpoints {
 		held[e.Commit] = true
 	}

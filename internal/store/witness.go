@@ -129,7 +129,7 @@ func (s *Store) left(session name.Session) []name.OID {
 func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
 
 // DerivedTags are the tags that a session's checkpoints ought to have, where held are
-// the refs of those that are here.
+// the refs of those that are here; what a ref was moved to is no matter.
 func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
 	tags := map[name.Ref]name.OID{}
 	for _, e := range st.Checkpoints {
@@ -138,7 +138,7 @@ func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[na
 		}
 		for _, k := range keysOf(e) {
 			if k.step >= 0 {
-				tags[name.TagRef(st.Session, k.step, k.iteration)] = held[e.Checkpoint] // the last one is the newest
+				tags[name.TagRef(st.Session, k.step, k.iteration)] = e.Commit // the last one is the newest
 			}
 		}
 	}

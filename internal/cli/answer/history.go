@@ -89,3 +89,27 @@ func reason(e checkpoint.HistoryLine) string {
 	}
 	return e.Status
 }
+
+// Verified is what history --verify answers.
+type Verified struct{ Proof *checkpoint.Verified }
+
+// JSON writes one object.
+func (a Verified) JSON(w io.Writer) error { return render.JSON(w, a.Proof) }
+
+// Text says whether the chain is whole, or where it breaks first.
+func (a Verified) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Proof
+	since := ""
+	if r.Since != "" {
+		since = ", and holds " + string(r.Since)
+	}
+	if r.OK {
+		p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("The journal of "+string(r.Session)+" is whole: "+render.Count(r.Events, "event", "events")+since))
+		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
+		return p.err
+	}
+	p.line(render.Span{Role: render.Error, Text: "✗ "}, plain("The journal of "+string(r.Session)+" is broken"))
+	p.line(plain("  "), render.Span{Role: render.Error, Text: string(r.Break.Kind)}, plain(": "+r.Break.Message), dim(" ("+r.Break.Object+")"))
+	p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+r.Break.Hint))
+	return p.err
+}

@@ -1,0 +1,54 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
+)
+
+// Rebuilt is one line of what rebuild answers.
+type Rebuilt checkpoint.Rebuilt
+
+// JSON writes a line.
+func (a Rebuilt) JSON(w io.Writer) error {
+	a.Mended, a.Missing, a.Left = all(a.Mended), all(a.Missing), all(a.Left)
+	return render.JSON(w, checkpoint.Rebuilt(a))
+}
+
+// Text writes what was mended of a checkpoint, what stands in for it, and what is left.
+func (a Rebuilt) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	subject := a.Label
+	switch {
+	case a.Checkpoint == "":
+		subject = "session " + string(a.Session)
+	case a.Label == "":
+		subject = string(a.Checkpoint)
+	}
+	mark := render.Span{Role: render.Success, Text: "✓ "}
+	if !a.OK {
+		mark = render.Span{Role: render.Error, Text: "✗ "}
+	}
+	p.line(mark, render.Span{Role: render.ID, Text: subject})
+	for _, m := range a.Mended {
+		p.line(plain("  " + m.Message))
+	}
+	if a.RebuiltFrom != "" {
+		p.line(plain("  rebuilt as "), render.Span{Role: render.ID, Text: string(a.Rebuilt)})
+	}
+	if len(a.Missing) > 0 {
+		p.line(plain("  without " + strings.Join(a.Missing, ", ")))
+	}
+	for _, f := range a.Left {
+		p.line(plain("  still "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		if a.Rebuilt == "" && f.Hint != "" {
+			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
+		}
+	}
+	if a.Rebuilt != "" && len(a.Left) > 0 {
+		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" `git checkpoint delete "+string(a.Checkpoint)+"` drops the broken one; "+string(a.Rebuilt)+" stands in for it"))
+	}
+	return p.err
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// RebuildCmd is rebuild.
+type RebuildCmd struct {
+	Ref     string `arg:"" optional:"" complete:"ref" help:"Checkpoint; all of the session when not given."`
+	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the one that is active here."`
+	All     bool   `xor:"which" help:"Rebuild every session."`
+	Upgrade bool   `help:"Also write records of older formats anew, beside the old ones."`
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of rebuild.
+func (*RebuildCmd) Help() string {
+	return `
+Notes, tags, refs and missing events of the journal are made again from what proves them. Where a record is lost, a new checkpoint with the same label, step and time is made beside the broken one, with what message, files, note and journal still prove; what cannot be proven is named. Nothing that is valid is replaced. Exit code 5 when something stays broken.
+
+    git checkpoint rebuild --all`
+}
+
+// Run rebuilds.
+func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
+	if c.Ref != "" && c.All {
+		return usageError("a checkpoint and --all cannot be used together")
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		request := checkpoint.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All}
+		if c.Upgrade {
+			request.Migrate = checkpoint.MigrateOld
+		}
+		said, broken := 0, 0
+		err := s.Rebuild(ctx, request, func(line checkpoint.Rebuilt) error {
+			if said++; !line.OK {
+				broken++
+			}
+			return app.confirmed(answer.Rebuilt(line))
+		})
+		if err != nil {
+			return err
+		}
+		if said == 0 && !app.json {
+			if err := app.say("Nothing to rebuild"); err != nil {
+				return err
+			}
+		}
+		if broken > 0 {
+			return invalid
+		}
+		return nil
+	})
+}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// Regenerate writes commits of a journal again out of what was read of them before. What
+// is written has the id that it had, or it is not written: a commit that was signed, or
+// made by another program, cannot be made again. It gives the ids that it wrote.
+func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OID]bool) ([]name.OID, error) {
+	var made []name.OID
+	for _, n := range l.Nodes() {
+		if !lost[n.OID] {
+			continue
+		}
+		c := git.Commit{Parents: n.Parents, Tree: git.HashObject(s.Repo.Format, "tree", nil)}
+		if n.Event != nil {
+			c.Author, c.Message = signature(n.Event.Actor, n.Event.Time), n.Event.Message()
+		} else {
+			m := journal.MergeOf(journal.Tip{CommitterTime: n.CommitterTime}, journal.Tip{CommitterTime: n.CommitterTime})
+			c.Author, c.Message = git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: n.CommitterTime.UTC()}, m.Message
+		}
+		c.Committer = c.Author
+		data := c.Encode()
+		if git.HashObject(s.Repo.Format, "commit", data) != n.OID {
+			continue
+		}
+		if _, err := s.Repo.WriteObject(ctx, "tree", nil); err != nil {
+			return made, fmt.Errorf("write the journal again: %w", err)
+		}
+		if _, err := s.Repo.WriteObject(ctx, "commit", data); err != nil {
+			return made, fmt.Errorf("write the journal again: %w", err)
+		}
+		made = append(made, n.OID)
+	}
+	return made, nil
+}
+
+// TrackedJournals are the tips of a session's journal as remotes had it when they were
+// last seen.
+func (s *Store) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
+	refs, err := s.Repo.Refs(ctx, "refs/checkpoint-remotes/*/"+string(session)+"/journal")
+	if err != nil {
+		return nil, err
+	}
+	var tips []name.OID
+	for _, r := range refs {
+		tips = append(tips, r.OID)
+	}
+	return tips, nil
+}
