@@ -26,6 +26,7 @@ type Index struct {
 	Flagged    bool     // an entry has a stage or one of the flag bits
 	text       string   // the file; paths of entries are parts of it
 	data       []byte
+	trees      []byte // the cache of trees, as the file has it
 	entriesEnd int
 	hashLen    int
 }
@@ -45,6 +46,8 @@ type IndexEntry struct {
 	CtimeSec        uint32
 	CtimeNsec       uint32
 	Inode           uint32
+
+	oidAt int // in the file
 }
 
 const (
@@ -109,7 +112,7 @@ func (ix *Index) extensions(at int) error {
 		}
 		switch body := ix.data[at : at+size]; sig {
 		case "TREE":
-			ix.Tree = cacheTreeRoot(body, ix.hashLen)
+			ix.Tree, ix.trees = cacheTreeRoot(body, ix.hashLen), body
 		case "link":
 			ix.Split = true
 		case "sdir":
@@ -253,14 +256,16 @@ func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	return nil
 }
 
-func (ix *Index) oid(h span) name.OID {
-	return name.OID(hex.EncodeToString(ix.data[h.oid : h.oid+ix.hashLen]))
+func (ix *Index) oid(h span) name.OID { return ix.oidAt(h.oid) }
+
+func (ix *Index) oidAt(at int) name.OID {
+	return name.OID(hex.EncodeToString(ix.data[at : at+ix.hashLen]))
 }
 
 func (ix *Index) entry(h span, path string) IndexEntry {
 	word := func(n int) uint32 { return binary.BigEndian.Uint32(ix.data[h.start+4*n:]) }
 	return IndexEntry{
-		Path:     path,
+		Path: path, oidAt: h.oid,
 		CtimeSec: word(0), CtimeNsec: word(1), MtimeSec: word(2), MtimeNsec: word(3), Inode: word(5),
 		Mode: Mode(word(6)), Size: word(9), Stage: int(h.flags & flagStage >> 12),
 		AssumeUnchanged: h.flags&flagAssume != 0,

@@ -68,26 +68,6 @@ func newHash(format string) hash.Hash {
 	return sha1.New() //nolint:gosec // git's own hash
 }
 
-// Missing lists those of the ids that name no object here, each once.
-func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool, error) {
-	var specs []string
-	seen := make(map[name.OID]bool, len(oids))
-	for _, oid := range oids {
-		if oid != "" && !seen[oid] {
-			seen[oid] = true
-			specs = append(specs, string(oid))
-		}
-	}
-	missing := map[name.OID]bool{}
-	err := b.Info(ctx, specs, func(i int, _ Object, err error) error {
-		if err != nil {
-			missing[name.OID(specs[i])] = true
-		}
-		return nil
-	})
-	return missing, err
-}
-
 // Reachable lists the ids of all commits that a commit reaches, itself first. It fails
 // where git cannot read one.
 func (r *Repo) Reachable(ctx context.Context, tip name.OID) ([]string, error) {

@@ -46,6 +46,7 @@ type Repo struct {
 type Head struct {
 	Branch name.Ref // full ref, empty when detached
 	OID    name.OID // empty when unborn
+	Tree   name.OID // of the commit; empty when unborn or unreadable
 }
 
 // Options say where to look for the repository.
@@ -101,10 +102,10 @@ var placeFlags = [...]string{"--is-bare-repository", "--absolute-git-dir", "--gi
 	"--git-path", "--show-prefix", "--show-toplevel"}
 
 // locate asks one rev-parse for all places. An unborn HEAD makes it fail after
-// it has printed them and the word HEAD.
+// it has printed them and the word HEAD; one whose commit is unreadable, after its id.
 func (r *Repo) locate(ctx context.Context, o Options) error {
 	args := append([]string{"rev-parse", "--path-format=absolute"}, placeFlags[:4]...)
-	args = append(args, "--git-path", "index", "--show-prefix", "--show-toplevel", "HEAD", "--symbolic-full-name", "HEAD")
+	args = append(args, "--git-path", "index", "--show-prefix", "--show-toplevel", "HEAD", "HEAD^{tree}", "--symbolic-full-name", "HEAD")
 	dir := o.Dir
 	if dir == "" {
 		dir = "."
@@ -125,7 +126,7 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 	}
 	r.GitDir, r.CommonDir, r.Format = lines[1], lines[2], lines[3]
 	r.IndexPath, r.Prefix, r.WorkTree = lines[4], lines[5], lines[6]
-	if r.Format != "sha1" && r.Format != "sha256" || len(lines) > len(placeFlags)+2 ||
+	if r.Format != "sha1" && r.Format != "sha256" || len(lines) > len(placeFlags)+3 ||
 		!filepath.IsAbs(r.WorkTree) || !filepath.IsAbs(r.IndexPath) {
 		return fmt.Errorf("%w: a newline in the path of the repository, or an unknown object format", ErrUnusable)
 	}
@@ -146,6 +147,9 @@ func (r *Repo) locateHead(ctx context.Context, lines []string) error {
 			return fmt.Errorf("%w: HEAD is %q", ErrUnusable, lines[0])
 		}
 		r.Head.OID = oid
+		if lines = lines[1:]; len(lines) > 0 {
+			r.Head.Tree, _ = name.ParseOID(lines[0]) //nolint:errcheck // the word itself, when the commit is unreadable
+		}
 	}
 	if len(lines) > 1 && strings.HasPrefix(lines[1], "refs/") {
 		r.Head.Branch = name.Ref(lines[1])

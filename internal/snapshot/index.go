@@ -215,7 +215,7 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 		return s.repo.WriteTree(ctx, nil)
 	}
 	if p.index.Tree != "" && len(p.state.Unmerged) == 0 {
-		if _, err := s.repo.Batch().Typed(ctx, string(p.index.Tree), "tree"); err == nil {
+		if missing, err := s.repo.Batch().Missing(ctx, []name.OID{p.index.Tree}); err == nil && len(missing) == 0 {
 			return p.index.Tree, nil
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -287,23 +289,9 @@ func (a *attempt) verify(ctx context.Context) error {
 
 // missing lists those objects that are not in the repository, each once.
 func (s *Store) missing(ctx context.Context, oids []name.OID) ([]name.OID, error) {
-	var specs []string
-	seen := make(map[name.OID]bool, len(oids))
-	for _, oid := range oids {
-		if oid != "" && !seen[oid] {
-			seen[oid] = true
-			specs = append(specs, string(oid))
-		}
-	}
-	var out []name.OID
-	err := s.Repo.Batch().Info(ctx, specs, func(i int, _ git.Object, err error) error {
-		if err != nil {
-			out = append(out, name.OID(specs[i]))
-		}
-		return nil
-	})
+	missing, err := s.Repo.Batch().Missing(ctx, oids)
 	if err != nil {
 		return nil, fmt.Errorf("verify new objects: %w", err)
 	}
-	return out, nil
+	return slices.Sorted(maps.Keys(missing)), nil
 }
