@@ -124,7 +124,7 @@ func (w *world) whole() {
 // locks are the lock files in the git directory.
 func (w *world) locks() (found []string) {
 	w.t.Helper()
-	err := filepath.WalkDir(filepath.Join(w.dir, ".git"), func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(strings.TrimSpace(w.run("git", "rev-parse", "--absolute-git-dir")), func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".lock") {
 			found = append(found, path)
 		}

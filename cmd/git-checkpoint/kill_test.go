@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ type world struct {
 	t   *testing.T
 	dir string
 	env []string
+	as  []string // what a command is started with
 }
 
 func newWorld(t *testing.T) *world {
@@ -34,6 +36,7 @@ func newWorld(t *testing.T) *world {
 
 // try runs a command and gives its output and exit code.
 func (w *world) try(args ...string) (string, int) {
+	args = append(slices.Clone(w.as), args...)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Env = w.dir, w.env
 	out, err := cmd.CombinedOutput()
@@ -71,10 +74,10 @@ func (w *world) look() string {
 		if err != nil {
 			return err
 		}
-		if info.Name() == ".git" {
+		if info.Name() == ".git" && info.IsDir() {
 			return filepath.SkipDir
 		}
-		if info.IsDir() {
+		if info.IsDir() || info.Name() == ".git" {
 			return nil
 		}
 		content, _ := os.Readlink(path)
@@ -99,6 +102,13 @@ func (w *world) look() string {
 // has to take back.
 func twoSides(t *testing.T) (w *world, before, after string) {
 	w = newWorld(t)
+	before, after = w.fill()
+	return w, before, after
+}
+
+// fill is twoSides in a repository that is there.
+func (w *world) fill() (before, after string) {
+	w.t.Helper()
 	for _, p := range []string{"same", "edited", "deleted/deep/file", "swap", "staged", "mode"} {
 		w.write(p, p+"\n")
 	}
@@ -116,7 +126,7 @@ func twoSides(t *testing.T) (w *world, before, after string) {
 	w.run("git", "add", "-A", "new", "swap")
 	w.run("git", "commit", "-qm", "two")
 	w.write("staged", "third\n")
-	return w, before, w.look()
+	return before, w.look()
 }
 
 // A rollback that is killed at any step can be finished or taken back, and either

@@ -109,7 +109,14 @@ func (s *Service) sweep() {
 	if in, err := snapshot.ReadIntent(filepath.Join(s.repo.GitDir, "checkpoint")); in != nil || err != nil {
 		return
 	}
-	if _, err := s.store.Sweep(sweepAge); err != nil {
+	_, err := s.store.Sweep(sweepAge)
+	if err == nil {
+		var shot *snapshot.Shot
+		if shot, err = s.shots(); err == nil {
+			err = shot.Sweep(sweepAge)
+		}
+	}
+	if err != nil {
 		s.warn(err.Error())
 	}
 }

@@ -15,17 +15,16 @@ import (
 // Begin writes the intent, with what the domain needs to finish the restore.
 func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.Meta = meta
-	if err := os.Link(r.shot.repo.IndexPath, r.oldIndex()); err == nil {
+	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
+	if err := os.Link(r.shot.repo.IndexPath, r.intent.OldIndex); err == nil {
 		r.intent.HasIndex = true
-	} else if err := copyFile(r.shot.repo.IndexPath, r.oldIndex()); err == nil {
+	} else if err := copyFile(r.shot.repo.IndexPath, r.intent.OldIndex); err == nil {
 		r.intent.HasIndex = true
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)
 	}
 	return r.save()
 }
-
-func (r *Restore) oldIndex() string { return filepath.Join(r.intent.Stage, "old-index") }
 
 // Apply moves the files and puts the index in place. Every step can be done
 // again after a kill, and taken back.

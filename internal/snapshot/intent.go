@@ -27,7 +27,8 @@ type Intent struct {
 	Directories map[string]fs.FileMode // permission bits of directories that may go
 	NewModes    map[string]fs.FileMode // permission bits of directories that are made, names with "/"
 	Parents     map[string]bool        // directories of new files that are there already
-	HasIndex    bool                   // old-index holds the index from before
+	HasIndex    bool                   // OldIndex holds the index from before
+	OldIndex    string                 // absolute, on the file system of the index
 }
 
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
@@ -125,6 +126,9 @@ func (r *Restore) parents() map[string]bool {
 // discard removes what the restore made beside the worktree.
 func (r *Restore) discard() {
 	r.unlock()
+	if r.intent.OldIndex != "" {
+		os.Remove(r.intent.OldIndex) //nolint:errcheck // disposable, swept by age
+	}
 	if r.intent.Stage != "" && strings.Contains(filepath.Base(r.intent.Stage), "stag") {
 		os.RemoveAll(r.intent.Stage) //nolint:errcheck // disposable, swept by age
 	}

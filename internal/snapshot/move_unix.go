@@ -3,7 +3,10 @@
 package snapshot
 
 import (
+	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
 
@@ -19,7 +22,13 @@ func (w *worktree) aside(p, to string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	return pathError("rename", p, unix.Renameat(int(dir.Fd()), base(p), unix.AT_FDCWD, to))
+	err = unix.Renameat(int(dir.Fd()), base(p), unix.AT_FDCWD, to)
+	if errors.Is(err, unix.EXDEV) { // something is mounted in the worktree
+		if err = copyAt(int(dir.Fd()), base(p), unix.AT_FDCWD, to); err == nil {
+			err = unix.Unlinkat(int(dir.Fd()), base(p), 0)
+		}
+	}
+	return pathError("rename", p, err)
 }
 
 // keep links p to the absolute path to, so that p can be replaced in one rename.
@@ -29,7 +38,11 @@ func (w *worktree) keep(p, to string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	return pathError("link", p, unix.Linkat(int(dir.Fd()), base(p), unix.AT_FDCWD, to, 0))
+	err = unix.Linkat(int(dir.Fd()), base(p), unix.AT_FDCWD, to, 0)
+	if errors.Is(err, unix.EXDEV) {
+		err = copyAt(int(dir.Fd()), base(p), unix.AT_FDCWD, to)
+	}
+	return pathError("link", p, err)
 }
 
 // place renames the absolute path from to p, replacing a file that is there.
@@ -39,7 +52,55 @@ func (w *worktree) place(from, p string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	return pathError("rename", p, unix.Renameat(unix.AT_FDCWD, from, int(dir.Fd()), base(p)))
+	err = unix.Renameat(unix.AT_FDCWD, from, int(dir.Fd()), base(p))
+	if errors.Is(err, unix.EXDEV) {
+		near := stagingPrefix + randomHex()
+		if err = copyAt(unix.AT_FDCWD, from, int(dir.Fd()), near); err == nil {
+			if err = unix.Renameat(int(dir.Fd()), near, int(dir.Fd()), base(p)); err == nil {
+				return os.Remove(from)
+			}
+			unix.Unlinkat(int(dir.Fd()), near, 0) //nolint:errcheck // the error says more
+		}
+	}
+	return pathError("rename", p, err)
+}
+
+// copyAt copies a file or symbolic link with its permissions and its time, each path
+// relative to an open directory. What it began it takes away again.
+func copyAt(fromDir int, from string, toDir int, to string) error {
+	target := make([]byte, unix.PathMax)
+	if n, err := unix.Readlinkat(fromDir, from, target); err == nil {
+		return unix.Symlinkat(string(target[:n]), toDir, to)
+	}
+	fd, err := unix.Openat(fromDir, from, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	in := os.NewFile(uintptr(fd), from)
+	defer in.Close() //nolint:errcheck // read only
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if fd, err = unix.Openat(toDir, to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600); err != nil {
+		return err
+	}
+	out := os.NewFile(uintptr(fd), to)
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		t := unix.NsecToTimeval(info.ModTime().UnixNano())
+		err = unix.Futimes(int(out.Fd()), []unix.Timeval{t, t})
+	}
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		unix.Unlinkat(toDir, to, 0) //nolint:errcheck // the error says more
+	}
+	return err
 }
 
 func pathError(op, p string, err error) error {

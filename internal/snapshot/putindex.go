@@ -216,12 +216,12 @@ func (r *Restore) indexBack() error {
 		}
 		return err
 	}
-	old, err := os.Stat(r.oldIndex())
+	old, err := os.Stat(r.intent.OldIndex)
 	if err != nil {
 		return err
 	}
 	if now, err := os.Stat(r.shot.repo.IndexPath); err == nil && os.SameFile(old, now) {
 		return nil
 	}
-	return os.Rename(r.oldIndex(), r.shot.repo.IndexPath)
+	return os.Rename(r.intent.OldIndex, r.shot.repo.IndexPath)
 }

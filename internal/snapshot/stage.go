@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -85,6 +87,36 @@ func (r *Restore) makeStage() error {
 	for _, sub := range []string{"new", "old"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			return fmt.Errorf("make a staging directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// Sweep removes staging directories that killed runs left in the worktree, once they
+// are older than age by their time. None is made where the git
+// directory is on the same one, and then none is looked for.
+func (s *Shot) Sweep(age time.Duration) error {
+	top, err := os.Stat(s.tree.top)
+	if err != nil {
+		return err
+	}
+	own, err := os.Stat(s.dir)
+	if err != nil {
+		return err
+	}
+	a, _, ok := inode(top)
+	if b, _, _ := inode(own); !ok || a == b {
+		return nil
+	}
+	entries, err := s.tree.readDir(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), stagingPrefix) && time.Since(info.ModTime()) > age {
+			if err := s.tree.root.RemoveAll(e.Name()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

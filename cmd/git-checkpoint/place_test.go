@@ -1,0 +1,207 @@
+//go:build linux
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// elsewhere is a worktree on another file system than its git directory.
+func elsewhere(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	top, err := os.MkdirTemp("/dev/shm", "git-checkpoint-test-")
+	if err != nil {
+		t.Skip("there is no second file system to write to")
+	}
+	t.Cleanup(func() { os.RemoveAll(top) }) //nolint:errcheck // in memory
+	var a, b syscall.Stat_t
+	if syscall.Stat(top, &a) != nil || syscall.Stat(w.dir, &b) != nil || a.Dev == b.Dev {
+		t.Skip("there is no second file system")
+	}
+	w.run("git", "init", "-q", "--separate-git-dir", filepath.Join(t.TempDir(), "git"), top)
+	w.dir = top
+	return w
+}
+
+// Where the git directory is on another file system, rollback and undo are as exact,
+// and what a kill leaves can be finished, taken back, and is swept.
+func TestElsewhere(t *testing.T) {
+	for _, step := range []string{"", "staged", "begun", "aside", "place", "index", "event"} {
+		for _, end := range []string{"--continue", "--abort"} {
+			t.Run(step+end, func(t *testing.T) {
+				t.Parallel()
+				w := elsewhere(t)
+				before, after := w.fill()
+				w.env = append(w.env, "GIT_CHECKPOINT_FAILPOINT="+step)
+				_, code := w.try("git-checkpoint", "rollback", "1", "-y", "--branch")
+				w.env = w.env[:len(w.env)-1]
+				if (code == -1) != (step != "") {
+					t.Errorf("exit code %d", code)
+				}
+				if step == "staged" { // nothing had begun: it is left to be swept
+					left, err := filepath.Glob(filepath.Join(w.dir, ".git-checkpoint-staging-*"))
+					if err != nil || len(left) != 1 {
+						t.Fatalf("left are %v", left)
+					}
+					old := time.Now().Add(-25 * time.Hour)
+					if err := os.Chtimes(left[0], old, old); err != nil {
+						t.Fatal(err)
+					}
+					w.run("git-checkpoint", "create")
+				}
+				w.settle(end, before, after)
+				if left, _ := filepath.Glob(filepath.Join(w.dir, ".git-checkpoint-*")); len(left) > 0 { //nolint:errcheck // the pattern is right
+					t.Errorf("left are %v", left)
+				}
+				w.run("git", "fsck", "--strict")
+			})
+		}
+	}
+}
+
+// mounted runs a script in a mount namespace of its own, where it may mount.
+func (w *world) mounted(script string) (string, int) {
+	w.t.Helper()
+	flags := "-rm"
+	if os.Getuid() == 0 {
+		flags = "-m"
+	}
+	if exec.CommandContext(w.t.Context(), "unshare", flags, "mount", "-t", "tmpfs", "none", w.t.TempDir()).Run() != nil {
+		w.t.Skip("mounting is not allowed")
+	}
+	return w.try("unshare", flags, "sh", "-ec", script)
+}
+
+// Files of a file system that is mounted inside the worktree go aside and come back by
+// copies.
+func TestMountInside(t *testing.T) {
+	w := newWorld(t)
+	out, code := w.mounted(`
+		mkdir m; mount -t tmpfs none m
+		printf one >m/f; printf gone >m/gone; ln -s f m/l; git add -A; git commit -qm one
+		git-checkpoint create
+		printf two >m/f; chmod 600 m/f; rm m/gone m/l; mkdir m/new; printf new >m/new/x; printf out >top
+		git-checkpoint rollback 1 -y
+		[ "$(cat m/f m/gone)" = onegone ]; [ "$(readlink m/l)" = f ]; [ ! -e m/new ]; [ ! -e top ]
+		git-checkpoint undo -y
+		[ "$(cat m/f m/new/x top)" = twonewout ]; [ ! -e m/gone ]; [ "$(stat -c %a m/f)" = 600 ]
+		touch -d @978307200 m/f
+		for step in aside place:1 place:2 place:3; do
+			GIT_CHECKPOINT_FAILPOINT=$step git-checkpoint rollback 1 -y && exit 1
+			git-checkpoint rollback --abort
+			[ "$(cat m/f m/new/x top)" = twonewout ]; [ ! -e m/gone ]; [ "$(stat -c %a%Y m/f)" = 600978307200 ]
+			[ -z "$(find . -name .git-checkpoint-\*)" ]
+		done
+		git fsck --strict`)
+	if code != 0 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// On a disk that is full a create makes no checkpoint and a rollback moves no file; the
+// next ones work when there is room.
+func TestFullDisk(t *testing.T) {
+	w := newWorld(t)
+	out, code := w.mounted(`
+		mkdir m; mount -t tmpfs -o size=4m none m; cd m
+		git init -q; head -c 800000 /dev/urandom >a; printf b >b; git add -A; git commit -qm one
+		git-checkpoint create
+		printf small >a; printf c >b; rm -f filler
+		head -c 300000 /dev/urandom >big
+		dd if=/dev/zero of=.git/filler bs=4096 2>/dev/null || true
+		git for-each-ref >../refs
+		git-checkpoint create && exit 1
+		git-checkpoint rollback 1 -y && exit 1
+		git for-each-ref | cmp - ../refs
+		[ "$(cat a b)" = smallc ]; [ -z "$(find . -name \*.lock)" ]
+		for k in 4 16 64 200 300 300; do
+			truncate -s -${k}k .git/filler
+			git-checkpoint rollback 1 -y || { [ "$(cat a b)" = smallc ]; [ -z "$(find . -name \*.lock)" ]; continue; }
+			break
+		done
+		rm .git/filler
+		git-checkpoint rollback 1 -y
+		[ "$(cat b)" = b ]; [ "$(stat -c %s a)" = 800000 ]
+		git-checkpoint undo -y
+		[ "$(cat a b)" = smallc ]
+		git fsck --strict --no-dangling`)
+	if code != 0 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// A directory that may not be written to stops a rollback half-way, and everything is
+// as it was; one that may not be read, and a file, are listed as left out.
+func TestNoPermission(t *testing.T) {
+	w, _, _ := twoSides(t)
+	if os.Getuid() == 0 {
+		w.asNobody()
+	}
+	w.write("locked/in", "in\n")
+	w.run("git-checkpoint", "create", "-m", "two")
+	w.write("locked/in", "other\n")
+	w.write("closed/x", "x\n")
+	w.write("secret", "s\n")
+	w.run("chmod", "000", "closed", "secret")
+	w.run("chmod", "555", "locked")
+	defer w.run("chmod", "755", "closed", "secret", "locked")
+	if out := w.run("git-checkpoint", "create", "-m", "three"); !strings.Contains(out, "closed/ (unreadable)") || !strings.Contains(out, "secret (unreadable)") {
+		t.Errorf("not all is listed as left out:\n%s", out)
+	}
+	files := func() string {
+		return w.run("sh", "-c", "ls -lR --time-style=full-iso . | grep -v ^total; cat locked/in edited staged; git ls-files -s")
+	}
+	was := files()
+	if out, code := w.try("git-checkpoint", "rollback", "2", "-y"); code != 1 || !strings.Contains(out, "as they were before") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if is := files(); is != was {
+		t.Errorf("this is left:\n%s\nand was:\n%s", is, was)
+	}
+	w.run("chmod", "755", "locked")
+	w.run("git-checkpoint", "rollback", "2", "-y")
+	if out := w.run("cat", "locked/in"); out != "in\n" {
+		t.Errorf("locked/in is %q", out)
+	}
+}
+
+// asNobody goes on as a user whom permissions stop.
+func (w *world) asNobody() {
+	w.t.Helper()
+	const nobody = "65534"
+	bin := filepath.Join(w.t.TempDir(), "git-checkpoint")
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	from, err := os.Open(self)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer from.Close() //nolint:errcheck // read only
+	to, err := os.OpenFile(bin, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err = io.Copy(to, from); err == nil {
+		err = to.Close()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	home := w.t.TempDir()
+	w.run("chown", "-R", nobody, home, filepath.Dir(w.dir), w.dir)
+	w.env = append(w.env, "HOME="+home, "XDG_CONFIG_HOME="+home, "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"))
+	w.as = []string{"setpriv", "--reuid=" + nobody, "--clear-groups"}
+	if _, code := w.try("true"); code != 0 {
+		w.t.Skip("no other user can be taken on")
+	}
+}
