@@ -87,7 +87,8 @@ func (s *schedule) anID(st *journal.State) name.ID {
 func (s *schedule) step() {
 	c := s.pick()
 	remote := "r" + string(rune('0'+s.random.IntN(len(s.remotes))))
-	what, err := "", error(nil)
+	var what string
+	var err error
 	switch k := s.random.IntN(20); {
 	case k < 5:
 		id := c.create()
