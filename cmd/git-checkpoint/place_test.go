@@ -17,7 +17,7 @@ import (
 func elsewhere(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	top, err := os.MkdirTemp("/dev/shm", "git-checkpoint-test-")
+	top, err := os.MkdirTemp("/dev/shm", "git-checkpoint-test-") //nolint:usetesting // that one is on another file system
 	if err != nil {
 		t.Skip("there is no second file system to write to")
 	}
