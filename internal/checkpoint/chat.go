@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -20,6 +21,7 @@ type ChatAnswer struct {
 	Created    *Detail
 	Pruned     *PruneAnswer
 	Resumed    *ResumeAnswer
+	Validated  []Validated // what is damaged
 	Text       string
 	Next       string
 }
@@ -50,6 +52,10 @@ func (s *Service) Chat(ctx context.Context, c ChatCommand) (*ChatAnswer, error) 
 		return s.chatAnswer(ctx, c.Does)
 	case "manual":
 		return s.chatManual(ctx, c.A)
+	case "validate":
+		return s.chatValidate(ctx)
+	case "export":
+		return s.chatExport(ctx)
 	default:
 		err = &Error{Kind: KindFailed, Message: fmt.Sprintf("%s cannot be done from a chat in this version", c.Words)}
 	}
@@ -165,6 +171,43 @@ git ls-tree -r --name-only %[2]s      lists them
 git show %[2]s:PATH      prints one
 git restore --source=%[2]s -- PATH      overwrites one that is here
 git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, f.entry.Label, at, f.entry.Label)}, nil
+}
+
+// chatValidate names what is damaged in this worktree's session.
+func (s *Service) chatValidate(ctx context.Context) (*ChatAnswer, error) {
+	a, looked := &ChatAnswer{}, 0
+	err := s.Validate(ctx, ValidateRequest{Depth: DepthObjects}, func(line Validated) error {
+		if line.Checkpoint != "" {
+			looked++
+		}
+		if !line.OK {
+			a.Validated = append(a.Validated, line)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(a.Validated); n > 0 {
+		return a, &Error{Kind: KindInvalid, Message: fmt.Sprintf("%d of %d checkpoints looked at: something is damaged", n, looked)}
+	}
+	a.Text = fmt.Sprintf("%d checkpoints looked at, all are valid.", looked)
+	return a, nil
+}
+
+// chatExport writes the session into a bundle in the git directory, where it is no file
+// of the work.
+func (s *Service) chatExport(ctx context.Context) (*ChatAnswer, error) {
+	session, err := s.chooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(s.repo.GitDir, string(session)+".bundle")
+	done, err := s.ExportBundle(ctx, ExportRequest{Path: file, Sessions: []string{string(session)}})
+	if err != nil {
+		return nil, err
+	}
+	return &ChatAnswer{Text: fmt.Sprintf("Session %s is in %s: %d checkpoints, %d bytes.", session, file, done.Checkpoints, done.Bytes)}, nil
 }
 
 // forget deletes what was remembered.

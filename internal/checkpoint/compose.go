@@ -36,7 +36,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	b.entry = v.State.CurrentEntry()
 	rec, _, _, err := c.s.readRecord(ctx, b.entry)
 	if err != nil {
-		return b, damaged(b.entry, err)
+		return b, c.s.corrupt(ctx, v.State, b.entry, err)
 	}
 	b.record, b.tree = rec, rec.Snapshot.Tree
 	if b.tree == "" { // imported without files
@@ -76,6 +76,42 @@ func (s *Service) readRecord(ctx context.Context, e *journal.Entry) (*record.Rec
 		err = fmt.Errorf("its record names the tree %s and its commit %s", rec.Snapshot.Tree, commit.Tree)
 	}
 	return rec, raw, m, err
+}
+
+// corrupt is damaged with a way out: the last valid checkpoint before it, and a rebuild.
+func (s *Service) corrupt(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
+	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
+	last := s.lastValid(ctx, st, e)
+	if last != nil {
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", typed(last), last.Label))
+	}
+	known.Hints = append(known.Hints,
+		"`git checkpoint rebuild "+string(e.Checkpoint)+"` saves what can be proven",
+		"`git checkpoint delete "+string(e.Checkpoint)+"` goes on without it")
+	if def, defErr := s.ofSession(ctx, st); defErr == nil && own(def, "corrupt") {
+		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.StepName, "error": err.Error()}
+		if last != nil {
+			said["last_valid"] = last.Label
+		}
+		known.Hints = append(strings.Split(def.Message("corrupt", said), "\n"), known.Hints...)
+	}
+	return known
+}
+
+// lastValid is the newest live checkpoint before one that is damaged whose record can be
+// read; nil where there is none near.
+func (s *Service) lastValid(ctx context.Context, st *journal.State, e *journal.Entry) *journal.Entry {
+	before := st.Checkpoints[:position(st.Checkpoints, e)]
+	for i, looked := len(before)-1, 0; i >= 0 && looked < mostLenders; i-- {
+		if !before[i].Live {
+			continue
+		}
+		looked++
+		if _, _, _, err := s.readRecord(ctx, before[i]); err == nil {
+			return before[i]
+		}
+	}
+	return nil
 }
 
 func damaged(e *journal.Entry, err error) error {

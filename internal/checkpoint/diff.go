@@ -64,7 +64,7 @@ func (s *Service) sideOf(ctx context.Context, session, ref string) (side, error)
 	}
 	rec, _, _, err := s.readRecord(ctx, f.entry)
 	if err != nil {
-		return side{}, damaged(f.entry, err)
+		return side{}, s.corrupt(ctx, f.state, f.entry, err)
 	}
 	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head}, nil
 }

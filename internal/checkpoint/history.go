@@ -120,7 +120,7 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 	a.Current = &Labelled{e.Checkpoint, e.Label}
 	rec, _, _, err := s.readRecord(ctx, e)
 	if err != nil {
-		return damaged(e, err)
+		return s.corrupt(ctx, st, e, err)
 	}
 	if rec.Snapshot.Tree != "" { // else it was imported without files
 		tree, err := s.treeNow(ctx, rec)

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -147,20 +148,21 @@ func (r *resumption) read(ctx context.Context) error {
 		err = r.s.whole(ctx, e.Commit)
 	}
 	if err != nil {
-		return damaged(e, err)
+		return r.s.corrupt(ctx, r.found.state, e, err)
 	}
 	r.record = rec
 	r.def, err = r.s.reading(ctx, r.found.state)
 	return err
 }
 
-// whole reports what a commit lacks of its objects, those of HEAD aside.
+// whole reports what of a commit's objects is not there or cannot be opened, those of
+// HEAD aside.
 func (s *Service) whole(ctx context.Context, commit name.OID) error {
-	args := []string{"rev-list", "--objects", "--quiet", string(commit)}
+	args := []string{"rev-list", "--objects", "--no-object-names", string(commit)}
 	if s.repo.Head.OID != "" {
 		args = append(args, "^"+string(s.repo.Head.OID))
 	}
-	_, err := s.repo.Run(ctx, git.Cmd{Args: append(args, "--")})
+	listed, err := s.repo.Run(ctx, git.Cmd{Args: append(args, "--")})
 	if code := git.ExitCode(err); err != nil && code >= 0 {
 		var failed *git.Error
 		if errors.As(err, &failed) {
@@ -168,5 +170,14 @@ func (s *Service) whole(ctx context.Context, commit name.OID) error {
 			return errors.New(strings.TrimPrefix(first, "fatal: "))
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	objects := strings.Fields(string(listed.Stdout))
+	return s.repo.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
+		if err != nil {
+			return fmt.Errorf("object %s: %w", name.OID(objects[i]).Short(), err)
+		}
+		return nil
+	})
 }

@@ -173,7 +173,7 @@ func (s *Service) Show(ctx context.Context, session, ref string) (*Detail, error
 	}
 	rec, raw, _, err := s.readRecord(ctx, f.entry)
 	if err != nil {
-		return nil, damaged(f.entry, err)
+		return nil, s.corrupt(ctx, f.state, f.entry, err)
 	}
 	d := &Detail{
 		Record: rec, Raw: raw, Commit: f.entry.Commit, Ref: name.CheckpointRef(f.session, f.entry.Checkpoint),

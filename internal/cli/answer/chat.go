@@ -23,6 +23,11 @@ func (a Chatted) Text(w io.Writer, v render.View) error {
 		}
 	}
 	p := &page{w: w, view: v}
+	for _, line := range c.Validated {
+		if p.err == nil {
+			p.err = Validated(line).Text(w, v)
+		}
+	}
 	p.text("", c.Text)
 	p.text("", c.Next)
 	return p.err
@@ -44,7 +49,7 @@ func (a Chatted) found() Answer {
 		return Pruned{c.Pruned}
 	case c.Resumed != nil:
 		return Resumed{c.Resumed}
-	case c.Text == "":
+	case c.Text == "" && c.Validated == nil:
 		return Listed(c.List)
 	}
 	return nil
