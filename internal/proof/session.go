@@ -24,6 +24,7 @@ type Session struct {
 	Findings []Finding  // about the session as a whole
 
 	store   *store.Store
+	wasTip  bool                  // this worktree has seen the present tip before
 	derived map[name.Ref]name.OID // the tags that ought to be there
 	odd     map[name.Ref]name.OID // tags that are not as they ought to be
 }
@@ -77,6 +78,7 @@ func (p *Session) judgeChain(seen []name.OID) {
 		p.Findings = append(p.Findings, b.Finding())
 	}
 	p.State = p.Chain.State
+	p.wasTip = slices.Contains(seen, p.Chain.Tip)
 	for _, tip := range seen {
 		if !p.Chain.Has(tip) && !slices.Contains(p.Lost, tip) {
 			p.Lost = append(p.Lost, tip)
@@ -139,7 +141,7 @@ func (p *Session) JudgeLost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if lost.Has(p.Chain.Tip) {
+		if p.wasTip || lost.Has(p.Chain.Tip) {
 			kind, what = JournalRewound, fmt.Sprintf("it was set back to %s", p.Chain.Tip.Short())
 		}
 		p.find(kind, string(tip), fmt.Sprintf("the journal was at %s in this worktree and does not hold that any more: %s", tip.Short(), what))

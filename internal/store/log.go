@@ -66,21 +66,21 @@ func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*j
 // by what is new.
 func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*cache, error) {
 	c := s.take(session)
+	before := c.log
 	if c.log != nil && !c.log.Contains(tip) {
 		if err := s.extend(ctx, c.log, tip); err != nil {
-			s.leave(session, c.log.Tip().OID)
 			c.log = nil // another line of history, or damage: the repository decides
 		}
 	}
 	if c.log == nil || c.log.Tip().OID != tip {
-		if c.log != nil {
-			s.leave(session, c.log.Tip().OID)
-		}
 		nodes, err := s.history(ctx, tip)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			c.log, err = newLog(nodes, tip)
 		}
-		if c.log, err = newLog(nodes, tip); err != nil {
+		if before != nil && (err != nil || !journal.Covers(c.log, before)) {
+			s.leave(session, heads(before))
+		}
+		if err != nil {
 			return nil, err
 		}
 		c.saved, c.state = 0, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -265,4 +266,45 @@ func TestJoin(t *testing.T) {
 		t.Errorf("a base that lost events: %v", err)
 	}
 	f.git("fsck", "--strict", "--no-dangling")
+}
+
+// What this worktree has seen of a journal is its events: a merge may be given up for
+// another's, and then nothing was set back.
+func TestSeenWithoutMerges(t *testing.T) {
+	f := newFixture(t)
+	f.create("demo", milestone{step: 1})
+	root := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	f.status("demo", "paused")
+	theirs := f.log("demo")
+	f.git("update-ref", "refs/checkpoints/demo/journal", root)
+	f.Forget("demo") //nolint:errcheck // as another clone
+	f.status("demo", "failed")
+	mine := f.log("demo")
+	joined, err := f.Join(t.Context(), mine, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(tip name.OID) {
+		f.git("update-ref", "refs/checkpoints/demo/journal", string(tip))
+		f.log("demo")
+	}
+	set(joined.Tip().OID)
+	want := []name.OID{mine.Tip().OID, theirs.Tip().OID}
+	slices.Sort(want)
+	later := journal.MergeOf(mine.Tip(), journal.Tip{OID: theirs.Tip().OID, CommitterTime: mine.Tip().CommitterTime.Add(time.Hour)})
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: later.CommitterTime}
+	other, err := f.Repo.WriteCommit(t.Context(), git.Commit{Tree: git.HashObject("sha1", "tree", nil), Parents: later.Parents, Author: by, Committer: by, Message: later.Message})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(other)
+	seen := f.Seen("demo")
+	slices.Sort(seen)
+	if !slices.Equal(seen, want) {
+		t.Errorf("seen are %v, not the events %v", seen, want)
+	}
+	set(mine.Tip().OID) // one of the two events is gone
+	if seen := f.Seen("demo"); !slices.Contains(seen, theirs.Tip().OID) {
+		t.Errorf("seen are %v, and %s was", seen, theirs.Tip().OID)
+	}
 }

@@ -23,15 +23,37 @@ const (
 	maxLeft     = 16
 )
 
-// Seen lists tips that a session's journal had in this worktree, the newest first. Each
-// of them is an ancestor of the journal's tip, or the journal was set back. It is to be
-// asked before the tip is resolved.
+// Seen lists the newest events that a session's journal had in this worktree. The journal
+// holds each of them, or it was set back. It is to be asked before the tip is resolved.
 func (s *Store) Seen(session name.Session) []name.OID {
 	var tips []name.OID
 	if l := s.Cached(session); l != nil {
-		tips = append(tips, l.Tip().OID)
+		tips = heads(l)
 	}
 	return append(tips, s.left(session)...)
+}
+
+// heads are the newest events of a journal. Its tip may be a merge, and one that says
+// nothing new may be given up for another clone's.
+func heads(l *journal.Log) []name.OID {
+	nodes := l.Nodes()
+	var tips []name.OID
+	open := map[name.OID]bool{l.Tip().OID: true}
+	for i := len(nodes) - 1; i >= 0 && len(open) > 0; i-- {
+		n := nodes[i]
+		if !open[n.OID] {
+			continue
+		}
+		delete(open, n.OID)
+		if n.Event != nil {
+			tips = append(tips, n.OID)
+			continue
+		}
+		for _, p := range n.Parents {
+			open[p] = true
+		}
+	}
+	return tips
 }
 
 // Cached is the journal of a session as this worktree last had it; nil without one.
@@ -88,19 +110,21 @@ func (s *Store) Forget(session name.Session) error {
 	return nil
 }
 
-// leave remembers a tip that the journal no longer has. It is only a witness: where it
-// cannot be written, nothing else depends on it.
-func (s *Store) leave(session name.Session, tip name.OID) {
+// leave remembers the newest events of a journal that is no more. They are only a
+// witness: where they cannot be written, nothing else depends on it.
+func (s *Store) leave(session name.Session, newest []name.OID) {
 	tips := s.left(session)
-	if slices.Contains(tips, tip) {
+	newest = slices.DeleteFunc(newest, func(t name.OID) bool { return slices.Contains(tips, t) })
+	if len(newest) == 0 {
 		return
 	}
+	tips = append(newest, tips...)
 	path, err := s.file(leftPrefix + string(session))
 	if err != nil {
 		return
 	}
 	var b strings.Builder
-	for _, t := range append([]name.OID{tip}, tips[:min(len(tips), maxLeft-1)]...) {
+	for _, t := range tips[:min(len(tips), maxLeft)] {
 		b.WriteString(string(t) + "\n")
 	}
 	writeFile(path, []byte(b.String())) //nolint:errcheck // see above
