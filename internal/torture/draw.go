@@ -60,7 +60,11 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 	case n < 90:
 		op.Verb = "undo"
 	case n < 94:
-		return Op{Verb: "sh", Tree: tree, Line: "git gc -q --prune=now"}
+		line := "git gc -q --prune=now"
+		if g.kind.index != "" { // gc does not know that index, and drops what only it holds
+			line = "git gc -q"
+		}
+		return Op{Verb: "sh", Tree: tree, Line: line}
 	default:
 		op.Verb = g.pick([]string{"delete", "pin", "unpin"})
 	}

@@ -94,11 +94,13 @@ func (c *run) lookMore(m *moment, top, index string) error {
 		return err
 	}
 	m.head = string(head)
-	on, err := c.host.start(top, nil, "git", "config", "--bool", "core.sparseCheckout")
-	if err != nil {
-		return err
+	if c.kind.sparse {
+		on, err := c.host.start(top, nil, "git", "config", "--bool", "core.sparseCheckout")
+		if err != nil {
+			return err
+		}
+		m.sparsed = strings.TrimSpace(on.out) == "true"
 	}
-	m.sparsed = strings.TrimSpace(on.out) == "true"
 	r, err := c.host.start(top, nil, "git", "rev-parse", "-q", "--verify", "HEAD")
 	if r.code == 0 {
 		m.commit = strings.TrimSpace(r.out)

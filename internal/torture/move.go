@@ -176,7 +176,10 @@ func (c *run) compareHead(m *move) error {
 		return broken("after %s HEAD is %q at %q, should be %q at %q", m.op.Verb, m.then.head, m.then.commit, want.head, want.commit)
 	}
 	was := m.to.then.current
-	if is := c.currentOf(m.op.Tree, m.to.session); m.op.Verb == "undo" && is != was && !c.deleted(was) {
+	if m.op.Verb != "undo" || c.deleted(was) {
+		return nil
+	}
+	if is := c.currentOf(m.op.Tree, m.to.session); is != was {
 		return broken("undo: the current checkpoint is %q, before the rollback it was %q", is, was)
 	}
 	return nil
