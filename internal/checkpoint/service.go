@@ -26,6 +26,7 @@ type Options struct {
 	Now    func() time.Time // default: the clock
 	Random func() uint32    // default: the system's
 	Warn   func(string)     // a line for people on stderr; default: dropped
+	Asking store.Asking     // whether a person can be asked for the passphrase of a key
 }
 
 // Service is the program's domain in one worktree. It is not for concurrent use.
@@ -61,6 +62,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn}
 	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.where = s.readSettings(ctx)
+	s.store.Signer = s.signer(o.Asking)
 	return s, nil
 }
 

@@ -131,7 +131,7 @@ func (s *Service) Setting(key string) (string, bool) { return s.repo.Config.Get(
 // knownKeys are the keys with the value they have when nothing is set.
 var knownKeys = [...][2]string{
 	{"checkpoint.enabled", "true"}, {"checkpoint.auto", "true"}, {"checkpoint.session", ""}, {"checkpoint.workflow", "default"},
-	{"checkpoint.tag", "true"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.maxRecordSize", "50m"},
+	{"checkpoint.tag", "true"}, {"checkpoint.sign", "false"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.maxRecordSize", "50m"},
 }
 
 // Config lists the configuration in force.

@@ -79,7 +79,11 @@ func (a *App) now() time.Time {
 
 // serve opens the repository for as long as do runs.
 func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
-	s, err := checkpoint.Open(ctx, checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn})
+	options := checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn}
+	if a.Terminal.Interactive() {
+		options.Asking = checkpoint.AskOnTerminal
+	}
+	s, err := checkpoint.Open(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func manPage() ManPage {
 			{"checkpoint.autoPush", "Whether each create starts a push in the background. It never slows or fails the create; `status` says how it ended. Default: false."},
 			{"checkpoint.refPrefix", "Where refs/checkpoints/ is at remotes that take no such refs, as refs/heads/checkpoints/."},
 			{"checkpoint.tag", "Whether a milestone gets a tag. Default: true."},
+			{"checkpoint.sign", "Whether checkpoints and events are signed: `true` (as `gpg.format` says), `openpgp`, `ssh` or `x509`, with git's own settings of keys and programs. `commit.gpgSign` is not asked. Default: false."},
 			{"checkpoint.maxFileSize", "Larger files are left out, and listed. Default: 100m."},
 			{"checkpoint.maxRecordSize", "A larger record is refused. Default: 50m."},
 			{"checkpoint.auto", "Whether triggers other than `manual` make checkpoints. Default: true."},

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -165,23 +164,16 @@ func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID
 
 // writeCommit writes C, through git where it has to be signed.
 func (s *Store) writeCommit(ctx context.Context, c git.Commit, signing Signing) (name.OID, error) {
-	if signing == SignNever {
+	if signing == SignNever && s.Signer == nil {
 		return s.Repo.WriteCommit(ctx, c)
 	}
-	args := []string{"commit-tree", "-S", string(c.Tree)}
-	for _, p := range c.Parents {
-		args = append(args, "-p", string(p))
+	var how Signer
+	if s.Signer != nil {
+		how = *s.Signer
 	}
-	date := func(g git.Signature) string { return fmt.Sprintf("@%d %s", g.When.Unix(), g.When.Format("-0700")) }
-	res, err := s.Repo.Run(ctx, git.Cmd{
-		Args: args, Config: []string{"i18n.commitEncoding=UTF-8"}, Stdin: bytes.NewReader([]byte(c.Message)),
-		Env: []string{
-			"GIT_AUTHOR_NAME=" + c.Author.Name, "GIT_AUTHOR_EMAIL=" + c.Author.Email, "GIT_AUTHOR_DATE=" + date(c.Author),
-			"GIT_COMMITTER_NAME=" + c.Committer.Name, "GIT_COMMITTER_EMAIL=" + c.Committer.Email, "GIT_COMMITTER_DATE=" + date(c.Committer),
-		},
-	})
+	oid, err := s.sign(ctx, c, how)
 	if err != nil {
-		return "", fmt.Errorf("sign checkpoint commit: %w", err)
+		return "", fmt.Errorf("checkpoint commit: %w", err)
 	}
-	return name.ParseOID(string(bytes.TrimSpace(res.Stdout)))
+	return oid, nil
 }

@@ -63,7 +63,14 @@ func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Ev
 		return nil, fmt.Errorf("write journal: %w", err)
 	}
 	by := signature(e.Actor, e.Time)
-	node, err := a.writeNode(ctx, git.Commit{Parents: e.Parents, Author: by, Committer: by, Message: e.Message()})
+	c := git.Commit{Parents: e.Parents, Author: by, Committer: by, Message: e.Message()}
+	var node journal.Node
+	var err error
+	if a.store.Signer != nil {
+		node, err = a.signNode(ctx, c)
+	} else {
+		node, err = a.writeNode(ctx, c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +91,24 @@ func (a *attempt) writeNode(ctx context.Context, c git.Commit) (journal.Node, er
 	if c.OID, err = a.write(ctx, "commit", c.Encode()); err != nil {
 		return journal.Node{}, err
 	}
+	return parseNode(c)
+}
+
+// signNode is writeNode of an event that is signed. Merges never are: two clones have to
+// make the same one.
+func (a *attempt) signNode(ctx context.Context, c git.Commit) (journal.Node, error) {
+	var err error
+	if c.Tree, err = a.write(ctx, "tree", nil); err != nil {
+		return journal.Node{}, err
+	}
+	if c.OID, err = a.store.sign(ctx, c, *a.store.Signer); err != nil {
+		return journal.Node{}, fmt.Errorf("journal: %w", err)
+	}
+	o, err := a.store.Repo.Batch().Typed(ctx, string(c.OID), "commit")
+	if err != nil {
+		return journal.Node{}, err
+	}
+	a.written[c.OID] = object{"commit", o.Data}
 	return parseNode(c)
 }
 

@@ -25,6 +25,7 @@ type Store struct {
 	Now    func() time.Time
 	Random func() uint32
 	Warn   func(string) // a line for people
+	Signer *Signer      // nil: nothing is signed
 
 	Tries    int           // after which a change that loses every race gives up
 	Patience time.Duration // after which it gives up on a lock
