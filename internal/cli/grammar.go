@@ -31,6 +31,7 @@ type grammar struct {
 
 	Validate ValidateCmd `cmd:"" group:"proof" help:"Prove that checkpoints are whole and nothing was changed."`
 	Rebuild  RebuildCmd  `cmd:"" group:"proof" help:"Make again what can be derived of what is damaged."`
+	Doctor   DoctorCmd   `cmd:"" group:"proof" help:"Find what is in the way, and mend what is safe to mend."`
 
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
 	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Drop checkpoints by the rules of the workflow, or by flags."`

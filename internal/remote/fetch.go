@@ -68,10 +68,16 @@ func (q *Quarantine) Close(ctx context.Context) {
 
 // Sweep removes quarantines that a killed fetch left behind, by age.
 func Sweep(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) error {
-	left, err := repo.Refs(ctx, IncomingRoot)
-	if err != nil || len(left) == 0 {
+	gone, err := Abandoned(ctx, repo, now, age)
+	if err != nil || len(gone) == 0 {
 		return err
 	}
+	return repo.UpdateRefs(ctx, gone)
+}
+
+// Abandoned lists what fetches that were cut off left behind, as the updates that drop it.
+func Abandoned(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) ([]git.Update, error) {
+	left, err := repo.Refs(ctx, IncomingRoot)
 	var gone []git.Update
 	for _, l := range left {
 		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), IncomingRoot), "-")
@@ -80,10 +86,7 @@ func Sweep(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration
 			gone = append(gone, git.Update{Ref: l.Ref, Old: l.OID})
 		}
 	}
-	if len(gone) == 0 {
-		return nil
-	}
-	return repo.UpdateRefs(ctx, gone)
+	return gone, err
 }
 
 // BringObjects fetches single objects, as a partial clone gets what it left out. No ref

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -171,3 +172,7 @@ func base(p string) string { return path.Base(p) }
 
 // abs is p as an absolute path; it may be longer than the system takes.
 func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
+
+// IsStaging reports whether a name at the top of a worktree is that of a staging
+// directory of ours.
+func IsStaging(name string) bool { return strings.HasPrefix(name, stagingPrefix) }

@@ -1,0 +1,221 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+)
+
+// The oldest git that works, and the one from which all of it is used.
+const (
+	oldestGit = "2.34"
+	wantedGit = "2.36" // cat-file --batch-command
+)
+
+// lookAtGit says when git is too old for something.
+func (s *Service) lookAtGit(ctx context.Context) ([]Ailment, error) {
+	version, err := s.repo.Version(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case git.Older(version, oldestGit):
+		return []Ailment{{Kind: "git_too_old", Level: LevelProblem, Object: version, Message: "git " + version + " is older than " + oldestGit + ", the oldest that this program works with", Hint: "install a newer git"}}, nil
+	case git.Older(version, wantedGit):
+		return []Ailment{{Kind: "git_old", Level: LevelAdvice, Object: version, Message: "git " + version + " has no cat-file --batch-command, so objects are read by two processes", Hint: "git " + wantedGit + " and later have it"}}, nil
+	}
+	return nil, nil
+}
+
+// ownDir is this program's directory of one of the repository's worktrees.
+type ownDir struct {
+	path     string
+	worktree string // its name, for people: "main" or that of the linked worktree
+}
+
+// ownDirs are this program's directories of all worktrees of the repository.
+func (s *Service) ownDirs() ([]ownDir, error) {
+	dirs := []ownDir{{filepath.Join(s.repo.CommonDir, "checkpoint"), "main"}}
+	linked, err := os.ReadDir(filepath.Join(s.repo.CommonDir, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return dirs, nil
+	}
+	for _, w := range linked {
+		dirs = append(dirs, ownDir{filepath.Join(s.repo.CommonDir, "worktrees", w.Name(), "checkpoint"), w.Name()})
+	}
+	return dirs, err
+}
+
+// isHere reports whether a directory is that of the worktree that this run is in.
+func (s *Service) isHere(dir ownDir) bool {
+	return dir.path == filepath.Join(s.repo.GitDir, "checkpoint")
+}
+
+// lookAtTemporaries finds what killed runs of this program left in any worktree.
+func (s *Service) lookAtTemporaries(context.Context) ([]Ailment, error) {
+	var out []Ailment
+	dirs, err := s.ownDirs()
+	for _, dir := range dirs {
+		if in, err := snapshot.ReadIntent(dir.path); in != nil || err != nil {
+			continue // they may belong to a rollback that can be finished
+		}
+		out = append(out, leftBehind(dir.path, "stale_temporary", "a run that was killed left it", func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) })...)
+		if s.isHere(dir) {
+			out = append(out, leftBehind(s.repo.WorkTree, "stale_staging", "a rollback that was killed left it", snapshot.IsStaging)...)
+		}
+	}
+	return out, err
+}
+
+// leftBehind lists entries of ours that are too old to belong to a process.
+func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailment {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there is none
+	}
+	var out []Ailment
+	for _, e := range entries {
+		if ours(e.Name()) && older(filepath.Join(dir, e.Name()), sweepAge) {
+			out = append(out, removable(kind, filepath.Join(dir, e.Name()), message))
+		}
+	}
+	return out
+}
+
+func older(path string, age time.Duration) bool {
+	info, err := os.Lstat(path)
+	return err == nil && time.Since(info.ModTime()) > age
+}
+
+func removable(kind, path, message string) Ailment {
+	return Ailment{
+		Kind: kind, Level: LevelProblem, Object: path, Message: message, Hint: "--fix removes it",
+		cure: cure{"removed", func(context.Context) error { return os.RemoveAll(path) }},
+	}
+}
+
+// lookAtLocks finds the lock of a push of ours that was killed, and names locks of git
+// that have stayed for long. Those are never removed: who holds one is not known.
+func (s *Service) lookAtLocks(context.Context) ([]Ailment, error) {
+	dirs, err := s.ownDirs()
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, dir := range dirs {
+		if lock := filepath.Join(dir.path, autoLock); older(lock, autoStale) {
+			out = append(out, removable("stale_lock", lock, "a push in the background that was killed left its lock"))
+		}
+	}
+	foreign := func(path string) {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > autoStale {
+			out = append(out, Ailment{
+				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this lock of git is %s old", time.Since(info.ModTime()).Round(time.Minute)),
+				Hint: "when no git process is running here, remove the file",
+			})
+		}
+	}
+	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock"} {
+		foreign(filepath.Join(s.repo.CommonDir, leaf))
+	}
+	foreign(s.repo.IndexPath + ".lock")
+	for _, root := range ownRoots() {
+		walkFiles(filepath.Join(s.repo.CommonDir, filepath.FromSlash(root)), func(path string) {
+			if strings.HasSuffix(path, ".lock") {
+				foreign(path)
+			}
+		})
+	}
+	return out, nil
+}
+
+// walkFiles goes through the plain files below a directory, or the file itself; what
+// cannot be read is git's to complain about.
+func walkFiles(top string, each func(path string)) {
+	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			each(path)
+		}
+		return nil //nolint:nilerr // see above
+	})
+	if err != nil {
+		return
+	}
+}
+
+// lookAtRollbacks tells of rollbacks that were cut off, in any worktree.
+func (s *Service) lookAtRollbacks(context.Context) ([]Ailment, error) {
+	dirs, err := s.ownDirs()
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, dir := range dirs {
+		in, err := snapshot.ReadIntent(dir.path)
+		if in == nil && err == nil {
+			continue
+		}
+		a := Ailment{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.worktree}
+		where := " in this worktree"
+		if !s.isHere(dir) {
+			where = fmt.Sprintf(" in worktree %q", dir.worktree)
+		}
+		var meta intentMeta
+		if err == nil {
+			meta, err = readMeta(in.Meta)
+		}
+		if err != nil {
+			a.Message = "a rollback" + where + " was cut off, and what it was about cannot be read: " + err.Error()
+			a.Hint = "its newest safety checkpoint holds what was there before; `git checkpoint list` shows it, and removing " + filepath.Join(dir.path, "rollback") + " ends this"
+		} else {
+			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)
+			a.Hint = "`git checkpoint rollback --continue` there finishes it, `--abort` takes it back"
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// lookAtActive finds active sessions that are none.
+func (s *Service) lookAtActive(ctx context.Context) ([]Ailment, error) {
+	dirs, err := s.ownDirs()
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, dir := range dirs {
+		path := filepath.Join(dir.path, "session")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // none is active
+		}
+		a := Ailment{
+			Kind: "active_session", Level: LevelProblem, Object: dir.worktree, Hint: "--fix forgets it; `git checkpoint session switch` chooses another",
+			cure: cure{"forgotten", func(context.Context) error { return os.Remove(path) }},
+		}
+		active, err := name.ParseSession(strings.TrimSuffix(string(data[:min(len(data), maxSessionFile)]), "\n"))
+		if err != nil {
+			a.Message = "the file that names the active session holds no name: " + err.Error()
+			out = append(out, a)
+			continue
+		}
+		if _, err := s.store.State(ctx, active); errors.Is(err, store.ErrNoSession) {
+			a.Message = fmt.Sprintf("the active session %q does not exist", active)
+			a.Hint += ", `git checkpoint rebuild --session " + string(active) + "` brings back what refs still prove"
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// maxSessionFile is more than a name can have.
+const maxSessionFile = 256

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// DoctorCmd is doctor.
+type DoctorCmd struct {
+	Fix bool `help:"Mend what is safe to mend, and say what was done."`
+	jsonFlag
+}
+
+// Help is the detail of doctor.
+func (*DoctorCmd) Help() string {
+	return `
+Looks at git's version, what killed runs left, locks, a rollback that was cut off, the active session, broken refs, journals of remotes, settings, signing, and the space that sessions take. Each problem comes with its remedy. Locks of others and your configuration are never changed. Exit code 5 when a problem stays. What checkpoints hold is proven by ` + "`git checkpoint validate`" + `.`
+}
+
+// Run examines.
+func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		how := checkpoint.TreatNothing
+		if c.Fix {
+			how = checkpoint.TreatSafe
+		}
+		problems, said := 0, 0
+		err := s.Doctor(ctx, how, func(a checkpoint.Ailment) error {
+			if a.Level != checkpoint.LevelInfo {
+				said++
+			}
+			if a.Level == checkpoint.LevelProblem && !a.Fixed {
+				problems++
+			}
+			return app.give(answer.Ailment(a))
+		})
+		if err != nil {
+			return err
+		}
+		if problems > 0 {
+			return invalid
+		}
+		if said == 0 && !app.json {
+			return app.say("Nothing is wrong")
+		}
+		return nil
+	})
+}
