@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -64,7 +65,9 @@ func ParseChat(text string) (ChatCommand, bool) {
 
 // chatRef is what may stand for a checkpoint: a number, a label, an id, or a word for
 // the current and the newest one. It names nothing in another session.
-var chatRef = regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|cp[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
+var chatRef = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|cp[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
+})
 
 // match reads a line by the form.
 func (f chatForm) match(line string) (ChatCommand, bool) {
@@ -100,7 +103,7 @@ func (c *ChatCommand) take(slot, value string) bool {
 		c.Words = value
 		return value != ""
 	}
-	if !chatRef.MatchString(value) {
+	if !chatRef().MatchString(value) {
 		return false
 	}
 	if slot == "a" {
