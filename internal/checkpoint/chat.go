@@ -22,6 +22,7 @@ type ChatAnswer struct {
 	Pruned     *PruneAnswer
 	Resumed    *ResumeAnswer
 	Validated  []Validated // what is damaged
+	Rebuilt    []Rebuilt
 	Text       string
 	Next       string
 }
@@ -54,10 +55,10 @@ func (s *Service) Chat(ctx context.Context, c ChatCommand) (*ChatAnswer, error) 
 		return s.chatManual(ctx, c.A)
 	case "validate":
 		return s.chatValidate(ctx)
-	case "export":
+	case "rebuild":
+		return s.chatRebuild(ctx, c.A)
+	default: // "export"
 		return s.chatExport(ctx)
-	default:
-		err = &Error{Kind: KindFailed, Message: fmt.Sprintf("%s cannot be done from a chat in this version", c.Words)}
 	}
 	if err != nil {
 		return nil, err
@@ -192,6 +193,31 @@ func (s *Service) chatValidate(ctx context.Context) (*ChatAnswer, error) {
 		return a, &Error{Kind: KindInvalid, Message: fmt.Sprintf("%d of %d checkpoints looked at: something is damaged", n, looked)}
 	}
 	a.Text = fmt.Sprintf("%d checkpoints looked at, all are valid.", looked)
+	return a, nil
+}
+
+// chatRebuild makes again what can be proven of a checkpoint.
+func (s *Service) chatRebuild(ctx context.Context, ref string) (*ChatAnswer, error) {
+	session, err := s.chooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	a, broken := &ChatAnswer{}, 0
+	err = s.Rebuild(ctx, RebuildRequest{Ref: ref, Session: string(session)}, func(line Rebuilt) error {
+		if !line.OK {
+			broken++
+		}
+		a.Rebuilt = append(a.Rebuilt, line)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case broken > 0:
+		return a, &Error{Kind: KindInvalid, Message: "something stays broken"}
+	case len(a.Rebuilt) == 0:
+		a.Text = "Nothing to rebuild."
+	}
 	return a, nil
 }
 

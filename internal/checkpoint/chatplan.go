@@ -79,7 +79,7 @@ func (s *Service) chatPlan(ctx context.Context, m chatMemory) (*ChatAnswer, erro
 	plan, err := s.planFor(ctx, m)
 	if err != nil {
 		var known *Error
-		if errors.As(err, &known) && known.Kind == KindRefused && !m.OverwriteIgnored {
+		if errors.As(err, &known) && isOverwritable(known) && !m.OverwriteIgnored {
 			m.Time, m.Seen = s.now(), ""
 			known.Hints = append(known.Hints, "*rollback-force does it with --overwrite-ignored")
 			err = errors.Join(err, s.remember(chatFile, m))
@@ -94,6 +94,11 @@ func (s *Service) chatPlan(ctx context.Context, m chatMemory) (*ChatAnswer, erro
 		return nil, err
 	}
 	return &ChatAnswer{Plan: plan.answer, Next: "*yes does exactly this within ten minutes, *abort leaves everything as it is."}, nil
+}
+
+// isOverwritable tells a rollback that ignored files are in the way of.
+func isOverwritable(e *Error) bool {
+	return e.Kind == KindRefused && slices.Contains(e.Hints, hintOverwrite)
 }
 
 func (s *Service) planFor(ctx context.Context, m chatMemory) (*Rollback, error) {

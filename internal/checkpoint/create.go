@@ -158,7 +158,7 @@ func checkRequest(req CreateRequest) error {
 	}
 	for _, o := range req.Outputs {
 		if !outputPattern().MatchString(o.Name) {
-			return usage("a name is 1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit", "invalid output name %q", o.Name)
+			return usage("a name is "+outputNames, "invalid output name %q", o.Name)
 		}
 	}
 	return nil
@@ -173,6 +173,9 @@ func (c *creation) look(ctx context.Context) error {
 	}
 	var err error
 	if c.outputs, err = c.s.keepOutputs(ctx, c.req.Outputs); err != nil {
+		return err
+	}
+	if err := c.keepStated(ctx); err != nil {
 		return err
 	}
 	if c.capture == nil && c.req.Tree == "" {

@@ -52,7 +52,7 @@ func (s *Service) resolve(ctx context.Context, session, ref string) (*found, err
 		return nil, err
 	}
 	in := &found{session: chosen, state: state}
-	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID} {
+	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byImportKey} {
 		entries, err := rule(state, ref)
 		if err != nil {
 			return nil, err
@@ -178,6 +178,17 @@ func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
 		return nil, nil
 	}
 	return one(e), nil
+}
+
+// byImportKey takes what a document that was imported is called where it comes from;
+// of a document that was updated in place, the newest.
+func byImportKey(st *journal.State, ref string) ([]*journal.Entry, error) {
+	for i := len(st.Checkpoints) - 1; i >= 0; i-- {
+		if c := st.Checkpoints[i]; !c.Dead && trailer(c.Event, trailerKey) == ref {
+			return one(c), nil
+		}
+	}
+	return nil, nil
 }
 
 func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {

@@ -10,10 +10,15 @@ import (
 	"regexp"
 	"sync"
 
+	"github.com/tidwall/gjson"
+
 	"git-checkpoint/internal/record"
 )
 
 var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+
+// outputNames says what an output may be called.
+const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit"
 
 // keptOutput is an output that was written as a blob, or one to drop.
 type keptOutput struct {
@@ -64,6 +69,52 @@ func (s *Service) keepOutput(ctx context.Context, output, source string, data []
 		o.Entries = &n
 	}
 	return keptOutput{Output: o}, nil
+}
+
+// mostStated bounds the outputs that a document brings.
+const mostStated = 100
+
+// keepStated keeps the outputs that the document itself has, but for those that were
+// given as files. One without content says nothing of an output that is carried on.
+func (c *creation) keepStated(ctx context.Context) error {
+	if c.document == nil {
+		return nil
+	}
+	for n, output := range sortedKeys(c.document.Outputs) {
+		content := OutputContent(c.document.Outputs[output])
+		if _, given := c.outputs[output]; given || len(content) == 0 {
+			continue
+		}
+		if n >= mostStated || !IsOutputName(output) {
+			c.s.warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and %d of them are taken", output, outputNames, mostStated))
+			continue
+		}
+		kept, err := c.s.keepOutput(ctx, output, "", content)
+		if err != nil {
+			return err
+		}
+		c.outputs[output] = kept
+	}
+	return nil
+}
+
+// OutputContent is what a document has under the name of an output: a text as it is, a
+// list or an object as JSON, nothing for null and for what is empty.
+func OutputContent(raw json.RawMessage) []byte {
+	switch at := gjson.ParseBytes(raw); {
+	case at.Type == gjson.Null:
+		return nil
+	case at.Type == gjson.String:
+		return []byte(at.Str)
+	case at.IsArray() && len(at.Array()) == 0, at.IsObject() && len(at.Map()) == 0:
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return raw
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
 }
 
 // countLines counts as `wc -l` does, and a last line without its newline too.

@@ -177,6 +177,9 @@ func ignoredOf(r *record.Record) []string {
 	return fromPaths(list)
 }
 
+// hintOverwrite is what lets a rollback replace ignored files.
+const hintOverwrite = "--overwrite-ignored keeps ignored files in the safety checkpoint and goes on; undo brings them back"
+
 // overwritable lists the ignored files in the way that --overwrite-ignored allows
 // to be captured and replaced.
 func (r *Rollback) overwritable() []string {
@@ -204,7 +207,7 @@ func (r *Rollback) refuseCollisions() error {
 		e.Hints = append(e.Hints, c.Path+" ("+c.Reason+")")
 	}
 	if ignored {
-		e.Hints = append(e.Hints, "--overwrite-ignored keeps ignored files in the safety checkpoint and goes on; undo brings them back")
+		e.Hints = append(e.Hints, hintOverwrite)
 	} else {
 		e.Hints = append(e.Hints, "move it out of the way, or roll back other paths only: -- PATH…")
 	}

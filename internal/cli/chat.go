@@ -23,7 +23,7 @@ For a hook of an agent that hands over every prompt. The first line that is one 
     *rollback:3, then *yes or y within ten minutes, or *abort
     *rollback-force:3, when ignored files are in the way
     *retry-cp, *skip-cp, *pause after a checkpoint that failed
-    *continue, *manual-restore, *cp-validate, *cp-export
+    *continue, *manual-restore, *cp-validate, *cp-rebuild:2, *cp-export
     /checkpoint save [<text>], list, restore [<ref>], diff [<ref> [<ref>]], cleanup`
 }
 

@@ -107,23 +107,23 @@ func (c *createFlags) request(ctx context.Context, app *App) (checkpoint.CreateR
 		return r, nil
 	}
 	var err error
-	r.State, err = document(ctx, app, c.State)
+	r.State, err = document(ctx, app, "state", c.State)
 	return r, err
 }
 
 // longestDocument bounds what is read before the limit on records is known.
 const longestDocument = 256 << 20
 
-// document reads what --state names. A read from a terminal or a pipe cannot be
+// document reads what a flag names. A read from a terminal or a pipe cannot be
 // interrupted, so it is left behind when the program is.
-func document(ctx context.Context, app *App, file string) ([]byte, error) {
+func document(ctx context.Context, app *App, what, file string) ([]byte, error) {
 	type result struct {
 		text []byte
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := readDocument(app, file)
+		text, err := readDocument(app, what, file)
 		done <- result{text, err}
 	}()
 	select {
@@ -134,25 +134,25 @@ func document(ctx context.Context, app *App, file string) ([]byte, error) {
 	}
 }
 
-func readDocument(app *App, file string) ([]byte, error) {
+func readDocument(app *App, what, file string) ([]byte, error) {
 	in, from := app.Terminal.In, "standard input"
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return nil, usageError("reading the state: " + err.Error())
+			return nil, usageError("reading the " + what + ": " + err.Error())
 		}
 		defer opened.Close()
 		in, from = opened, file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, longestDocument+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the state from %q: %w", from, err)
+		return nil, fmt.Errorf("reading the %s from %q: %w", what, from, err)
 	}
 	if len(text) > longestDocument {
-		return nil, usageError(fmt.Sprintf("the state from %q is larger than 256 MiB", from), "move the large part into an output: --output <name>=<file>")
+		return nil, usageError(fmt.Sprintf("the %s from %q is larger than 256 MiB", what, from), "move the large part into an output: --output <name>=<file>")
 	}
 	if len(text) == 0 {
-		return nil, usageError(fmt.Sprintf("the state from %q is empty", from), "an empty state is {}")
+		return nil, usageError(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
 	}
 	return text, nil
 }

@@ -275,12 +275,9 @@ func (s *goTeamSession) steps() []checkpoint.ImportStep {
 func outputsOf(outputs gjson.Result) []checkpoint.ImportFile {
 	var out []checkpoint.ImportFile
 	outputs.ForEach(func(key, value gjson.Result) bool {
-		if value.Type == gjson.Null || !checkpoint.IsOutputName(key.String()) {
+		content := checkpoint.OutputContent(json.RawMessage(value.Raw))
+		if content == nil || !checkpoint.IsOutputName(key.String()) {
 			return len(out) < maxOutputNames
-		}
-		content := []byte(value.String())
-		if value.Type != gjson.String {
-			content = indented(json.RawMessage(value.Raw))
 		}
 		out = append(out, checkpoint.ImportFile{Name: key.String(), Content: content})
 		return len(out) < maxOutputNames

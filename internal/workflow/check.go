@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -210,7 +211,11 @@ func (d *Definition) offending(m *meter, r Rule, vars map[string]any, state json
 	if r.Path == "" {
 		return ""
 	}
-	return shorten(gjson.GetBytes(state, r.Path).Raw, maxValue)
+	var b bytes.Buffer
+	if raw := gjson.GetBytes(state, r.Path).Raw; json.Compact(&b, []byte(raw)) != nil {
+		return shorten(raw, maxValue)
+	}
+	return shorten(b.String(), maxValue)
 }
 
 func (d *Definition) checkOrder(c Change) []Violation {

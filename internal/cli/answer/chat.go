@@ -28,6 +28,11 @@ func (a Chatted) Text(w io.Writer, v render.View) error {
 			p.err = Validated(line).Text(w, v)
 		}
 	}
+	for _, line := range c.Rebuilt {
+		if p.err == nil {
+			p.err = Rebuilt(line).Text(w, v)
+		}
+	}
 	p.text("", c.Text)
 	p.text("", c.Next)
 	return p.err
@@ -49,7 +54,7 @@ func (a Chatted) found() Answer {
 		return Pruned{c.Pruned}
 	case c.Resumed != nil:
 		return Resumed{c.Resumed}
-	case c.Text == "" && c.Validated == nil:
+	case c.Text == "" && c.Validated == nil && c.Rebuilt == nil:
 		return Listed(c.List)
 	}
 	return nil

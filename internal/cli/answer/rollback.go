@@ -214,11 +214,7 @@ func (p *page) pending(raw json.RawMessage) {
 		p.members("Pending", raw)
 		return
 	}
-	var rows [][]render.Cell
-	for _, task := range tasks {
-		rows = append(rows, []render.Cell{cell(render.Normal, jsonText(task))})
-	}
-	p.section("Pending", []render.Column{{Min: 20}}, rows)
+	p.values("Pending", tasks)
 }
 
 func indented(raw json.RawMessage) string {
