@@ -32,12 +32,12 @@ func rounds(few int) int {
 // A polite signal at any step of a rollback ends it on one side or the other, with
 // nothing left to be finished; one at a create leaves all of it or nothing.
 func TestTerminated(t *testing.T) {
-	for i, step := range checkpoint.Failpoints[:19] {
+	for i, step := range checkpoint.Failpoints[:21] {
 		command := []string{"git-checkpoint", "rollback", "1", "-y", "--branch"}
 		switch {
 		case i < 3:
 			command = []string{"git-checkpoint", "create", "-m", "two"}
-		case i >= 17:
+		case i >= 19:
 			command = []string{"git-checkpoint", "delete", "1", "-y"}
 		}
 		t.Run(step, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestTerminated(t *testing.T) {
 
 // A prune or delete that is killed has dropped all that it would or nothing.
 func TestKilledDelete(t *testing.T) {
-	for _, step := range checkpoint.Failpoints[17:19] {
+	for _, step := range checkpoint.Failpoints[19:21] {
 		for _, command := range [][]string{{"git-checkpoint", "delete", "1", "-y"}, {"git-checkpoint", "prune", "--keep", "1", "--gc"}} {
 			t.Run(step+" "+command[1], func(t *testing.T) {
 				t.Parallel()

@@ -132,7 +132,7 @@ func (w *world) fill() (before, after string) {
 // A rollback that is killed at any step can be finished or taken back, and either
 // way nothing is lost.
 func TestKilledRollback(t *testing.T) {
-	for _, step := range checkpoint.Failpoints[3:17] {
+	for _, step := range checkpoint.Failpoints[3:19] {
 		for _, end := range []string{"--continue", "--abort"} {
 			t.Run(step+end, func(t *testing.T) {
 				t.Parallel()

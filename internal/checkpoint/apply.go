@@ -363,7 +363,7 @@ func (s *Service) unfinished(ctx context.Context) (*snapshot.Restore, intentMeta
 		return nil, meta, err
 	}
 	half := &Rollback{s: s, to: &found{session: meta.Session, state: st}, answer: &RollbackAnswer{ToLabel: meta.Event.ToLabel + ", half-way"}}
-	if err := half.take(ctx, nil); err != nil {
+	if err := half.take(ctx, staged.Paths()); err != nil { // also what is ignored by now
 		return nil, meta, err
 	}
 	if _, err := half.makeSafety(ctx, nil); err != nil {

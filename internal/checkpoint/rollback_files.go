@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -107,7 +108,9 @@ func (r *Rollback) planFiles(ctx context.Context, got contents) error {
 		if err := r.take(ctx, force); err != nil {
 			return err
 		}
-		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); err != nil {
+		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
+			return damaged(r.files, err)
+		} else if err != nil {
 			return classify(err)
 		}
 		more := r.overwritable()

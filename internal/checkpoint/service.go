@@ -129,6 +129,8 @@ func classify(err error) error {
 		return &Error{Kind: KindUnusable, Err: err}
 	case errors.As(err, &missing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` says what else the repository lacks"}}
+	case errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled):
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git fsck` says what else is damaged, `git checkpoint validate` which checkpoints are"}}
 	case errors.As(err, &twin):
 		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the session that there is, or a name that differs in more than case"}}
 	case errors.As(err, &broken):

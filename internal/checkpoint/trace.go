@@ -15,7 +15,7 @@ import (
 var Failpoints = []string{
 	"captured", "written", "recorded", // create
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
-	"aside", "emptied", "place", "mode", "index built", "index", "head", "event", "finished",
+	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "finished",
 	"doomed", "dropped", // delete and prune
 	"fetched", "united", // fetch
 	"planned push", "sent", "journal sent", "notes sent", // push

@@ -53,6 +53,9 @@ func (r *Restore) Apply(ctx context.Context) error {
 			r.trace("emptied")
 		}
 	}
+	if err := r.lastLook(); err != nil {
+		return err
+	}
 	return r.putIndex(ctx)
 }
 
@@ -88,7 +91,7 @@ func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 	if err := r.unchanged(o.Path); err != nil {
 		return err
 	}
-	return r.shot.tree.aside(o.Path, r.intent.oldFile(i))
+	return r.displace(i, o.Path)
 }
 
 // put replaces a path in one rename; what was there is linked aside before.
@@ -97,33 +100,58 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil // done before a kill
 	}
+	if done, err := r.swapped(i); done || err != nil {
+		return err
+	}
 	info, err := r.shot.tree.lstat(o.Path)
 	if err != nil {
 		return err
 	}
-	_, err = os.Lstat(r.intent.oldFile(i))
-	kept := err == nil
 	switch {
 	case info == nil:
-		if err := r.makeParents(o.Path); err != nil {
-			return err
-		}
+		err = r.makeParents(o.Path)
 	case info.IsDir():
-		if err := r.shot.tree.removeEmpty(o.Path); err != nil {
+		err = r.shot.tree.removeEmpty(o.Path)
+	default:
+		return r.putOver(i, o.Path)
+	}
+	if err != nil {
+		return err
+	}
+	return r.putFresh(i, o.Path)
+}
+
+// putOver puts a new file where one is.
+func (r *Restore) putOver(i int, p string) error {
+	if !r.moved(i) {
+		if err := r.unchanged(p); err != nil {
 			return err
 		}
-	case !kept:
-		if err := r.unchanged(o.Path); err != nil {
-			return err
-		}
-		if err := r.shot.tree.keep(o.Path, r.intent.oldFile(i)); err != nil {
+		if err := r.shot.tree.keep(p, r.intent.oldFile(i)); err != nil {
 			// A file system without hard links: the path is missing for a moment.
-			if err := r.shot.tree.aside(o.Path, r.intent.oldFile(i)); err != nil {
+			if err := r.displace(i, p); err != nil {
 				return err
 			}
+			return r.putFresh(i, p)
 		}
+		r.trace("linked")
 	}
-	return r.shot.tree.place(from, o.Path)
+	return r.replace(i, p)
+}
+
+// putFresh puts a new file where none is.
+func (r *Restore) putFresh(i int, p string) error {
+	err := r.shot.tree.placeNew(r.intent.newFile(i), p)
+	switch {
+	case errors.Is(err, errNoSwap):
+		err = r.shot.tree.place(r.intent.newFile(i), p)
+	case errors.Is(err, fs.ErrExist):
+		return &ChangedError{p}
+	}
+	if err == nil {
+		r.note(i, p)
+	}
+	return err
 }
 
 // makeParents makes the directories above p, with the bits that they had.
@@ -249,12 +277,18 @@ func (r *Restore) oldPerm(o Op) fs.FileMode {
 
 // unplace takes a new file away again and puts the old one in its place.
 func (r *Restore) unplace(i int, o Op) error {
+	if _, err := r.swapped(i); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
 		info, err := r.shot.tree.lstat(o.Path)
 		if err != nil {
 			return err
 		}
 		if info != nil {
+			if was := r.placed[i]; was != nil && !same(info, was) {
+				return &ChangedError{o.Path} // somebody works on it already
+			}
 			if err := r.shot.tree.aside(o.Path, r.intent.newFile(i)); err != nil {
 				return err
 			}
@@ -284,5 +318,5 @@ func (r *Restore) bringBack(i int, o Op) error {
 	if err := r.makeParents(o.Path); err != nil {
 		return err
 	}
-	return r.shot.tree.place(r.intent.oldFile(i), o.Path)
+	return r.giveBack(i, o.Path)
 }

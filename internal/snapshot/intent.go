@@ -35,10 +35,6 @@ func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 
 // save makes the intent durable before the first file moves.
 func (r *Restore) save() error {
-	to := intentPath(r.shot.dir)
-	if _, err := os.Lstat(to); err == nil {
-		return errors.New("another rollback is in progress in this worktree")
-	}
 	f, err := os.CreateTemp(r.shot.dir, "tmp-intent-")
 	if err != nil {
 		return fmt.Errorf("write the intent: %w", err)
@@ -51,12 +47,30 @@ func (r *Restore) save() error {
 		err = closed
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), to)
+		err = claim(f.Name(), intentPath(r.shot.dir))
 	}
 	if err != nil {
+		os.Remove(f.Name()) //nolint:errcheck // the error says more
 		return fmt.Errorf("write the intent: %w", err)
 	}
 	return nil
+}
+
+var errClaimed = errors.New("another rollback is in progress in this worktree")
+
+// claim gives the file from the name to, of which there is one. Rollbacks that were
+// started with two index files have two index locks.
+func claim(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return errClaimed
+	}
+	switch err := os.Link(from, to); {
+	case err == nil:
+		return os.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return errClaimed
+	}
+	return os.Rename(from, to) // no hard links here
 }
 
 // Unfinished gives the restore that was cut off in this worktree, or nil.
@@ -87,6 +101,15 @@ func ReadIntent(dir string) (*Intent, error) {
 
 // Meta is what the domain stored with the restore.
 func (r *Restore) Meta() json.RawMessage { return r.intent.Meta }
+
+// Paths are those that the restore moves.
+func (r *Restore) Paths() []string {
+	out := make([]string, len(r.intent.Ops))
+	for i, o := range r.intent.Ops {
+		out[i] = o.Path
+	}
+	return out
+}
 
 // directoryModes remembers directories that a deletion may leave empty.
 func (r *Restore) directoryModes() map[string]fs.FileMode {

@@ -90,12 +90,12 @@ func copyAt(fromDir int, from string, toDir int, to string) error {
 	if err == nil {
 		err = out.Chmod(info.Mode().Perm())
 	}
-	if err == nil {
-		t := unix.NsecToTimeval(info.ModTime().UnixNano())
-		err = unix.Futimes(int(out.Fd()), []unix.Timeval{t, t})
-	}
 	if closed := out.Close(); err == nil {
 		err = closed
+	}
+	if err == nil {
+		t := unix.NsecToTimespec(info.ModTime().UnixNano())
+		err = unix.UtimesNanoAt(toDir, to, []unix.Timespec{t, t}, unix.AT_SYMLINK_NOFOLLOW)
 	}
 	if err != nil {
 		unix.Unlinkat(toDir, to, 0) //nolint:errcheck // the error says more

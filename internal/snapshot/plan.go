@@ -109,7 +109,10 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 		return nil, err
 	}
 	p.findRisks()
-	return p, s.planIndex(ctx, p)
+	if err := s.planIndex(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, s.verifyStaged(ctx, p)
 }
 
 // addOps turns differences into operations. Gitlinks and whatever a rule left out
@@ -244,36 +247,6 @@ type HostileError struct{ Path string }
 
 func (e *HostileError) Error() string {
 	return fmt.Sprintf("the tree of the checkpoint holds %q, a name that git refuses", e.Path)
-}
-
-// MissingError names objects that a restore needs and the repository lacks.
-type MissingError struct {
-	Paths []string
-	OIDs  []name.OID
-}
-
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("%d of the objects that this needs are missing or damaged, first %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
-}
-
-func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
-	var specs, paths []string
-	for _, o := range p.Ops {
-		if oid := o.content(); oid != "" && o.kind() == "write" {
-			specs, paths = append(specs, string(oid)), append(paths, o.Path)
-		}
-	}
-	missing := &MissingError{}
-	err := s.repo.Batch().Info(ctx, specs, func(i int, got git.Object, err error) error {
-		if err != nil || got.Type != "blob" {
-			missing.OIDs, missing.Paths = append(missing.OIDs, name.OID(specs[i])), append(missing.Paths, paths[i])
-		}
-		return nil
-	})
-	if err == nil && len(missing.OIDs) > 0 {
-		return missing
-	}
-	return err
 }
 
 // content is the blob that holds what is written.

@@ -25,14 +25,15 @@ type Restore struct {
 	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
 	Trace  func(step string)      // called between steps; nil: nothing
 
-	converted map[string]bool // new content that git converted
+	converted map[string]bool     // new content that git converted
+	placed    map[int]fs.FileInfo // by operation: what was put in place, as it was then
 }
 
 // Stage takes the index lock and writes everything that the plan needs into a
 // directory on the worktree's file system. Filters that fail and disks that are
 // full show here, before anything is touched.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, converted: map[string]bool{}}
+	r := &Restore{shot: s, seen: p.seen, converted: map[string]bool{}, placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {

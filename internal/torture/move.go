@@ -36,6 +36,9 @@ func (c *run) undo(op Op, before scene, now *moment) error {
 		m.to = &saved{then: now, dead: true}
 	}
 	for p := range m.to.wrote { // taken whatever the rules say
+		if n, there := now.disk[p]; there && n.captures() && !now.rules(p) && !now.tracked[p] && now.ignored(p) {
+			now.files[p], now.forced[p] = n, true
+		}
 		if held, out := now.frozen[p]; out && held == "" && !now.tracked[p] && now.disk[p].captures() {
 			delete(now.frozen, p)
 			now.files[p] = now.disk[p]

@@ -1,0 +1,26 @@
+package snapshot
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// swap exchanges the absolute path from and p in one step.
+func (w *worktree) swap(from, p string) error { return w.rename2(from, p, unix.RENAME_EXCHANGE) }
+
+// placeNew renames the absolute path from to p, and replaces nothing.
+func (w *worktree) placeNew(from, p string) error { return w.rename2(from, p, unix.RENAME_NOREPLACE) }
+
+func (w *worktree) rename2(from, p string, flags uint) error {
+	dir, err := w.parent(p)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // only a directory handle
+	err = unix.Renameat2(unix.AT_FDCWD, from, int(dir.Fd()), base(p), flags)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV) {
+		return errNoSwap
+	}
+	return pathError("rename", p, err)
+}

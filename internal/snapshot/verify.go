@@ -1,0 +1,123 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// MissingError names objects that a restore needs and the repository lacks.
+type MissingError struct {
+	Paths []string
+	OIDs  []name.OID
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%d of the objects that this needs are missing or damaged, first %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
+}
+
+// wholeObject is the size up to which content is read here to be compared with its id;
+// what is larger streams by.
+const wholeObject = 1 << 20
+
+// verifyObjects reads every blob that is to be written and compares it with its id, and
+// looks whether what is to be staged is there.
+func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
+	v := &verification{format: s.repo.Format}
+	for _, o := range p.Ops {
+		if oid := o.content(); oid != "" && o.kind() == "write" {
+			v.specs, v.paths = append(v.specs, string(oid)), append(v.paths, o.Path)
+		}
+	}
+	var small, large []int
+	err := s.repo.Batch().Info(ctx, v.specs, func(i int, got git.Object, err error) error {
+		switch {
+		case err != nil || got.Type != "blob":
+			v.lacks(i)
+		case got.Size > wholeObject:
+			large = append(large, i)
+		default:
+			small = append(small, i)
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.repo.Batch().Objects(ctx, v.of(small), v.judge(small))
+	}
+	if err == nil {
+		err = s.repo.Batch().Prove(ctx, v.of(large), 0, v.judge(large))
+	}
+	if err == nil && len(v.missing.OIDs) > 0 {
+		return &v.missing
+	}
+	return err
+}
+
+// verifyStaged looks whether the blobs are there that the index is to name and does not
+// name now. Where a promisor has the rest, git fetches them when somebody needs them.
+func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
+	if _, partial := s.repo.Config.Get("extensions.partialClone"); partial || p.Index == nil {
+		return nil
+	}
+	changes, err := s.repo.DiffTrees(ctx, p.Cur.Index.Tree, p.IndexTree)
+	if err != nil {
+		return fmt.Errorf("read what is to be staged: %w", err)
+	}
+	v := &verification{}
+	add := func(path string, e git.Entry) {
+		if e.Mode != 0 && e.Mode != git.ModeGitlink {
+			v.specs, v.paths = append(v.specs, string(e.OID)), append(v.paths, path)
+		}
+	}
+	for _, c := range changes {
+		add(c.Path, c.New)
+	}
+	for _, u := range p.Index.Unmerged {
+		add(u.Path, u.Entry)
+	}
+	err = s.repo.Batch().Info(ctx, v.specs, func(i int, got git.Object, err error) error {
+		if err != nil || got.Type != "blob" {
+			v.lacks(i)
+		}
+		return nil
+	})
+	if err == nil && len(v.missing.OIDs) > 0 {
+		return &v.missing
+	}
+	return err
+}
+
+// verification collects what is wrong with a list of blobs.
+type verification struct {
+	format       string
+	specs, paths []string
+	missing      MissingError
+}
+
+func (v *verification) lacks(i int) {
+	v.missing.OIDs, v.missing.Paths = append(v.missing.OIDs, name.OID(v.specs[i])), append(v.missing.Paths, v.paths[i])
+}
+
+func (v *verification) of(which []int) []string {
+	out := make([]string, len(which))
+	for n, i := range which {
+		out[n] = v.specs[i]
+	}
+	return out
+}
+
+func (v *verification) judge(which []int) func(int, git.Object, error) error {
+	return func(n int, got git.Object, err error) error {
+		i := which[n]
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		if err != nil || got.Size <= wholeObject && string(git.HashObject(v.format, got.Type, got.Data)) != v.specs[i] {
+			v.lacks(i)
+		}
+		return nil
+	}
+}
