@@ -52,6 +52,7 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 	if r.plan == nil {
 		return r.applyState(ctx)
 	}
+	r.s.repo.ReadyRefs(ctx) // for the safety checkpoint
 	r.s.trace("planned")
 	shot, err := r.s.shots()
 	if err != nil {
@@ -72,6 +73,7 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 		staged.Cancel()
 		return nil, err
 	}
+	r.s.repo.ReadyRefs(ctx) // for the event
 	r.s.trace("safety")
 	meta, err := r.meta(ctx, safety)
 	if err == nil {

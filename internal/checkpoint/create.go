@@ -71,6 +71,9 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 // make captures and writes the checkpoint.
 func (c *creation) make(ctx context.Context) (*Detail, error) {
 	s := c.s
+	if !c.req.DryRun {
+		s.repo.ReadyRefs(ctx)
+	}
 	if err := c.look(ctx); err != nil {
 		return nil, err
 	}

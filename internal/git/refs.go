@@ -98,7 +98,7 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 		}
 	}
 	in.WriteString("prepare\x00commit\x00")
-	_, err := r.Run(ctx, Cmd{Args: []string{"update-ref", "--stdin", "-z"}, Stdin: &in, Config: []string{"core.logAllRefUpdates=false"}})
+	err := r.updateRef(ctx, in.Bytes())
 	if err == nil {
 		return nil
 	}

@@ -40,6 +40,7 @@ type Repo struct {
 	writer  ObjectWriter
 	writing sync.Once
 	pack    *packWriter // while InPacks runs
+	refs    *refProcess // waits for the next UpdateRefs
 }
 
 // Head is where HEAD stood when the repository was opened.
@@ -195,6 +196,7 @@ func (r *Repo) Batch() *Batch {
 
 // Close ends the processes that were kept.
 func (r *Repo) Close() error {
+	r.endRefs()
 	if r.batch == nil {
 		return nil
 	}
