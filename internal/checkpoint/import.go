@@ -57,7 +57,9 @@ type ImportDocument struct {
 	Key  string // what its own system calls it within the session
 	Path string // where it stands in the layout
 	JSON json.RawMessage
-	Kept []ImportFile // the document as it was, and what else told of it
+	// Digest is DocumentDigest of JSON, where the reader has it already.
+	Digest string
+	Kept   []ImportFile // the document as it was, and what else told of it
 
 	At        time.Time
 	Step      *int
@@ -112,25 +114,30 @@ const (
 // Import makes checkpoints of documents and events of what happened to them. It
 // touches neither worktree, index, HEAD nor configuration. Nothing is written before
 // every session was looked at.
-func (s *Service) Import(ctx context.Context, req ImportRequest) ([]Imported, error) {
-	imports := make([]*importing, len(req.Sessions))
-	links, err := s.links(ctx, req.Sessions)
-	if err != nil {
-		return nil, err
-	}
-	for i := range req.Sessions {
-		if imports[i], err = s.newImport(ctx, req.Format, &req.Sessions[i], links); err != nil {
+func (s *Service) Import(ctx context.Context, requests []ImportRequest) ([]Imported, error) {
+	var imports []*importing
+	out := []Imported{}
+	for _, req := range requests {
+		links, err := s.links(ctx, req.Sessions)
+		if err != nil {
 			return nil, err
 		}
-	}
-	out := []Imported{}
-	if req.DryRun {
-		for _, im := range imports {
-			out = append(out, im.told...)
+		for i := range req.Sessions {
+			im, err := s.newImport(ctx, req.Format, &req.Sessions[i], links)
+			if err != nil {
+				return nil, err
+			}
+			if req.DryRun {
+				out = append(out, im.told...)
+				continue
+			}
+			imports = append(imports, im)
 		}
+	}
+	if len(imports) == 0 {
 		return out, nil
 	}
-	err = s.repo.InPacks(ctx, func() error {
+	err := s.repo.InPacks(ctx, func() error {
 		for _, im := range imports {
 			res, err := s.store.Transact(ctx, im.session, im.build)
 			if err != nil {
@@ -160,6 +167,7 @@ type importing struct {
 
 	ledger *ledger
 	told   []Imported
+	ready  []planned // for a session that does not exist yet; nil: to be worked out
 }
 
 // newImport checks a session and works it out once, so that what cannot be done is
@@ -196,11 +204,16 @@ func (s *Service) newImport(ctx context.Context, format string, in *ImportSessio
 		if step.Document == nil {
 			continue
 		}
+		if im.digests[i] = step.Document.Digest; im.digests[i] != "" {
+			continue
+		}
 		if im.digests[i], err = DocumentDigest(step.Document.JSON); err != nil {
 			return nil, &Error{Kind: KindInvalid, Message: step.Document.Path, Err: err}
 		}
 	}
-	im.plan(v)
+	if planned := im.plan(v); v.State == nil {
+		im.ready = planned
+	}
 	return im, nil
 }
 

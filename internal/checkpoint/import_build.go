@@ -109,7 +109,10 @@ func recordPaths(list []string) []record.Path { return toPaths(list) }
 // build writes what the plan adds to the journal as it is now.
 func (im *importing) build(ctx context.Context, v store.View) (store.Change, error) {
 	var change store.Change
-	steps := im.plan(v)
+	steps := im.ready
+	if im.ready = nil; steps == nil || v.State != nil {
+		steps = im.plan(v)
+	}
 	if len(steps) == 0 {
 		return change, nil
 	}

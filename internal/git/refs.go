@@ -69,7 +69,8 @@ var ErrRaced = errors.New("a ref changed meanwhile")
 
 // UpdateRefs applies all updates in one transaction, in order, or none. No
 // reflog is written: it would keep what a prune lets go. An error that wraps
-// ErrRaced can be retried from the refs as they are then.
+// ErrRaced can be retried from the refs as they are then. Very many new refs are written at
+// once.
 func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -80,8 +81,26 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 			return err
 		}
 	}
+	if fresh, rest := r.packable(updates); len(fresh) > 0 {
+		if err := r.updateMany(ctx, fresh, rest); !errors.Is(err, errNotPacked) {
+			return err
+		}
+	}
+	return r.updateRefs(ctx, updates)
+}
+
+func (r *Repo) updateRefs(ctx context.Context, updates []Update) error {
 	var in bytes.Buffer
 	in.WriteString("start\x00")
+	if err := r.writeUpdates(&in, updates); err != nil {
+		return err
+	}
+	in.WriteString("prepare\x00commit\x00")
+	return refFault(r.updateRef(ctx, in.Bytes()))
+}
+
+// writeUpdates writes updates as update-ref reads them.
+func (r *Repo) writeUpdates(in *bytes.Buffer, updates []Update) error {
 	zero := strings.Repeat("0", 2*r.HashLen())
 	for _, u := range updates {
 		old := string(u.Old)
@@ -92,13 +111,16 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 		case strings.ContainsAny(string(u.Ref), " \n\x00"):
 			return fmt.Errorf("update ref %q: not a ref name", u.Ref)
 		case u.New == "":
-			fmt.Fprintf(&in, "option no-deref\x00delete %s\x00%s\x00", u.Ref, old)
+			fmt.Fprintf(in, "option no-deref\x00delete %s\x00%s\x00", u.Ref, old)
 		default:
-			fmt.Fprintf(&in, "option no-deref\x00update %s\x00%s\x00%s\x00", u.Ref, u.New, old)
+			fmt.Fprintf(in, "option no-deref\x00update %s\x00%s\x00%s\x00", u.Ref, u.New, old)
 		}
 	}
-	in.WriteString("prepare\x00commit\x00")
-	err := r.updateRef(ctx, in.Bytes())
+	return nil
+}
+
+// refFault tells a lost race and a lock from what trying again would not change.
+func refFault(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -141,7 +141,7 @@ func (l crunch) document(
 		r.problem(src.path, "issue_number %s in the directory of %s", n, issue)
 		return nil
 	}
-	if !seen.take(r, id, src) {
+	if !seen.take(r, id, &src) {
 		return nil
 	}
 	entry := indexEntry(index, id)
@@ -155,7 +155,7 @@ func (l crunch) document(
 	}
 	in.Branch = text(at, "issue_snapshot.branch")
 	d := &checkpoint.ImportDocument{
-		Key: name, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptYAML)}, At: when,
+		Key: name, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptYAML)}, At: when,
 		Trigger: text(at, "trigger"), Branch: in.Branch,
 	}
 	if d.Trigger == "" {

@@ -67,10 +67,11 @@ type goTeamSession struct {
 	documents []*checkpoint.ImportDocument
 	seen      ids
 	topic     string
+	times     map[string]string // by label, as the manifest has them
 }
 
 func (g goTeam) session(r *reading, dir string, files []string) {
-	s := &goTeamSession{reading: r, dir: dir, seen: ids{}}
+	s := &goTeamSession{reading: r, dir: dir, seen: ids{}, times: map[string]string{}}
 	in := checkpoint.ImportSession{Workflow: GoTeam}
 	whole := r.wanted(dir)
 	for _, name := range []string{manifestFile, historyFile} {
@@ -123,6 +124,9 @@ func (s *goTeamSession) tell(file string, src source) {
 			s.manifest = inner
 		}
 		s.topic = text(s.manifest, "topic")
+		for _, v := range s.manifest.Get("checkpoints").Array() {
+			s.times[text(v, "id")] = text(v, "timestamp")
+		}
 		history = s.manifest.Get("rollback_history")
 	} else if inner := src.at.Get("rollback_history"); inner.IsArray() {
 		history = inner
@@ -166,11 +170,11 @@ func (s *goTeamSession) document(label string, src source) {
 			return
 		}
 	}
-	if !s.seen.take(s.reading, text(at, "id"), src) {
+	if !s.seen.take(s.reading, text(at, "id"), &src) {
 		return
 	}
 	d := &checkpoint.ImportDocument{
-		Key: label, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
+		Key: label, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
 		Commit: text(at, "git.commit_hash"), Branch: text(at, "git.branch"), Outputs: outputsOf(at.Get("outputs")),
 		Created: texts(at.Get("files.created")), Modified: texts(at.Get("files.modified")), Deleted: texts(at.Get("files.deleted")),
 	}
@@ -179,7 +183,7 @@ func (s *goTeamSession) document(label string, src source) {
 		return
 	}
 	var ok bool
-	if d.At, ok = moment(text(at, "created_at"), s.listed(label, "timestamp"), idTime(text(at, "id"))); !ok {
+	if d.At, ok = moment(text(at, "created_at"), s.times[label], idTime(text(at, "id"))); !ok {
 		s.problem(src.path, "it has no created_at")
 		return
 	}
@@ -215,16 +219,6 @@ func (s *goTeamSession) number(d *checkpoint.ImportDocument, label string, at gj
 		d.Iteration = strings.TrimPrefix(strings.TrimPrefix(rest, slug), "-")
 	}
 	return true
-}
-
-// listed is what the manifest says of a checkpoint.
-func (s *goTeamSession) listed(label, member string) string {
-	for _, v := range s.manifest.Get("checkpoints").Array() {
-		if text(v, "id") == label {
-			return text(v, member)
-		}
-	}
-	return ""
 }
 
 // order puts the documents as the manifest has them, others by their time.

@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-
-	"git-checkpoint/internal/checkpoint"
 )
 
 // ids are those that were read, with what they stood for.
 type ids map[string]struct{ path, digest string }
 
 // take refuses a second document of one id that says something else.
-func (s ids) take(r *reading, id string, src source) bool {
+func (s ids) take(r *reading, id string, src *source) bool {
 	if id == "" {
 		return true
 	}
-	digest, err := checkpoint.DocumentDigest(src.json)
+	digest, err := src.digested()
 	if err != nil {
 		r.problem(src.path, "%v", err)
 		return false

@@ -187,22 +187,15 @@ func twins(requests []checkpoint.ImportRequest) error {
 
 // take imports what was read, or says what would come.
 func take(ctx context.Context, s *checkpoint.Service, requests []checkpoint.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
-	for i := range requests { // whatever cannot be done shows before anything is
-		requests[i].DryRun = true
-		if _, err := s.Import(ctx, requests[i]); err != nil {
-			return err
-		}
-	}
 	for i := range requests {
 		requests[i].DryRun = req.DryRun
-		got, err := s.Import(ctx, requests[i])
-		if err != nil {
-			return err
-		}
-		answer.Documents = append(answer.Documents, got...)
 		for _, in := range requests[i].Sessions {
 			answer.Sessions = append(answer.Sessions, in.Session)
 		}
+	}
+	var err error
+	if answer.Documents, err = s.Import(ctx, requests); err != nil {
+		return err
 	}
 	for _, d := range answer.Documents {
 		switch d.Action {

@@ -62,7 +62,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 		r.problem(src.path, "checkpoint_id %q leads elsewhere", id)
 		return
 	}
-	if !seen.take(r, id, src) {
+	if !seen.take(r, id, &src) {
 		return
 	}
 	stamp := ""
@@ -86,7 +86,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 	in := checkpoint.ImportSession{
 		Session: session, Workflow: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began,
 		Steps: []checkpoint.ImportStep{{Document: &checkpoint.ImportDocument{
-			Key: id, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
+			Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
 		}}},
 	}
 	if strings.HasPrefix(src.path, path.Join(orchestrateHome, orchestrateFailed)+"/") {

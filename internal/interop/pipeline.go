@@ -53,7 +53,7 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 		r.problem(src.path, "timestamp %q is no ISO 8601 time", text(at, "timestamp"))
 		return
 	}
-	if !seen.take(r, prd, src) {
+	if !seen.take(r, prd, &src) {
 		return
 	}
 	for _, other := range r.sessions {
@@ -65,7 +65,7 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	r.add(src.path, checkpoint.ImportSession{
 		Session: prd, Workflow: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when,
 		Steps: []checkpoint.ImportStep{{Document: &checkpoint.ImportDocument{
-			Key: prd, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
+			Key: prd, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
 		}}},
 	})
 }

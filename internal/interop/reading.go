@@ -46,6 +46,17 @@ type source struct {
 	text []byte
 	json json.RawMessage
 	at   gjson.Result // the document
+
+	digest string // made when it is first needed
+}
+
+// digested is the digest of the document.
+func (s *source) digested() (string, error) {
+	var err error
+	if s.digest == "" {
+		s.digest, err = checkpoint.DocumentDigest(s.json)
+	}
+	return s.digest, err
 }
 
 // json reads a JSON document strictly.

@@ -108,10 +108,10 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 		r.problem(src.path, "it has no state")
 		return
 	}
-	if !seen.take(r, id, src) {
+	if !seen.take(r, id, &src) {
 		return
 	}
-	d := &checkpoint.ImportDocument{Key: id, Path: src.path, JSON: src.json, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}}
+	d := &checkpoint.ImportDocument{Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}}
 	if row := rows[id]; row != nil {
 		row.told = true
 		if differs := row.differs(at); differs != "" {

@@ -1,0 +1,309 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/name"
+)
+
+// manyNew are a transaction of so many new refs and one journal.
+func manyNew(oid name.OID, session string, n int) []Update {
+	var out []Update
+	for i := range n {
+		out = append(out, Update{Ref: name.Ref(fmt.Sprintf("refs/checkpoints/%s/cp-%04d", session, i)), New: oid})
+	}
+	return append(out, Update{Ref: name.Ref("refs/checkpoints/" + session + "/journal"), New: oid})
+}
+
+func commitOf(f *fixture, message string) name.OID {
+	f.t.Helper()
+	f.git("commit", "-q", "--allow-empty", "-m", message)
+	return name.OID(f.git("rev-parse", "HEAD"))
+}
+
+// Very many new refs are as if each had been written by git, in every state of
+// packed-refs, and what is in their way stays.
+func TestManyRefs(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		f := newFixture(t, "--object-format="+format)
+		one, two := commitOf(f, "one"), commitOf(f, "two")
+		f.git("update-ref", "refs/aaa", string(one))
+		f.git("update-ref", "refs/zzz", string(one))
+		f.git("tag", "-m", "annotated", "v1", string(one))
+		r := f.open()
+		for i, session := range []string{"s", "a", "z"} {
+			if err := r.UpdateRefs(ctx(t), manyNew(two, session, manyRefs)); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				f.git("pack-refs", "--all")
+			}
+			if err := r.UpdateRefs(ctx(t), []Update{{Ref: name.Ref("refs/checkpoints/" + session + "/cp-0001"), Old: two}}); err != nil {
+				t.Fatalf("delete one: %v", err)
+			}
+		}
+		if n := len(strings.Split(f.git("for-each-ref", "refs/checkpoints"), "\n")); n != 3*manyRefs {
+			t.Errorf("%d refs", n)
+		}
+		if got := f.git("rev-parse", "refs/aaa", "refs/zzz", "v1^{commit}", "refs/checkpoints/z/cp-0099"); got != strings.Join([]string{string(one), string(one), string(one), string(two)}, "\n") {
+			t.Errorf("refs are %s", got)
+		}
+		f.git("fsck", "--strict", "--no-dangling")
+		f.git("pack-refs", "--all")
+		before := f.git("for-each-ref")
+		again := manyNew(one, "s", manyRefs)
+		if err := r.UpdateRefs(ctx(t), again); !errors.Is(err, ErrRaced) {
+			t.Errorf("refs that exist: %v", err)
+		}
+		raced := append(manyNew(one, "q", manyRefs)[:manyRefs], Update{Ref: "refs/checkpoints/s/journal", New: one, Old: one})
+		if err := r.UpdateRefs(ctx(t), raced); !errors.Is(err, ErrRaced) {
+			t.Errorf("a journal that moved: %v", err)
+		}
+		for _, ref := range []string{"refs/checkpoints/w", "refs/checkpoints/v/cp-0003/x"} {
+			f.git("update-ref", ref, string(one))
+			session := strings.Split(ref, "/")[2]
+			for range 2 { // loose, then packed
+				if err := r.UpdateRefs(ctx(t), manyNew(one, session, manyRefs)); err == nil {
+					t.Errorf("%s was in the way and is not any more", ref)
+				}
+				f.git("pack-refs", "--all")
+			}
+			f.git("update-ref", "-d", ref)
+		}
+		if now := f.git("for-each-ref"); now != before {
+			t.Errorf("refs changed:\n%s\n%s", before, now)
+		}
+		lock := filepath.Join(f.dir, ".git", "packed-refs.lock")
+		if err := os.WriteFile(lock, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var held *LockedError
+		if err := r.UpdateRefs(ctx(t), manyNew(one, "u", manyRefs)); !errors.As(err, &held) || !errors.Is(err, ErrRaced) {
+			t.Errorf("locked: %v", err)
+		}
+		if _, err := os.Stat(lock); err != nil {
+			t.Errorf("a lock that is not ours went: %v", err)
+		}
+	}
+}
+
+// A packed-refs file that git has not written so for years, or that is a link, and a ref
+// whose lock somebody holds, stay as they are.
+func TestManyRefsInOddPlaces(t *testing.T) {
+	f := newFixture(t)
+	one := commitOf(f, "one")
+	f.git("tag", "-m", "annotated", "v1", string(one))
+	f.git("config", "core.logAllRefUpdates", "always")
+	f.git("pack-refs", "--all")
+	file := filepath.Join(f.dir, ".git", "packed-refs")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(content), "\n")
+	for i, odd := range []string{body, "# pack-refs with: peeled \n" + body, "# pack-refs with: peeled fully-peeled sorted\n" + body} {
+		if err := os.WriteFile(file, []byte(odd), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.open().UpdateRefs(ctx(t), manyNew(one, fmt.Sprint("odd", i), manyRefs)); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := os.ReadFile(file); err != nil || string(now) != odd {
+			t.Errorf("odd file %d was written: %v\n%s", i, err, now)
+		}
+	}
+	elsewhere := filepath.Join(f.dir, "elsewhere")
+	if err := errors.Join(os.WriteFile(elsewhere, content, 0o644), os.Remove(file), os.Symlink(elsewhere, file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.open().UpdateRefs(ctx(t), manyNew(one, "linked", manyRefs)); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(file); err != nil || to != elsewhere {
+		t.Errorf("the link went: %v", err)
+	}
+	lock := filepath.Join(f.dir, ".git/refs/checkpoints/held/cp-0042.lock")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(lock), 0o777), os.WriteFile(lock, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	var held *LockedError
+	if err := f.open().UpdateRefs(ctx(t), manyNew(one, "held", manyRefs)); !errors.As(err, &held) || held.Path != lock {
+		t.Errorf("a ref that is locked: %v", err)
+	}
+	if got := f.git("for-each-ref", "refs/checkpoints/held"); got != "" {
+		t.Errorf("written all the same: %s", got)
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if logs, _ := filepath.Glob(filepath.Join(f.dir, ".git/logs/refs/checkpoints/*")); len(logs) != 0 {
+		t.Errorf("reflogs: %v", logs)
+	}
+	for _, end := range []func(*preparedRefs){(*preparedRefs).abort, func(p *preparedRefs) { p.wait() }} { //nolint:errcheck // as if this process died
+		p, err := f.open().prepareRefs(ctx(t), manyNew(one, "gone", manyRefs), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(p)
+	}
+	f.git("worktree", "add", "-q", "../linked")
+	linked, err := Open(ctx(t), Options{Dir: filepath.Join(f.dir, "../linked"), Env: f.env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer linked.Close() //nolint:errcheck // a test
+	if err := errors.Join(os.Remove(file), os.Rename(elsewhere, file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := linked.UpdateRefs(ctx(t), manyNew(one, "late", manyRefs)); err != nil {
+		t.Errorf("after one that died: %v", err)
+	}
+	if n := strings.Count(f.git("for-each-ref", "refs/checkpoints/late"), "\n"); n != manyRefs {
+		t.Errorf("%d refs from a linked worktree", n+1)
+	}
+	if left, _ := filepath.Glob(filepath.Join(f.dir, ".git/refs/checkpoints/*/*.lock")); len(left) != 0 {
+		t.Errorf("locks are left: %v", left)
+	}
+	if got := f.git("rev-parse", "v1^{}"); got != string(one) {
+		t.Errorf("the tag is %s", got)
+	}
+}
+
+// Several writers, and git packing refs beside them: of those that want the same refs one
+// gets all of them, and nothing of anybody is lost.
+func TestManyRefsAtOnce(t *testing.T) {
+	f := newFixture(t)
+	one, two := commitOf(f, "one"), commitOf(f, "two")
+	stop, packed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(packed)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				f.try("", "pack-refs", "--all") //nolint:errcheck // it may meet our lock
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}()
+	var writers sync.WaitGroup
+	won := make([][3]bool, 4)
+	for w := range won {
+		r, oid := f.open(), one
+		if w%2 == 1 {
+			oid = two
+		}
+		writers.Go(func() {
+			for i := range 3 {
+				for try := 0; try < 50; try++ {
+					err := r.UpdateRefs(context.Background(), manyNew(oid, fmt.Sprint("s", i), manyRefs))
+					if err == nil {
+						won[w][i] = true
+					}
+					var held *LockedError
+					if !errors.As(err, &held) {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(stop)
+	<-packed
+	for i := range 3 {
+		winners, oid := 0, one
+		for w := range won {
+			if won[w][i] {
+				winners++
+				if w%2 == 1 {
+					oid = two
+				}
+			}
+		}
+		got := f.git("for-each-ref", "--format=%(objectname)", fmt.Sprint("refs/checkpoints/s", i))
+		if want := strings.TrimSuffix(strings.Repeat(string(oid)+"\n", manyRefs+1), "\n"); winners != 1 || got != want {
+			t.Errorf("session %d has %d winners and refs\n%s", i, winners, got)
+		}
+	}
+}
+
+// What packed-refs cannot hold as a plain line goes git's way: an annotated tag has a
+// peeled value, and an object that is not there is refused.
+func TestManyRefsOfOtherTypes(t *testing.T) {
+	f := newFixture(t)
+	one := commitOf(f, "one")
+	f.git("tag", "-m", "annotated", "v1", string(one))
+	tag := name.OID(f.git("rev-parse", "v1"))
+	updates := manyNew(one, "s", manyRefs)
+	updates[7].New = tag
+	if err := f.open().UpdateRefs(ctx(t), updates); err != nil {
+		t.Fatal(err)
+	}
+	f.git("pack-refs", "--all")
+	if got := f.git("rev-parse", "refs/checkpoints/s/cp-0007^{}"); got != string(one) {
+		t.Errorf("it peels to %s", got)
+	}
+	updates = manyNew(one, "t", manyRefs)
+	updates[7].New = name.OID(strings.Repeat("1", 40))
+	if err := f.open().UpdateRefs(ctx(t), updates); err == nil {
+		t.Error("a ref to nothing")
+	}
+	if got := f.git("for-each-ref", "refs/checkpoints/t"); got != "" {
+		t.Errorf("written all the same: %s", got)
+	}
+}
+
+// What is written in packs can be read at once, is there before refs move, and passes
+// fsck.
+func TestInPacks(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		f := newFixture(t, "--object-format="+format)
+		r := f.open()
+		var commit name.OID
+		err := r.InPacks(ctx(t), func() error {
+			if err := r.InPacks(ctx(t), func() error { return nil }); err == nil {
+				t.Error("packs inside packs")
+			}
+			blob, err := r.WriteObject(ctx(t), "blob", []byte(strings.Repeat("text\n", 1000)))
+			if err != nil {
+				return err
+			}
+			tree, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "a", blob}, {ModeFile, "b", blob}})
+			if err != nil {
+				return err
+			}
+			if entries, err := r.ReadTree(ctx(t), tree); err != nil || len(entries) != 2 {
+				t.Errorf("read at once: %v %v", entries, err)
+			}
+			author, committer := r.Identity(time.Unix(1_700_000_000, 0).UTC())
+			if commit, err = r.WriteCommit(ctx(t), Commit{Tree: tree, Author: author, Committer: committer, Message: "m\n"}); err != nil {
+				return err
+			}
+			if c, err := r.ReadCommit(ctx(t), string(commit)); err != nil || c.Tree != tree {
+				t.Errorf("read at once: %v %v", c, err)
+			}
+			return r.UpdateRefs(ctx(t), []Update{{Ref: "refs/x/c", New: commit}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.git("fsck", "--strict")
+		if got := f.git("show", "refs/x/c:b"); len(got) != 4999 {
+			t.Errorf("%d bytes came back", len(got))
+		}
+		if loose, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/??/*")); len(loose) != 0 {
+			t.Errorf("loose objects: %v", loose)
+		}
+	}
+}
