@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/tidwall/gjson"
 )
 
 // object is a JSON object whose members stay in the order in which they were set.
@@ -78,3 +80,15 @@ func encode(value any) json.RawMessage {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// compacted is JSON without blanks.
+func compacted(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// textOf is the text of a JSON string, or a number as it stands.
+func textOf(raw json.RawMessage) string { return gjson.ParseBytes(raw).String() }

@@ -2,9 +2,11 @@ package interop
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 )
@@ -41,9 +43,212 @@ func inDatabase(ctx context.Context, file string, do func(querier) error) (err e
 	return nil
 }
 
-var _ querier = (*sql.Tx)(nil)
+// ourTables are for people who query; docs/sql.md explains them. Names that begin so are
+// ours, whatever else is in the file.
+var ourTables = [...]struct{ name, columns string }{
+	{"git_checkpoint_sessions", `session TEXT PRIMARY KEY, workflow TEXT, topic TEXT, status TEXT, branch TEXT, created_at TEXT, updated_at TEXT, current_checkpoint TEXT`},
+	{"git_checkpoint_checkpoints", `id TEXT PRIMARY KEY, session TEXT, label TEXT, step INTEGER, step_name TEXT, iteration TEXT, milestone INTEGER,
+		trigger TEXT, status TEXT, message TEXT, created_at TEXT, previous TEXT, "commit" TEXT, head TEXT, branch TEXT,
+		files_created INTEGER, files_modified INTEGER, files_deleted INTEGER, live INTEGER, discarded INTEGER, pinned INTEGER,
+		current INTEGER, state TEXT, outputs TEXT, error TEXT, imported_from TEXT`},
+	{"git_checkpoint_events", `session TEXT, number INTEGER, event TEXT, time TEXT, actor TEXT, checkpoint TEXT, label TEXT, from_checkpoint TEXT,
+		to_checkpoint TEXT, reason TEXT, status TEXT, oid TEXT PRIMARY KEY`},
+}
 
-// exportDatabase writes sessions into a database for people who query.
-func exportDatabase(_ context.Context, _ []*checkpoint.Archive, req ExportRequest, _ *ExportAnswer) error {
-	return fmt.Errorf("export to %q: not there yet", req.To)
+// ourViews are the same under short names, where nobody has them.
+var ourViews = [...][2]string{{"sessions", "git_checkpoint_sessions"}, {"events", "git_checkpoint_events"}}
+
+// exportDatabase writes sessions into a database: rows as ultra-create has them, and what
+// they are in our own words. Other sessions and tables in it stay.
+func exportDatabase(ctx context.Context, archives []*checkpoint.Archive, req ExportRequest, answer *ExportAnswer) error {
+	if req.To == "" {
+		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: "nothing says which file to write", Hints: []string{"git checkpoint export FILE --format sqlite"}}
+	}
+	file, err := filepath.Abs(req.To)
+	if err != nil {
+		return fmt.Errorf("export to %q: %w", req.To, err)
+	}
+	var rows []*ultraRow
+	for _, a := range archives {
+		got := rowsOf(a)
+		rows = append(rows, got...)
+		answer.Checkpoints += len(a.Checkpoints)
+		for _, p := range a.Problems {
+			answer.LeftOut = append(answer.LeftOut, LeftOut{Session: string(a.Session), What: p})
+		}
+	}
+	answer.Files = []string{req.To}
+	return inDatabase(ctx, file, func(tx querier) error {
+		if err := dropGone(tx, archives); err != nil {
+			return err
+		}
+		kept, err := writeRows(tx, rows, nil, func(*ultraRow) bool { return req.Existing == ExistingReplace })
+		if err != nil {
+			return err
+		}
+		if len(kept) > 0 {
+			return inTheWay(kept, "nothing was written; --force replaces these rows")
+		}
+		return writeOurs(tx, archives)
+	})
+}
+
+// dropGone takes out the rows of checkpoints that the database had of a session and that
+// are not there any more.
+func dropGone(tx querier, archives []*checkpoint.Archive) error {
+	var ours, theirs int
+	err := tx.QueryRow(`SELECT count(*) FILTER (WHERE name = 'git_checkpoint_checkpoints'), count(*) FILTER (WHERE name = 'checkpoints')
+		FROM sqlite_schema WHERE type = 'table'`).Scan(&ours, &theirs)
+	if err != nil || ours == 0 || theirs == 0 {
+		return err
+	}
+	for _, a := range archives {
+		var ids []string
+		for i := range a.Checkpoints {
+			ids = append(ids, string(a.Checkpoints[i].Record.ID))
+		}
+		_, err := tx.Exec(`DELETE FROM checkpoints WHERE id IN (SELECT id FROM git_checkpoint_checkpoints WHERE session = ?)
+			AND id NOT IN (SELECT value FROM json_each(?))`, string(a.Session), string(encode(ids)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsOf are the rows of a session of any workflow: those that were imported as they were,
+// others by our ids in a session that is none of ultra-create.
+func rowsOf(a *checkpoint.Archive) []*ultraRow {
+	w := newRendering(UltraCreate, func(string) bool { return false })
+	ultraCreate{}.write(a, w)
+	var out []*ultraRow
+	byID := map[string]bool{}
+	for _, row := range w.rows {
+		byID[row.ID] = true
+		out = append(out, row)
+	}
+	for _, f := range w.files { // what only a file had
+		if f.made == nil && f.key != "" && !byID[f.key] {
+			if row, ok := rowOfDocument(f.key, f.content); ok {
+				out = append(out, row)
+			}
+		}
+	}
+	if a.Workflow == UltraCreate {
+		return out
+	}
+	return ownRows(a)
+}
+
+// ownRows are checkpoints of other workflows: our id, the session, step, state and time.
+func ownRows(a *checkpoint.Archive) []*ultraRow {
+	var out []*ultraRow
+	for i := range a.Checkpoints {
+		r := a.Checkpoints[i].Record
+		out = append(out, &ultraRow{
+			ID: string(r.ID), Project: string(a.Session), Phase: either(r.StepName, "phase_"+encodeInt(r.Step)), State: string(compacted(r.State)),
+			Timestamp: stamp(r.CreatedAt), null: map[string]bool{},
+		})
+	}
+	return out
+}
+
+// rowOfDocument is the row that ultra-create would have written with a document.
+func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
+	doc, err := checkpoint.ParseDocument(document)
+	if err != nil {
+		return nil, false
+	}
+	m := members(doc)
+	return &ultraRow{
+		ID: id, Project: textOf(m.values["project_id"]), Phase: textOf(m.values["phase"]), State: string(compacted(m.values["state"])),
+		Timestamp: textOf(m.values["timestamp"]), null: map[string]bool{},
+	}, true
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// writeOurs replaces what the database has of these sessions in our own tables.
+func writeOurs(tx querier, archives []*checkpoint.Archive) error {
+	for _, t := range ourTables {
+		if _, err := tx.Exec("CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")"); err != nil {
+			return err
+		}
+	}
+	for _, v := range ourViews {
+		var n int
+		if err := tx.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE name = ? COLLATE NOCASE`, v[0]).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			continue
+		}
+		if _, err := tx.Exec("CREATE VIEW " + v[0] + " AS SELECT * FROM " + v[1]); err != nil {
+			return err
+		}
+	}
+	for _, a := range archives {
+		if err := writeSession(tx, a); err != nil {
+			return fmt.Errorf("session %s: %w", a.Session, err)
+		}
+	}
+	return nil
+}
+
+func writeSession(tx querier, a *checkpoint.Archive) error {
+	for _, t := range ourTables {
+		if _, err := tx.Exec("DELETE FROM "+t.name+" WHERE session = ?", string(a.Session)); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(`INSERT INTO git_checkpoint_sessions VALUES (?,?,?,?,?,?,?,?)`, string(a.Session), a.Workflow, a.Topic, a.Status, a.Branch,
+		stamp(a.CreatedAt), stamp(a.UpdatedAt), orNull(string(a.Current)))
+	if err != nil {
+		return err
+	}
+	for i := range a.Checkpoints {
+		if err := writeCheckpoint(tx, a, &a.Checkpoints[i]); err != nil {
+			return err
+		}
+	}
+	for i, e := range a.Events {
+		_, err := tx.Exec(`INSERT INTO git_checkpoint_events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, string(a.Session), i+1, e.Event, stamp(e.Time), e.Actor,
+			orNull(string(e.Checkpoint)), orNull(e.Label), orNull(string(e.From)), orNull(string(e.To)), orNull(e.Reason), orNull(e.Status), string(e.OID))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeCheckpoint(tx querier, a *checkpoint.Archive, c *checkpoint.Archived) error {
+	r := c.Record
+	var outputs object
+	for _, name := range sortedKeys(r.Outputs) {
+		outputs.set(name, r.Outputs[name].Size)
+	}
+	from := ""
+	if c.Import != nil {
+		from = c.Import.Format
+	}
+	failure := ""
+	if r.Error != nil {
+		failure = string(compacted(r.Error))
+	}
+	values := []any{
+		string(r.ID), string(a.Session), r.Label, r.Step, r.StepName, r.Iteration, r.Milestone, r.Trigger, r.Status, r.Message,
+		stamp(r.CreatedAt), orNull(string(r.Previous)), string(c.Commit), orNull(string(r.Git.Head)), orNull(shortRef(string(r.Git.Branch))),
+		r.Files.Counts[0], r.Files.Counts[1], r.Files.Counts[2], c.Live, c.Discarded, c.Pinned, r.ID == a.Current,
+		string(compacted(r.State)), string(outputs.json()), orNull(failure), orNull(from),
+	}
+	marks := string(slices.Repeat([]byte("?,"), len(values)))
+	_, err := tx.Exec(`INSERT INTO git_checkpoint_checkpoints VALUES (`+marks[:len(marks)-1]+`)`, values...)
+	return err
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }
