@@ -412,6 +412,9 @@ func (c *creation) detail(created bool) *Detail {
 		d.Said = c.confirmation()
 	}
 	for _, sk := range c.record.Snapshot.Skipped {
+		if sk.Reason == snapshot.ReasonMirror {
+			continue
+		}
 		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", sk.Path, sk.Reason))
 	}
 	return d

@@ -27,6 +27,10 @@ type Options struct {
 	Random func() uint32    // default: the system's
 	Warn   func(string)     // a line for people on stderr; default: dropped
 	Asking store.Asking     // whether a person can be asked for the passphrase of a key
+
+	// MirrorPaths are what a mirror of a format writes when it is at a path of the
+	// worktree, "." for its top; none: there is no such format. Default: none.
+	MirrorPaths func(format, at string) []string
 }
 
 // Service is the program's domain in one worktree. It is not for concurrent use.
@@ -38,6 +42,8 @@ type Service struct {
 	now   func() time.Time
 	warn  func(string)
 	where *settings
+
+	mirrorPaths func(format, at string) []string
 
 	reached int               // how often the failpoint was
 	between func(step string) // called between steps, by tests that cut something off there
@@ -58,8 +64,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
+	if o.MirrorPaths == nil {
+		o.MirrorPaths = func(string, string) []string { return nil }
+	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn}
+	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn, mirrorPaths: o.MirrorPaths}
 	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.where = s.readSettings(ctx)
 	s.store.Signer = s.signer(o.Asking)
@@ -83,6 +92,7 @@ func (s *Service) shots() (*snapshot.Shot, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
+	shot.Leave = s.mirrored()
 	s.shot = shot
 	return shot, nil
 }

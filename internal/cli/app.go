@@ -14,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/term"
 )
@@ -79,7 +80,7 @@ func (a *App) now() time.Time {
 
 // serve opens the repository for as long as do runs.
 func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
-	options := checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn}
+	options := checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths}
 	if a.Terminal.Interactive() {
 		options.Asking = checkpoint.AskOnTerminal
 	}
@@ -89,7 +90,11 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	a.lookConfigured(s)
-	return do(s)
+	err = do(s)
+	for _, w := range interop.MirrorAll(context.WithoutCancel(ctx), s) {
+		a.warn(w)
+	}
+	return err
 }
 
 // lookConfigured takes colours as git is configured to, unless the line says how.

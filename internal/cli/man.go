@@ -39,6 +39,7 @@ func manPage() ManPage {
 			{"checkpoint.sign", "Whether checkpoints and events are signed: `true` (as `gpg.format` says), `openpgp`, `ssh` or `x509`, with git's own settings of keys and programs. `commit.gpgSign` is not asked. Default: false."},
 			{"checkpoint.maxFileSize", "Larger files are left out, and listed. Default: 100m."},
 			{"checkpoint.maxRecordSize", "A larger record is refused. Default: 50m."},
+			{"checkpoint.mirror", "<format>:<dir>; files of another system that follow what happens here. May be given several times."},
 			{"checkpoint.auto", "Whether triggers other than `manual` make checkpoints. Default: true."},
 			{"checkpoint.autoPrune", "Whether each create also drops what the workflow does not keep. Default: as the workflow says."},
 			{"checkpoint.maxSize", "The most that a session may hold; `prune` drops the oldest over it."},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -21,6 +22,10 @@ type Shot struct {
 	scanner Scanner
 	config  []string // git configuration that corrects what lies about the file system
 	tree    *worktree
+
+	// Leave are paths that no capture takes, files or directories: what this program
+	// itself writes into the worktree for others.
+	Leave []string
 }
 
 // New prepares for captures of a repository's worktree. Close it.
@@ -124,6 +129,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	if err != nil {
 		return nil, err
 	}
+	s.leaveMirrors(&scan, c)
 	untracked := without(scan.Untracked, rules.Force) // those are taken whatever the rules say
 	byRule := len(untracked)
 	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
@@ -181,6 +187,38 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	return files, nil
 }
 
+// left is the path of Leave that p is, or is below.
+func (s *Shot) left(p string) string {
+	for _, l := range s.Leave {
+		if p == l || strings.HasPrefix(p, l+"/") {
+			return l
+		}
+	}
+	return ""
+}
+
+// leaveMirrors takes what is below Leave out of what was found, and lists each once.
+func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
+	listed := map[string]bool{}
+	keep := func(paths []string) []string {
+		return slices.DeleteFunc(paths, func(p string) bool {
+			l := s.left(strings.TrimSuffix(p, "/"))
+			if l == "" || listed[l] {
+				return l != ""
+			}
+			listed[l] = true
+			if strings.TrimSuffix(p, "/") != l || strings.HasSuffix(p, "/") {
+				l += "/"
+			}
+			c.Skipped = append(c.Skipped, Skip{Path: l, Reason: ReasonMirror})
+			return true
+		})
+	}
+	if len(s.Leave) > 0 {
+		scan.Untracked, scan.Special, scan.Nested, scan.Unreadable = keep(scan.Untracked), keep(scan.Special), keep(scan.Nested), keep(scan.Unreadable)
+	}
+}
+
 // chooseTracked is choose for files that the index has. Those that a rule leaves out
 // are still open: they may be what is staged.
 func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) (files []candidate, open []leftOut, err error) {
@@ -195,8 +233,11 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 	}
 	for _, t := range tracked {
 		c.Touched[t.Path] = true
-		if excluded[t.Path] {
-			if err := leave(t.Path, ReasonExcluded); err != nil {
+		if reason := ReasonExcluded; excluded[t.Path] || s.left(t.Path) != "" {
+			if !excluded[t.Path] {
+				reason = ReasonMirror
+			}
+			if err := leave(t.Path, reason); err != nil {
 				return nil, nil, fmt.Errorf("look at %q: %w", t.Path, err)
 			}
 			continue

@@ -30,6 +30,7 @@ const (
 	ReasonSpecial    = "neither file, directory nor symbolic link"
 	ReasonFilter     = "its required filter fails"
 	ReasonExcluded   = "excluded"
+	ReasonMirror     = "a mirror of checkpoints"
 )
 
 // Stage is one unmerged index entry.

@@ -32,6 +32,8 @@ type Store struct {
 
 	mu   sync.Mutex
 	kept map[name.Session]*cache // journals that were read, while nobody uses them
+
+	written map[name.Session]bool // by transactions of this Store
 }
 
 // Options are what a Store needs from outside; only Repo has no default.

@@ -43,6 +43,7 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
+			s.remember(a)
 			return a.result, a.verify(context.WithoutCancel(ctx)) // it is done, whoever wants to stop it now
 		}
 		if !errors.Is(err, git.ErrRaced) {
@@ -61,6 +62,25 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 			return Result{}, err
 		}
 	}
+}
+
+// remember notes which session was written to.
+func (s *Store) remember(a *attempt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(a.updates) > 0 {
+		if s.written == nil {
+			s.written = map[name.Session]bool{}
+		}
+		s.written[a.session] = true
+	}
+}
+
+// Written lists the sessions that this Store has written to, sorted.
+func (s *Store) Written() []name.Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.written))
 }
 
 // pause waits for a random part of a span that grows with the tries.

@@ -1,0 +1,91 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// Mirror is one value of checkpoint.mirror: a layout that follows what happens here.
+type Mirror struct {
+	Format string
+	Dir    string // absolute; of a database the file
+}
+
+// Mirrors reads checkpoint.mirror, which may be given several times. A relative directory
+// is one below the top of the worktree.
+func (s *Service) Mirrors() ([]Mirror, error) {
+	values := s.repo.Config.All("checkpoint.mirror")
+	if v := lookupEnv(s.env, variable("checkpoint.mirror")); v != "" {
+		values = []string{v}
+	}
+	var out []Mirror
+	for _, v := range values {
+		if v == "" {
+			continue
+		}
+		format, dir, ok := strings.Cut(v, ":")
+		if !ok || dir == "" || s.mirrorPaths(format, ".") == nil {
+			return out, usage("`git config checkpoint.mirror FORMAT:DIR`, such as go-team:../old-project", "configuration checkpoint.mirror: %q is no format and directory", v)
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.repo.WorkTree, filepath.FromSlash(dir))
+		}
+		out = append(out, Mirror{Format: format, Dir: filepath.Clean(dir)})
+	}
+	return out, nil
+}
+
+// mirrored are the paths in the worktree that mirrors write: no capture takes them, so no
+// rollback takes them away.
+func (s *Service) mirrored() []string {
+	mirrors, err := s.Mirrors()
+	if err != nil {
+		s.warn(err.Error())
+	}
+	var out []string
+	for _, m := range mirrors {
+		for _, dir := range []string{m.Dir, resolved(m.Dir)} {
+			rel, err := filepath.Rel(s.repo.WorkTree, dir)
+			if err == nil && filepath.IsLocal(rel) {
+				out = append(out, s.mirrorPaths(m.Format, filepath.ToSlash(rel))...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// resolved is a path without links, of which the last parts need not exist yet.
+func resolved(p string) string {
+	for at, rest := p, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return p
+		}
+	}
+}
+
+// Written lists the sessions that this Service has written to.
+func (s *Service) Written() []name.Session { return s.store.Written() }
+
+// Tip is the newest commit of a session's journal; empty without one.
+func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
+	found, err := s.repo.Batch().ResolveAll(ctx, name.JournalRef(session))
+	if err != nil {
+		return "", classify(fmt.Errorf("read journal of %q: %w", session, err))
+	}
+	return found[name.JournalRef(session)], nil
+}
+
+// Disposable is the directory of this worktree for files that may be deleted any time.
+func (s *Service) Disposable() (string, error) {
+	dir, err := s.repo.Dir()
+	return dir, classify(err)
+}
