@@ -16,7 +16,7 @@ import (
 // Archive is a session as a whole, for whoever writes it in another system's layout.
 type Archive struct {
 	Session   name.Session
-	Workflow  string
+	Workflow  string // the built-in one, where the session's is a copy of it
 	Topic     string
 	Branch    string // short name; empty: none
 	Status    string
@@ -85,6 +85,9 @@ func (s *Service) ReadArchive(ctx context.Context, session name.Session) (*Archi
 	}
 	if a.Status == "" {
 		a.Status = statusOpen
+	}
+	if d, err := s.definitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {
+		a.Workflow = d.Origin()
 	}
 	for _, e := range st.Checkpoints {
 		if e.Dead {

@@ -55,6 +55,17 @@ func Default() *Definition {
 	return d
 }
 
+// Origin names the built-in definition whose documents this one's are: a copy under
+// another name, whatever else was changed in it. It is "" when there is none.
+func (d *Definition) Origin() string {
+	for _, n := range Names() {
+		if b, ok := Builtin(n); ok && n != DefaultName && reflect.DeepEqual(b.Document, d.Document) && reflect.DeepEqual(b.State.Members, d.State.Members) {
+			return n
+		}
+	}
+	return ""
+}
+
 // JSON is the definition as it was written, fit to be renamed and used.
 func (d *Definition) JSON() json.RawMessage { return slices.Clone(d.source) }
 

@@ -51,6 +51,28 @@ func TestBuiltinsAreWhatTheyAreCalled(t *testing.T) {
 	}
 }
 
+// A copy under another name tells whose documents it takes.
+func TestCopiesKnowTheirOrigin(t *testing.T) {
+	for _, name := range Names() {
+		want := name
+		if name == DefaultName {
+			want = ""
+		}
+		for label, d := range twins(t, name) {
+			if got := d.Origin(); got != want {
+				t.Errorf("%s is a copy of %q, want %q", label, got, want)
+			}
+		}
+	}
+	manual, err := Parse(sample(t, "manual"), "manual.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := manual.Origin(); got != "" {
+		t.Errorf("the manual is a copy of %q", got)
+	}
+}
+
 // No code knows a workflow by its name; only the one that is used without any.
 func TestNoCodeNamesAWorkflow(t *testing.T) {
 	files, err := filepath.Glob("*.go")
