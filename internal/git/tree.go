@@ -151,14 +151,41 @@ const (
 // reads only directories that differ, one level at a time.
 func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
 	var out []Change
+	err := r.walkPairs(ctx, a, b, func(_ treePair, changed []Change) int {
+		out = append(out, changed...)
+		return len(out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	return out, nil
+}
+
+// TreesBeyond lists tree and the trees below it, as far as base has another one, or
+// none, in the same place.
+func (r *Repo) TreesBeyond(ctx context.Context, base, tree name.OID) ([]name.OID, error) {
+	var out []name.OID
+	err := r.walkPairs(ctx, base, tree, func(p treePair, _ []Change) int {
+		if p.b != "" {
+			out = append(out, p.b)
+		}
+		return len(out)
+	})
+	return out, err
+}
+
+// walkPairs shows each pair of directories that differ, and what differs in it; each
+// answers how much it has collected.
+func (r *Repo) walkPairs(ctx context.Context, a, b name.OID, each func(treePair, []Change) int) error {
 	level := []treePair{{"", a, b}}
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > maxTreeDepth {
-			return nil, fmt.Errorf("compare trees %s and %s: more than %d directories deep", a, b, maxTreeDepth)
+			return fmt.Errorf("compare trees %s and %s: more than %d directories deep", a, b, maxTreeDepth)
 		}
 		trees, err := r.readPairs(ctx, level)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		var next []treePair
 		for _, p := range level {
@@ -166,16 +193,14 @@ func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
 				continue
 			}
 			changed, deeper := compare(p, trees[p.a], trees[p.b])
-			out = append(out, changed...)
 			next = append(next, deeper...)
-			if len(out)+len(next) > maxTreePaths {
-				return nil, fmt.Errorf("compare trees %s and %s: more than %d paths", a, b, maxTreePaths)
+			if each(p, changed)+len(next) > maxTreePaths {
+				return fmt.Errorf("compare trees %s and %s: more than %d paths", a, b, maxTreePaths)
 			}
 		}
 		level = next
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
-	return out, nil
+	return nil
 }
 
 type treePair struct {

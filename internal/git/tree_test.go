@@ -112,6 +112,15 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 			}
 			return fmt.Sprintf("%06o", e.Mode), e.OID
 		}
+		beyond, err := r.TreesBeyond(ctx(t), a, b)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for line := range strings.Lines(f.git("rev-list", "--objects", "--no-object-names", "--filter=blob:none", string(b), "^"+string(a))) {
+			if oid := name.OID(strings.TrimSpace(line)); !slices.Contains(beyond, oid) {
+				rt.Errorf("%s is not among those beyond: %v", oid, beyond)
+			}
+		}
 		var got []string
 		for _, c := range changes {
 			oldMode, oldOID := side(c.Old)

@@ -1,0 +1,60 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each object that a create writes may be taken by a gc before a ref holds it: the
+// checkpoint is whole all the same, or it is taken back.
+func TestObjectsVanish(t *testing.T) {
+	c := newClones(t, 1, 0).all[0]
+	write := func(name, content string) {
+		file := filepath.Join(c.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("far/down/tracked", "a\n")
+	write("top", "a\n")
+	c.w.git(c.dir, "add", "-A")
+	c.w.git(c.dir, "commit", "-q", "-m", "files")
+	c.create()
+	unreachable := func() []string {
+		var out []string
+		for line := range strings.Lines(c.w.git(c.dir, "fsck", "--unreachable", "--no-dangling", "--no-reflogs")) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == "unreachable" {
+				out = append(out, f[2])
+			}
+		}
+		return out
+	}
+	for i, most := 0, 1; i < most; i++ {
+		c.w.git(c.dir, "prune", "--expire=now")
+		write("far/down/tracked", fmt.Sprint(i, "\n"))
+		write("far/new/one", fmt.Sprint(i, " new\n"))
+		write("stage/deep/file", fmt.Sprint(i, " staged\n"))
+		c.w.git(c.dir, "add", "stage")
+		err := c.between("written", func(ctx context.Context, s *Service) error {
+			_, err := s.Create(ctx, CreateRequest{Session: string(demo), Message: "next"})
+			return err
+		}, func() {
+			all := unreachable()
+			most = max(most, len(all))
+			if oid := all[i%len(all)]; os.Remove(filepath.Join(c.dir, ".git", "objects", oid[:2], oid[2:])) != nil {
+				t.Errorf("%s is not loose", oid)
+			}
+		})
+		if err != nil && !strings.Contains(err.Error(), "vanished") {
+			t.Errorf("round %d: %v", i, err)
+		}
+		c.w.git(c.dir, "fsck", "--strict", "--no-dangling", "--connectivity-only") // fails the test
+	}
+}
