@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"syscall"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -71,6 +72,9 @@ func (s *Service) pass(ctx context.Context, args []string, to IO) (int, error) {
 	_, err := s.repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
 	if code := git.ExitCode(err); code > 0 {
 		return code, nil
+	}
+	if git.EndedBy(err, syscall.SIGPIPE) { // who read it has seen enough
+		return 128 + int(syscall.SIGPIPE), nil
 	}
 	return 0, classify(err)
 }

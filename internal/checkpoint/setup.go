@@ -128,10 +128,13 @@ func (s *Service) unset(ctx context.Context, args ...string) error {
 // Setting looks up a key of git's own configuration.
 func (s *Service) Setting(key string) (string, bool) { return s.repo.Config.Get(key) }
 
-// knownKeys are the keys with the value they have when nothing is set.
+// knownKeys are the keys with the value they have when nothing is set; empty where
+// the workflow or the branch decides, or nothing does.
 var knownKeys = [...][2]string{
 	{"checkpoint.enabled", "true"}, {"checkpoint.auto", "true"}, {"checkpoint.session", ""}, {"checkpoint.workflow", "default"},
 	{"checkpoint.tag", "true"}, {"checkpoint.sign", "false"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.maxRecordSize", "50m"},
+	{"checkpoint.maxSize", ""}, {"checkpoint.expire", ""}, {"checkpoint.failedExpire", ""}, {"checkpoint.autoPrune", ""},
+	{"checkpoint.remote", ""}, {"checkpoint.refPrefix", ""}, {"checkpoint.autoPush", "false"},
 }
 
 // Config lists the configuration in force.

@@ -37,6 +37,7 @@ type Result struct {
 type Error struct {
 	Args   []string
 	Code   int // exit code; -1 when a signal ended it
+	signal syscall.Signal
 	Stderr string
 }
 
@@ -44,6 +45,9 @@ func (e *Error) Error() string {
 	msg := strings.TrimSpace(e.Stderr)
 	if msg == "" {
 		msg = fmt.Sprintf("exit code %d", e.Code)
+		if e.Code < 0 {
+			msg = "ended by a signal"
+		}
 	}
 	return fmt.Sprintf("git %s: %s", e.Args[0], msg)
 }
@@ -55,6 +59,12 @@ func ExitCode(err error) int {
 		return e.Code
 	}
 	return -1
+}
+
+// EndedBy reports whether a signal ended the git process that err reports.
+func EndedBy(err error, signal syscall.Signal) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code < 0 && e.signal == signal
 }
 
 // Run starts git and waits for it.
@@ -118,7 +128,11 @@ func classify(ctx context.Context, args []string, stderr string, err error) erro
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return &Error{Args: args, Code: exit.ExitCode(), Stderr: stderr}
+		e := &Error{Args: args, Code: exit.ExitCode(), Stderr: stderr}
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			e.signal = status.Signal()
+		}
+		return e
 	}
 	return fmt.Errorf("start git %s: %w", args[0], err)
 }
