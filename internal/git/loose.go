@@ -80,6 +80,13 @@ func (d *looseDir) info(oid name.OID) (Object, error) {
 	return o, err
 }
 
+// has reports whether an object stands there, by the look of its file: a crash leaves
+// an empty one.
+func (d *looseDir) has(oid name.OID) bool {
+	info, err := os.Lstat(d.path(oid))
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
 // open inflates the header, and at most limit bytes of content; none when limit is
 // negative.
 func (d *looseDir) open(oid name.OID, limit int64) (Object, error) {
@@ -158,12 +165,14 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	if fresh {
 		return nil
 	}
-	dir := filepath.Dir(path)
-	if err := d.makeDir(dir); err != nil {
-		return err
-	}
 	// git's gc sweeps what a crash leaves of this name.
-	f, err := createTemp(filepath.Join(dir, "tmp_obj_"), 0o444)
+	temp := filepath.Join(filepath.Dir(path), "tmp_obj_")
+	f, err := createTemp(temp, 0o444)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = d.makeDir(filepath.Dir(path)); err == nil {
+			f, err = createTemp(temp, 0o444)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -110,6 +111,12 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 		return nil
 	})
 	return missing, err
+}
+
+// NotLoose leaves those of the ids out that have a file of their own, by its look
+// alone: enough for what this process has written or read.
+func (b *Batch) NotLoose(oids []name.OID) []name.OID {
+	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool { return oid != "" && b.loose.has(oid) })
 }
 
 // notSeen are the specs that are neither loose nor in the index of a pack.

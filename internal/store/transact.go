@@ -309,7 +309,7 @@ func (a *attempt) verify(ctx context.Context) error {
 
 // missing lists those objects that are not in the repository, each once.
 func (s *Store) missing(ctx context.Context, oids []name.OID) ([]name.OID, error) {
-	missing, err := s.Repo.Batch().Missing(ctx, oids)
+	missing, err := s.Repo.Batch().Missing(ctx, s.Repo.Batch().NotLoose(oids))
 	if err != nil {
 		return nil, fmt.Errorf("verify new objects: %w", err)
 	}
