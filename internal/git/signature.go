@@ -14,32 +14,56 @@ type SignatureState struct {
 	Signer, Key, Trust string
 }
 
-// Signatures asks git about the signatures of commits, all of which can be read.
+// Signatures asks git about the signatures of commits, all of which can be read. How far
+// a key is trusted is asked of good ones only: of another, git before 2.44 ends with an
+// assertion.
 func (r *Repo) Signatures(ctx context.Context, commits []name.OID) (map[name.OID]SignatureState, error) {
 	out := make(map[name.OID]SignatureState, len(commits))
+	var good []name.OID
+	err := r.describe(ctx, commits, "%H%x00%G?%x00%GS%x00%GF%x00%GK", func(f []string) {
+		state := SignatureState{Signer: f[2], Key: f[3]}
+		if state.Key == "" {
+			state.Key = f[4]
+		}
+		if len(f[1]) == 1 {
+			state.Code = f[1][0]
+		}
+		if state.Code == 'G' || state.Code == 'U' {
+			good = append(good, name.OID(f[0]))
+		}
+		out[name.OID(f[0])] = state
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = r.describe(ctx, good, "%H%x00%GT", func(f []string) {
+		state := out[name.OID(f[0])]
+		state.Trust = f[1]
+		out[name.OID(f[0])] = state
+	})
+	return out, err
+}
+
+// describe hands on what git log says of commits in a format of fields between NULs.
+func (r *Repo) describe(ctx context.Context, commits []name.OID, format string, each func(fields []string)) error {
 	if len(commits) == 0 {
-		return out, nil
+		return nil
 	}
 	var in strings.Builder
 	for _, c := range commits {
 		fmt.Fprintf(&in, "%s\n", c)
 	}
-	const format = "%H%x00%G?%x00%GS%x00%GF%x00%GK%x00%GT%x00"
-	const fields = 6
-	res, err := r.Run(ctx, Cmd{Args: []string{"log", "--no-walk=unsorted", "--stdin", "--no-show-signature", "-z", "--format=tformat:" + format}, Stdin: strings.NewReader(in.String())})
+	res, err := r.Run(ctx, Cmd{
+		Args:  []string{"log", "--no-walk=unsorted", "--stdin", "--no-show-signature", "-z", "--format=tformat:" + format + "%x00"},
+		Stdin: strings.NewReader(in.String()),
+	})
 	if err != nil {
-		return nil, fmt.Errorf("check signatures: %w", err)
+		return fmt.Errorf("check signatures: %w", err)
 	}
+	fields := strings.Count(format, "%x00") + 1
 	parts := strings.Split(string(res.Stdout), "\x00")
 	for i := 0; i+fields <= len(parts); i += fields + 1 { // -z ends each with one more
-		state := SignatureState{Signer: parts[i+2], Key: parts[i+3], Trust: parts[i+5]}
-		if state.Key == "" {
-			state.Key = parts[i+4]
-		}
-		if len(parts[i+1]) == 1 {
-			state.Code = parts[i+1][0]
-		}
-		out[name.OID(parts[i])] = state
+		each(parts[i : i+fields])
 	}
-	return out, nil
+	return nil
 }

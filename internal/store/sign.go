@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -48,56 +49,97 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 	if how.Format != "" {
 		cmd.Config = append(cmd.Config, "gpg.format="+how.Format)
 	}
-	if how.Asking == AskNever {
-		done, err := s.silence(&cmd, how)
-		if err != nil {
-			return "", err
-		}
-		defer done()
+	reason, done, err := s.wrap(&cmd, how)
+	if err != nil {
+		return "", err
 	}
+	defer done()
 	res, err := s.Repo.Run(ctx, cmd)
 	if err != nil {
-		return "", fmt.Errorf("sign commit: %w", err)
+		return "", fmt.Errorf("sign commit: %w%s", err, reason())
 	}
 	return name.ParseOID(string(bytes.TrimSpace(res.Stdout)))
 }
 
-// silence keeps the programs that sign from asking anybody: ssh-keygen would open the
-// terminal itself, and gpg's agent a window.
-func (s *Store) silence(cmd *git.Cmd, how Signer) (done func(), err error) {
-	cmd.Env = append(cmd.Env, "SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=/nonexistent/askpass", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY=")
+// wrap keeps the programs that sign from asking anybody where nobody can be asked:
+// ssh-keygen would open the terminal itself, and gpg's agent a window. It also keeps what
+// they complain about, which git of before 2.41 drops.
+func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(), err error) {
+	if how.Asking == AskNever {
+		cmd.Env = append(cmd.Env, "SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=/nonexistent/askpass", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY=")
+	}
+	key, program := s.signingProgram(how)
+	if program == "" {
+		return func() string { return "" }, func() {}, nil // ssh-keygen, whose complaints git passes on
+	}
+	line := quoted(program)
+	if how.Asking == AskNever && strings.HasPrefix(filepath.Base(program), "gpg") { // another may take other options
+		line += " --batch --pinentry-mode=error"
+	}
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return nil, nil, err
+	}
+	said, err := writeTemp(filepath.Join(dir, "signing"), nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sign commit: %w", err)
+	}
+	script := "#!/bin/sh\n" + line + ` "$@" 2>` + quoted(said) + "\ncode=$?\ncat " + quoted(said) + " >&2\nexit $code\n"
+	wrapper, err := writeTemp(filepath.Join(dir, "sign"), []byte(script))
+	if err == nil {
+		err = os.Chmod(wrapper, 0o700)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("sign commit: %w", err)
+	}
+	cmd.Config = append(cmd.Config, "gpg.program="+wrapper, key+"="+wrapper)
+	return func() string { return complaint(said) }, func() {
+		os.Remove(wrapper) //nolint:errcheck // swept later
+		os.Remove(said)    //nolint:errcheck // as above
+	}, nil
+}
+
+// signingProgram is the program that git would start, and the key that names it; "" for
+// ssh.
+func (s *Store) signingProgram(how Signer) (key, program string) {
 	format := how.Format
 	if format == "" {
 		if format, _ = s.Repo.Config.Get("gpg.format"); format == "" {
 			format = "openpgp"
 		}
 	}
-	key, program := "gpg."+format+".program", map[string]string{"openpgp": "gpg", "x509": "gpgsm"}[format]
+	key, program = "gpg."+format+".program", map[string]string{"openpgp": "gpg", "x509": "gpgsm"}[format]
 	if format == "openpgp" {
 		if v, ok := s.Repo.Config.Get("gpg.program"); ok {
 			program = v
 		}
 	}
-	if v, ok := s.Repo.Config.Get(key); ok {
+	if v, ok := s.Repo.Config.Get(key); ok && format != "ssh" {
 		program = v
 	}
-	if !strings.HasPrefix(filepath.Base(program), "gpg") {
-		return func() {}, nil // it takes other options, or is ssh-keygen
-	}
-	dir, err := s.Repo.Dir()
-	if err != nil {
-		return nil, err
-	}
-	wrapper, err := writeTemp(filepath.Join(dir, "sign"), []byte("#!/bin/sh\nexec "+quoted(program)+" --batch --pinentry-mode=error \"$@\"\n"))
-	if err != nil {
-		return nil, fmt.Errorf("sign commit: %w", err)
-	}
-	if err := os.Chmod(wrapper, 0o700); err != nil {
-		return nil, fmt.Errorf("sign commit: %w", err)
-	}
-	cmd.Config = append(cmd.Config, "gpg.program="+wrapper, key+"="+wrapper)
-	return func() { os.Remove(wrapper) }, nil //nolint:errcheck // swept later
+	return key, program
 }
+
+// complaint is what a program wrote for people, on one line.
+func complaint(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	var out []string
+	for line := range strings.Lines(string(data[:min(len(data), maxComplaint)])) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[GNUPG:]") {
+			out = append(out, line)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(slices.Compact(out), "; ")
+}
+
+// maxComplaint bounds what is passed on of it.
+const maxComplaint = 4096
 
 // quoted is a word for a shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
