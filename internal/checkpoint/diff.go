@@ -201,7 +201,8 @@ func position(list []*journal.Entry, e *journal.Entry) int {
 	return len(list)
 }
 
-// commitsBetween lists what either side has and the other has not, newest first.
+// commitsBetween lists what either side has and the other has not, newest first. Where a
+// commit is missing the rest of the answer is worth more than an error.
 func (s *Service) commitsBetween(ctx context.Context, a, b name.OID) ([]CommitLine, error) {
 	out := []CommitLine{}
 	if a == b || b == "" {
@@ -214,12 +215,12 @@ func (s *Service) commitsBetween(ctx context.Context, a, b name.OID) ([]CommitLi
 		if err == nil {
 			args = append(args, strings.Fields(base)...)
 		} else if git.ExitCode(err) != 1 {
-			return out, classify(fmt.Errorf("find the commits between: %w", err))
+			return out, s.leaveOut("the commits between", err)
 		}
 	}
 	text, err := s.repo.Output(ctx, append(args, "--")...)
 	if err != nil {
-		return out, classify(fmt.Errorf("list the commits between: %w", err))
+		return out, s.leaveOut("the commits between", err)
 	}
 	for _, line := range strings.Split(text, "\n") {
 		if oid, subject, ok := strings.Cut(line, " "); ok {
@@ -227,4 +228,13 @@ func (s *Service) commitsBetween(ctx context.Context, a, b name.OID) ([]CommitLi
 		}
 	}
 	return out, nil
+}
+
+// leaveOut says that a part is left out of an answer, unless git was interrupted.
+func (s *Service) leaveOut(part string, err error) error {
+	if git.ExitCode(err) < 0 {
+		return classify(err)
+	}
+	s.warn(fmt.Sprintf("%s are left out: %v", part, err))
+	return nil
 }

@@ -14,9 +14,48 @@ import (
 // maxRescued is the largest file that is looked at for lost content.
 const maxRescued = 100 << 20
 
-// rescue looks in the worktree for the content of blobs that are missing: what has the
+// rescue looks in the worktree for the content of objects that are missing: what has the
 // id of one is it, wherever it stands.
 func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
+	if err := w.rescueTrees(ctx, v); err != nil {
+		return err
+	}
+	return w.rescueBlobs(ctx, v)
+}
+
+// rescueTrees writes the trees of the worktree as it is now; what was missing may be
+// among them.
+func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
+	wanted := map[name.OID]Finding{}
+	var oids []string
+	for _, f := range append(w.known[v.ID], v.Findings...) {
+		if oid, err := name.ParseOID(f.Object); err == nil && (f.Kind == proof.TreeMissing || f.Kind == proof.TreeGarbled) {
+			wanted[oid], oids = f, append(oids, string(oid))
+		}
+	}
+	lost := map[name.OID]bool{}
+	if err := w.s.prove(ctx, oids, func(oid name.OID) { lost[oid] = true }); err != nil || len(lost) == 0 || v.Record == nil {
+		return err
+	}
+	if _, err := w.s.treeNow(ctx, v.Record); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return nil //nolint:nilerr // then the worktree is of no help
+	}
+	still := map[name.OID]bool{}
+	if err := w.s.prove(ctx, oids, func(oid name.OID) { still[oid] = true }); err != nil {
+		return err
+	}
+	for oid := range lost {
+		if !still[oid] {
+			w.line(v.ID, v.Label).mended(wanted[oid], "the tree was written again from the worktree")
+		}
+	}
+	return nil
+}
+
+func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 	wanted := map[name.OID]Finding{}
 	for _, f := range append(w.known[v.ID], v.Findings...) {
 		if oid, err := name.ParseOID(f.Object); err == nil && (f.Kind == proof.BlobMissing || f.Kind == proof.BlobGarbled) {

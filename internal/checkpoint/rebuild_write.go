@@ -23,6 +23,14 @@ type repairs struct {
 	retag   bool
 	stood   []standIn
 	about   []journal.Event // rebuild events that only tell
+	told    []telling
+}
+
+// telling is what was made again of one checkpoint.
+type telling struct {
+	id    name.ID
+	label string
+	what  string
 }
 
 // standIn is a checkpoint that was made beside a broken one.
@@ -85,15 +93,35 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 	}
 	told = append(told, w.mend(v, l)...)
 	if len(told) > 0 {
-		e, err := w.s.event(journal.KindRebuild, w.session)
-		if err != nil {
-			return err
-		}
-		e.Checkpoint, e.Label, e.Reason = v.ID, v.Label, strings.Join(slices.Compact(told), ", ")
-		w.about = append(w.about, e)
+		w.told = append(w.told, telling{v.ID, v.Label, strings.Join(slices.Compact(told), ", ")})
 	}
 	return nil
 }
+
+// tellTogether has one event tell of all checkpoints of which something was made again: a
+// lost ref of notes is one matter, however long the session is.
+func (w *repairs) tellTogether() error {
+	if len(w.told) == 0 {
+		return nil
+	}
+	e, err := w.s.event(journal.KindRebuild, w.session)
+	if err != nil {
+		return err
+	}
+	first := w.told[0]
+	e.Checkpoint, e.Label, e.Reason = first.id, first.label, first.what
+	for _, t := range w.told[1:min(len(w.told), maxTold)] {
+		e.Reason += "; of " + t.label + ": " + t.what
+	}
+	if more := len(w.told) - maxTold; more > 0 {
+		e.Reason += fmt.Sprintf("; of %d more", more)
+	}
+	w.about = append(w.about, e)
+	return nil
+}
+
+// maxTold is how many checkpoints one event names.
+const maxTold = 10
 
 // mend gathers the repairs of what is derived, and names them.
 func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
@@ -179,6 +207,9 @@ func (w *repairs) judgedAgain(ctx context.Context, v proof.Verdict) proof.Verdic
 
 // write carries the repairs out: refs first, then one transaction with the rest.
 func (w *repairs) write(ctx context.Context) error {
+	if err := w.tellTogether(); err != nil {
+		return err
+	}
 	for _, f := range w.p.Findings {
 		if f.Kind == proof.TagMoved && w.only == "" {
 			w.retag = true

@@ -150,13 +150,21 @@ func (v *validation) session(ctx context.Context, session name.Session, notes *p
 	known := v.s.readBroken(session)
 	now := broken{}
 	l := newLine(v, p, known)
-	err = p.Judge(ctx, p.Subjects(), v.deep, func(got proof.Verdict) error {
-		line, err := l.judge(ctx, got)
-		if err != nil {
+	err = p.JudgeParts(ctx, p.Subjects(), v.deep, func(some []proof.Verdict) error {
+		if err := l.readSignatures(ctx, some); err != nil {
 			return err
 		}
-		now.note(line)
-		return v.each(line)
+		for _, got := range some {
+			line, err := l.judge(ctx, got)
+			if err != nil {
+				return err
+			}
+			now.note(line)
+			if err := v.each(line); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -202,7 +210,7 @@ func (v *validation) one(ctx context.Context) error {
 		return err
 	})
 	if err == nil {
-		line.LastValid, err = l.before(ctx, subject)
+		line.LastValid, err = l.lookBack(ctx, subject)
 	}
 	if err != nil {
 		return err

@@ -19,16 +19,17 @@ type lineage struct {
 	known    broken
 	valid    map[name.ID]bool
 	previous map[name.ID]name.ID
-	steps    map[name.ID][]int // milestones in the line of each, itself included
-	states   map[name.ID]lastState
-	recent   []name.ID // of states, the oldest first
+	recent   map[name.ID]before
+	kept     []name.ID // of recent, the oldest first
 	defs     map[string]*workflow.Definition
+	signed   map[name.OID]git.SignatureState // of the part that is judged
 }
 
-// lastState is what a rule compares the next checkpoint's state with.
-type lastState struct {
+// before is what a rule asks about the checkpoint that another one followed.
+type before struct {
 	state  []byte
 	status string
+	live   []int // steps with a milestone in its line, itself included
 }
 
 // maxStates is how many states are kept for the checkpoints that follow them.
@@ -36,8 +37,8 @@ const maxStates = 64
 
 func newLine(v *validation, p *proof.Session, known broken) *lineage {
 	return &lineage{
-		v: v, p: p, known: known, valid: map[name.ID]bool{}, previous: map[name.ID]name.ID{}, steps: map[name.ID][]int{},
-		states: map[name.ID]lastState{}, defs: map[string]*workflow.Definition{},
+		v: v, p: p, known: known, valid: map[name.ID]bool{}, previous: map[name.ID]name.ID{},
+		recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
 	}
 }
 
@@ -50,7 +51,7 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	}
 	line.Findings = append(line.Findings, still...)
 	line.Findings = append(line.Findings, l.workflow(got)...)
-	if err := l.v.signature(ctx, got, &line); err != nil {
+	if err := l.signature(ctx, got, &line); err != nil {
 		return line, err
 	}
 	line.OK, line.Restorable = len(line.Findings) == 0, got.Sound && proof.Restorable(still)
@@ -80,8 +81,8 @@ func (l *lineage) lastValid(id name.ID) name.ID {
 	return ""
 }
 
-// before judges one checkpoint after the other, back from a subject, until one is valid.
-func (l *lineage) before(ctx context.Context, from proof.Subject) (name.ID, error) {
+// lookBack judges one checkpoint after the other, back from a subject, until one is valid.
+func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, error) {
 	seen := map[name.ID]bool{from.ID: true}
 	for at := l.previous[from.ID]; at != "" && !seen[at]; at = l.previous[at] {
 		seen[at] = true
@@ -132,16 +133,21 @@ func (l *lineage) workflow(got proof.Verdict) []Finding {
 	if r == nil || r.ID != got.ID {
 		return nil
 	}
-	live := l.live(r.Previous)
-	if r.Milestone && !slices.Contains(live, r.Step) {
-		l.steps[r.ID] = append(slices.Clone(live), r.Step)
-	} else {
-		l.steps[r.ID] = live
-	}
-	old, followed := l.states[r.Previous]
-	l.keep(r.ID, lastState{r.State, r.Status})
 	def := l.definition(r.Workflow.Name)
-	if def == nil || r.Trigger == workflow.TriggerSafety || r.RebuiltFrom != "" {
+	if def == nil {
+		return nil
+	}
+	var live []int
+	old, followed := l.recent[r.Previous]
+	if def.HasRules() {
+		live = l.live(r.Previous)
+		here := before{state: r.State, status: r.Status, live: live}
+		if r.Milestone && !slices.Contains(live, r.Step) {
+			here.live = append(slices.Clone(live), r.Step)
+		}
+		l.keep(r.ID, here)
+	}
+	if r.Trigger == workflow.TriggerSafety || r.RebuiltFrom != "" {
 		return nil
 	}
 	change := workflow.Change{
@@ -164,8 +170,8 @@ func (l *lineage) workflow(got proof.Verdict) []Finding {
 
 // live are the steps with a milestone in the line up to a checkpoint.
 func (l *lineage) live(id name.ID) []int {
-	if steps, known := l.steps[id]; known || l.p.State == nil {
-		return steps
+	if b, known := l.recent[id]; known || l.p.State == nil {
+		return b.live
 	}
 	var steps []int
 	seen := map[name.ID]bool{}
@@ -175,7 +181,6 @@ func (l *lineage) live(id name.ID) []int {
 			steps = append(steps, e.Step)
 		}
 	}
-	l.steps[id] = steps
 	return steps
 }
 
@@ -196,12 +201,12 @@ func violations(broken []workflow.Violation, object string) []Finding {
 	return out
 }
 
-func (l *lineage) keep(id name.ID, s lastState) {
-	if len(l.recent) >= maxStates {
-		delete(l.states, l.recent[0])
-		l.recent = l.recent[1:]
+func (l *lineage) keep(id name.ID, b before) {
+	if len(l.kept) >= maxStates {
+		delete(l.recent, l.kept[0])
+		l.kept = l.kept[1:]
 	}
-	l.states[id], l.recent = s, append(l.recent, id)
+	l.recent[id], l.kept = b, append(l.kept, id)
 }
 
 // definition is a workflow, nil where it is not here: then nothing can be held against it.

@@ -28,11 +28,24 @@ func statusOfSignature(code byte) string {
 	return "unchecked"
 }
 
+// readSignatures asks git about the signatures of checkpoints at once: a process for each
+// would be most of the time.
+func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err error) {
+	var commits []name.OID
+	for _, v := range some {
+		if v.Parts.Signed {
+			commits = append(commits, v.Parts.Commit.OID)
+		}
+	}
+	l.signed, err = l.v.s.repo.Signatures(ctx, commits)
+	return err
+}
+
 // signature shows who signed a checkpoint's commit, and where it has to be signed says
 // what is missing.
-func (v *validation) signature(ctx context.Context, got proof.Verdict, line *Validated) error {
+func (l *lineage) signature(ctx context.Context, got proof.Verdict, line *Validated) error {
 	commit := got.Parts.Commit.OID
-	required := v.req.Signatures == SignaturesRequired
+	required := l.v.req.Signatures == SignaturesRequired
 	if commit == "" || !got.Parts.Signed && !required {
 		return nil
 	}
@@ -40,11 +53,13 @@ func (v *validation) signature(ctx context.Context, got proof.Verdict, line *Val
 		line.Findings = append(line.Findings, proof.Violated(proof.Unsigned, string(commit), "its commit is not signed"))
 		return nil
 	}
-	states, err := v.s.repo.Signatures(ctx, []name.OID{commit})
-	if err != nil {
-		return err
+	state, read := l.signed[commit]
+	if !read {
+		if err := l.readSignatures(ctx, []proof.Verdict{got}); err != nil {
+			return err
+		}
+		state = l.signed[commit]
 	}
-	state := states[commit]
 	line.Signature = &Signature{Status: statusOfSignature(state.Code), Signer: state.Signer, Key: state.Key, Trust: state.Trust}
 	if f, bad := badSignature(state, commit, "its commit", required); bad {
 		line.Findings = append(line.Findings, f)

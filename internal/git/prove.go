@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"runtime"
 	"strings"
 
 	"git-checkpoint/internal/name"
@@ -39,6 +40,29 @@ func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(
 			}
 			return each(i, o, err)
 		})
+}
+
+// readersApart bounds how many processes of git read at once.
+const readersApart = 4
+
+// ProveApart is Prove by several processes at once, each with a part of the objects. Each
+// is called by several goroutines at once, in no order.
+func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
+	readers := min(runtime.GOMAXPROCS(0), readersApart, len(oids)/maxLocal)
+	if readers < 2 {
+		return r.Batch().Prove(ctx, oids, keep, each)
+	}
+	r.apartLock.Lock()
+	for len(r.apart) < readers {
+		r.apart = append(r.apart, newBatch(r))
+	}
+	apart := r.apart[:readers]
+	r.apartLock.Unlock()
+	share := (len(oids) + readers - 1) / readers
+	return Each(readers, func(k int) error {
+		from, to := min(k*share, len(oids)), min((k+1)*share, len(oids))
+		return apart[k].Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
+	})
 }
 
 // proven reads the content of an object and compares it with its id.

@@ -37,6 +37,10 @@ type Repo struct {
 	plain   bool // without the quiet configuration, to read the user's own
 	batch   *Batch
 	once    sync.Once
+
+	apartLock sync.Mutex
+	apart     []*Batch // further readers, started on first use
+
 	writer  ObjectWriter
 	writing sync.Once
 	pack    *packWriter // while InPacks runs
@@ -197,8 +201,15 @@ func (r *Repo) Batch() *Batch {
 // Close ends the processes that were kept.
 func (r *Repo) Close() error {
 	r.endRefs()
-	if r.batch == nil {
-		return nil
+	var err error
+	r.apartLock.Lock()
+	for _, b := range r.apart {
+		err = errors.Join(err, b.close())
 	}
-	return r.batch.close()
+	r.apart = nil
+	r.apartLock.Unlock()
+	if r.batch == nil {
+		return err
+	}
+	return errors.Join(err, r.batch.close())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -53,11 +54,18 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 				return nil, err
 			}
 		}
-	} else if err := c.walk(ctx, s); err != nil {
-		return nil, err
 	}
-	if len(c.Breaks) == 0 {
+	if err == nil && len(c.Breaks) == 0 {
 		c.fold()
+	}
+	if c.State == nil { // git gives up at what it cannot read, and believes grafts
+		c.Breaks, c.nodes = nil, map[name.OID]journal.Node{}
+		if err := c.walk(ctx, s); err != nil {
+			return nil, err
+		}
+		if len(c.Breaks) == 0 {
+			c.fold()
+		}
 	}
 	return c, ctx.Err()
 }
@@ -84,31 +92,42 @@ func (c *Chain) broken(b Break) { c.Breaks = append(c.Breaks, b) }
 
 // read reads commits; child says of a commit that is missing whose parent it is.
 func (c *Chain) read(ctx context.Context, s *store.Store, oids []string, child map[name.OID]name.OID) error {
-	return s.Repo.Batch().Prove(ctx, oids, keepJournal, func(i int, o git.Object, err error) error {
-		oid := name.OID(oids[i])
-		switch {
-		case errors.Is(err, git.ErrMissing):
-			c.broken(Break{JournalMissing, oid, child[oid], fmt.Sprintf("commit %s of the journal is missing", oid.Short())})
-			return nil
-		case err != nil:
-			c.broken(Break{JournalGarbled, oid, child[oid], fmt.Sprintf("commit %s of the journal: %v", oid.Short(), err)})
-			return nil
-		case o.Data == nil && o.Size > 0:
-			c.broken(Break{JournalForged, oid, child[oid], fmt.Sprintf("commit %s of the journal has %d bytes, more than any event", oid.Short(), o.Size)})
-			return nil
+	var lock sync.Mutex
+	return s.Repo.ProveApart(ctx, oids, keepJournal, func(i int, o git.Object, err error) error {
+		var n journal.Node
+		if err == nil && (o.Data != nil || o.Size == 0) {
+			n, err = s.Node(o)
+			if err != nil {
+				err = &forged{err}
+			}
 		}
-		n, err := s.Node(o)
-		if err != nil {
-			c.broken(Break{JournalForged, oid, child[oid], strings.TrimPrefix(err.Error(), "the ")})
-			return nil //nolint:nilerr // it is told of as a break
-		}
-		c.nodes[oid] = n
+		lock.Lock()
+		defer lock.Unlock()
+		c.take(name.OID(oids[i]), child[name.OID(oids[i])], o, n, err)
 		return nil
 	})
 }
 
-// walk goes from the tip to what can be reached, a level at a time: git itself gives up
-// at the first commit that it cannot read.
+// forged says that an object is no commit of a journal.
+type forged struct{ error }
+
+func (c *Chain) take(oid, child name.OID, o git.Object, n journal.Node, err error) {
+	var not *forged
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		c.broken(Break{JournalMissing, oid, child, fmt.Sprintf("commit %s of the journal is missing", oid.Short())})
+	case errors.As(err, &not):
+		c.broken(Break{JournalForged, oid, child, strings.TrimPrefix(not.Error(), "the ")})
+	case err != nil:
+		c.broken(Break{JournalGarbled, oid, child, fmt.Sprintf("commit %s of the journal: %v", oid.Short(), err)})
+	case o.Data == nil && o.Size > 0:
+		c.broken(Break{JournalForged, oid, child, fmt.Sprintf("commit %s of the journal has %d bytes, more than any event", oid.Short(), o.Size)})
+	default:
+		c.nodes[oid] = n
+	}
+}
+
+// walk goes from the tip to what can be reached, a level at a time.
 func (c *Chain) walk(ctx context.Context, s *store.Store) error {
 	child := map[name.OID]name.OID{}
 	seen := map[name.OID]bool{c.Tip: true}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -21,6 +22,7 @@ type Deep struct {
 	read  func(objects int) // told of progress
 
 	seen  map[[32]byte]struct{}
+	lock  sync.Mutex
 	bad   map[name.OID]fault
 	known map[name.OID][]place // what is damaged below a tree, since something is
 }
@@ -55,6 +57,13 @@ func (d *Deep) first(oid name.OID) bool {
 	return !met
 }
 
+// damaged is called by several readers at once.
+func (d *Deep) damaged(oid name.OID, f fault) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.bad[oid] = f
+}
+
 // look reads what is below trees and was not read before.
 func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 	var trees, blobs []string
@@ -66,26 +75,27 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 	for len(trees) > 0 {
 		some := trees[:min(len(trees), together)]
 		trees = trees[len(some):]
-		err := d.store.Repo.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+		below := make([][]git.Entry, len(some))
+		err := d.store.Repo.ProveApart(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
 			entries, err := treeOf(o, err, d.store.Repo.HashLen())
 			if err != nil {
 				kind, what := treeFault(err)
-				d.bad[name.OID(some[i])] = fault{kind, what}
-				return nil
+				d.damaged(name.OID(some[i]), fault{kind, what})
 			}
-			for _, e := range entries {
-				switch {
-				case e.Mode == git.ModeGitlink || !d.first(e.OID):
-				case e.IsTree():
-					trees = append(trees, string(e.OID))
-				default:
-					blobs = append(blobs, string(e.OID))
-				}
-			}
+			below[i] = entries
 			return nil
 		})
 		if err != nil {
 			return err
+		}
+		for _, e := range slices.Concat(below...) {
+			switch {
+			case e.Mode == git.ModeGitlink || !d.first(e.OID):
+			case e.IsTree():
+				trees = append(trees, string(e.OID))
+			default:
+				blobs = append(blobs, string(e.OID))
+			}
 		}
 		d.read(len(some))
 		if blobs, err = d.lookBlobs(ctx, blobs, together); err != nil {
@@ -101,15 +111,15 @@ func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]str
 	for len(blobs) >= enough {
 		some := blobs[:min(len(blobs), together)]
 		blobs = blobs[len(some):]
-		err := d.store.Repo.Batch().Prove(ctx, some, 0, func(i int, o git.Object, err error) error {
+		err := d.store.Repo.ProveApart(ctx, some, 0, func(i int, o git.Object, err error) error {
 			if err == nil && o.Type != "blob" {
 				err = fmt.Errorf("%w: a %s, not a blob", errWrongType, o.Type)
 			}
 			switch {
 			case errors.Is(err, git.ErrMissing):
-				d.bad[name.OID(some[i])] = fault{BlobMissing, "missing"}
+				d.damaged(name.OID(some[i]), fault{BlobMissing, "missing"})
 			case err != nil:
-				d.bad[name.OID(some[i])] = fault{BlobGarbled, fmt.Sprintf("garbled: %v", err)}
+				d.damaged(name.OID(some[i]), fault{BlobGarbled, fmt.Sprintf("garbled: %v", err)})
 			}
 			return nil
 		})
@@ -121,22 +131,47 @@ func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]str
 	return slices.Clone(blobs), nil
 }
 
+// lookHeads reads the commits that HEAD was at: a rollback with --branch goes there. What
+// is below them is the user's history, which `git fsck` proves.
+func (d *Deep) lookHeads(ctx context.Context, heads []name.OID) error {
+	var some []string
+	for _, oid := range heads {
+		if oid != "" && d.first(oid) {
+			some = append(some, string(oid))
+		}
+	}
+	d.read(len(some))
+	return d.store.Repo.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+		if _, err := commitOf(o, err); err != nil && !errors.Is(err, git.ErrMissing) {
+			d.bad[name.OID(some[i])] = fault{HeadGarbled, fmt.Sprintf("the commit that HEAD was at is garbled: %v", err)}
+		}
+		return nil
+	})
+}
+
 // judge reads everything below some checkpoints and adds what is damaged.
 func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
-	var roots []name.OID
-	for _, v := range verdicts {
-		roots = append(roots, v.Parts.Commit.Tree, v.Parts.recordTree)
+	var roots, heads []name.OID
+	for i := range verdicts {
+		v := &verdicts[i]
+		roots, heads = append(roots, v.Parts.Commit.Tree, v.Parts.recordTree), append(heads, v.head())
 	}
 	if err := d.look(ctx, roots); err != nil {
 		return err
 	}
+	if err := d.lookHeads(ctx, heads); err != nil {
+		return err
+	}
 	for i := range verdicts {
 		v := &verdicts[i]
+		if f, bad := d.bad[v.head()]; bad {
+			v.find(f.kind, string(v.head()), f.text)
+		}
 		for _, side := range []struct {
-			tree  name.OID
-			where string
-		}{{v.Parts.Commit.Tree, "its files"}, {v.Parts.recordTree, "its record commit"}} {
-			found, err := d.findings(ctx, side.tree, side.where)
+			tree name.OID
+			what string
+		}{{v.Parts.Commit.Tree, "file"}, {v.Parts.recordTree, "part"}} {
+			found, err := d.findings(ctx, side.tree, side.what)
 			if err != nil {
 				return err
 			}
@@ -150,8 +185,8 @@ func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
 	return nil
 }
 
-// findings tells of the damaged objects below a tree; where says what the tree holds.
-func (d *Deep) findings(ctx context.Context, tree name.OID, where string) ([]Finding, error) {
+// findings tells of the damaged objects below a tree; what says what the tree holds.
+func (d *Deep) findings(ctx context.Context, tree name.OID, what string) ([]Finding, error) {
 	if len(d.bad) == 0 || tree == "" {
 		return nil, nil
 	}
@@ -162,11 +197,11 @@ func (d *Deep) findings(ctx context.Context, tree name.OID, where string) ([]Fin
 	var out []Finding
 	for _, at := range places {
 		f := d.bad[at.oid]
-		what := where
+		which := "the tree of its " + what + "s"
 		if at.path != "" {
-			what = where + ": " + at.path
+			which = fmt.Sprintf("its %s %q", what, at.path)
 		}
-		out = append(out, Finding{f.kind, string(at.oid), fmt.Sprintf("%s is %s", what, f.text), ""})
+		out = append(out, Finding{f.kind, string(at.oid), which + " is " + f.text, ""})
 	}
 	return out, nil
 }

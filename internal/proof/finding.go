@@ -41,6 +41,7 @@ const (
 	BlobMissing         Kind = "blob_missing"
 	BlobGarbled         Kind = "blob_garbled"
 	HeadMissing         Kind = "head_missing"
+	HeadGarbled         Kind = "head_garbled"
 
 	RefMissing Kind = "ref_missing"
 	RefMoved   Kind = "ref_moved"
@@ -88,7 +89,7 @@ type Finding struct {
 func harmless() []Kind {
 	return []Kind{
 		NoteMissing, NoteEdited, NoteSwapped, NoteTwice, NoteUnreadable, TagMoved, RefMissing, RefMoved, RefID, RefForeign,
-		EventMissing, EventMismatch, EventConflict, TrailerMismatch, HeadMissing, SchemaViolation, RuleViolation,
+		EventMissing, EventMismatch, EventConflict, TrailerMismatch, HeadMissing, HeadGarbled, SchemaViolation, RuleViolation,
 		Unsigned, SignatureBad, SignatureUnchecked,
 	}
 }
@@ -101,5 +102,5 @@ func Restorable(findings []Finding) bool {
 
 // IsDeep reports whether only a look at every object finds damage of a kind.
 func (k Kind) IsDeep() bool {
-	return k == TreeMissing || k == TreeGarbled || k == BlobMissing || k == BlobGarbled
+	return k == TreeMissing || k == TreeGarbled || k == BlobMissing || k == BlobGarbled || k == HeadGarbled
 }

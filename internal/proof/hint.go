@@ -30,7 +30,7 @@ func hintOf(kind Kind, id name.ID) string {
 		return "somebody made or changed this; `git checkpoint delete " + string(id) + "` drops it"
 	case TreeMissing, TreeGarbled, BlobMissing, BlobGarbled:
 		return rebuild + "takes the object from the worktree where it is there; else fetch it from a clone or backup"
-	case HeadMissing:
+	case HeadMissing, HeadGarbled:
 		return "fetch the history of its branch; files and state come back without it"
 	case SchemaViolation, RuleViolation:
 		return "`git checkpoint workflow show` has the rules of today; the files and the state can be restored all the same"

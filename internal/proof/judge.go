@@ -35,21 +35,69 @@ type Parts struct {
 	recordTree name.OID
 }
 
+// head is the commit that HEAD was at, "" when there was none or it is not known.
+func (v *Verdict) head() name.OID {
+	if p := v.Parts.Commit.Parents; len(p) == 2 {
+		return p[0]
+	}
+	return ""
+}
+
 // part is how many checkpoints are judged at once: memory does not grow with a session.
 const part = 256
 
 // Judge judges checkpoints one after the other and hands each verdict on.
 // With deep every object below them is read; nil: as far as a record goes.
 func (p *Session) Judge(ctx context.Context, subjects []Subject, deep *Deep, each func(Verdict) error) error {
-	for some := range slices.Chunk(subjects, part) {
-		verdicts, err := p.judgePart(ctx, some, deep)
-		if err != nil {
-			return err
-		}
+	return p.JudgeParts(ctx, subjects, deep, func(verdicts []Verdict) error {
 		for _, v := range verdicts {
 			if err := each(v); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// JudgeParts is Judge for who has something to ask about several at once. While each
+// looks at some the next ones are read.
+func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep, each func([]Verdict) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type judged struct {
+		verdicts []Verdict
+		err      error
+	}
+	parts := make(chan judged)
+	go func() {
+		defer close(parts)
+		give := func(j judged) error {
+			select {
+			case parts <- j:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		for some := range slices.Chunk(subjects, part) {
+			err := p.judgePart(ctx, some, deep, func(v []Verdict) error { return give(judged{verdicts: v}) })
+			if err != nil {
+				give(judged{err: err}) //nolint:errcheck // then nobody listens
+				return
+			}
+		}
+	}()
+	defer func() { // the repository is not closed while somebody reads
+		stop()
+		for range parts { //nolint:revive // until it has ended
+		}
+	}()
+	for j := range parts {
+		if j.err != nil {
+			return j.err
+		}
+		if err := each(j.verdicts); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
@@ -70,14 +118,65 @@ type need struct {
 	what string
 }
 
-func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep) ([]Verdict, error) {
-	j := &judging{Session: p, notes: map[name.OID]name.ID{}, needs: map[name.OID]need{}}
+// judgePart judges some checkpoints, and hands on as many at once as there is room for
+// their records.
+func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep, each func([]Verdict) error) error {
+	j := &judging{Session: p}
 	var commits []name.OID
 	for _, s := range subjects {
 		commits = append(commits, s.Commit(), s.Ref)
 	}
 	var err error
 	if j.facts, err = p.readFacts(ctx, commits); err != nil {
+		return err
+	}
+	shares, err := j.share(ctx, subjects)
+	if err != nil {
+		return err
+	}
+	for _, some := range shares {
+		verdicts, err := j.judgeSome(ctx, some, deep)
+		if err != nil {
+			return err
+		}
+		if err := each(verdicts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// room bounds the records that are in memory at once, but for one that is larger.
+const room = 16 << 20
+
+// share splits checkpoints by the size of their records.
+func (j *judging) share(ctx context.Context, subjects []Subject) ([][]Subject, error) {
+	var specs []string
+	var of []*facts
+	for _, f := range j.facts {
+		if oid := f.tree[recordPath].OID; oid != "" {
+			specs, of = append(specs, string(oid)), append(of, f)
+		}
+	}
+	sizes := map[*facts]int64{}
+	err := j.store.Repo.Batch().Info(ctx, specs, func(i int, o git.Object, _ error) error {
+		sizes[of[i]] = o.Size
+		return nil
+	})
+	var out [][]Subject
+	begun, full := 0, int64(0)
+	for i, s := range subjects {
+		size := sizes[j.facts[s.Commit()]] + sizes[j.facts[s.Ref]]
+		if full += size; full > room && i > begun {
+			out, begun, full = append(out, subjects[begun:i]), i, size
+		}
+	}
+	return append(out, subjects[begun:]), err
+}
+
+func (j *judging) judgeSome(ctx context.Context, subjects []Subject, deep *Deep) ([]Verdict, error) {
+	j.notes, j.needs, j.order = map[name.OID]name.ID{}, map[name.OID]need{}, nil
+	if err := j.readRecordsOf(ctx, subjects); err != nil {
 		return nil, err
 	}
 	if err := j.readNotes(ctx, subjects); err != nil {
@@ -88,8 +187,7 @@ func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep)
 	for i, s := range subjects {
 		verdicts[i], lacks[i] = j.judge(s)
 	}
-
-	missing, err := p.store.Repo.Batch().Missing(ctx, j.order)
+	missing, err := j.store.Repo.Batch().Missing(ctx, j.order)
 	if err == nil && deep != nil {
 		err = deep.judge(ctx, verdicts)
 	}
@@ -107,6 +205,13 @@ func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep)
 		for k := range v.Findings {
 			if f := &v.Findings[k]; f.Hint == "" {
 				f.Hint = hintOf(f.Kind, v.ID)
+			}
+		}
+	}
+	for _, s := range subjects { // the verdict has what is still asked for
+		for _, oid := range []name.OID{s.Commit(), s.Ref} {
+			if f := j.facts[oid]; f != nil {
+				f.record, f.findings = nil, f.findings[:f.before]
 			}
 		}
 	}

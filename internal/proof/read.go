@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -19,10 +20,10 @@ type facts struct {
 	m       git.Commit
 	mOID    name.OID
 	tree    map[string]git.Entry // of M
-	raw     []byte
-	record  *record.Record // nil when it could not be read
+	record  *record.Record       // nil when it could not be read
 
 	findings []Finding
+	before   int // how many of the findings are about what comes before the record
 }
 
 func (f *facts) find(kind Kind, object name.OID, format string, args ...any) {
@@ -38,7 +39,8 @@ const recordPath = "checkpoint.json"
 // keepCommit bounds the commits and trees of a checkpoint that are kept to be read.
 const keepCommit = 64 << 20
 
-// readFacts reads the objects of checkpoint commits, one kind after the other.
+// readFacts reads the objects of checkpoint commits, one kind after the other, up to
+// where each has its record.
 func (p *Session) readFacts(ctx context.Context, commits []name.OID) (map[name.OID]*facts, error) {
 	all := make(map[name.OID]*facts, len(commits))
 	var order []*facts
@@ -48,28 +50,36 @@ func (p *Session) readFacts(ctx context.Context, commits []name.OID) (map[name.O
 			order = append(order, all[oid])
 		}
 	}
-	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){p.readCommits, p.readRecordCommits, p.readRecordTrees, p.readRecords} {
+	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){p.readCommits, p.readRecordCommits, p.readRecordTrees} {
 		var err error
 		if order, err = stage(ctx, order); err != nil {
 			return nil, err
 		}
 	}
+	for _, f := range all {
+		f.before = len(f.findings)
+	}
 	return all, nil
 }
 
-// prove asks for one object of each and hands each its own; what it answers goes on.
+// prove asks for one object of each and hands each its own, of several at once; what it
+// answers goes on.
 func (p *Session) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
 	oids := make([]string, len(all))
 	for i, f := range all {
 		oids[i] = string(object(f))
 	}
-	var on []*facts
-	err := p.store.Repo.Batch().Prove(ctx, oids, keep, func(i int, o git.Object, err error) error {
-		if each(all[i], o, err) {
-			on = append(on, all[i])
-		}
+	goesOn := make([]bool, len(all))
+	err := p.store.Repo.ProveApart(ctx, oids, keep, func(i int, o git.Object, err error) error {
+		goesOn[i] = each(all[i], o, err)
 		return nil
 	})
+	var on []*facts
+	for i, f := range all {
+		if goesOn[i] {
+			on = append(on, f)
+		}
+	}
 	return on, err
 }
 
@@ -142,6 +152,20 @@ func treeFault(err error) (Kind, string) {
 	return TreeGarbled, fmt.Sprintf("garbled: %v", err)
 }
 
+// readRecordsOf reads the records of some checkpoints.
+func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) error {
+	var all []*facts
+	for _, s := range subjects {
+		for _, oid := range []name.OID{s.Commit(), s.Ref} {
+			if f := j.facts[oid]; f != nil && f.has(recordPath) && f.tree[recordPath].Mode == git.ModeFile && !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	_, err := j.readRecords(ctx, all)
+	return err
+}
+
 // readRecords reads the records. One that is garbled or wrong is read as far as it can
 // be, so that it is said what became of it.
 func (p *Session) readRecords(ctx context.Context, all []*facts) ([]*facts, error) {
@@ -163,7 +187,7 @@ func (p *Session) readRecords(ctx context.Context, all []*facts) ([]*facts, erro
 			if kind != "" {
 				f.find(kind, oid(f), "%s", text)
 			}
-			f.raw, f.record = o.Data, rec
+			f.record = rec
 		}
 		if err != nil {
 			f.find(RecordGarbled, oid(f), "its record is garbled: %v", err)
@@ -189,7 +213,7 @@ func parseRecord(raw []byte) (*record.Record, Kind, string) {
 	case err != nil:
 		return nil, RecordUnreadable, "its record cannot be read: " + err.Error()
 	}
-	if err := record.Verify(rec, raw); err != nil {
+	if err := record.VerifyParsed(rec, raw); err != nil {
 		return rec, RecordChecksum, "its record was changed: " + err.Error()
 	}
 	return rec, "", ""

@@ -34,13 +34,18 @@ func Checksum(raw []byte) (string, error) {
 	if err := check(raw, Limits{Size: math.MaxInt64, Depth: MaxDepth}); err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
+	return sum(raw)
+}
+
+// sum is Checksum of a text that passed check.
+func sum(raw []byte) (string, error) {
 	c := canonical{number: checksumNumber, drop: "checksum"}
 	form, err := c.canonicalize(raw)
 	if err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
-	sum := sha256.Sum256(form)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	digest := sha256.Sum256(form)
+	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }
 
 // Verify computes the checksum of raw, the text that r was parsed from, and
@@ -48,6 +53,17 @@ func Checksum(raw []byte) (string, error) {
 // differ.
 func Verify(r *Record, raw []byte) error {
 	computed, err := Checksum(raw)
+	return compare(r, computed, err)
+}
+
+// VerifyParsed is Verify of a text that Parse has just taken: it is not looked
+// through once more.
+func VerifyParsed(r *Record, raw []byte) error {
+	computed, err := sum(raw)
+	return compare(r, computed, err)
+}
+
+func compare(r *Record, computed string, err error) error {
 	if err != nil {
 		return err
 	}

@@ -88,22 +88,19 @@ func (d *Definition) Check(c Change) []Violation {
 	found := d.checkSchema(v.new, len(c.New))
 	malformed := len(found) > 0
 	found = append(found, d.checkStatus(c)...)
-	m := newMeter(c.Old, c.New)
-	vars := d.ruleVariables(m, v, c)
-	for _, r := range d.Rules {
-		if violation, ok := d.checkRule(m, r, vars, c.New, malformed); !ok {
-			found = append(found, violation)
-		}
-	}
+	found = append(found, d.checkRules(c, v, malformed)...)
 	found = append(found, d.checkOrder(c)...)
 	return found[:min(len(found), maxViolations)]
 }
+
+// HasRules reports whether rules of the workflow's own look at what a change comes from.
+func (d *Definition) HasRules() bool { return len(d.Rules) > 0 }
 
 // variables are the decoded states of a change.
 type variables struct{ old, new any }
 
 func newVariables(c Change) (variables, []Violation) {
-	v := variables{old: value(c.Old)}
+	v := variables{}
 	fresh := c.New
 	if len(fresh) == 0 {
 		fresh = json.RawMessage("{}")
@@ -171,6 +168,22 @@ func (d *Definition) checkStatus(c Change) []Violation {
 	}
 	allowed := strings.Join(append([]string{c.OldStatus}, next...), ", ")
 	return []Violation{{ruleTransition, path, shown, allowed, fmt.Sprintf("cannot follow %q", c.OldStatus)}}
+}
+
+func (d *Definition) checkRules(c Change, v variables, malformed bool) []Violation {
+	if !d.HasRules() {
+		return nil // what they look at grows with the session
+	}
+	var found []Violation
+	m := newMeter(c.Old, c.New)
+	v.old = value(c.Old)
+	vars := d.ruleVariables(m, v, c)
+	for _, r := range d.Rules {
+		if violation, ok := d.checkRule(m, r, vars, c.New, malformed); !ok {
+			found = append(found, violation)
+		}
+	}
+	return found
 }
 
 func (d *Definition) checkRule(m *meter, r Rule, vars map[string]any, state json.RawMessage, malformed bool) (Violation, bool) {
