@@ -37,10 +37,14 @@ lint:
 demo: build
 	@PATH="$(CURDIR)/bin:$$PATH" sh docs/demo.sh
 
-# This program beside plain git, in repositories made for it: make bench BENCH=--quick
-# ends in under two minutes.
+# This program beside plain git, in repositories made for it. BENCH=--quick ends in two
+# minutes; ROW=<pattern> measures some rows, PROFILE=<file> samples the program at them;
+# what takes minutes to make is kept in BENCHCACHE.
+ROW        ?=
+PROFILE    ?=
+BENCHCACHE ?= bin/bench
 bench: build
-	@$(GO) run ./internal/bench/cmd -program $(bin) $(BENCH)
+	@$(GO) run ./internal/bench/cmd -program $(bin) -cache '$(BENCHCACHE)' -row '$(ROW)' -profile '$(PROFILE)' $(BENCH)
 
 install: build
 	install -d $(target)/bin $(target)/share/man/man1 \

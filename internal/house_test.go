@@ -48,9 +48,11 @@ func rooms() map[string][]string {
 		"internal/torture/cmd":      {"internal/torture"},
 		"internal/torture/stand-in": {},
 		// These measure it.
-		"internal/bench":       {},
-		"internal/bench/cmd":   {"internal/bench"},
-		"internal/bench/empty": {},
+		"internal/bench":         {},
+		"internal/bench/chart":   {"internal/bench"},
+		"internal/bench/cmd":     {"internal/bench", "internal/bench/chart"},
+		"internal/bench/empty":   {},
+		"internal/bench/watched": {"internal/cli", "internal/term"},
 	}
 }
 

@@ -22,7 +22,8 @@ func (s step) took(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// samples are the times of both sides in milliseconds, round by round.
+// samples are the times of both sides in milliseconds, round by round. What is counted
+// has one side.
 type samples struct{ ours, theirs []float64 }
 
 // warming is how many rounds are thrown away.
@@ -58,18 +59,25 @@ func (s samples) ratios() []float64 {
 	return found
 }
 
-// spread is the middle of the values and the half of them around it.
-type spread struct{ low, median, high float64 }
+// Spread is the middle of the values and the half of them around it.
+type Spread struct {
+	Low    float64 `json:"low"`
+	Median float64 `json:"median"`
+	High   float64 `json:"high"`
+}
 
-func spreadOf(values []float64) spread {
+func spreadOf(values []float64) Spread {
+	return Spread{quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)}
+}
+
+// quantile is the value below which a part of the values lies, between two of them where
+// it falls there.
+func quantile(values []float64, part float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
-	at := func(part float64) float64 {
-		place := part * float64(len(sorted)-1)
-		i := int(place)
-		if i+1 == len(sorted) {
-			return sorted[i]
-		}
-		return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+	place := part * float64(len(sorted)-1)
+	i := int(place)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
 	}
-	return spread{at(0.25), at(0.5), at(0.75)}
+	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
 }

@@ -43,10 +43,10 @@ func TestCompareFails(t *testing.T) {
 // same one.
 func TestRatios(t *testing.T) {
 	s := samples{ours: []float64{1, 2, 30, 40}, theirs: []float64{2, 4, 60, 80}}
-	if diff := cmp.Diff(spread{0.5, 0.5, 0.5}, spreadOf(s.ratios()), cmp.AllowUnexported(spread{})); diff != "" {
+	if diff := cmp.Diff(Spread{0.5, 0.5, 0.5}, spreadOf(s.ratios())); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(spread{2, 3, 4}, spreadOf([]float64{5, 3, 1, 4, 2}), cmp.AllowUnexported(spread{})); diff != "" {
+	if diff := cmp.Diff(Spread{2, 3, 4}, spreadOf([]float64{5, 3, 1, 4, 2})); diff != "" {
 		t.Error(diff)
 	}
 	if got := spreadOf([]float64{1, 2}).in(2); got != "1.50 (1.25–1.75)" {

@@ -23,17 +23,29 @@ type repository struct {
 // seed makes all runs make the same files.
 const seed = 20261120
 
-func (b *bench) repository(ctx context.Context, name string, size int) (*repository, error) {
-	fmt.Fprintf(b.Log, "a repository of %d files\n", size)
-	r := &repository{bench: b, dir: filepath.Join(b.root, name), random: rand.New(rand.NewPCG(seed, uint64(size)))} //nolint:gosec // the same files in every run
+// blank names the paths of a repository in which nothing is yet.
+func (b *bench) blank(name string, size int) *repository {
+	b.copied++
+	r := &repository{bench: b, dir: filepath.Join(b.root, name), random: rand.New(rand.NewPCG(seed, b.copied<<32|uint64(size)))} //nolint:gosec // the same files in every run
 	for i := range size {
-		path := filepath.Join(fmt.Sprintf("part%02d", i/500), fmt.Sprintf("dir%02d", i/25%20), fmt.Sprintf("file%05d.txt", i))
+		r.paths = append(r.paths, filepath.Join(fmt.Sprintf("part%02d", i/500), fmt.Sprintf("dir%02d", i/25%20), fmt.Sprintf("file%05d.txt", i)))
+	}
+	return r
+}
+
+// repository makes one, or gives that which was made for another row.
+func (b *bench) repository(ctx context.Context, name string, size int) (*repository, error) {
+	if r := b.made[name]; r != nil {
+		return r, nil
+	}
+	fmt.Fprintf(b.Log, "  a repository of %d files\n", size)
+	r := b.blank(name, size)
+	for i, path := range r.paths {
 		if i%25 == 0 {
 			if err := os.MkdirAll(filepath.Join(r.dir, filepath.Dir(path)), 0o777); err != nil {
 				return nil, err
 			}
 		}
-		r.paths = append(r.paths, path)
 		if err := r.write(path); err != nil {
 			return nil, err
 		}
@@ -43,13 +55,24 @@ func (b *bench) repository(ctx context.Context, name string, size int) (*reposit
 			return nil, err
 		}
 	}
-	// An index as old as its files would be compared by content each time.
+	b.made[name] = r
+	return r, r.settle(ctx)
+}
+
+// sized is the repository of so many files, without sessions.
+func (b *bench) sized(ctx context.Context, size int) (*repository, error) {
+	return b.repository(ctx, fmt.Sprintf("files-%d", size), size)
+}
+
+// settle lets the index be younger than its files: one as old would be compared by
+// content each time.
+func (r *repository) settle(ctx context.Context) error {
 	time.Sleep(1100 * time.Millisecond)
 	if err := os.Chtimes(filepath.Join(r.dir, ".git", "index"), time.Time{}, time.Now()); err != nil {
-		return nil, err
+		return err
 	}
 	_, err := r.git(ctx, nil, "status", "--short")
-	return r, err
+	return err
 }
 
 // write gives a file words that it never had.
@@ -64,8 +87,12 @@ func (r *repository) write(path string) error {
 
 // change writes the same ten files, spread over the tree, with new content.
 func (r *repository) change(context.Context) error {
-	for i := range changed {
-		if err := r.write(r.paths[i*len(r.paths)/changed]); err != nil {
+	return r.changeFiles(changed)
+}
+
+func (r *repository) changeFiles(n int) error {
+	for i := range n {
+		if err := r.write(r.paths[i*len(r.paths)/n]); err != nil {
 			return err
 		}
 	}
@@ -77,15 +104,11 @@ func (r *repository) create(ctx context.Context) error {
 	return err
 }
 
-func (r *repository) changeAndCreate(ctx context.Context) error {
-	if err := r.change(ctx); err != nil {
-		return err
-	}
-	return r.create(ctx)
-}
-
 // target makes the checkpoint that rollbacks go back to, in a session of its own.
 func (r *repository) target(ctx context.Context) error {
+	if r.tree != "" {
+		return nil
+	}
 	if _, err := r.git(ctx, nil, "checkpoint", "create", "--quiet", "--session", "target", "--step", "1"); err != nil {
 		return err
 	}

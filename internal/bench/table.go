@@ -1,58 +1,59 @@
 package bench
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"runtime"
+	"strconv"
 	"strings"
 )
 
-// row is one line of the table.
-type row struct {
-	work   string
-	size   int // files; 0: it has none
-	found  samples
-	budget string
-}
+// header is the head of the table; lastTable finds it again by its first cell.
+const header = "| row | work | files | ours | the other | ratio | first | then | kept |\n|---|---|---|---|---|---|---|---|---|\n"
 
-func header() string {
-	return "| work | files | ours, ms | the other, ms | ratio | budget |\n|---|---|---|---|---|---|\n"
-}
-
-func (r row) String() string {
-	size := ""
-	if r.size > 0 {
-		size = fmt.Sprint(r.size)
+// Table is all rows, as docs/performance.md has them.
+func (r *Report) Table() string {
+	var b strings.Builder
+	b.WriteString(header)
+	for _, row := range r.Rows {
+		b.WriteString(row.String())
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", r.work, size,
-		spreadOf(r.found.ours).in(1), spreadOf(r.found.theirs).in(1), spreadOf(r.found.ratios()).in(2), r.budget)
+	return b.String()
 }
 
-func (s spread) in(digits int) string {
-	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, s.median, digits, s.low, digits, s.high)
+// String is the line of the table.
+func (r Row) String() string {
+	files, theirs, ratio := "", "", ""
+	if r.Files > 0 {
+		files = fmt.Sprint(r.Files)
+	}
+	if r.Ratio != nil {
+		theirs, ratio = r.Theirs.in(digitsOf(r.Unit))+" "+r.Unit, r.Ratio.in(2)
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Work, files,
+		r.Ours.in(digitsOf(r.Unit))+" "+r.Unit, theirs, ratio, budget(r.First), budget(r.Then), r.Kept())
 }
 
-// about says what the numbers were measured with.
-func (b *bench) about(ctx context.Context) (string, error) {
-	git, err := b.start(ctx, b.root, nil, "git", "version")
-	if err != nil {
-		return "", err
+// digitsOf is how many digits behind the point are more than noise.
+func digitsOf(unit string) int {
+	switch unit {
+	case "objects", "refs":
+		return 0
+	case "KiB":
+		return 2
 	}
-	ours, err := b.start(ctx, b.root, nil, b.Program, "version")
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s, %s, %s/%s, %d processors, load %s. Median (middle half) of %d rounds.",
-		ours, git, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), load(), b.Effort.Rounds), nil
+	return 1
 }
 
-// load is how busy the machine is, where it says so.
-func load() string {
-	content, err := os.ReadFile("/proc/loadavg")
-	first, _, found := strings.Cut(string(content), " ")
-	if err != nil || !found {
-		return "unknown"
+func budget(limit float64) string {
+	if limit == 0 {
+		return ""
 	}
-	return first
+	return "≤ " + strconv.FormatFloat(limit, 'f', -1, 64)
+}
+
+// in writes the median, and the middle half where it is more than a point.
+func (s Spread) in(digits int) string {
+	if s.Low == s.High {
+		return fmt.Sprintf("%.*f", digits, s.Median)
+	}
+	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, s.Median, digits, s.Low, digits, s.High)
 }

@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// counts are rows that are counted, not timed: they are the same on every machine.
+func (b *bench) counts() []job {
+	size := b.Effort.small()
+	limit := changed + len(parents(b.blank("paths", size).touched())) + 8
+	return []job{
+		{
+			Row{Name: "count/objects", Work: fmt.Sprintf("objects of a `create` with %d files changed in %d directories", changed, limit-8-changed), Files: size, Unit: "objects", First: float64(limit)},
+			b.objects,
+		},
+		{
+			Row{Name: "count/bytes/loose", Work: fmt.Sprintf("bytes of a `create` with nothing changed, after %d, loose", b.countedAfter()), Files: size, Unit: "KiB", First: 12},
+			func(ctx context.Context) (samples, error) { return b.bytes(ctx, leaveLoose) },
+		},
+		{
+			Row{Name: "count/bytes/packed", Work: fmt.Sprintf("the same, mean of %d, after `git gc`", b.Effort.Counted), Files: size, Unit: "KiB", First: 2, Then: 1},
+			func(ctx context.Context) (samples, error) { return b.bytes(ctx, collect) },
+		},
+	}
+}
+
+// countedAfter is the length of the session in which bytes are counted: notes grow with
+// what a repository holds.
+func (b *bench) countedAfter() int { return b.Effort.Lengths[1] }
+
+// touched are the paths that change writes.
+func (r *repository) touched() []string {
+	var paths []string
+	for i := range changed {
+		paths = append(paths, r.paths[i*len(r.paths)/changed])
+	}
+	return paths
+}
+
+// parents are all directories above paths, the top one too.
+func parents(paths []string) map[string]bool {
+	found := map[string]bool{".": true}
+	for _, path := range paths {
+		for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+			found[dir] = true
+		}
+	}
+	return found
+}
+
+// objects counts what creates of ten changed files write.
+func (b *bench) objects(ctx context.Context) (samples, error) {
+	var found samples
+	r, err := b.copyOf(ctx, b.countedAfter(), "counted-objects")
+	if err != nil {
+		return found, err
+	}
+	for range b.Effort.Counted {
+		if err := r.change(ctx); err != nil {
+			return found, err
+		}
+		before, err := r.objectFiles()
+		if err != nil {
+			return found, err
+		}
+		if err := r.create(ctx); err != nil {
+			return found, err
+		}
+		after, err := r.objectFiles()
+		if err != nil {
+			return found, err
+		}
+		found.ours = append(found.ours, float64(after.count-before.count))
+	}
+	return found, nil
+}
+
+// packing is what becomes of objects before their bytes are counted.
+type packing int
+
+const (
+	leaveLoose packing = iota
+	collect
+)
+
+// bytes counts what creates of an unchanged worktree leave in the object store.
+func (b *bench) bytes(ctx context.Context, how packing) (samples, error) {
+	r, err := b.copyOf(ctx, b.countedAfter(), fmt.Sprintf("counted-bytes-%d", how))
+	if err != nil {
+		return samples{}, err
+	}
+	gc := func() error {
+		_, err := r.git(ctx, nil, "gc", "-q")
+		return err
+	}
+	if how == collect {
+		if err := gc(); err != nil {
+			return samples{}, err
+		}
+	}
+	start, err := r.objectFiles()
+	if err != nil {
+		return samples{}, err
+	}
+	var found samples
+	for before, n := start, 0; n < b.Effort.Counted; n++ {
+		if err := r.create(ctx); err != nil {
+			return found, err
+		}
+		after, err := r.objectFiles()
+		if err != nil {
+			return found, err
+		}
+		found.ours, before = append(found.ours, kib(after.bytes-before.bytes)), after
+	}
+	if how == leaveLoose {
+		return found, nil
+	}
+	if err := gc(); err != nil {
+		return samples{}, err
+	}
+	end, err := r.objectFiles()
+	return samples{ours: []float64{kib(end.bytes-start.bytes) / float64(b.Effort.Counted)}}, err
+}
+
+func kib(bytes int64) float64 { return float64(bytes) / 1024 }
+
+// held is what an object store holds: loose files, and the bytes of all files.
+type held struct {
+	count int
+	bytes int64
+}
+
+func (r *repository) objectFiles() (held, error) {
+	var found held
+	objects := filepath.Join(r.dir, ".git", "objects")
+	err := filepath.WalkDir(objects, func(path string, e fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil // packed meanwhile, in the background
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if info, err := e.Info(); err == nil {
+			found.bytes += info.Size()
+			if fan := filepath.Base(filepath.Dir(path)); len(fan) == 2 {
+				found.count++
+			}
+		}
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// begins and ends stand around the table in the document.
+const (
+	begins = "<!-- measured: begin -->\n"
+	ends   = "<!-- measured: end -->\n"
+)
+
+// Renew is the document with the table of a report in place of the last one.
+func Renew(document string, r *Report) (string, error) {
+	head, rest, found := strings.Cut(document, begins)
+	_, tail, ended := strings.Cut(rest, ends)
+	if !found || !ended {
+		return "", errors.New("there are no marks around a table")
+	}
+	return head + begins + r.About() + " Load at the end: " + r.LoadAtEnd + ".\n\n" + r.Table() + ends + tail, nil
+}
+
+// LastTable reads the rows of the table in a document; a document without one has none.
+func LastTable(document string) ([]Row, error) {
+	_, table, found := strings.Cut(document, header)
+	if !found {
+		return nil, nil
+	}
+	var rows []Row
+	for line := range strings.Lines(table) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		row, err := parseRow(line)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// parseRow reads what String writes. How well a budget is kept is worked out, not read.
+func parseRow(line string) (Row, error) {
+	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+	if len(cells) != strings.Count(header, "|")/2-1 {
+		return Row{}, fmt.Errorf("%d cells in %q", len(cells), line)
+	}
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	r := Row{Name: cells[0], Work: cells[1]}
+	var errs [6]error
+	if cells[2] != "" {
+		r.Files, errs[0] = strconv.Atoi(cells[2])
+	}
+	r.Ours, r.Unit, errs[1] = parseSpread(cells[3])
+	r.Theirs, errs[2] = parseOptional(cells[4])
+	r.Ratio, errs[3] = parseOptional(cells[5])
+	r.First, errs[4] = parseBudget(cells[6])
+	r.Then, errs[5] = parseBudget(cells[7])
+	if err := errors.Join(errs[:]...); err != nil {
+		return Row{}, fmt.Errorf("row %q: %w", r.Name, err)
+	}
+	return r, nil
+}
+
+// parseSpread reads "1.5 (1.0–2.0) ms" and "1.5 ms".
+func parseSpread(cell string) (Spread, string, error) {
+	m := regexp.MustCompile(`^([0-9.]+)(?: \(([0-9.]+)–([0-9.]+)\))?(?: (\S+))?$`).FindStringSubmatch(cell)
+	if m == nil {
+		return Spread{}, "", fmt.Errorf("%q is no measurement", cell)
+	}
+	if m[2] == "" {
+		m[2], m[3] = m[1], m[1]
+	}
+	var values [3]float64
+	for i, word := range []string{m[2], m[1], m[3]} {
+		var err error
+		if values[i], err = strconv.ParseFloat(word, 64); err != nil {
+			return Spread{}, "", err
+		}
+	}
+	if !slices.IsSorted(values[:]) {
+		return Spread{}, "", fmt.Errorf("the middle of %q is outside its halves", cell)
+	}
+	return Spread{values[0], values[1], values[2]}, m[4], nil
+}
+
+func parseOptional(cell string) (*Spread, error) {
+	if cell == "" {
+		return nil, nil //nolint:nilnil // a row that is counted has no other side
+	}
+	s, _, err := parseSpread(cell)
+	return &s, err
+}
+
+func parseBudget(cell string) (float64, error) {
+	if cell == "" {
+		return 0, nil
+	}
+	return strconv.ParseFloat(strings.TrimPrefix(cell, "≤ "), 64)
+}

@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// memory is what a create needs at its worst, as the kernel saw it.
+func (b *bench) memory() []job {
+	size := b.Effort.biggest()
+	row := func(name, work string, first, then float64, which int) job {
+		return job{
+			Row{Name: name, Work: work, Files: size, Unit: "MiB", First: first, Then: then},
+			func(ctx context.Context) (samples, error) {
+				peaks, err := b.peaks(ctx, size)
+				var found samples
+				for _, p := range peaks {
+					found.ours = append(found.ours, p[which])
+				}
+				return found, err
+			},
+		}
+	}
+	return []job{
+		row("memory/own", "peak memory of our process, `create`", 64, 64, 0),
+		row("memory/whole", "peak memory of the largest process of a `create`, git's too", 0, 64, 1),
+	}
+}
+
+// peakRounds are few: the peak of a process hardly differs.
+const peakRounds = 5
+
+// peaks runs creates under watch: our own peak, and that of all their processes.
+func (b *bench) peaks(ctx context.Context, size int) ([][2]float64, error) {
+	r, err := b.sized(ctx, size)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(b.root, "peak")
+	env := []string{"BENCH_PEAK=" + file, pathWith(b.watched())}
+	var found [][2]float64
+	for range peakRounds {
+		if err := r.change(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := r.git(ctx, env, "checkpoint", "create", "--quiet"); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the peak: %w", err)
+		}
+		var own, children float64
+		if _, err := fmt.Sscan(string(text), &own, &children); err != nil {
+			return nil, fmt.Errorf("read the peak %q: %w", text, err)
+		}
+		found = append(found, [2]float64{own / 1024, max(own, children) / 1024})
+	}
+	return found, nil
+}

@@ -1,0 +1,45 @@
+package bench
+
+import (
+	"testing"
+)
+
+// Rows are told apart by their names; every row of the budgets is in a full run.
+func TestPlan(t *testing.T) {
+	b := &bench{Options: Options{Effort: Full()}, made: map[string]*repository{}}
+	seen := map[string]bool{}
+	for _, j := range b.plan() {
+		if j.row.Name == "" || j.row.Work == "" || j.measure == nil {
+			t.Errorf("an empty row: %+v", j.row)
+		}
+		if seen[j.row.Name] {
+			t.Errorf("two rows are %q", j.row.Name)
+		}
+		seen[j.row.Name] = true
+	}
+	for _, name := range []string{
+		"files/create/1000", "files/create/20000", "files/create/100000", "files/rollback/100000", "large/create", "large/create/refs",
+		"session/create/1000", "session/create/10000", "session/resume/10000", "session/status/10000", "session/show/10000", "session/diff/10000",
+		"list/10000", "count/objects", "count/bytes/loose", "count/bytes/packed", "memory/own", "start/version", "day/bytes/pruned", "day/gc",
+	} {
+		if !seen[name] {
+			t.Errorf("there is no row %q", name)
+		}
+	}
+}
+
+// A directory above several changed files is written once; so is the top.
+func TestParents(t *testing.T) {
+	b := &bench{Options: Options{Effort: Full()}}
+	touched := b.blank("x", 1000).touched()
+	if len(touched) != changed {
+		t.Fatalf("%d paths", len(touched))
+	}
+	// Two directories of 500 files, below them the ten that are written to, and the top.
+	if got := len(parents(touched)); got != 13 {
+		t.Errorf("%d directories above %q", got, touched)
+	}
+	if got := len(parents([]string{"a"})); got != 1 {
+		t.Errorf("%d directories above a file at the top", got)
+	}
+}

@@ -1,0 +1,34 @@
+// Command git-checkpoint is the program as it is, under watch: it writes a profile of
+// each run into the directory BENCH_PROFILES, and its peak of memory into the file
+// BENCH_PEAK. It is built for measurements alone, so that what people install starts no
+// profiler and listens to no such variable.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"git-checkpoint/internal/cli"
+	"git-checkpoint/internal/term"
+)
+
+func main() {
+	// As in cmd/git-checkpoint, or something else would be measured.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(48 << 20)
+	done, err := profile(os.Getenv("BENCH_PROFILES"))
+	if err != nil {
+		os.Stderr.WriteString("error: " + err.Error() + "\n") //nolint:errcheck // nobody is left to tell
+		os.Exit(1)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	terminal := term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	code := cli.Main(ctx, terminal, os.Args[1:], "(watched)")
+	stop()
+	done()
+	writePeak(os.Getenv("BENCH_PEAK"))
+	os.Exit(code)
+}
