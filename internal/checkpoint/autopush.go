@@ -5,10 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"git-checkpoint/internal/command"
 	"git-checkpoint/internal/name"
 )
 
@@ -31,13 +29,7 @@ func (s *Service) pushLater(session name.Session) {
 		}
 		return
 	}
-	var env []string
-	for _, kv := range s.env {
-		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") && !strings.HasPrefix(kv, "GIT_CHECKPOINT_FAILPOINT=") {
-			env = append(env, kv)
-		}
-	}
-	if err := command.Background(s.repo.WorkTree, env, "push", "--background", "--session", string(session)); err != nil {
+	if err := s.background("push", "--background", "--session", string(session)); err != nil {
 		s.warn("the push in the background did not start: " + err.Error())
 	}
 }

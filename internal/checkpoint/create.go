@@ -60,6 +60,7 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 	made, err := c.make(ctx)
 	if err == nil && !req.DryRun {
 		s.pushLater(c.session)
+		s.packLater(c.session)
 	}
 	if err != nil {
 		err = c.failed(err)

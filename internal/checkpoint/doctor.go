@@ -49,7 +49,7 @@ type cure struct {
 func (s *Service) Doctor(ctx context.Context, how Treatment, each func(Ailment) error) error {
 	for _, look := range []func(context.Context) ([]Ailment, error){
 		s.lookAtGit, s.lookAtTemporaries, s.lookAtLocks, s.lookAtRollbacks, s.lookAtActive, s.lookAtNames, s.lookAtRefs,
-		s.lookAtLogs, s.lookAtRemotes, s.lookAtConfiguration, s.lookAtSigning, s.lookAtSpace,
+		s.lookAtLogs, s.lookAtPacking, s.lookAtRemotes, s.lookAtConfiguration, s.lookAtSigning, s.lookAtSpace,
 	} {
 		found, err := look(ctx)
 		if err != nil {

@@ -95,7 +95,7 @@ func (s *Service) wrongSettings() []Ailment {
 			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets another"})
 		}
 	}
-	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush"} {
+	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
 		_, err := s.where.bool(key, true)
 		wrong(key, err)
 	}

@@ -112,8 +112,10 @@ func (s *Service) lookAtLocks(context.Context) ([]Ailment, error) {
 	}
 	var out []Ailment
 	for _, dir := range dirs {
-		if lock := filepath.Join(dir.path, autoLock); older(lock, autoStale) {
-			out = append(out, removable("stale_lock", lock, "a push in the background that was killed left its lock"))
+		for _, of := range []struct{ leaf, what string }{{autoLock, "a push"}, {packLock, "packing"}} {
+			if lock := filepath.Join(dir.path, of.leaf); older(lock, autoStale) {
+				out = append(out, removable("stale_lock", lock, of.what+" in the background that was killed left its lock"))
+			}
 		}
 	}
 	foreign := func(path string) {

@@ -55,6 +55,7 @@ type grammar struct {
 	Completion CompletionCmd `cmd:"" whole:"" group:"setup" help:"Print a completion script for a shell."`
 	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
 	Hook       HookCmd       `cmd:"" whole:"" name:"__hook" hidden:"" help:"Be a git hook."`
+	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Be the packing that a create starts."`
 	Man        ManCmd        `cmd:"" whole:"" name:"__man" hidden:"" help:"Print the man page."`
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }

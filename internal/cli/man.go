@@ -34,6 +34,7 @@ func manPage() ManPage {
 			{"checkpoint.workflow", "Workflow of sessions that start without one."},
 			{"checkpoint.remote", "Remote to push to and fetch from. Default: the branch's, else origin."},
 			{"checkpoint.autoPush", "Whether each create starts a push in the background. It never slows or fails the create; `status` says how it ended. Default: false."},
+			{"checkpoint.autoPack", "Whether a create starts `git pack-refs` and `git repack` in the background when many refs and objects are loose: an eighth and a half of `gc.auto` (6700). Never when `gc.auto` is 0 or `maintenance.auto` false, and never two at once. Default: true."},
 			{"checkpoint.refPrefix", "Where refs/checkpoints/ is at remotes that take no such refs, as refs/heads/checkpoints/."},
 			{"checkpoint.tag", "Whether a milestone gets a tag. Default: true."},
 			{"checkpoint.sign", "Whether checkpoints and events are signed: `true` (as `gpg.format` says), `openpgp`, `ssh` or `x509`, with git's own settings of keys and programs. `commit.gpgSign` is not asked. Default: false."},

@@ -1,0 +1,15 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// PackCmd is the packing that a create starts.
+type PackCmd struct{}
+
+// Run packs, and says nothing: nobody listens.
+func (c *PackCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error { return s.PackInBackground(ctx) })
+}

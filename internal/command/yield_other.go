@@ -1,0 +1,6 @@
+//go:build !unix
+
+package command
+
+// Yield has no priorities to lower here.
+func Yield() {}
