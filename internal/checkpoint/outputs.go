@@ -109,6 +109,11 @@ func OutputContent(raw json.RawMessage) []byte {
 	case at.IsArray() && len(at.Array()) == 0, at.IsObject() && len(at.Map()) == 0:
 		return nil
 	}
+	return jsonFile(raw)
+}
+
+// jsonFile is JSON for a file: indented, ending a line, every number with its digits.
+func jsonFile(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return raw

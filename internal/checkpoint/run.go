@@ -128,7 +128,7 @@ func (r *running) precheck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.def, r.state = c.def, c.record.State
+	r.def, r.state = c.def, jsonFile(c.record.State)
 	a := r.answer
 	a.Session, a.Step, a.StepName = c.session, c.record.Step, c.record.StepName
 	if prev.entry != nil {

@@ -258,6 +258,9 @@ func (s *Service) situation(st *journal.State, b base) workflow.Situation {
 		if e.Live && e.Milestone {
 			in.Live, in.Names[e.Step] = append(in.Live, e.Step), e.StepName
 		}
+		if e.Checkpoint == rec.ID {
+			break // what came later was not done there
+		}
 	}
 	for n := range st.Skipped {
 		in.Skipped = append(in.Skipped, n)

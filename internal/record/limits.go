@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// What a record may be at most when nothing else is said.
+// What a record may be at most when nothing else is said: a state is at most 100 deep,
+// and stands inside a record.
 const (
 	MaxSize  = 50 << 20
-	MaxDepth = 100
+	MaxDepth = 101
 )
 
 // Limits bound a JSON text before it is looked at. A zero member means the

@@ -64,10 +64,10 @@ func TestSetRefuses(t *testing.T) {
 		{`7`, "a", "1", `"a" would stand in 7`},
 		{`{"a":1,"a":2}`, "b", "1", "a second member"},
 		{`{}`, "a", `{"b":1,"b":1}`, "a second member"},
-		{`{}`, "a", strings.Repeat("[", 200_000), "nested more than 99 deep"},
+		{`{}`, "a", strings.Repeat("[", 200_000), "nested more than 100 deep"},
 		{`{}`, "a", "\xff", "not UTF-8"},
-		{`{}`, strings.Repeat("a.", 99) + "a", "1", "more than 99 levels"},
-		{`{}`, strings.Repeat("a.", 50) + "a", strings.Repeat("[", 60) + strings.Repeat("]", 60), "nested more than 99 deep"},
+		{`{}`, strings.Repeat("a.", 100) + "a", "1", "more than 100 levels"},
+		{`{}`, strings.Repeat("a.", 50) + "a", strings.Repeat("[", 60) + strings.Repeat("]", 60), "nested more than 100 deep"},
 	}
 	for _, tt := range tests {
 		got, err := Set(json.RawMessage(tt.state), tt.path, tt.value, Limits{})
@@ -182,13 +182,13 @@ func TestGet(t *testing.T) {
 func TestDepthLeavesRoom(t *testing.T) {
 	r := example()
 	var err error
-	if r.State, err = ParseJSON([]byte(strings.Repeat("[", 99)+strings.Repeat("]", 99)), Limits{}); err != nil {
+	if r.State, err = ParseJSON([]byte(strings.Repeat("[", 100)+strings.Repeat("]", 100)), Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Parse(sealed(t, r), Limits{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := ParseJSON([]byte(strings.Repeat("[", 100)+strings.Repeat("]", 100)), Limits{}); err == nil {
-		t.Error("100 deep was taken")
+	if _, err := ParseJSON([]byte(strings.Repeat("[", 101)+strings.Repeat("]", 101)), Limits{}); err == nil {
+		t.Error("101 deep was taken")
 	}
 }
