@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"encoding/json"
-	"time"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
@@ -41,7 +40,7 @@ type Item struct {
 	Trigger   string       `json:"trigger"`
 	Status    string       `json:"status"`
 	Message   string       `json:"message"`
-	CreatedAt time.Time    `json:"created_at"`
+	CreatedAt Time         `json:"created_at"`
 	Commit    name.OID     `json:"commit"`
 	Files     int          `json:"files"` // created + modified + deleted
 	Current   bool         `json:"current"`
@@ -180,7 +179,7 @@ type NextStep struct {
 // HistoryLine is one event of a journal as `history` answers it.
 type HistoryLine struct {
 	Event      string       `json:"event"`
-	Time       time.Time    `json:"time"`
+	Time       Time         `json:"time"`
 	Actor      string       `json:"actor"`
 	Session    name.Session `json:"session"`
 	Checkpoint name.ID      `json:"checkpoint"`
@@ -210,7 +209,7 @@ type StatusAnswer struct {
 	Workflow           string        `json:"workflow"`
 	Current            *Labelled     `json:"current"`
 	CheckpointCount    int           `json:"checkpoint_count"`
-	LastCheckpointAt   *time.Time    `json:"last_checkpoint_at"`
+	LastCheckpointAt   *Time         `json:"last_checkpoint_at"`
 	NextAction         string        `json:"next_action"`
 	Branch             name.Ref      `json:"branch"`
 	Changed            []FileChange  `json:"changed"` // since the current checkpoint
@@ -225,35 +224,35 @@ type StatusAnswer struct {
 
 // Unfinished is a rollback that was cut off.
 type Unfinished struct {
-	To        name.ID   `json:"to"`
-	Safety    name.ID   `json:"safety"`
-	StartedAt time.Time `json:"started_at"`
+	To        name.ID `json:"to"`
+	Safety    name.ID `json:"safety"`
+	StartedAt Time    `json:"started_at"`
 }
 
 // RemoteStatus is when the session was last synchronised with a remote.
 type RemoteStatus struct {
-	Name     string     `json:"name"`
-	LastSync *time.Time `json:"last_sync"`
-	Auto     string     `json:"auto,omitempty"` // what the last push in the background ended with
+	Name     string `json:"name"`
+	LastSync *Time  `json:"last_sync"`
+	Auto     string `json:"auto,omitempty"` // what the last push in the background ended with
 }
 
 // ManifestEntry is one checkpoint of a session's manifest.
 type ManifestEntry struct {
-	ID        name.ID   `json:"id"`
-	Label     string    `json:"label"`
-	Step      int       `json:"step"`
-	Timestamp time.Time `json:"timestamp"`
-	Valid     bool      `json:"valid"`
-	Discarded bool      `json:"discarded"`
-	Pinned    bool      `json:"pinned"`
+	ID        name.ID `json:"id"`
+	Label     string  `json:"label"`
+	Step      int     `json:"step"`
+	Timestamp Time    `json:"timestamp"`
+	Valid     bool    `json:"valid"`
+	Discarded bool    `json:"discarded"`
+	Pinned    bool    `json:"pinned"`
 }
 
 // RollbackRecord is one rollback of a session's manifest.
 type RollbackRecord struct {
-	From   name.ID   `json:"from"`
-	To     name.ID   `json:"to"`
-	Time   time.Time `json:"time"`
-	Reason string    `json:"reason"`
+	From   name.ID `json:"from"`
+	To     name.ID `json:"to"`
+	Time   Time    `json:"time"`
+	Reason string  `json:"reason"`
 }
 
 // Manifest is a session as `session show` and `session list` answer it.
@@ -263,8 +262,8 @@ type Manifest struct {
 	Topic             string           `json:"topic"`
 	Status            string           `json:"status"`
 	Branch            name.Ref         `json:"branch"`
-	CreatedAt         time.Time        `json:"created_at"`
-	UpdatedAt         time.Time        `json:"updated_at"`
+	CreatedAt         Time             `json:"created_at"`
+	UpdatedAt         Time             `json:"updated_at"`
 	Checkpoints       []ManifestEntry  `json:"checkpoints"`
 	CurrentCheckpoint name.ID          `json:"current_checkpoint"`
 	RollbackHistory   []RollbackRecord `json:"rollback_history"`

@@ -30,7 +30,7 @@ func (s *Service) History(ctx context.Context, session string) ([]HistoryLine, e
 
 func historyLine(e *journal.Event) HistoryLine {
 	h := HistoryLine{
-		Event: string(e.Kind), Time: e.Time, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: e.From, To: e.To,
+		Event: string(e.Kind), Time: Time{e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: e.From, To: e.To,
 		Reason: e.Reason, OID: e.OID, Label: e.Label, Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
 		Discard: e.Discard, Restore: e.Restore, Workflow: e.Workflow, Topic: e.Topic, Branch: e.Branch,
 	}
@@ -93,7 +93,7 @@ func (s *Service) unfinishedNow() (*Unfinished, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: meta.StartedAt}, nil
+	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: Time{meta.StartedAt}}, nil
 }
 
 func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnswer) error {
@@ -103,7 +103,7 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 		case c.Live:
 			a.CheckpointCount++
 			at := c.Time
-			a.LastCheckpointAt = &at
+			a.LastCheckpointAt = &Time{at}
 		case c.Discarded:
 			a.Discarded++
 		}

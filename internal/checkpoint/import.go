@@ -100,7 +100,7 @@ type Imported struct {
 	ID      name.ID      `json:"id"`     // empty in a dry run
 	Label   string       `json:"label"`
 	Step    int          `json:"step"`
-	At      time.Time    `json:"created_at"`
+	At      Time         `json:"created_at"`
 	Commit  name.OID     `json:"commit"` // the commit that it is linked with; empty: none
 }
 

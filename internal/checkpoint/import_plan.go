@@ -155,7 +155,7 @@ func (im *importing) plan(v store.View) []planned {
 			}
 			continue
 		}
-		told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: d.At, Commit: im.links.commits[d.Commit]}
+		told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: Time{d.At}, Commit: im.links.commits[d.Commit]}
 		had := im.ledger.digests[d.Key]
 		if had == im.digests[i] {
 			told.Action = ImportUnchanged

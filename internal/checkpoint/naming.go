@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -282,38 +283,74 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*found, error) {
 }
 
 func unknownCheckpoint(session name.Session, st *journal.State, ref string) error {
-	var names []string
-	for _, c := range st.Checkpoints {
-		if c.Live {
-			names = append(names, c.Label, string(c.Checkpoint))
-		}
-	}
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, ref)}
-	if near := nearest(ref, names); len(near) > 0 {
+	if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 	}
 	e.Hints = append(e.Hints, "`git checkpoint list` shows what there is")
 	return e
 }
 
-// nearest gives up to three names by edit distance.
-func nearest(typed string, names []string) []string {
-	type scored struct {
-		name string
-		d    int
-	}
-	var list []scored
-	seen := map[string]bool{}
-	for _, n := range names {
-		if d := distance(typed, n); !seen[n] && (d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(n, typed)) {
-			seen[n] = true
-			list = append(list, scored{n, d})
+// nearestCheckpoints gives the labels or ids that are nearest to what was typed: the
+// number of a step, a name without its number, or all of it.
+func nearestCheckpoints(st *journal.State, ref string) []string {
+	number, err := strconv.Atoi(ref)
+	var list []similar
+	for _, c := range st.Checkpoints {
+		if !c.Live {
+			continue
+		}
+		if err == nil {
+			list = append(list, similar{c.Label, max(number-c.Step, c.Step-number)})
+			continue
+		}
+		forms := []string{c.Label}
+		if _, named, ok := strings.Cut(strings.TrimPrefix(c.Label, "cp-"), "-"); ok {
+			forms = append(forms, named)
+		}
+		for _, form := range forms {
+			if d, ok := alike(ref, form); ok {
+				list = append(list, similar{c.Label, d})
+			}
+		}
+		if d, ok := alike(ref, string(c.Checkpoint)); ok {
+			list = append(list, similar{string(c.Checkpoint), d})
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].d < list[j].d })
+	return best(list)
+}
+
+// nearest gives up to three names by edit distance.
+func nearest(typed string, names []string) []string {
+	var list []similar
+	for _, n := range names {
+		if d, ok := alike(typed, n); ok {
+			list = append(list, similar{n, d})
+		}
+	}
+	return best(list)
+}
+
+// similar is a name and how far what was typed is from it.
+type similar struct {
+	name     string
+	distance int
+}
+
+// alike tells how far a name is from what was typed, and whether anybody could mean it.
+func alike(typed, name string) (int, bool) {
+	d := distance(typed, name)
+	return d, d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(name, typed)
+}
+
+// best gives the three nearest, each once.
+func best(list []similar) []string {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].distance < list[j].distance })
 	var out []string
-	for i := 0; i < len(list) && i < 3; i++ {
-		out = append(out, list[i].name)
+	for _, s := range list {
+		if len(out) < 3 && !slices.Contains(out, s.name) {
+			out = append(out, s.name)
+		}
 	}
 	return out
 }

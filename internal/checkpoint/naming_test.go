@@ -149,3 +149,22 @@ func TestNearest(t *testing.T) {
 		t.Errorf("nearest of nonsense: %v", got)
 	}
 }
+
+// What is typed may be near a step's number, its name, the label or the id.
+func TestNearestCheckpoints(t *testing.T) {
+	st := &journal.State{}
+	for i, label := range []string{"cp-01-spec", "cp-02-architecture", "cp-05-implementation", "cp-09"} {
+		step := []int{1, 2, 5, 9}[i]
+		e := &journal.Entry{Event: &journal.Event{}, Live: label != "cp-09"}
+		e.Label, e.Step, e.Checkpoint = label, step, name.ID(fmt.Sprintf("cp-%02d-20261120T09000%d000Z-00ff", step, step))
+		st.Checkpoints = append(st.Checkpoints, e)
+	}
+	for typed, want := range map[string]string{
+		"4": "cp-05-implementation", "99": "cp-05-implementation", "implementatoin": "cp-05-implementation", "cp-02-architektur": "cp-02-architecture",
+		"cp-01-20261120T090001000Z-00fe": "cp-01-20261120T090001000Z-00ff", "zzzzzzzzzzz": "",
+	} {
+		if got := append(nearestCheckpoints(st, typed), ""); got[0] != want {
+			t.Errorf("nearest to %q: %v", typed, got)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"slices"
-	"time"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
@@ -17,7 +16,7 @@ type RemoteSession struct {
 	ToPush    int          `json:"to_push"`
 	ToFetch   int          `json:"to_fetch"`
 	Conflicts []name.ID    `json:"conflicts"`
-	LastSync  *time.Time   `json:"last_sync"`
+	LastSync  *Time        `json:"last_sync"`
 }
 
 // CompareRemote reads a remote and compares each session. It changes nothing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -56,7 +55,7 @@ type ResumeAnswer struct {
 	Text        string                     `json:"progress_text"`
 	Batches     [][]json.RawMessage        `json:"batches,omitempty"`
 	Restore     map[string]json.RawMessage `json:"restore,omitempty"`
-	CreatedAt   time.Time                  `json:"created_at"`
+	CreatedAt   Time                       `json:"created_at"`
 	AgeSeconds  int64                      `json:"age_seconds"`
 	Error       json.RawMessage            `json:"error"`
 	Changed     []FileChange               `json:"changed"`
@@ -158,7 +157,7 @@ func (s *Service) deleteResumption(ctx context.Context, f *found) (*ResumeAnswer
 	a := &ResumeAnswer{
 		Session: f.session, Checkpoint: f.entry.Checkpoint, Label: f.entry.Label, Status: f.entry.CheckpointStatus, Topic: f.state.Topic,
 		Completed: []json.RawMessage{}, Pending: []json.RawMessage{}, Warnings: []string{}, Questions: []string{}, Refusals: []string{},
-		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []FileChange{}, CreatedAt: f.entry.Time,
+		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []FileChange{}, CreatedAt: Time{f.entry.Time},
 	}
 	var err error
 	a.Removed, err = s.DeleteSession(ctx, string(f.session))

@@ -103,7 +103,7 @@ func (r *resumption) tell(got workflow.Resume, changed []FileChange) {
 		Action: string(got.Action), ResumePoint: got.ResumePoint, Completed: listed(got.Completed), Pending: listed(got.Pending),
 		Progress: got.Progress, Warnings: listed(got.Warnings), Questions: listed(got.Questions), Refusals: listed(got.Refusals),
 		State: got.State, Label: e.Label, Workflow: st.Workflow, Topic: st.Topic, Message: got.Message, Text: got.ProgressText,
-		Batches: got.Batches, Restore: got.Restore, CreatedAt: r.record.CreatedAt, Error: r.record.Error, Changed: changed,
+		Batches: got.Batches, Restore: got.Restore, CreatedAt: Time{r.record.CreatedAt}, Error: r.record.Error, Changed: changed,
 		Branch: name.Ref(r.record.Git.Branch), Number: typed(e),
 	}
 	a := r.answer

@@ -254,7 +254,7 @@ func (s *Service) Sessions(ctx context.Context) ([]Manifest, error) {
 		}
 		out = append(out, *s.manifest(st))
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].UpdatedAt.After(out[j].UpdatedAt) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].UpdatedAt.After(out[j].UpdatedAt.Time) })
 	return out, nil
 }
 
@@ -284,7 +284,7 @@ func (s *Service) manifest(st *journal.State) *Manifest {
 	active, _ := s.store.ActiveSession() //nolint:errcheck // none is active then
 	m := &Manifest{
 		Session: st.Session, Workflow: st.Workflow, Topic: st.Topic, Status: st.Status, Branch: name.Ref(st.Branch),
-		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, CurrentCheckpoint: st.Current, Active: active == st.Session,
+		CreatedAt: Time{st.CreatedAt}, UpdatedAt: Time{st.UpdatedAt}, CurrentCheckpoint: st.Current, Active: active == st.Session,
 		Checkpoints: []ManifestEntry{}, RollbackHistory: []RollbackRecord{},
 	}
 	if m.Status == "" {
@@ -295,11 +295,11 @@ func (s *Service) manifest(st *journal.State) *Manifest {
 			continue
 		}
 		m.Checkpoints = append(m.Checkpoints, ManifestEntry{
-			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: c.Time, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned,
+			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: Time{c.Time}, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned,
 		})
 	}
 	for _, r := range st.Rollbacks {
-		m.RollbackHistory = append(m.RollbackHistory, RollbackRecord{r.From, r.To, r.Time, r.Reason})
+		m.RollbackHistory = append(m.RollbackHistory, RollbackRecord{r.From, r.To, Time{r.Time}, r.Reason})
 	}
 	return m
 }

@@ -82,14 +82,14 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		}
 		item := Item{
 			ID: e.Checkpoint, Label: e.Label, Session: session, Step: e.Step, StepName: e.StepName, Iteration: e.Iteration,
-			Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: e.Time, Commit: e.Commit,
+			Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: Time{e.Time}, Commit: e.Commit,
 			Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: true,
 		}
 		if item.Problem = problems[e.Checkpoint]; item.Problem != "" {
 			item.Valid = false
 		}
 		if sum := byID[e.Checkpoint]; sum != nil && sum.Commit == e.Commit && !sum.CreatedAt.IsZero() {
-			item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, sum.CreatedAt
+			item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, Time{sum.CreatedAt}
 		}
 		if keep, err := s.keeps(ctx, item, req, where); err != nil {
 			return nil, err

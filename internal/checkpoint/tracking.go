@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -55,11 +54,11 @@ func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error 
 
 // memory is what a worktree remembers of a remote: a file that may be lost.
 type memory struct {
-	Remote   string     `json:"remote"`
-	LastSync *time.Time `json:"last_sync"`
-	Pushed   bool       `json:"pushed"`            // that untracked files travel was said
-	Settled  []string   `json:"settled,omitempty"` // states in which nothing was to be done
-	Auto     string     `json:"auto,omitempty"`    // what the last push in the background ended with
+	Remote   string   `json:"remote"`
+	LastSync *Time    `json:"last_sync"`
+	Pushed   bool     `json:"pushed"`            // that untracked files travel was said
+	Settled  []string `json:"settled,omitempty"` // states in which nothing was to be done
+	Auto     string   `json:"auto,omitempty"`    // what the last push in the background ended with
 
 	path string
 }
@@ -101,7 +100,7 @@ const maxSettled = 8
 // synced notes that a trip ended well, in a state in which nothing is left to be done.
 func (m *memory) synced(s *Service, digest string) error {
 	now := s.now()
-	m.LastSync = &now
+	m.LastSync = &Time{now}
 	if digest != "" && !m.settled(digest) {
 		m.Settled = append(m.Settled, digest)
 		m.Settled = m.Settled[max(0, len(m.Settled)-maxSettled):]
@@ -147,7 +146,7 @@ func (s *Service) lastSync() *RemoteStatus {
 			continue
 		}
 		m := readMemory(filepath.Join(dir, e.Name()))
-		if m.Remote != "" && (newest == nil || newest.LastSync == nil || m.LastSync != nil && m.LastSync.After(*newest.LastSync)) {
+		if m.Remote != "" && (newest == nil || newest.LastSync == nil || m.LastSync != nil && m.LastSync.After(newest.LastSync.Time)) {
 			newest = &m
 		}
 	}

@@ -125,7 +125,7 @@ func (c *RollbackCmd) pick(ctx context.Context, app *App, s *checkpoint.Service)
 			subject, _, _ := strings.Cut(item.Message, "\n")
 			items = append([]term.Item{{
 				Key:  render.Escape(answer.Number(item)),
-				Text: render.Escape(item.Label + "  " + app.view.Time(item.CreatedAt) + "  " + subject),
+				Text: render.Escape(item.Label + "  " + app.view.Time(item.CreatedAt.Time) + "  " + subject),
 			}}, items...)
 			refs = append([]string{string(item.ID)}, refs...)
 		}

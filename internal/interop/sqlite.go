@@ -212,7 +212,7 @@ func writeSession(tx querier, a *checkpoint.Archive) error {
 		}
 	}
 	for i, e := range a.Events {
-		_, err := tx.Exec(`INSERT INTO git_checkpoint_events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, string(a.Session), i+1, e.Event, stamp(e.Time), e.Actor,
+		_, err := tx.Exec(`INSERT INTO git_checkpoint_events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, string(a.Session), i+1, e.Event, stamp(e.Time.Time), e.Actor,
 			orNull(string(e.Checkpoint)), orNull(e.Label), orNull(string(e.From)), orNull(string(e.To)), orNull(e.Reason), orNull(e.Status), string(e.OID))
 		if err != nil {
 			return err

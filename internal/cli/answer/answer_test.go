@@ -30,10 +30,12 @@ const (
 	head   = name.OID("9f8e7d6c5b4a392817060504030201000f0e0d0c")
 )
 
-func at(minute int) time.Time { return time.Date(2026, 11, 20, 9, minute, 0, 0, time.UTC) }
+func at(minute int) checkpoint.Time {
+	return checkpoint.Time{Time: time.Date(2026, 11, 20, 9, minute, 0, 0, time.UTC)}
+}
 
 // now is what relative times count from.
-func now() time.Time { return at(55) }
+func now() time.Time { return at(55).Time }
 
 func detail() *checkpoint.Detail {
 	created := true
@@ -41,7 +43,7 @@ func detail() *checkpoint.Detail {
 		Record: &record.Record{
 			ID: third, Label: "cp-03-architecture", Session: "demo", Step: 3, StepName: "architecture", Milestone: true,
 			Trigger: "phase_transition", Status: "in_progress", Message: "API first\n\nThen the rest.", Topic: "todo service",
-			CreatedAt: at(43), Workflow: record.Workflow{Name: "go-team"},
+			CreatedAt: at(43).Time, Workflow: record.Workflow{Name: "go-team"},
 			State:   json.RawMessage(`{"phase": "architecture", "metrics": {"build_pass": false, "n": 9007199254740993}}`),
 			Outputs: map[string]record.Output{"spec": {Source: "docs/spec.md", Size: 4312, Lines: 120}},
 			Git:     record.Git{Branch: "refs/heads/main", Head: head, Staged: []record.Path{"go.mod"}},

@@ -38,7 +38,7 @@ func (a Audit) Text(w io.Writer, v render.View) error {
 	}}
 	for _, e := range a {
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.Normal, v.Time(e.Time)), cell(render.Normal, e.Event), cell(render.ID, subject(e, called)),
+			cell(render.Normal, v.Time(e.Time.Time)), cell(render.Normal, e.Event), cell(render.ID, subject(e, called)),
 			cell(render.Normal, p.person(e.Actor)), cell(render.Normal, reason(e)), cell(render.Dim, v.OID(e.OID)),
 		})
 	}

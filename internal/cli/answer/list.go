@@ -54,7 +54,7 @@ func (p *page) items(items []checkpoint.Item) {
 			role = render.Dim
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(role, Number(item)), cell(role, item.Label), cell(render.Normal, p.view.Time(item.CreatedAt)),
+			cell(role, Number(item)), cell(role, item.Label), cell(render.Normal, p.view.Time(item.CreatedAt.Time)),
 			cell(render.Normal, item.Trigger), cell(render.Normal, strconv.Itoa(item.Files)), cell(render.Normal, item.Status),
 			spaced(marks(item.Current, item.Discarded, item.Pinned, item.Valid)), words(item), cell(render.Dim, string(item.ID)),
 		})

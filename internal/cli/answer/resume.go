@@ -71,7 +71,7 @@ func (p *page) report(r *checkpoint.ResumeAnswer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + p.view.Time(r.CreatedAt))}}},
+		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + p.view.Time(r.CreatedAt.Time))}}},
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},

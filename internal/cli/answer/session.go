@@ -24,13 +24,13 @@ func (a Session) Text(w io.Writer, v render.View) error {
 		field{"Topic", say(m.Topic)},
 		field{"Status", say(m.Status)},
 		field{"Branch", say(branchOwned(m))},
-		field{"Created", say(v.Time(m.CreatedAt))},
-		field{"Updated", say(v.Time(m.UpdatedAt))},
+		field{"Created", say(v.Time(m.CreatedAt.Time))},
+		field{"Updated", say(v.Time(m.UpdatedAt.Time))},
 	)
 	var rows [][]render.Cell
 	for _, c := range m.Checkpoints {
 		rows = append(rows, []render.Cell{
-			cell(render.ID, c.Label), cell(render.Normal, v.Time(c.Timestamp)),
+			cell(render.ID, c.Label), cell(render.Normal, v.Time(c.Timestamp.Time)),
 			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid)), cell(render.Dim, string(c.ID)),
 		})
 	}
@@ -43,7 +43,7 @@ func (a Session) Text(w io.Writer, v render.View) error {
 	called := p.called(labels)
 	for _, r := range m.RollbackHistory {
 		rows = append(rows, []render.Cell{
-			cell(render.Normal, v.Time(r.Time)), cell(render.Normal, called(r.From)+" → "+called(r.To)), cell(render.Normal, r.Reason),
+			cell(render.Normal, v.Time(r.Time.Time)), cell(render.Normal, called(r.From)+" → "+called(r.To)), cell(render.Normal, r.Reason),
 		})
 	}
 	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, rows)
@@ -77,7 +77,7 @@ func (a Sessions) Text(w io.Writer, v render.View) error {
 		}
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, string(m.Session)), cell(render.Normal, m.Status),
-			cell(render.Normal, strconv.Itoa(len(m.Checkpoints))), cell(render.Normal, v.Time(m.UpdatedAt)),
+			cell(render.Normal, strconv.Itoa(len(m.Checkpoints))), cell(render.Normal, v.Time(m.UpdatedAt.Time)),
 			cell(render.Normal, m.Workflow), cell(render.Normal, m.Topic), cell(render.Success, active),
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
@@ -46,7 +45,7 @@ func (a Stands) Text(w io.Writer, v render.View) error {
 	)
 	if u := s.UnfinishedRollback; u != nil {
 		p.line(render.Span{Role: render.Warning, Text: "Unfinished rollback"},
-			plain(fmt.Sprintf(" to %s, begun %s; its safety checkpoint is %s", u.To, v.Time(u.StartedAt), u.Safety)))
+			plain(fmt.Sprintf(" to %s, begun %s; its safety checkpoint is %s", u.To, v.Time(u.StartedAt.Time), u.Safety)))
 		p.line(render.Span{Role: render.Hint, Text: "  finish it:"}, plain(" git checkpoint rollback --continue"))
 		p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 	}
@@ -86,11 +85,11 @@ func remoteLine(r *checkpoint.RemoteStatus, v render.View) string {
 	return r.Name + ", synchronised " + timeOf(r.LastSync, v) + automatic(r)
 }
 
-func timeOf(t *time.Time, v render.View) string {
+func timeOf(t *checkpoint.Time, v render.View) string {
 	if t == nil {
 		return ""
 	}
-	return v.Time(*t)
+	return v.Time(t.Time)
 }
 
 func sessionLine(session, workflow, status string) string {
