@@ -205,7 +205,10 @@ func (s *Service) capture(ctx context.Context, session name.Session, req CreateR
 		return nil, err
 	}
 	if req.Size == SizeGuarded {
-		rules.MaxNewSize, rules.MaxNewFiles = defaultMaxNewSize, defaultMaxNewFiles
+		rules.MaxNewFiles = defaultMaxNewFiles
+		if rules.MaxNewSize, err = s.where.size("checkpoint.maxNew", defaultMaxNewSize); err != nil {
+			return nil, err
+		}
 		if st, err := s.store.State(ctx, session); err == nil {
 			if e := st.CurrentEntry(); e != nil {
 				if commit, err := s.repo.ReadCommit(ctx, string(e.Commit)); err == nil {

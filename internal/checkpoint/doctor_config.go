@@ -99,7 +99,7 @@ func (s *Service) wrongSettings() []Ailment {
 		_, err := s.where.bool(key, true)
 		wrong(key, err)
 	}
-	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxRecordSize", "checkpoint.maxSize"} {
+	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize"} {
 		_, err := s.where.size(key, 0)
 		wrong(key, err)
 	}

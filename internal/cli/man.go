@@ -39,6 +39,7 @@ func manPage() ManPage {
 			{"checkpoint.tag", "Whether a milestone gets a tag. Default: true."},
 			{"checkpoint.sign", "Whether checkpoints and events are signed: `true` (as `gpg.format` says), `openpgp`, `ssh` or `x509`, with git's own settings of keys and programs. `commit.gpgSign` is not asked. Default: false."},
 			{"checkpoint.maxFileSize", "Larger files are left out, and listed. Default: 100m."},
+			{"checkpoint.maxNew", "A checkpoint that would add more than this, or 100,000 files, that the one before does not have is refused, unless --large is given. Default: 1g."},
 			{"checkpoint.maxRecordSize", "A larger record is refused. Default: 50m."},
 			{"checkpoint.mirror", "<format>:<dir>; files of another system that follow what happens here. May be given several times."},
 			{"checkpoint.auto", "Whether triggers other than `manual` make checkpoints. Default: true."},

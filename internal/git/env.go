@@ -20,7 +20,7 @@ var fixed = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL
 // effects: no hook, no file watcher, no background maintenance, no advice.
 var quiet = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.safecrlf=false", "core.splitIndex=false",
-	"core.ignoreStat=false", "advice.addEmbeddedRepo=false", "gc.auto=0", "maintenance.auto=false",
+	"core.ignoreStat=false", "core.trustctime=true", "core.checkStat=default", "advice.addEmbeddedRepo=false", "gc.auto=0", "maintenance.auto=false",
 	"core.quotePath=true", "sparse.expectFilesOutsideOfPatterns=true",
 }
 

@@ -201,7 +201,7 @@ func (w *worktree) removeEmpty(dir string) error {
 			return err
 		}
 	}
-	return w.root.Remove(dir)
+	return w.drop(dir)
 }
 
 // removeDir removes an empty directory, and never a file that took its name.
@@ -211,7 +211,7 @@ func (w *worktree) removeDir(dir string) error {
 		return errors.Join(err, errNoDirectory)
 	}
 	w.moved()
-	return w.root.Remove(dir)
+	return w.drop(dir)
 }
 
 var errNoDirectory = errors.New("not a directory")

@@ -13,7 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const openNoFollow = unix.O_NOFOLLOW
+// openNoFollow are the flags for what has just been seen to be a file: no link that took
+// its name is followed, and no pipe waited for.
+const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 // aside renames p to the absolute path to.
 func (w *worktree) aside(p, to string) error {

@@ -30,14 +30,12 @@ type nativeScanner struct {
 // newNative gives nil where configuration makes git compare in other ways.
 func newNative(g *gitScanner) Scanner {
 	c := g.repo.Config
-	for key, want := range map[string]bool{"core.fileMode": true, "core.symlinks": true, "core.trustctime": true} {
-		if on, err := c.Bool(key, true); err != nil || on != want {
+	for _, key := range []string{"core.fileMode", "core.symlinks"} {
+		if on, err := c.Bool(key, true); err != nil || !on {
 			return nil
 		}
 	}
-	ignoreCase, err := c.Bool("core.ignoreCase", false)
-	check, _ := c.Get("core.checkStat")
-	if err != nil || ignoreCase || strings.EqualFold(check, "minimal") {
+	if ignoreCase, err := c.Bool("core.ignoreCase", false); err != nil || ignoreCase {
 		return nil
 	}
 	return &nativeScanner{g, g.repo.WorkTree}

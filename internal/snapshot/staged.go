@@ -38,7 +38,7 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 	}
 	var alike []leftOut
 	for _, o := range open {
-		if e := staged[o.Path]; o.info != nil && modeOf(o.info) == e.Mode && uint32(o.info.Size()) == e.Size { //nolint:gosec // the index keeps 32 bits
+		if e := staged[o.Path]; o.info != nil && content(o.info) && modeOf(o.info) == e.Mode && uint32(o.info.Size()) == e.Size { //nolint:gosec // the index keeps 32 bits
 			alike = append(alike, o)
 		} else {
 			c.Skipped = append(c.Skipped, o.Skip)
@@ -54,6 +54,11 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 		}
 	}
 	return nil
+}
+
+// content reports whether there is any: who opens a pipe waits for a writer.
+func content(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0
 }
 
 // cleaned gives the blob that git would make of each file, writing none; empty where

@@ -23,6 +23,7 @@ const stagingPrefix = ".git-checkpoint-staging-"
 // that neither a path of 4,000 bytes nor a symbolic link out of it misleads.
 type worktree struct {
 	root *os.Root
+	fd   int // of the top, where paths are reached in one call of the system
 	top  string
 
 	mu   sync.Mutex
@@ -34,14 +35,27 @@ func openWorktree(top string) (*worktree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the worktree: %w", err)
 	}
-	return &worktree{root: root, top: top, real: map[string]bool{}}, nil
+	fd, err := openTop(top)
+	if err != nil {
+		root.Close() //nolint:errcheck // only a directory handle
+		return nil, fmt.Errorf("open the worktree: %w", err)
+	}
+	return &worktree{root: root, fd: fd, top: top, real: map[string]bool{}}, nil
 }
 
-func (w *worktree) close() { w.root.Close() } //nolint:errcheck // only a directory handle
+func (w *worktree) close() {
+	closeTop(w.fd)
+	w.root.Close() //nolint:errcheck // only a directory handle
+}
 
 // lstat gives nil without an error when nothing is at p, also when a parent is
 // not a directory.
 func (w *worktree) lstat(p string) (fs.FileInfo, error) {
+	if info, err := w.glance(p); absent(err) {
+		return nil, nil
+	} else if !errors.Is(err, errSlow) {
+		return info, err
+	}
 	if ok, err := w.realDir(path.Dir(p)); !ok || err != nil {
 		return nil, err
 	}
@@ -154,6 +168,10 @@ func modeOf(info fs.FileInfo) git.Mode {
 
 // parent opens the directory that holds p.
 func (w *worktree) parent(p string) (*os.File, error) {
+	if dir, err := w.enter(path.Dir(p)); !errors.Is(err, errSlow) {
+		w.moved() // by whoever asked
+		return dir, err
+	}
 	ok, err := w.realDir(path.Dir(p))
 	if err == nil && !ok {
 		err = &fs.PathError{Op: "open", Path: path.Dir(p), Err: fs.ErrNotExist}

@@ -1,0 +1,70 @@
+package snapshot
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// errSlow says that a path has to be walked one component at a time: it is too long for
+// the system, or the kernel is older than 5.6.
+var errSlow = errors.New("one component at a time")
+
+// reach opens p below the top in one call of the system, whatever links stand on the
+// way: behind one nothing is reached. What is opened with O_PATH is the link itself,
+// where p is one.
+func (w *worktree) reach(p string, flags uint64) (*os.File, error) {
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	for range 100 { // EAGAIN: something was renamed meanwhile
+		fd, err := unix.Openat2(w.fd, p, &how)
+		switch {
+		case err == nil:
+			return os.NewFile(uintptr(fd), p), nil
+		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM), errors.Is(err, unix.ENAMETOOLONG), errors.Is(err, unix.E2BIG), errors.Is(err, unix.EINVAL):
+			return nil, errSlow
+		case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EXDEV):
+			return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
+		}
+		return nil, &fs.PathError{Op: "open", Path: p, Err: err}
+	}
+	return nil, errSlow
+}
+
+// glance is lstat in one call; nil where nothing is.
+func (w *worktree) glance(p string) (fs.FileInfo, error) {
+	f, err := w.reach(p, unix.O_PATH|unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only looked at
+	return f.Stat()
+}
+
+// enter opens a directory.
+func (w *worktree) enter(dir string) (*os.File, error) {
+	return w.reach(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+}
+
+// drop removes an empty directory.
+func (w *worktree) drop(dir string) error {
+	parent, err := w.enter(parentOf(dir))
+	if errors.Is(err, errSlow) {
+		return w.root.Remove(dir)
+	}
+	if err != nil {
+		return err
+	}
+	defer parent.Close() //nolint:errcheck // only a directory handle
+	return pathError("rmdir", dir, unix.Unlinkat(int(parent.Fd()), base(dir), unix.AT_REMOVEDIR))
+}
+
+// openTop is a handle of the top of the worktree for reach.
+func openTop(top string) (int, error) {
+	return unix.Open(top, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+func closeTop(fd int) { unix.Close(fd) } //nolint:errcheck // only a directory handle
