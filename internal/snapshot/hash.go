@@ -170,7 +170,12 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 		}
 		failed, filter := failedFile(err, files)
 		if failed < 0 {
-			return nil, nil, fmt.Errorf("keep changed files: %w", err)
+			left, triedErr := s.withoutHungUp(ctx, private, files, err, c)
+			if triedErr != nil || len(left) == len(files) {
+				return nil, nil, fmt.Errorf("keep changed files: %w", err)
+			}
+			files = left
+			continue
 		}
 		if filter {
 			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
