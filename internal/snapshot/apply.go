@@ -75,10 +75,17 @@ func (r *Restore) unchanged(p string) error {
 		return err
 	}
 	was := r.seen[p]
-	if (info == nil) != (was == nil) || info != nil && !same(info, was) {
+	if (info == nil) != (was == nil) || info != nil && !same(info, was) && !sameLinked(info, was) {
 		return &ChangedError{p}
 	}
 	return nil
+}
+
+// sameLinked is same for a file of several names: to move one of them changes what is
+// noted of all.
+func sameLinked(info, was fs.FileInfo) bool {
+	return info.Mode().IsRegular() && links(was) > 1 && os.SameFile(info, was) &&
+		info.Size() == was.Size() && info.Mode() == was.Mode() && info.ModTime().Equal(was.ModTime())
 }
 
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {

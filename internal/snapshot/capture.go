@@ -44,7 +44,7 @@ func New(repo *git.Repo) (*Shot, error) {
 		return nil, err
 	}
 	shot := &Shot{repo: repo, dir: dir, config: config, tree: w}
-	plain := &gitScanner{repo, config}
+	plain := &gitScanner{repo, config, w}
 	shot.scanner = plain
 	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" && len(config) == 0 {
 		if native := newNative(plain); native != nil {

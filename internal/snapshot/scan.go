@@ -42,6 +42,7 @@ type Tracked struct {
 type gitScanner struct {
 	repo   *git.Repo
 	config []string // overrides where the configuration lies about the file system
+	tree   *worktree
 }
 
 func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, error) {
@@ -62,33 +63,46 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	if err := <-others; err != nil {
 		return scan, err
 	}
-	scan.Tracked = withDoubtful(tracked, private)
 	scan.Unreadable = append(scan.Unreadable, stderr...)
-	return scan, nil
+	scan.Tracked, err = s.withDoubtful(tracked, private)
+	return scan, err
 }
 
 // withDoubtful adds the entries that git took for unchanged by their stat data and that
-// are as young as the index.
-func withDoubtful(tracked []Tracked, private *privateIndex) []Tracked {
-	var more []Tracked
-	for _, e := range private.entries {
-		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && private.doubtful(e) {
-			more = append(more, Tracked{Path: e.Path, Mode: e.Mode})
-		}
-	}
-	if len(more) == 0 {
-		return tracked
-	}
+// may not be: those that are as young as the index, and those whose times differ by less
+// than a second, which git does not see unless it was built to.
+func (s *gitScanner) withDoubtful(tracked []Tracked, private *privateIndex) ([]Tracked, error) {
 	listed := make(map[string]bool, len(tracked))
 	for _, t := range tracked {
 		listed[t.Path] = true
 	}
-	for _, t := range more {
-		if !listed[t.Path] {
-			tracked = append(tracked, t)
+	differs := make([]bool, len(private.entries))
+	err := git.Each(len(private.entries), func(i int) error {
+		e := private.entries[i]
+		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && !listed[e.Path] {
+			differs[i] = s.tree.unseen(e, private)
+		}
+		return nil
+	})
+	for i, e := range private.entries {
+		if differs[i] {
+			tracked = append(tracked, Tracked{Path: e.Path, Mode: e.Mode})
 		}
 	}
-	return tracked
+	return tracked, err
+}
+
+// unseen reports whether a file may differ from its entry in a way that git does not see.
+func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) bool {
+	if private.doubtful(e) {
+		return true
+	}
+	info, err := w.lstat(e.Path)
+	if err != nil || info == nil { // git has seen that
+		return false
+	}
+	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond()) //nolint:gosec // never negative
+	return e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
 }
 
 func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {
