@@ -3,9 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // answers are what parallel commands said.
@@ -113,7 +118,7 @@ func TestRaceWithRollbacks(t *testing.T) {
 			commands = append(commands, []string{"create", "-m", "more", "--json"}, []string{"rollback", "1", "-y", "--json"}, []string{"rollback", "2", "-y", "--json"})
 		}
 		commands = append(commands, []string{"prune", "--keep", "100"}, []string{"validate"}, []string{"undo", "-y", "--json"})
-		had := w.count()
+		had, sides := w.count(), w.trees()
 		a := w.all(commands)
 		w.run("git-checkpoint", "status")
 		for _, s := range a.said {
@@ -136,6 +141,7 @@ func TestRaceWithRollbacks(t *testing.T) {
 		if out, code := w.try("git-checkpoint", "rollback", "--continue"); code != 3 {
 			t.Errorf("round %d: something is left to be finished: %s", round, out)
 		}
+		w.oneSided(sides)
 		// HEAD stays, so only the files tell.
 		if files := filesOf(w.look()); files != filesOf(before) && files != filesOf(after) {
 			t.Errorf("round %d: the worktree is neither side:\n%s", round, files)
@@ -145,6 +151,57 @@ func TestRaceWithRollbacks(t *testing.T) {
 			t.Errorf("round %d: %s was left", round, lock)
 		}
 	}
+}
+
+// trees are those of all checkpoints, by ref.
+func (w *world) trees() map[string]string {
+	w.t.Helper()
+	found := map[string]string{}
+	for line := range strings.Lines(w.run("git", "for-each-ref", "--format=%(tree) %(refname)", "refs/checkpoints/main/cp-*")) {
+		tree, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		found[ref] = tree
+	}
+	return found
+}
+
+// oneSided demands that every checkpoint is the worktree of one of the moments, and none
+// half of a rollback.
+func (w *world) oneSided(sides map[string]string) {
+	w.t.Helper()
+	for ref, tree := range w.trees() {
+		if !slices.Contains(slices.Collect(maps.Values(sides)), tree) {
+			w.t.Errorf("%s is neither side", ref)
+		}
+	}
+}
+
+// While a rollback moves files, another one and --continue refuse by name, and a create
+// waits for its end.
+func TestInTheMiddle(t *testing.T) {
+	w, before, _ := twoSides(t)
+	w.run("git-checkpoint", "create", "-m", "second")
+	slow := *w
+	slow.env = append(slices.Clone(w.env), "GIT_CHECKPOINT_FAILPOINT=place:1:pause")
+	var group sync.WaitGroup
+	group.Go(func() { slow.run("git-checkpoint", "rollback", "1", "-y") })
+	for {
+		if _, err := os.Lstat(filepath.Join(w.dir, ".git", "checkpoint", "rollback")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	for _, args := range [][]string{{"rollback", "2", "-y"}, {"rollback", "--continue"}, {"rollback", "--abort"}} {
+		if out, code := w.try(append([]string{"git-checkpoint"}, args...)...); code != 4 || !strings.Contains(out, "another rollback is in progress") {
+			t.Errorf("%v: exit code %d\n%s", args, code, out)
+		}
+	}
+	id := w.created()
+	group.Wait()
+	w.run("git", "diff", "--exit-code", "checkpoint/main/step-1^{tree}", "refs/checkpoints/main/"+id+"^{tree}")
+	if filesOf(w.look()) != filesOf(before) {
+		t.Errorf("this is there:\n%s", w.look())
+	}
+	w.whole()
 }
 
 // filesOf keeps the files of what look gives.

@@ -166,6 +166,9 @@ func (r *Rollback) refuseEarly() error {
 	if err != nil {
 		return classify(err)
 	}
+	if snapshot.Moving(dir) {
+		return classify(snapshot.ErrBusy)
+	}
 	in, err := snapshot.ReadIntent(dir)
 	if err != nil || in != nil {
 		return &Error{

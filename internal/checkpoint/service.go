@@ -157,6 +157,8 @@ func classify(err error) error {
 		return &Error{Kind: KindFailed, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.As(err, &locked):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
+	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
+		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again"}}
 	case errors.As(err, &changed):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again when nothing else writes to the worktree"}}
 	case errors.Is(err, git.ErrMissing), errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled):

@@ -9,9 +9,9 @@ import (
 )
 
 // Failpoints are the steps at which tests end this process.
-// GIT_CHECKPOINT_FAILPOINT=<step>[:<n>[:term]] does so the n-th time that the step is
-// reached (default: the first): as a power cut would, or with the signal that asks
-// politely.
+// GIT_CHECKPOINT_FAILPOINT=<step>[:<n>[:term|:pause]] does so the n-th time that the step
+// is reached (default: the first): as a power cut would, or with the signal that asks
+// politely; or it only stays there for a while.
 var Failpoints = []string{
 	"captured", "written", "recorded", // create
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
@@ -21,8 +21,11 @@ var Failpoints = []string{
 	"planned push", "sent", "journal sent", "notes sent", // push
 }
 
-// termPause is enough for the signal to arrive.
-const termPause = 100 * time.Millisecond
+// termPause is enough for the signal to arrive, longPause for other commands to run.
+const (
+	termPause = 100 * time.Millisecond
+	longPause = 2 * time.Second
+)
 
 // trace is called between the steps of everything that must survive a kill.
 func (s *Service) trace(step string) {
@@ -45,6 +48,8 @@ func (s *Service) trace(step string) {
 	self, err := os.FindProcess(os.Getpid())
 	switch {
 	case err != nil:
+	case how == "pause":
+		time.Sleep(longPause)
 	case how == "term":
 		self.Signal(syscall.SIGTERM) //nolint:errcheck // the test sees that nothing happened
 		time.Sleep(termPause)

@@ -23,7 +23,19 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)
 	}
-	return r.save()
+	if err := r.shot.own(); err != nil {
+		return err
+	}
+	if r.shot.mark() != r.mark {
+		return ErrMoved
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	if err := r.shot.moveOn(); err != nil {
+		return errors.Join(err, os.Remove(intentPath(r.shot.dir)))
+	}
+	return nil
 }
 
 // Apply moves the files and puts the index in place. Every step can be done
@@ -240,6 +252,7 @@ func (r *Restore) removeEmptied() {
 
 // Back returns the worktree and the index to what they were before Begin.
 func (r *Restore) Back() error {
+	r.shot.moveOn() //nolint:errcheck // going back is more important
 	var problems []error
 	note := func(p string, err error) {
 		if err != nil {

@@ -57,8 +57,8 @@ func New(repo *git.Repo) (*Shot, error) {
 // Close lets go of the worktree.
 func (s *Shot) Close() { s.tree.close() }
 
-// Take captures the worktree and what is staged. It writes objects, never refs.
-func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
+// take is one try of Take.
+func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	began := time.Now()
 	private, err := s.openIndex(ctx)
 	if err != nil {

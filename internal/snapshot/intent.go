@@ -49,34 +49,23 @@ func (r *Restore) save() error {
 	if err == nil {
 		err = claim(f.Name(), intentPath(r.shot.dir))
 	}
+	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use
+	if errors.Is(err, fs.ErrExist) {
+		return ErrBusy // with another index file, and so with another lock
+	}
 	if err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // the error says more
 		return fmt.Errorf("write the intent: %w", err)
 	}
 	return nil
-}
-
-var errClaimed = errors.New("another rollback is in progress in this worktree")
-
-// claim gives the file from the name to, of which there is one. Rollbacks that were
-// started with two index files have two index locks.
-func claim(from, to string) error {
-	if _, err := os.Lstat(to); err == nil {
-		return errClaimed
-	}
-	switch err := os.Link(from, to); {
-	case err == nil:
-		return os.Remove(from)
-	case errors.Is(err, fs.ErrExist):
-		return errClaimed
-	}
-	return os.Rename(from, to) // no hard links here
 }
 
 // Unfinished gives the restore that was cut off in this worktree, or nil.
 func (s *Shot) Unfinished() (*Restore, error) {
 	in, err := ReadIntent(s.dir)
 	if in == nil {
+		return nil, err
+	}
+	if err := s.own(); err != nil {
 		return nil, err
 	}
 	return &Restore{shot: s, intent: *in}, nil
@@ -149,6 +138,7 @@ func (r *Restore) parents() map[string]bool {
 // discard removes what the restore made beside the worktree.
 func (r *Restore) discard() {
 	r.unlock()
+	r.shot.disown()
 	if r.intent.OldIndex != "" {
 		os.Remove(r.intent.OldIndex) //nolint:errcheck // disposable, swept by age
 	}

@@ -18,7 +18,15 @@ func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
 func inode(fs.FileInfo) (dev, ino uint64, ok bool) { return 0, 0, false }
 
-// running says yes where it cannot be known.
-func running(int) bool { return true }
+// running reports whether a process exists: where this is built for, a process that does
+// not cannot be found.
+func running(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	p.Release() //nolint:errcheck // it was only looked for
+	return true
+}
 
 func links(fs.FileInfo) uint64 { return 1 }

@@ -62,6 +62,8 @@ type Capture struct {
 
 	Ignored []string // captured although ignored
 
+	mark string // of the worktree, when this was taken
+
 	Began time.Time // by the clock of the file system, as far as that is this one's
 
 	// Modes are permission bits that no umask gives, as 0600. ModesKnown says that

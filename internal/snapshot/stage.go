@@ -23,6 +23,7 @@ type Restore struct {
 	shot   *Shot
 	intent Intent
 	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
+	mark   string                 // of the worktree, when it was captured
 	Trace  func(step string)      // called between steps; nil: nothing
 
 	converted map[string]bool     // new content that git converted
@@ -33,7 +34,7 @@ type Restore struct {
 // directory on the worktree's file system. Filters that fail and disks that are
 // full show here, before anything is touched.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, converted: map[string]bool{}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{shot: s, seen: p.seen, mark: p.Cur.mark, converted: map[string]bool{}, placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -44,6 +45,9 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 			r.discard()
 		}
 	}()
+	if s.mark() != r.mark {
+		return nil, ErrMoved
+	}
 	if err := r.makeStage(); err != nil {
 		return nil, err
 	}
