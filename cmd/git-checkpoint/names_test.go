@@ -91,7 +91,7 @@ func (w *world) deep(content string) {
 	}
 	defer root.Close() //nolint:errcheck // only a directory handle
 	path := strings.Repeat(name+"/", 19) + strings.Repeat("f", 200)
-	if err := root.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+	if err = root.MkdirAll(filepath.Dir(path), 0o777); err == nil {
 		err = root.WriteFile(path, []byte(content), 0o666)
 	}
 	if err != nil {
