@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/snapshot"
 )
 
@@ -28,9 +29,18 @@ func (s *Service) History(ctx context.Context, session string) ([]HistoryLine, e
 	return out, nil
 }
 
+// origin is where a rollback began: of an imported one that began at what its layout does
+// not have any more, the name there.
+func origin(e *journal.Event) name.ID {
+	if e.From == "" {
+		return name.ID(e.FromLabel)
+	}
+	return e.From
+}
+
 func historyLine(e *journal.Event) HistoryLine {
 	h := HistoryLine{
-		Event: string(e.Kind), Time: Time{e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: e.From, To: e.To,
+		Event: string(e.Kind), Time: Time{e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: origin(e), To: e.To,
 		Reason: e.Reason, OID: e.OID, Label: e.Label, Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
 		Discard: e.Discard, Restore: e.Restore, Workflow: e.Workflow, Topic: e.Topic, Branch: e.Branch,
 	}

@@ -299,7 +299,7 @@ func (s *Service) manifest(st *journal.State) *Manifest {
 		})
 	}
 	for _, r := range st.Rollbacks {
-		m.RollbackHistory = append(m.RollbackHistory, RollbackRecord{r.From, r.To, Time{r.Time}, r.Reason})
+		m.RollbackHistory = append(m.RollbackHistory, RollbackRecord{origin(r), r.To, Time{r.Time}, r.Reason})
 	}
 	return m
 }
