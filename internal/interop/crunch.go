@@ -112,6 +112,9 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	}
 	if all {
 		in.Current = l.current(r, dir, index)
+		if !slices.ContainsFunc(documents, func(d *checkpoint.ImportDocument) bool { return d.Key == in.Current }) && in.Current != "" {
+			r.warn("%s: the latest is %q, which is not there", dir, in.Current)
+		}
 	}
 	r.add(dir, in)
 }

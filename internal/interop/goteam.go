@@ -160,15 +160,12 @@ func (s *goTeamSession) document(label string, src source) {
 		}
 		return
 	}
-	if !safeName(label) {
-		s.problem(src.path, "the name %q cannot be a label", label)
+	if fault := goTeamFault(label, at); fault != "" {
+		s.problem(src.path, "%s", fault)
 		return
 	}
-	for _, member := range []string{"id", "session_id"} {
-		if id := at.Get(member); id.Type == gjson.String && !isPlainID(id.Str) {
-			s.problem(src.path, "%s %q leads elsewhere", member, id.Str)
-			return
-		}
+	if own := text(at, "session_id"); own != "" && own != path.Base(s.dir) {
+		s.warn("%s: it is of the session %q and stands in the directory of another", src.path, own)
 	}
 	if !s.seen.take(s.reading, text(at, "id"), &src) {
 		return
@@ -191,6 +188,25 @@ func (s *goTeamSession) document(label string, src source) {
 		s.topic = text(at, "state.topic")
 	}
 	s.documents = append(s.documents, d)
+}
+
+// goTeamFault is what is wrong with a checkpoint's name, ids, step or state; empty: nothing.
+func goTeamFault(label string, at gjson.Result) string {
+	if !safeName(label) {
+		return fmt.Sprintf("the name %q cannot be a label", label)
+	}
+	if n := at.Get("step_number"); n.Exists() && n.Type != gjson.Null && whole(n) == nil {
+		return fmt.Sprintf("step_number %s is no step", shortened(n.Raw))
+	}
+	if state := at.Get("state"); state.Exists() && state.Type != gjson.Null && !state.IsObject() {
+		return "its state is no object"
+	}
+	for _, member := range []string{"id", "session_id"} {
+		if id := at.Get(member); id.Type == gjson.String && !isPlainID(id.Str) {
+			return fmt.Sprintf("%s %q leads elsewhere", member, id.Str)
+		}
+	}
+	return ""
 }
 
 // number settles step, iteration and whether it is a milestone, by the document and by

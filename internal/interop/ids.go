@@ -35,6 +35,14 @@ func isPlainID(id string) bool {
 		strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd }) < 0
 }
 
+// shortened is a value for a message.
+func shortened(raw string) string {
+	if len(raw) > 40 {
+		return raw[:40] + "…"
+	}
+	return raw
+}
+
 // indented is JSON as the layouts have it: two spaces, a newline at the end.
 func indented(raw json.RawMessage) []byte {
 	var b bytes.Buffer

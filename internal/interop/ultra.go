@@ -163,6 +163,10 @@ func (u ultraCreate) add(r *reading, d *checkpoint.ImportDocument, at gjson.Resu
 			d.Created = append(d.Created, p)
 		}
 	}
+	if _, err := sessionOf(project); err != nil {
+		r.problem(d.Path, "project_id: %v", err)
+		return
+	}
 	if projects[project] == nil {
 		projects[project] = &ultraProject{id: project, documents: map[string]*checkpoint.ImportDocument{}}
 	}

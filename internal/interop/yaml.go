@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Bounds of a YAML document. Its parser calls itself for each level, so the text is
@@ -21,7 +24,8 @@ const (
 	maxYAMLDepth = 95
 	maxBrackets  = 2000
 	maxIndent    = 1000
-	maxNodes     = 2_000_000 // of the tree that aliases make
+	maxCopies    = 200_000_000 // for each member of a block the parser goes one call deeper and copies those after it
+	maxNodes     = 2_000_000   // of the tree that aliases make
 )
 
 // yamlToJSON reads one YAML document as JSON: members in their order, numbers with their
@@ -41,11 +45,11 @@ func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
 	}
 	var body ast.Node
 	for _, d := range file.Docs {
-		if d.Body == nil {
-			continue
+		if d.Body == nil || d.Body.Type() == ast.DirectiveType {
+			continue // the parser gives a directive as a document of its own
 		}
 		if body != nil {
-			return nil, errors.New("more than one document")
+			return nil, yamlFault(d.Body, "more than one document")
 		}
 		body = d.Body
 	}
@@ -64,21 +68,24 @@ func checkYAML(data []byte) error {
 	if len(data) > maxYAML {
 		return fmt.Errorf("%d bytes of YAML, and at most %d are read", len(data), maxYAML)
 	}
-	if !utf8.Valid(data) {
-		return errors.New("not UTF-8")
-	}
-	depth := 0
+	depth, copies, members := 0, 0, [maxIndent + 1]int{} // by column, of the blocks that are open
 	for number := 1; len(data) > 0; number++ {
-		line := data
-		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			line, data = data[:i], data[i+1:]
-		} else {
-			data = nil
+		line, rest := data, []byte(nil)
+		if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
+			line, rest = data[:i], data[i+1:]
+			if data[i] == '\r' {
+				rest = bytes.TrimPrefix(rest, []byte("\n"))
+			}
 		}
-		indent := 0
-		for indent < len(line) && (line[indent] == ' ' || line[indent] == '-' || line[indent] == '?' || line[indent] == '\t') {
-			indent++
+		data = rest
+		switch {
+		case !utf8.Valid(line):
+			return fmt.Errorf("line %d: not UTF-8", number)
+		case bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return fmt.Errorf("line %d: a control character", number)
 		}
+		indent := len(line) - len(bytes.TrimLeft(line, " "))
+		column := len(line) - len(bytes.TrimLeft(line, " -?\t"))
 		for _, b := range line {
 			switch b {
 			case '[', '{':
@@ -87,8 +94,18 @@ func checkYAML(data []byte) error {
 				depth = max(0, depth-1)
 			}
 		}
-		if depth > maxBrackets || indent > maxIndent || bytes.Count(line, []byte("!")) > maxIndent || bytes.Count(line, []byte("? ")) > maxIndent {
+		if depth > maxBrackets || column > maxIndent || bytes.Count(line, []byte("!")) > maxIndent || bytes.Count(line, []byte("? ")) > maxIndent {
 			return fmt.Errorf("line %d: nested too deep", number)
+		}
+		if column == len(line) {
+			continue
+		}
+		clear(members[indent+1:])
+		if bytes.ContainsAny(line, ":?") {
+			members[column]++
+		}
+		if copies += members[column]; copies > maxCopies {
+			return fmt.Errorf("line %d: too many members beside each other", number)
 		}
 	}
 	return nil
@@ -182,6 +199,11 @@ func (c *yamlReader) mapping(values []*ast.MappingValueNode, depth int) error {
 
 // key is a member's name: a text, or a number or the like as it is spelled.
 func (c *yamlReader) key(k ast.MapKeyNode) (string, error) {
+	if asked, ok := k.(*ast.MappingKeyNode); ok { // with a question mark before it
+		if inner, ok := asked.Value.(ast.MapKeyNode); ok {
+			k = inner
+		}
+	}
 	switch k := k.(type) {
 	case *ast.StringNode:
 		return k.Value, nil
@@ -233,6 +255,10 @@ func (c *yamlReader) tagged(n *ast.TagNode, depth int) error {
 func (c *yamlReader) scalar(n ast.Node) error {
 	switch n := n.(type) {
 	case *ast.StringNode:
+		if t := n.GetToken(); t.Type == token.StringType && longNumber().MatchString(t.Value) { // more digits than the parser takes
+			c.out.WriteString(strings.TrimPrefix(t.Value, "+"))
+			return nil
+		}
 		c.text(n.Value)
 	case *ast.LiteralNode:
 		c.text(n.Value.Value)
@@ -249,6 +275,11 @@ func (c *yamlReader) scalar(n ast.Node) error {
 	}
 	return nil
 }
+
+// longNumber is what every reader takes for a number, however long it is.
+var longNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
+})
 
 func (c *yamlReader) text(s string) {
 	quoted, _ := json.Marshal(s) //nolint:errcheck // a string never fails
