@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test torture lint demo bench install man golden clean
+.PHONY: build test torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -28,6 +28,10 @@ SEED  ?= 1
 KIND  ?=
 torture:
 	@PATH="$(path)" $(GO) run ./internal/torture/cmd -cases $(CASES) -seed $(SEED) -kind '$(KIND)'
+
+# Random documents of each of the five layouts, in and out: CASES of each, from SEED on.
+roundtrip:
+	@PATH="$(path)" CASES=$(CASES) SEED=$(SEED) $(GO) test ./internal/interop -run TestRandomDocuments -count 1 -timeout 60m
 
 # The linter is pinned in a module of its own, so that its dependencies are not ours.
 lint:
