@@ -268,7 +268,8 @@ type Manifest struct {
 	CurrentCheckpoint name.ID          `json:"current_checkpoint"`
 	RollbackHistory   []RollbackRecord `json:"rollback_history"`
 
-	Active bool `json:"active"` // in this worktree
+	Active   bool `json:"active"`   // in this worktree
+	Archived bool `json:"archived"` // its checkpoints are in one ref
 }
 
 // Removed is what `delete` and `session delete` answer.

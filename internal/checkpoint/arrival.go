@@ -14,8 +14,9 @@ import (
 
 // joined is a journal with its fold, made when it is needed.
 type joined struct {
-	log   *journal.Log
-	state *journal.State
+	log    *journal.Log
+	state  *journal.State
+	buried map[name.ID]bool // named by a tombstone, which may be void
 }
 
 func (j *joined) fold() *journal.State {
@@ -27,6 +28,25 @@ func (j *joined) fold() *journal.State {
 	}
 	return j.state
 }
+
+// tombs are the ids that any tombstone names. To know that there are none takes no fold.
+func (j *joined) tombs() map[name.ID]bool {
+	if j == nil || j.log == nil {
+		return nil
+	}
+	if j.buried == nil {
+		j.buried = map[name.ID]bool{}
+		for _, e := range j.log.Events() {
+			for _, t := range e.Tombstones {
+				j.buried[t.ID] = true
+			}
+		}
+	}
+	return j.buried
+}
+
+// dead reports whether a checkpoint is pruned.
+func (j *joined) dead(id name.ID) bool { return j.tombs()[id] && j.fold().Dead(id) }
 
 // arrival is a checkpoint that came from elsewhere and was looked at.
 type arrival struct {

@@ -73,6 +73,14 @@ func (s *Service) pack(ctx context.Context, req ExportRequest) (*parcel, error) 
 		p.listing.Add(r.Ref, r.OID)
 	}
 	p.listing.Keep(chosen)
+	for session, of := range p.listing.Sessions {
+		if of.Archive == "" {
+			continue
+		}
+		if of.Archived, err = s.store.CheckArchive(ctx, session, of.Archive); err != nil {
+			return nil, classify(err)
+		}
+	}
 	for _, session := range chosen {
 		if p.listing.Sessions[session] == nil {
 			return nil, s.unknownSession(ctx, session)
@@ -125,11 +133,13 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 		p.session[session] = j
 		add(name.JournalRef(session), of.Journal)
 		add(name.ArchiveRef(session), of.Archive)
-		for id, commit := range of.Checkpoints {
+		for id, commit := range of.Held() {
 			if st := j.fold(); st != nil && st.Dead(id) {
 				continue
 			}
-			add(name.CheckpointRef(session, id), commit)
+			if of.Checkpoints[id] != "" {
+				add(name.CheckpointRef(session, id), commit)
+			}
 			p.count++
 			if blob, err := p.s.store.RecordBlob(ctx, commit); err == nil {
 				notes[string(commit[:2])+"/"+string(commit[2:])] = git.Entry{Mode: git.ModeFile, OID: blob}

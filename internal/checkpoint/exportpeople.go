@@ -69,8 +69,9 @@ func (p *parcel) entries(session name.Session) []*journal.Entry {
 	if st == nil {
 		return nil
 	}
+	held := p.listing.Sessions[session].Held()
 	return slices.DeleteFunc(slices.Clone(st.Checkpoints), func(e *journal.Entry) bool {
-		return e.Dead || p.listing.Sessions[session].Checkpoints[e.Checkpoint] != e.Commit
+		return e.Dead || held[e.Checkpoint] != e.Commit
 	})
 }
 

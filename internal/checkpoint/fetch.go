@@ -95,7 +95,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	var q *remote.Quarantine
 	if len(want) > 0 {
 		var err error
-		if q, err = t.remote.Bring(ctx, want, t.s.now(), t.s.store.Random()); err != nil {
+		if q, err = t.remote.Bring(ctx, want, there, t.s.now(), t.s.store.Random()); err != nil {
 			return err
 		}
 		defer q.Close(ctx)
@@ -105,7 +105,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 		}
 	}
 	for _, session := range t.either(here, there) {
-		if err := t.unite(ctx, session, there.Session(session), q); err != nil {
+		if err := t.unite(ctx, session, here.Session(session), there.Session(session), q); err != nil {
 			return err
 		}
 		t.s.trace("united")
@@ -164,11 +164,15 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 			return nil, err
 		}
 	}
+	ours := here.Held()
 	if there.Journal != "" && there.Journal != here.Journal && (mine == nil || !mine.log.Contains(there.Journal)) {
 		want = append(want, name.JournalRef(session))
 	}
+	if t.wantsArchive(ctx, session, here, there) {
+		want = append(want, name.ArchiveRef(session))
+	}
 	for _, id := range slices.Sorted(maps.Keys(there.Checkpoints)) {
-		if here.Checkpoints[id] != "" {
+		if ours[id] != "" {
 			continue
 		}
 		if mine == nil && here.Journal != "" {
@@ -191,7 +195,7 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 }
 
 // unite joins one session; what is wrong with it stops none of the others.
-func (t *trip) unite(ctx context.Context, session name.Session, there *remote.Session, q *remote.Quarantine) error {
+func (t *trip) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
 	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
 	if q != nil {
 		if tip := q.Got[name.JournalRef(session)]; tip != "" {
@@ -202,7 +206,9 @@ func (t *trip) unite(ctx context.Context, session name.Session, there *remote.Se
 				u.came[id], u.there[id] = got, got
 			}
 		}
+		t.unpackArchive(ctx, session, there, q)
 	}
+	u.unfold(there, here.Held())
 	err := u.run(ctx)
 	if why := excuse(err); why != nil {
 		t.line("fetch", name.JournalRef(session), OutcomeRejected, why.Error())
@@ -219,12 +225,19 @@ func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error 
 			return err
 		}
 	}
-	var blobs []name.OID
+	var commits []name.OID
 	for ref, oid := range q.Got {
-		_, leaf, ok := name.SplitCheckpointRef(ref)
-		if _, err := name.ParseID(leaf); !ok || err != nil {
-			continue
+		session, leaf, ok := name.SplitCheckpointRef(ref)
+		if ok && leaf == "archive" {
+			if members, err := t.s.store.CheckArchive(ctx, session, oid); err == nil {
+				commits = slices.AppendSeq(commits, maps.Values(members))
+			}
+		} else if _, err := name.ParseID(leaf); ok && err == nil {
+			commits = append(commits, oid)
 		}
+	}
+	var blobs []name.OID
+	for _, oid := range commits {
 		m, err := t.s.store.RecordCommit(ctx, oid)
 		if err != nil {
 			continue // it is refused when it is looked at

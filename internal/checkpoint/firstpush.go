@@ -32,7 +32,7 @@ func (s *Service) FirstPushTo(ctx context.Context, req TravelRequest) (*FirstPus
 	f := &FirstPush{Remote: t.answer.Remote}
 	paths := map[string]bool{}
 	for _, session := range here.Names() {
-		for _, commit := range here.Sessions[session].Checkpoints {
+		for _, commit := range here.Sessions[session].Held() {
 			if f.Checkpoints++; f.Checkpoints > maxLooked {
 				f.AtLeast = true
 				continue

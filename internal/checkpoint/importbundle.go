@@ -62,7 +62,8 @@ func (s *Service) ImportBundle(ctx context.Context, file string) (*TravelAnswer,
 	}
 	for _, session := range came.Names() {
 		of := came.Sessions[session]
-		u := &union{t: t, session: session, tip: of.Journal, came: of.Checkpoints, there: maps.Clone(of.Checkpoints)}
+		u := &union{t: t, session: session, tip: of.Journal, came: maps.Clone(of.Checkpoints), there: maps.Clone(of.Checkpoints)}
+		u.unfold(of, nil)
 		if err := u.run(ctx); err != nil {
 			return t.answer, classify(err)
 		}
@@ -119,8 +120,16 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 				return invalid(fmt.Errorf("session %q has the journal of %q", session, j.fold().Session))
 			}
 		}
-		for _, id := range slices.Sorted(maps.Keys(of.Checkpoints)) {
-			a := t.inspect(ctx, session, id, of.Checkpoints[id])
+		if of.Archive != "" {
+			members, err := t.s.store.CheckArchive(ctx, session, of.Archive)
+			if err != nil {
+				return invalid(fmt.Errorf("session %q: %w", session, err))
+			}
+			of.Archived = members
+		}
+		held := of.Held()
+		for _, id := range slices.Sorted(maps.Keys(held)) {
+			a := t.inspect(ctx, session, id, held[id])
 			if a.err == nil {
 				a.err = a.agrees(j.fold())
 			}

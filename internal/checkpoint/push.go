@@ -92,12 +92,16 @@ type consignment struct {
 	folds  map[name.Session]*joined
 	notes  name.OID // the notes commit to send; empty: theirs is as good
 	there  *remote.Listing
+	here   *remote.Listing
 	landed map[name.Session]bool // sessions whose journal is there now
+
+	archives []remote.Update
+	archived map[name.Session]bool // sessions whose archive is there now
 }
 
 // pushOnce makes one plan and carries exactly it out.
 func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error {
-	c := &consignment{folds: map[name.Session]*joined{}, there: there, landed: map[name.Session]bool{}}
+	c := &consignment{folds: map[name.Session]*joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
 	q, err := t.bringJournals(ctx, here, there)
 	if err != nil {
 		return err
@@ -119,14 +123,54 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	if err := t.send(ctx, c); err != nil {
 		return err
 	}
-	return t.sendTags(ctx, c)
+	if err := t.sendFolds(ctx, c); err != nil {
+		return err
+	}
+	if err := t.sendTags(ctx, c); err != nil {
+		return err
+	}
+	t.settled = ""
+	if t.verdict() == nil && c.nothingToFetch() {
+		t.settled = "fetch " + here.Digest() + " " + there.Digest()
+	}
+	return nil
+}
+
+// nothingToFetch reports whether a fetch right now would find nothing to do: all that
+// the remote has is here, as the journal that both have tells.
+func (c *consignment) nothingToFetch() bool {
+	for session, there := range c.there.Sessions {
+		here, j := c.here.Session(session), c.folds[session]
+		if j == nil || here.Journal != there.Journal || there.Archive != here.Archive {
+			return false
+		}
+		held, named := here.Held(), map[name.ID]bool{}
+		for _, e := range j.log.Events() {
+			named[e.Checkpoint] = true
+		}
+		for id := range held {
+			if !named[id] || j.dead(id) {
+				return false
+			}
+		}
+		for id, oid := range there.Checkpoints {
+			if held[id] != oid {
+				return false
+			}
+		}
+	}
+	return len(c.there.Sessions) == len(c.here.Sessions)
 }
 
 // bringJournals fetches those journals of the remote that ours do not hold, and its
 // notes where they are not here.
 func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
 	var want []name.Ref
+	t.ours = map[name.Session]*joined{}
 	for _, session := range here.Names() {
+		if t.wantsArchiveRead(ctx, session, here.Session(session), there.Session(session)) {
+			want = append(want, name.ArchiveRef(session))
+		}
 		theirs := there.Session(session).Journal
 		if theirs == "" || theirs == here.Session(session).Journal {
 			continue
@@ -135,7 +179,7 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 		if err != nil && excuse(err) == nil {
 			return nil, err
 		}
-		if mine == nil || !mine.log.Contains(theirs) {
+		if t.ours[session] = mine; mine == nil || !mine.log.Contains(theirs) {
 			want = append(want, name.JournalRef(session))
 		}
 	}
@@ -147,7 +191,7 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 	if len(want) == 0 {
 		return nil, nil
 	}
-	return t.remote.Bring(ctx, want, t.s.now(), t.s.store.Random())
+	return t.remote.Bring(ctx, want, there, t.s.now(), t.s.store.Random())
 }
 
 // plan fixes the joined journal and the refs of one session.
@@ -156,9 +200,18 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 	if q != nil && q.Got[name.JournalRef(session)] != "" {
 		at.Journal = q.Got[name.JournalRef(session)]
 	}
-	mine, err := t.s.journalOf(ctx, session)
-	if err != nil {
-		return err
+	if q != nil {
+		t.unpackArchive(ctx, session, at, q)
+	}
+	mine := t.ours[session]
+	if mine == nil || mine.log.Tip().OID != here.Session(session).Journal {
+		var err error
+		if mine, err = t.s.journalOf(ctx, session); err != nil {
+			return err
+		}
+		if mine != nil && mine.log.Tip().OID != here.Session(session).Journal {
+			return errStale // it was written to since the refs were listed
+		}
 	}
 	j, send, err := t.join(ctx, session, mine, at.Journal)
 	if err != nil {
@@ -171,9 +224,16 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 	if j != nil {
 		c.folds[session] = j
 	}
-	p := remote.PlanPush(session, here.Session(session), at, tip, j.fold)
+	p := remote.PlanPush(session, here.Session(session), at, tip, j.dead)
 	for _, conflict := range p.Conflicts {
 		t.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
+	}
+	archive, err := t.archiveToSend(ctx, &p, at, j)
+	if err != nil {
+		return err
+	}
+	if archive != "" {
+		c.archives = append(c.archives, remote.Update{Ref: name.ArchiveRef(session), New: archive})
 	}
 	c.plans = append(c.plans, p)
 	return nil

@@ -143,7 +143,11 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 			}
 		case proof.RefForeign, proof.RefID:
 			if v.Sound {
-				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Commit, Old: v.Ref})
+				old := v.Ref
+				if w.p.Archived[v.ID] { // a ref of its own goes before the archive
+					old = ""
+				}
+				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Commit, Old: old})
 				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", v.Entry.Commit.Short(), v.Ref)
 				told = append(told, "ref")
 			}

@@ -49,21 +49,7 @@ func (t *trip) compare(ctx context.Context, session name.Session, here, there *r
 	if err != nil && excuse(err) == nil {
 		return r, err
 	}
-	st := mine.fold()
-	for id, oid := range here.Checkpoints {
-		switch other := there.Checkpoints[id]; {
-		case other == oid || st != nil && st.Dead(id):
-		case other == "":
-			r.ToPush++
-		default:
-			r.Conflicts = append(r.Conflicts, id)
-		}
-	}
-	for id := range there.Checkpoints {
-		if here.Checkpoints[id] == "" && (st == nil || !st.Dead(id)) {
-			r.ToFetch++
-		}
-	}
+	t.count(ctx, &r, here, there, mine)
 	r.State = t.stateOf(mine, here, there)
 	if r.State == "up-to-date" {
 		switch {
@@ -76,6 +62,32 @@ func (t *trip) compare(ctx context.Context, session name.Session, here, there *r
 		}
 	}
 	return r, nil
+}
+
+// count notes what would be pushed and fetched, and what has two values.
+func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *joined) {
+	session := r.Session
+	if there.Archive != "" && (there.Archive == here.Archive || t.s.exists(ctx, there.Archive)) {
+		t.readArchive(ctx, session, there) //nolint:errcheck // then it is not known what it holds
+	}
+	ours, theirs := here.Held(), there.Held()
+	for id, oid := range ours {
+		switch other := theirs[id]; {
+		case other == oid || mine.dead(id):
+		case other == "":
+			r.ToPush++
+		default:
+			r.Conflicts = append(r.Conflicts, id)
+		}
+	}
+	if there.Archive != "" && there.Archived == nil {
+		r.ToFetch++ // what it holds is not known before it is fetched
+	}
+	for id := range theirs {
+		if ours[id] == "" && !mine.dead(id) {
+			r.ToFetch++
+		}
+	}
 }
 
 // stateOf compares the journals, as far as the objects that are here tell.

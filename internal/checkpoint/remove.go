@@ -64,9 +64,9 @@ func (s *Service) onlyHeldBy(ctx context.Context, session name.Session, gone map
 	for _, c := range commits {
 		fmt.Fprintf(&in, "%s\n", c)
 	}
-	for _, r := range refs {
+	for _, r := range s.store.Held(ctx, refs) {
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
-		if ok && owner == session && gone[name.ID(leaf)] || r.Ref == name.NotesRef || strings.HasPrefix(string(r.Ref), name.TagRoot+string(session)+"/") {
+		if ok && owner == session && (gone[name.ID(leaf)] || leaf == "archive") || r.Ref == name.NotesRef || strings.HasPrefix(string(r.Ref), name.TagRoot+string(session)+"/") {
 			continue
 		}
 		fmt.Fprintf(&in, "^%s\n", r.OID)

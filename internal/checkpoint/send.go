@@ -51,6 +51,7 @@ func (t *trip) send(ctx context.Context, c *consignment) error {
 	if stale {
 		return errStale
 	}
+	creates = append(creates, c.archives...)
 	all := append(append(append([]remote.Update(nil), creates...), journals...), deletes...)
 	if c.notes != "" {
 		all = append(all, remote.Update{Ref: name.NotesRef, New: c.notes})
@@ -190,6 +191,11 @@ func (t *trip) landed(c *consignment, o remote.Outcome) {
 	switch {
 	case o.New == "":
 		outcome = OutcomeDeleted
+	case leaf == "archive":
+		c.archived[session] = true
+		if c.there.Session(session).Archive != "" {
+			outcome = OutcomeUpdated
+		}
 	case leaf == "journal":
 		c.landed[session] = true
 		if c.there.Session(session).Journal != "" {
@@ -199,6 +205,7 @@ func (t *trip) landed(c *consignment, o remote.Outcome) {
 		outcome = OutcomeUpdated
 	}
 	t.line("push", o.Ref, outcome, "")
+	c.there.Set(o.Ref, o.New)
 	if leaf == "journal" && t.tips != nil {
 		t.tips[session] = o.New
 	}
@@ -210,7 +217,7 @@ func (t *trip) pushed(ctx context.Context) error {
 		return err
 	}
 	t.memory.Pushed = true
-	return t.memory.synced(t.s, "")
+	return t.memory.synced(t.s, t.settled)
 }
 
 // sendTags sends the tags of the sessions, which are not moved where they are others

@@ -64,7 +64,7 @@ func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error)
 // buries reports whether a session has dead checkpoints, whose notes may be left.
 func (c *consignment) buries() bool {
 	for _, p := range c.plans {
-		if j := c.folds[p.Session]; p.Journal != "" && j != nil && len(j.fold().Tombstones) > 0 {
+		if j := c.folds[p.Session]; p.Journal != "" && len(j.tombs()) > 0 {
 			return true
 		}
 	}
@@ -83,11 +83,21 @@ func (c *consignment) about() string {
 	return strings.Join(words, ", ")
 }
 
-// noteEdits are the differences of the remote's notes from what they have to be.
-func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.OID) (map[string]git.Entry, error) {
-	alive, dead := map[name.OID]bool{}, map[name.OID]bool{}
+// fates are the checkpoint commits that the journals of the push name: those that are
+// not dead, and those that are.
+func (c *consignment) fates() (alive, dead map[name.OID]bool) {
+	alive, dead = map[name.OID]bool{}, map[name.OID]bool{}
 	for _, session := range slices.Sorted(maps.Keys(c.folds)) {
-		st := c.folds[session].fold()
+		j := c.folds[session]
+		if len(j.tombs()) == 0 { // nothing is dead, which takes no fold to know
+			for _, e := range j.log.Events() {
+				if e.Commit != "" && e.Checkpoint != "" {
+					alive[e.Commit] = true
+				}
+			}
+			continue
+		}
+		st := j.fold()
 		for _, e := range st.Checkpoints {
 			if e.Dead {
 				dead[e.Commit] = true
@@ -99,6 +109,12 @@ func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.
 			dead[tomb.Commit] = true
 		}
 	}
+	return alive, dead
+}
+
+// noteEdits are the differences of the remote's notes from what they have to be.
+func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.OID) (map[string]git.Entry, error) {
+	alive, dead := c.fates()
 	edits := map[string]git.Entry{}
 	changes, err := t.s.repo.DiffTrees(ctx, theirs, mine)
 	if err != nil {

@@ -285,6 +285,7 @@ func (s *Service) manifest(st *journal.State) *Manifest {
 	m := &Manifest{
 		Session: st.Session, Workflow: st.Workflow, Topic: st.Topic, Status: st.Status, Branch: name.Ref(st.Branch),
 		CreatedAt: Time{st.CreatedAt}, UpdatedAt: Time{st.UpdatedAt}, CurrentCheckpoint: st.Current, Active: active == st.Session,
+		Archived:    st.Archived != nil,
 		Checkpoints: []ManifestEntry{}, RollbackHistory: []RollbackRecord{},
 	}
 	if m.Status == "" {

@@ -76,6 +76,8 @@ type trip struct {
 	checked map[name.OID]arrival
 	tips    map[name.Session]name.OID // journals that the remote took
 	skipped map[name.Ref]name.OID     // not fetched, because it was dead here
+	ours    map[name.Session]*joined  // journals that a push has read
+	settled string                    // the state after a push that left nothing to fetch
 	tracked map[name.OID][]string     // journals as they were last seen, and at which remotes
 }
 
@@ -124,7 +126,7 @@ func (s *Service) remoteOf(request string) (*remote.Remote, error) {
 	if err != nil {
 		return nil, usage("`git config checkpoint.refPrefix refs/heads/checkpoints/` is one", "checkpoint.refPrefix: %v", err)
 	}
-	r := &remote.Remote{Repo: s.repo, Name: named, Mapping: mapping}
+	r := &remote.Remote{Repo: s.repo, Name: named, Mapping: mapping, Now: s.now, Random: s.store.Random}
 	if err := r.Check(); err != nil {
 		return nil, usage("", "%v", err)
 	}
@@ -148,6 +150,9 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 		l.Add(r.Ref, r.OID)
 	}
 	l.Keep(t.sessions)
+	for session, of := range l.Sessions {
+		t.readArchive(ctx, session, of) //nolint:errcheck // one that cannot be read holds nothing, and that was said
+	}
 	return l, nil
 }
 

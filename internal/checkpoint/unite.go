@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
 	"git-checkpoint/internal/store"
 )
 
@@ -20,6 +21,7 @@ type union struct {
 	tip     name.OID             // of their journal; empty: none came
 	came    map[name.ID]name.OID // checkpoints whose objects are here
 	there   map[name.ID]name.OID // all that they have
+	archive map[name.ID]name.OID // what among it is in their archive
 
 	// Of the last build.
 	before    name.OID
@@ -28,6 +30,21 @@ type union struct {
 	removed   []name.ID
 	conflicts []string
 	notTaken  []arrival
+	folded    int // how many went into the archive
+}
+
+// unfold takes in what their archive holds, which came with it; what is held here need
+// not be looked at again.
+func (u *union) unfold(there *remote.Session, here map[name.ID]name.OID) {
+	u.archive = there.Archived
+	for id, oid := range there.Archived {
+		if u.there[id] != "" {
+			continue
+		}
+		if u.there[id] = oid; here[id] != oid {
+			u.came[id] = oid
+		}
+	}
 }
 
 // run carries the union out and says what it did.
@@ -57,11 +74,13 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	if err != nil {
 		return change, err
 	}
-	held, err := u.held(ctx)
+	held, archived, err := u.t.s.store.HeldOf(ctx, u.session)
 	if err != nil {
 		return change, err
 	}
 	u.take(ctx, st, held, &change)
+	maps.DeleteFunc(change.Archive, func(id name.ID, _ name.OID) bool { return archived[id] })
+	u.folded = len(change.Archive)
 	u.adopt(ctx, st, held)
 	if st == nil || st.ReadOnly == "" {
 		all := slices.Clone(u.adopted)
@@ -116,23 +135,6 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	return change.Base.Fold(), nil
 }
 
-// held are the session's refs as they are now.
-func (u *union) held(ctx context.Context) (map[name.ID]name.OID, error) {
-	refs, err := u.t.s.repo.Refs(ctx, name.CheckpointRoot+string(u.session)+"/")
-	if err != nil {
-		return nil, err
-	}
-	held := map[name.ID]name.OID{}
-	for _, r := range refs {
-		if _, leaf, ok := name.SplitCheckpointRef(r.Ref); ok {
-			if id, err := name.ParseID(leaf); err == nil {
-				held[id] = r.OID
-			}
-		}
-	}
-	return held, nil
-}
-
 // take adds the refs that are missing here, not dead, and whose objects are valid.
 func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) {
 	for _, id := range slices.Sorted(maps.Keys(u.there)) {
@@ -144,6 +146,8 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 			if mine != commit {
 				u.conflicts = append(u.conflicts, string(id)+" "+mine.Short()+" "+commit.Short())
 				u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
+			} else if u.archive[id] == mine {
+				u.fold(change, id, mine)
 			}
 			continue
 		}
@@ -159,11 +163,24 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 			continue
 		}
 		u.created = append(u.created, a)
-		change.Create = append(change.Create, store.NewCheckpoint{ID: id, Commit: a.commit, RecordBlob: a.blob})
+		if u.archive[id] == a.commit {
+			u.fold(change, id, a.commit)
+			change.Notes = append(change.Notes, store.NewNote{Commit: a.commit, RecordBlob: a.blob})
+		} else {
+			change.Create = append(change.Create, store.NewCheckpoint{ID: id, Commit: a.commit, RecordBlob: a.blob})
+		}
 		if st == nil || st.Entry(id) == nil {
 			u.adopted = append(u.adopted, a)
 		}
 	}
+}
+
+// fold puts a checkpoint where their archive has it.
+func (u *union) fold(change *store.Change, id name.ID, commit name.OID) {
+	if change.Archive == nil {
+		change.Archive = map[name.ID]name.OID{}
+	}
+	change.Archive[id] = commit
 }
 
 // adopt finds refs that are here and that no event names, as a push that was cut off
@@ -206,6 +223,9 @@ func (u *union) tell(res store.Result) {
 	}
 	for _, id := range u.removed {
 		u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeDeleted, "it was pruned elsewhere")
+	}
+	if u.folded > 0 {
+		u.t.line("fetch", name.ArchiveRef(u.session), OutcomeUpdated, fmt.Sprintf("%d checkpoints are in it", u.folded))
 	}
 	if res.Tip != u.before {
 		outcome := OutcomeUpdated

@@ -9,12 +9,13 @@ import (
 
 // SessionCmd is session and its commands.
 type SessionCmd struct {
-	Start  SessionStartCmd  `cmd:"" help:"Start a session and make it active here."`
-	List   SessionListCmd   `cmd:"" help:"List the sessions."`
-	Show   SessionShowCmd   `cmd:"" help:"Show a session: its checkpoints and rollbacks."`
-	Switch SessionSwitchCmd `cmd:"" help:"Make another session active in this worktree."`
-	Close  SessionCloseCmd  `cmd:"" help:"End a session."`
-	Delete SessionDeleteCmd `cmd:"" help:"Delete all checkpoints of a session; its history stays."`
+	Start   SessionStartCmd   `cmd:"" help:"Start a session and make it active here."`
+	List    SessionListCmd    `cmd:"" help:"List the sessions."`
+	Show    SessionShowCmd    `cmd:"" help:"Show a session: its checkpoints and rollbacks."`
+	Switch  SessionSwitchCmd  `cmd:"" help:"Make another session active in this worktree."`
+	Close   SessionCloseCmd   `cmd:"" help:"End a session."`
+	Archive SessionArchiveCmd `cmd:"" help:"Fold the refs of a closed session into one."`
+	Delete  SessionDeleteCmd  `cmd:"" help:"Delete all checkpoints of a session; its history stays."`
 }
 
 // Help is the detail of session.
@@ -149,6 +150,30 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		return app.changed(closed, "Session closed as "+c.Status+": %s")
+	})
+}
+
+// SessionArchiveCmd is session archive.
+type SessionArchiveCmd struct {
+	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of session archive.
+func (*SessionArchiveCmd) Help() string {
+	return `
+Every push to a remote reads the names of all refs there. A session that is closed does not need one for each checkpoint: one commit holds them all, ` + "`refs/checkpoints/<session>/archive`" + `, and ` + "`list`, `show`, `diff`, `rollback`" + ` work as before. The next push does the same at the remote. A checkpoint that is made later has a ref of its own, until the session is archived again.`
+}
+
+// Run archives a session.
+func (c *SessionArchiveCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		archived, err := s.ArchiveSession(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return app.changed(archived, "Session archived: %s")
 	})
 }
 

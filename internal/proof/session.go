@@ -15,9 +15,10 @@ import (
 // checkpoint is looked at.
 type Session struct {
 	Name     name.Session
-	Chain    *Chain         // nil without a journal
-	State    *journal.State // nil when the journal cannot be folded
-	Refs     map[name.ID]name.OID
+	Chain    *Chain               // nil without a journal
+	State    *journal.State       // nil when the journal cannot be folded
+	Refs     map[name.ID]name.OID // and what the archive holds
+	Archived map[name.ID]bool     // those among them that have no ref of their own
 	Tags     map[name.Ref]name.OID
 	Notes    *Notes
 	Lost     []name.OID // tips that the journal had and has no more
@@ -32,14 +33,18 @@ type Session struct {
 // Open reads a session. Notes are those of ReadNotes. A session of which there is
 // nothing at all, and was nothing, is store.ErrNoSession.
 func Open(ctx context.Context, s *store.Store, session name.Session, notes *Notes) (*Session, error) {
-	p := &Session{Name: session, Refs: map[name.ID]name.OID{}, Tags: map[name.Ref]name.OID{}, Notes: notes, store: s}
+	p := &Session{Name: session, Refs: map[name.ID]name.OID{}, Archived: map[name.ID]bool{}, Tags: map[name.Ref]name.OID{}, Notes: notes, store: s}
 	seen := s.Seen(session) // before the tip: what comes later may be written meanwhile
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/", name.TagRoot+string(session)+"/")
 	if err != nil {
 		return nil, err
 	}
 	var tip name.OID
+	own := map[name.Ref]bool{}
 	for _, r := range refs {
+		own[r.Ref] = true
+	}
+	for _, r := range s.Held(ctx, refs) {
 		if store.IsTag(session, r.Ref) {
 			p.Tags[r.Ref] = r.OID
 		}
@@ -50,7 +55,7 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 		if r.Ref == name.JournalRef(session) {
 			tip = r.OID
 		} else if id, err := name.ParseID(leaf); err == nil {
-			p.Refs[id] = r.OID
+			p.Refs[id], p.Archived[id] = r.OID, !own[r.Ref]
 		}
 	}
 	if tip == "" {

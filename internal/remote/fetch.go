@@ -28,12 +28,36 @@ type Quarantine struct {
 var hardened = []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.fsck.hasDotgit=error",
 	"fetch.fsck.hasDotdot=error", "fetch.fsck.hasDot=error", "fetch.fsck.fullPathname=error", "fetch.fsck.emptyName=error"}
 
+// explicit is how many refs are asked for by name. git looks through all refs of the
+// remote for each of them, so that of more a pattern is cheaper.
+const explicit = 64
+
 // Bring fetches refs, called by our names, into a quarantine. random makes its name.
-func (r *Remote) Bring(ctx context.Context, refs []name.Ref, now time.Time, random uint32) (*Quarantine, error) {
+// there is the listing that they are from; of a session of which most is wanted, all may
+// come.
+func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now time.Time, random uint32) (*Quarantine, error) {
 	room := fmt.Sprintf("%s%x-%08x/", IncomingRoot, now.Unix(), random)
+	wanted := map[name.Session]int{}
+	for _, ref := range refs {
+		if session, _, ok := name.SplitCheckpointRef(ref); ok {
+			wanted[session]++
+		}
+	}
+	whole := map[name.Session]bool{}
+	for session, n := range wanted {
+		whole[session] = n > explicit && n > len(there.Session(session).Checkpoints)/2
+	}
 	var in strings.Builder
+	asked := map[name.Session]bool{}
 	for i, ref := range refs {
-		fmt.Fprintf(&in, "%s:%s%d\n", r.Mapping.There(ref), room, i)
+		session, _, _ := name.SplitCheckpointRef(ref)
+		switch all := name.Ref(name.CheckpointRoot + string(session) + "/*"); {
+		case !whole[session]:
+			fmt.Fprintf(&in, "%s:%s%d\n", r.Mapping.There(ref), room, i)
+		case !asked[session]:
+			asked[session] = true
+			fmt.Fprintf(&in, "%s:%s%s/*\n", r.Mapping.There(all), room, session)
+		}
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--no-prune", "--no-show-forced-updates", "--refmap=", "--stdin", "--", r.Name}
@@ -45,8 +69,11 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, now time.Time, rand
 	}
 	for _, c := range came {
 		q.refs = append(q.refs, git.Update{Ref: c.Ref, Old: c.OID})
-		if i, convErr := strconv.Atoi(strings.TrimPrefix(string(c.Ref), room)); convErr == nil && i < len(refs) {
+		leaf := strings.TrimPrefix(string(c.Ref), room)
+		if i, convErr := strconv.Atoi(leaf); convErr == nil && i < len(refs) {
 			q.Got[refs[i]] = c.OID
+		} else if strings.Contains(leaf, "/") {
+			q.Got[name.Ref(name.CheckpointRoot+leaf)] = c.OID
 		}
 	}
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +24,18 @@ type Listing struct {
 // Session is one session's refs in some repository.
 type Session struct {
 	Journal, Archive name.OID
-	Checkpoints      map[name.ID]name.OID
+	Checkpoints      map[name.ID]name.OID // that have a ref of their own
+	Archived         map[name.ID]name.OID // that the archive holds, as far as that was read
+}
+
+// Held are the checkpoints that are there, by a ref or in the archive.
+func (s *Session) Held() map[name.ID]name.OID {
+	if len(s.Archived) == 0 {
+		return s.Checkpoints
+	}
+	all := maps.Clone(s.Archived)
+	maps.Copy(all, s.Checkpoints)
+	return all
 }
 
 // maxListing bounds what a remote may answer: a few hundred thousand refs.
@@ -104,6 +117,24 @@ func (l *Listing) Add(ref name.Ref, oid name.OID) {
 	}
 }
 
+// Set notes what a push did to one ref; an empty oid: it is gone.
+func (l *Listing) Set(ref name.Ref, oid name.OID) {
+	if oid != "" {
+		l.Add(ref, oid)
+		return
+	}
+	session, leaf, ok := name.SplitCheckpointRef(ref)
+	if s := l.Sessions[session]; ok && s != nil {
+		delete(s.Checkpoints, name.ID(leaf))
+		if leaf == "archive" {
+			s.Archive, s.Archived = "", nil
+		}
+		if len(s.Checkpoints) == 0 && s.Journal == "" && s.Archive == "" {
+			delete(l.Sessions, session)
+		}
+	}
+}
+
 // Keep leaves only the sessions that are named; none named: all.
 func (l *Listing) Keep(sessions []name.Session) {
 	if len(sessions) == 0 {
@@ -136,15 +167,15 @@ func (l *Listing) Names() []name.Session {
 
 // Digest is the same for listings that are the same.
 func (l *Listing) Digest() string {
-	var lines []string
-	for s, of := range l.Sessions {
-		lines = append(lines, string(s)+" journal "+string(of.Journal), string(s)+" archive "+string(of.Archive))
-		for id, oid := range of.Checkpoints {
-			lines = append(lines, string(s)+" "+string(id)+" "+string(oid))
+	h := sha256.New()
+	for _, session := range l.Names() {
+		of := l.Sessions[session]
+		fmt.Fprintf(h, "%s journal %s archive %s\n", session, of.Journal, of.Archive)
+		for _, id := range slices.Sorted(maps.Keys(of.Checkpoints)) {
+			io.WriteString(h, string(id)+" "+string(of.Checkpoints[id])+"\n") //nolint:errcheck // a hash takes everything
 		}
 	}
-	slices.Sort(lines)
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, "\n")+"\n"+string(l.Notes))))
+	return fmt.Sprintf("%x", h.Sum([]byte(l.Notes)))
 }
 
 // bounded is a buffer that takes no more than a listing may have.

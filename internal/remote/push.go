@@ -60,10 +60,14 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	args = append(args, "--", r.Name)
 	byName := make(map[name.Ref]Update, len(updates))
 	for _, u := range updates {
-		there := r.Mapping.There(u.Ref)
-		byName[there] = u
-		args = append(args, string(u.New)+":"+string(there))
+		byName[r.Mapping.There(u.Ref)] = u
 	}
+	specs, staged, err := r.specs(ctx, updates)
+	if err != nil {
+		return nil, err
+	}
+	defer staged.Close(ctx)
+	args = append(args, specs...)
 	res, err := r.run(ctx, "push to", git.Cmd{Args: args})
 	outcomes := parsePorcelain(string(res.Stdout), byName)
 	var said *Error
@@ -76,6 +80,36 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 		return outcomes, nil
 	}
 	return nil, err
+}
+
+// specs are the refspecs of a push. git compares each that it is given by name with all
+// refs of the remote: many checkpoints are put beside each other here, and sent by one
+// pattern.
+func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quarantine, error) {
+	var specs []string
+	var many []Update
+	for _, u := range updates {
+		if session, leaf, ok := name.SplitCheckpointRef(u.Ref); ok && u.New != "" && session != "" && leaf != "" && len(updates) > explicit {
+			many = append(many, u)
+			continue
+		}
+		specs = append(specs, string(u.New)+":"+string(r.Mapping.There(u.Ref)))
+	}
+	if len(many) == 0 {
+		return specs, nil, nil
+	}
+	room := fmt.Sprintf("%s%x-%08x-out/", IncomingRoot, r.Now().Unix(), r.Random())
+	staged := &Quarantine{repo: r.Repo}
+	var write []git.Update
+	for _, u := range many {
+		ref := name.Ref(room + strings.TrimPrefix(string(u.Ref), name.CheckpointRoot))
+		write = append(write, git.Update{Ref: ref, New: u.New})
+		staged.refs = append(staged.refs, git.Update{Ref: ref, Old: u.New})
+	}
+	if err := r.Repo.UpdateRefs(ctx, write); err != nil {
+		return nil, nil, err
+	}
+	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil
 }
 
 // judged reports whether the remote has said no to something: then git's exit code

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -34,6 +35,8 @@ type Remote struct {
 	Name    string
 	Mapping Mapping
 	Asking  Asking
+	Now     func() time.Time
+	Random  func() uint32
 }
 
 // Check refuses a name that git would take for something else.

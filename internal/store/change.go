@@ -28,15 +28,17 @@ type Change struct {
 
 	Create []NewCheckpoint
 	Remove []Removal
-	Notes  []NewNote // beside those of Create and Remove
-	Tags   TagPolicy
+	// Archive puts checkpoints into the session's archive, in the place of their refs.
+	Archive map[name.ID]name.OID
+	Notes   []NewNote // beside those of Create and Remove
+	Tags    TagPolicy
 
 	Verify []name.OID // objects that must exist once the refs are written
 }
 
 // empty reports whether there is nothing to write.
 func (c *Change) empty() bool {
-	return c.Base == nil && len(c.Events)+len(c.Create)+len(c.Remove)+len(c.Notes) == 0 && c.Tags != TagsRebuilt
+	return c.Base == nil && len(c.Events)+len(c.Create)+len(c.Remove)+len(c.Archive)+len(c.Notes) == 0 && c.Tags != TagsRebuilt
 }
 
 // check refuses what no repository could hold, before anything is written.
@@ -49,6 +51,14 @@ func (c *Change) check() error {
 			if _, err := name.ParseOID(string(oid)); err != nil {
 				return fmt.Errorf("checkpoint %s: %w", n.ID, err)
 			}
+		}
+	}
+	for id, oid := range c.Archive {
+		if _, err := name.ParseID(string(id)); err != nil {
+			return err
+		}
+		if _, err := name.ParseOID(string(oid)); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", id, err)
 		}
 	}
 	for _, r := range c.Remove {

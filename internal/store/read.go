@@ -11,10 +11,10 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Checkpoint is the commit that a checkpoint's ref names, whether or not the
-// commit can be read.
+// Checkpoint is the commit that a checkpoint's ref names, or the session's archive,
+// whether or not the commit can be read.
 func (s *Store) Checkpoint(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
-	oid, err := s.resolve(ctx, name.CheckpointRef(session, id))
+	oid, err := s.resolveHeld(ctx, session, id)
 	if err == nil && oid == "" {
 		err = fmt.Errorf("checkpoint %s of session %q: %w", id, session, ErrNoCheckpoint)
 	}

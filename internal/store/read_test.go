@@ -290,7 +290,7 @@ func TestSessions(t *testing.T) {
 	if err != nil || len(got) != 3 || len(odd) != len(strays) {
 		t.Fatalf("%+v %+v %v", got, odd, err)
 	}
-	for i, want := range []SessionInfo{{"one", got[0].JournalOID, 1}, {"three", "", 1}, {"two", got[2].JournalOID, 2}} {
+	for i, want := range []SessionInfo{{"one", got[0].JournalOID, name.OID(head), 1}, {"three", "", "", 1}, {"two", got[2].JournalOID, "", 2}} {
 		if got[i] != want {
 			t.Errorf("%+v", got[i])
 		}

@@ -13,6 +13,7 @@ import (
 type SessionInfo struct {
 	Session     name.Session
 	JournalOID  name.OID // empty: a session without a journal, as a cut-off push leaves it
+	ArchiveOID  name.OID // empty: none was archived
 	Checkpoints int
 }
 
@@ -22,8 +23,8 @@ const (
 	leafArchive = "archive"
 )
 
-// Sessions lists all sessions by name, from refs only, so that no damaged object
-// stops it. Refs below refs/checkpoints/ that are outside the grammar are strays.
+// Sessions lists all sessions by name, from refs and archives only, so that no damaged
+// object stops it. Refs below refs/checkpoints/ that are outside the grammar are strays.
 func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []git.RefValue, err error) {
 	refs, err := s.AllRefs(ctx)
 	if err != nil {
@@ -45,14 +46,43 @@ func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []
 			info.Checkpoints++
 		case leaf == leafJournal:
 			info.JournalOID = r.OID
+		default:
+			info.ArchiveOID = r.OID
 		}
 	}
 	return sessions, strays, nil
 }
 
-// AllRefs lists every ref below refs/checkpoints/, sorted by name.
+// AllRefs lists every ref below refs/checkpoints/, sorted by name, and what archives
+// hold as if it had refs.
 func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
-	return s.Repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return nil, err
+	}
+	return s.Held(ctx, refs), nil
+}
+
+// HeldOf gives the commits of a session's checkpoints that are here, and which of them
+// are in its archive alone.
+func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name.ID]name.OID, archived map[name.ID]bool, err error) {
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+	if err != nil {
+		return nil, nil, err
+	}
+	held, archived = map[name.ID]name.OID{}, map[name.ID]bool{}
+	own := make(map[name.Ref]bool, len(refs))
+	for _, r := range refs {
+		own[r.Ref] = true
+	}
+	for _, r := range s.Held(ctx, refs) {
+		if _, leaf, ok := name.SplitCheckpointRef(r.Ref); ok {
+			if id, err := name.ParseID(leaf); err == nil {
+				held[id], archived[id] = r.OID, !own[r.Ref]
+			}
+		}
+	}
+	return held, archived, nil
 }
 
 // CheckTwin refuses a new session that differs from another in case only.

@@ -33,7 +33,8 @@ type Store struct {
 	mu   sync.Mutex
 	kept map[name.Session]*cache // journals that were read, while nobody uses them
 
-	written map[name.Session]bool // by transactions of this Store
+	written  map[name.Session]bool             // by transactions of this Store
+	archives map[name.OID]map[name.ID]name.OID // archives that were read
 }
 
 // Options are what a Store needs from outside; only Repo has no default.
@@ -55,7 +56,7 @@ const (
 // New opens the store of a repository. It reads nothing yet.
 func New(o Options) *Store {
 	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, Tries: o.Tries, Patience: o.Patience,
-		kept: map[name.Session]*cache{}}
+		kept: map[name.Session]*cache{}, archives: map[name.OID]map[name.ID]name.OID{}}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -32,7 +34,12 @@ func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary,
 		}
 		return s.summariesOneByOne(ctx, prefix)
 	}
-	out := make([]Summary, 0, len(refs))
+	out, err := s.archived(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	single := len(out) == 0
+	out = slices.Grow(out, len(refs))
 	for _, r := range refs {
 		sum, ok := begin(r)
 		if !ok {
@@ -46,6 +53,10 @@ func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary,
 		}
 		out = append(out, sum)
 	}
+	if single {
+		return out, nil
+	}
+	slices.SortFunc(out, func(a, b Summary) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return out, nil
 }
 
@@ -55,6 +66,23 @@ func (s *Store) summariesOneByOne(ctx context.Context, prefix string) ([]Summary
 	if err != nil {
 		return nil, err
 	}
+	return s.readOneByOne(ctx, s.Held(ctx, refs))
+}
+
+// archived reads those checkpoints that only an archive holds.
+func (s *Store) archived(ctx context.Context, refs []git.RefValue) ([]Summary, error) {
+	own := make(map[name.Ref]bool, len(refs))
+	for _, r := range refs {
+		own[r.Ref] = true
+	}
+	held := s.Held(ctx, refs)
+	if len(held) == len(refs) {
+		return nil, nil
+	}
+	return s.readOneByOne(ctx, slices.DeleteFunc(held, func(r git.RefValue) bool { return own[r.Ref] }))
+}
+
+func (s *Store) readOneByOne(ctx context.Context, refs []git.RefValue) ([]Summary, error) {
 	var out []Summary
 	var specs []string
 	for _, r := range refs {
@@ -62,7 +90,7 @@ func (s *Store) summariesOneByOne(ctx context.Context, prefix string) ([]Summary
 			out, specs = append(out, sum), append(specs, string(r.OID))
 		}
 	}
-	err = s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
+	err := s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Type != "commit" {
 			err = fmt.Errorf("it is a %s", o.Type)
 		}

@@ -270,7 +270,7 @@ func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 		oid := d.held[ref]
 		if oid == "" && !d.whole {
 			var err error
-			if oid, err = d.store.resolve(ctx, ref); err != nil {
+			if oid, err = d.store.resolveHeld(ctx, d.session, e.Checkpoint); err != nil {
 				return "", err
 			}
 		}

@@ -112,7 +112,9 @@ type attempt struct {
 	written map[name.OID]object // by this attempt
 	updates []git.Update
 
-	listed   map[name.Ref]name.OID // by list
+	listed   map[name.Ref]name.OID // by list; what an archive holds as if it had refs
+	virtual  map[name.Ref]bool     // those among them that are only in the archive
+	members  map[name.ID]name.OID  // of the archive
 	removals []Removal             // each once, with the commit as far as it is known
 }
 
@@ -151,6 +153,9 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 		return err
 	}
 	if err := a.writeJournal(ctx); err != nil {
+		return err
+	}
+	if err := a.writeArchive(ctx); err != nil {
 		return err
 	}
 	if err := a.writeNotes(ctx); err != nil {
@@ -223,13 +228,29 @@ func (a *attempt) list(ctx context.Context) (map[name.Ref]name.OID, error) {
 	for _, r := range refs {
 		a.listed[r.Ref] = r.OID
 	}
+	archive := a.listed[name.ArchiveRef(a.session)]
+	if archive == "" {
+		return a.listed, nil
+	}
+	if a.members, err = a.store.Members(ctx, archive); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		a.result.Warnings = append(a.result.Warnings, err.Error())
+	}
+	a.virtual = map[name.Ref]bool{}
+	for id, oid := range a.members {
+		if ref := name.CheckpointRef(a.session, id); a.listed[ref] == "" {
+			a.listed[ref], a.virtual[ref] = oid, true
+		}
+	}
 	return a.listed, nil
 }
 
 // settleRemovals finds out what each ref that is removed names. One that is gone
 // already, or named twice, must not stop the others.
 func (a *attempt) settleRemovals(ctx context.Context) error {
-	if len(a.change.Remove) == 0 {
+	if len(a.change.Remove)+len(a.change.Archive) == 0 {
 		return nil
 	}
 	held, err := a.list(ctx)
@@ -258,7 +279,7 @@ func (a *attempt) settleRemovals(ctx context.Context) error {
 func (a *attempt) remove() {
 	for _, r := range a.removals {
 		ref := name.CheckpointRef(a.session, r.ID)
-		if have := a.listed[ref]; have != "" {
+		if have := a.listed[ref]; have != "" && !a.virtual[ref] {
 			a.updates = append(a.updates, git.Update{Ref: ref, Old: have})
 		}
 	}
@@ -282,6 +303,9 @@ func (a *attempt) verify(ctx context.Context) error {
 	}
 	for _, c := range a.change.Create {
 		need = append(need, c.Commit, c.RecordBlob)
+	}
+	for _, oid := range a.change.Archive {
+		need = append(need, oid)
 	}
 	need = append(need, a.change.Verify...)
 	if len(need) == 0 {

@@ -1,0 +1,299 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// An archive is one commit that holds many checkpoints in the place of a ref for each.
+// The checkpoint commits are its parents, and its tree has a list of their ids. A remote
+// that has an archive already gets one on top of it, which is a fast-forward: then that
+// is a parent too.
+
+const (
+	archiveList = "checkpoints"
+	// maxArchived and maxChain bound what an archive from elsewhere may be.
+	maxArchived = 1 << 20
+	maxChain    = 64
+)
+
+func archiveMessage(session name.Session) string {
+	return "archive of session " + string(session) + "\n\nCheckpoint-Archive: 1\n"
+}
+
+// Members lists what an archive holds, as its list tells.
+func (s *Store) Members(ctx context.Context, archive name.OID) (map[name.ID]name.OID, error) {
+	s.mu.Lock()
+	known := s.archives[archive]
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	c, err := s.commit(ctx, "archive", archive)
+	if err != nil {
+		return nil, err
+	}
+	e, ok, err := s.Repo.Lookup(ctx, c.Tree, archiveList)
+	if err == nil && (!ok || e.Mode != git.ModeFile) {
+		err = errors.New("it has no list of " + archiveList)
+	}
+	if err != nil {
+		return nil, damaged(ctx, "archive", archive, err)
+	}
+	const lineLimit = 160 // longer than an id, a space, and the longest object id
+	list, err := s.blob(ctx, "archive", e.OID, maxArchived*lineLimit)
+	if err != nil {
+		return nil, err
+	}
+	members, err := parseMembers(list)
+	if err != nil {
+		return nil, damaged(ctx, "archive", archive, err)
+	}
+	s.mu.Lock()
+	s.archives[archive] = members
+	s.mu.Unlock()
+	return members, nil
+}
+
+func parseMembers(list []byte) (map[name.ID]name.OID, error) {
+	members := map[name.ID]name.OID{}
+	for line := range strings.Lines(string(list)) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		id, err := name.ParseID(word)
+		if err != nil {
+			return nil, err
+		}
+		oid, err := name.ParseOID(rest)
+		if err != nil {
+			return nil, err
+		}
+		if members[id] != "" {
+			return nil, fmt.Errorf("it lists %s twice", id)
+		}
+		if members[id] = oid; len(members) > maxArchived {
+			return nil, fmt.Errorf("it lists more than %d checkpoints", maxArchived)
+		}
+	}
+	return members, nil
+}
+
+// CheckArchive refuses an archive whose list is not what its parents are: somebody would
+// hold other commits by it, or not those that it lists.
+func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive name.OID) (map[name.ID]name.OID, error) {
+	members, err := s.Members(ctx, archive)
+	if err != nil {
+		return nil, err
+	}
+	listed, reached := map[name.OID]bool{}, map[name.OID]bool{}
+	for _, oid := range members {
+		listed[oid] = true
+	}
+	next, seen := []name.OID{archive}, map[name.OID]bool{archive: true}
+	for len(next) > 0 {
+		c, err := s.commit(ctx, "archive", next[0])
+		if err != nil {
+			return nil, err
+		}
+		if next = next[1:]; c.Message != archiveMessage(session) {
+			return nil, &DamagedError{What: "archive", OID: c.OID, Err: fmt.Errorf("it is none of session %q", session)}
+		}
+		for _, p := range c.Parents {
+			if listed[p] {
+				reached[p] = true
+			} else if !seen[p] {
+				seen[p] = true
+				next = append(next, p)
+			}
+		}
+		if len(seen) > maxChain {
+			return nil, &DamagedError{What: "archive", OID: archive, Err: fmt.Errorf("it goes on from more than %d others", maxChain)}
+		}
+	}
+	if len(reached) < len(listed) {
+		return nil, &DamagedError{What: "archive", OID: archive, Err: errors.New("it lists checkpoints that it does not hold")}
+	}
+	return members, nil
+}
+
+// ArchiveOnto writes an archive of members in the order and at the time of the journal,
+// so that two clones write the same one. base is an archive to go on from; empty: none.
+func (s *Store) ArchiveOnto(ctx context.Context, session name.Session, base name.OID, members map[name.ID]name.OID, order []Named) (name.OID, error) {
+	a := &attempt{store: s, session: session, written: map[name.OID]object{}}
+	return a.archiveCommit(ctx, base, members, order)
+}
+
+// Named is a checkpoint in the order of the journal, and when it was named.
+type Named struct {
+	ID name.ID
+	At time.Time
+}
+
+func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[name.ID]name.OID, order []Named) (name.OID, error) {
+	c := git.Commit{Message: archiveMessage(a.session)}
+	if base != "" {
+		c.Parents = []name.OID{base}
+	}
+	held := map[name.OID]bool{}
+	if base != "" {
+		had, err := a.store.Members(ctx, base)
+		if err != nil {
+			return "", err
+		}
+		for _, oid := range had {
+			held[oid] = true
+		}
+	}
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: time.Unix(0, 0).UTC()}
+	var list bytes.Buffer
+	add := func(id name.ID) {
+		oid := members[id]
+		fmt.Fprintf(&list, "%s %s\n", id, oid)
+		if !held[oid] {
+			held[oid] = true
+			c.Parents = append(c.Parents, oid)
+		}
+	}
+	done := map[name.ID]bool{}
+	for _, n := range order {
+		if members[n.ID] != "" && !done[n.ID] {
+			done[n.ID] = true
+			add(n.ID)
+			if n.At.After(by.When) {
+				by.When = n.At.UTC().Truncate(time.Second)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(members)) {
+		if !done[id] {
+			add(id)
+		}
+	}
+	blob, err := a.write(ctx, "blob", list.Bytes())
+	if err != nil {
+		return "", err
+	}
+	tree, err := git.EncodeTree([]git.Entry{{Name: archiveList, Mode: git.ModeFile, OID: blob}})
+	if err != nil {
+		return "", err
+	}
+	if c.Tree, err = a.write(ctx, "tree", tree); err != nil {
+		return "", err
+	}
+	c.Author, c.Committer = by, by
+	return a.write(ctx, "commit", c.Encode())
+}
+
+// writeArchive folds what the change archives into the session's archive, takes what is
+// removed out of it, and drops the refs that it stands for.
+func (a *attempt) writeArchive(ctx context.Context) error {
+	members := map[name.ID]name.OID{}
+	maps.Copy(members, a.members)
+	for _, r := range a.removals {
+		delete(members, r.ID)
+	}
+	for id, oid := range a.change.Archive {
+		if have := a.listed[name.CheckpointRef(a.session, id)]; have == "" || have == oid {
+			members[id] = oid
+		}
+	}
+	if a.listed == nil || maps.Equal(members, a.members) && !a.doubled(members) {
+		return nil
+	}
+	ref := name.ArchiveRef(a.session)
+	archive := a.listed[ref]
+	if !maps.Equal(members, a.members) {
+		next := name.OID("")
+		if len(members) > 0 {
+			var order []Named
+			if st := a.result.State; st != nil {
+				for _, e := range st.Checkpoints {
+					order = append(order, Named{e.Checkpoint, e.Time})
+				}
+			}
+			var err error
+			if next, err = a.archiveCommit(ctx, "", members, order); err != nil {
+				return err
+			}
+		}
+		if next != archive {
+			a.updates = append(a.updates, git.Update{Ref: ref, New: next, Old: archive})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(members)) {
+		single := name.CheckpointRef(a.session, id)
+		if a.listed[single] == members[id] && !a.virtual[single] {
+			a.updates = append(a.updates, git.Update{Ref: single, Old: members[id]})
+		}
+	}
+	return nil
+}
+
+// doubled reports whether a member has a ref of its own, too.
+func (a *attempt) doubled(members map[name.ID]name.OID) bool {
+	for id, oid := range members {
+		if single := name.CheckpointRef(a.session, id); a.listed[single] == oid && !a.virtual[single] {
+			return true
+		}
+	}
+	return false
+}
+
+// Held adds to refs those that an archive among them stands for. An archive that cannot
+// be read stands for nothing; a ref of its own goes before one in an archive.
+func (s *Store) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
+	var own map[name.Ref]bool
+	out := refs
+	for _, r := range refs {
+		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		if !ok || leaf != leafArchive {
+			continue
+		}
+		if own == nil {
+			own = map[name.Ref]bool{}
+			for _, r := range refs {
+				own[r.Ref] = true
+			}
+			out = slices.Clone(refs)
+		}
+		members, err := s.Members(ctx, r.OID)
+		if err != nil {
+			s.Warn(err.Error())
+			continue
+		}
+		for id, oid := range members {
+			if ref := name.CheckpointRef(session, id); !own[ref] {
+				out = append(out, git.RefValue{Ref: ref, OID: oid})
+			}
+		}
+	}
+	if own != nil {
+		slices.SortFunc(out, func(a, b git.RefValue) int { return strings.Compare(string(a.Ref), string(b.Ref)) })
+	}
+	return out
+}
+
+// resolveHeld is what a checkpoint's ref, or else the session's archive, says of it.
+func (s *Store) resolveHeld(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
+	refs, err := s.Repo.Batch().ResolveAll(ctx, name.CheckpointRef(session, id), name.ArchiveRef(session))
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", id, err)
+	}
+	archive := refs[name.ArchiveRef(session)]
+	if oid := refs[name.CheckpointRef(session, id)]; oid != "" || archive == "" {
+		return oid, nil
+	}
+	members, err := s.Members(ctx, archive)
+	if err != nil {
+		return "", err
+	}
+	return members[id], nil
+}
