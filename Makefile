@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-servers torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -19,6 +19,12 @@ build:
 
 test:
 	PATH="$(path)" $(GO) test ./...
+
+# Push and fetch over servers that others wrote, on 127.0.0.1: lighttpd, sshd, gitolite.
+# Those that are missing are installed where apt is there and we are root; what cannot be
+# tested is said.
+test-servers:
+	@PATH="$(path)" GO="$(GO)" sh .ci/servers
 
 # Random worlds, compared with plain git and the disk after each step: CASES of them,
 # from SEED on, of the worlds in KIND (with commas; empty: of all in turn). A failure

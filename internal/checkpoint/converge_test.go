@@ -57,6 +57,10 @@ func TestClonesConverge(t *testing.T) {
 			}()
 			for _, c := range s.all {
 				c.skew = time.Duration(random.IntN(241)-120) * time.Second
+				if random.IntN(4) == 0 {
+					c.other = c.dir + "-other"
+					s.git(c.dir, "worktree", "add", "-q", "-b", "other", c.other)
+				}
 			}
 			for range 10 + random.IntN(25) {
 				s.step()
@@ -86,13 +90,20 @@ func (s *schedule) anID(st *journal.State) name.ID {
 // step does one thing somewhere. That it is refused is part of the story.
 func (s *schedule) step() {
 	c := s.pick()
+	if c.at = ""; c.other != "" && s.random.IntN(2) == 0 {
+		c.at = c.other
+	}
 	remote := "r" + string(rune('0'+s.random.IntN(len(s.remotes))))
 	var what string
 	var err error
-	switch k := s.random.IntN(20); {
+	switch k := s.random.IntN(24); {
 	case k < 5:
-		id := c.create()
-		s.made[id] = true
+		var id name.ID
+		if id, err = c.tryCreate(); err == nil {
+			s.made[id] = true
+		} else if e := c.state().CurrentEntry(); e == nil || s.held(c.dir)[string(e.Checkpoint)] != "" {
+			s.t.Errorf("%s: create: %v", filepath.Base(c.dir), err) // only a current one that never came stops it
+		}
 		what = "create " + string(id)
 	case k < 8:
 		what, err = s.move(c)
@@ -109,8 +120,27 @@ func (s *schedule) step() {
 			_, err := v.CloseSession(ctx, string(demo), "complete")
 			return err
 		})
-	default:
+	case k < 20:
 		what, err = s.travel(c, remote)
+	case k < 21:
+		what, err = "rebuild", c.do(func(ctx context.Context, v *Service) error {
+			return v.Rebuild(ctx, RebuildRequest{All: true}, func(Rebuilt) error { return nil })
+		})
+	case k < 22:
+		what, err = "archive", s.archive(c)
+	case k < 23 && s.random.IntN(4) == 0:
+		what, err = "session delete", s.bury(c, func(ctx context.Context, v *Service) error {
+			_, err := v.DeleteSession(ctx, string(demo))
+			return err
+		})
+	case k < 23:
+		what, err = "prune", s.bury(c, func(ctx context.Context, v *Service) error {
+			keep := s.random.IntN(4)
+			_, err := v.Prune(ctx, PruneRequest{Session: string(demo), Keep: &keep})
+			return err
+		})
+	default:
+		what, err = s.carry(c)
 	}
 	s.story = append(s.story, fmt.Sprintf("%s %s: %v", filepath.Base(c.dir), what, err))
 }
@@ -151,26 +181,68 @@ func (s *schedule) prune(c *clone) (string, error) {
 	if id == "" {
 		return "delete nothing", nil
 	}
-	if err := c.drop(id); err != nil {
-		return "delete " + string(id), err
+	return "delete " + string(id), s.bury(c, func(ctx context.Context, v *Service) error {
+		_, err := v.Delete(ctx, string(demo), []string{string(id)})
+		return err
+	})
+}
+
+// bury does what drops checkpoints, and notes which, and what was known then.
+func (s *schedule) bury(c *clone, drop func(context.Context, *Service) error) error {
+	before := c.state()
+	if before == nil {
+		return nil
 	}
-	if before.Dead(id) {
-		return "delete again " + string(id), nil
+	if err := c.do(drop); err != nil {
+		return err
 	}
 	knows := map[name.OID]bool{}
 	for _, e := range before.Events {
 		knows[e.OID] = true
 	}
-	s.prunes = append(s.prunes, struct {
-		id    name.ID
-		knows map[name.OID]bool
-	}{id, knows})
-	return "delete " + string(id), nil
+	after := c.state()
+	for _, e := range before.Checkpoints {
+		if !e.Dead && after.Dead(e.Checkpoint) {
+			s.prunes = append(s.prunes, struct {
+				id    name.ID
+				knows map[name.OID]bool
+			}{e.Checkpoint, knows})
+		}
+	}
+	return nil
+}
+
+// archive closes the session and folds its refs.
+func (s *schedule) archive(c *clone) error {
+	return c.do(func(ctx context.Context, v *Service) error {
+		if _, err := v.CloseSession(ctx, string(demo), "complete"); err != nil {
+			return err
+		}
+		_, err := v.ArchiveSession(ctx, string(demo))
+		return err
+	})
+}
+
+// carry takes a bundle of one clone to another.
+func (s *schedule) carry(c *clone) (string, error) {
+	file := filepath.Join(s.root, "carried.bundle")
+	err := c.do(func(ctx context.Context, v *Service) error {
+		_, err := v.ExportBundle(ctx, ExportRequest{Path: file})
+		return err
+	})
+	if err != nil {
+		return "export", err
+	}
+	to := s.pick()
+	return "export to " + filepath.Base(to.dir), to.do(func(ctx context.Context, v *Service) error {
+		_, err := v.ImportBundle(ctx, file)
+		return err
+	})
 }
 
 // hook makes a remote refuse journals, checkpoints, or nothing.
 func (s *schedule) hook(remote string) error {
-	pattern := []string{"none", "none", "*/journal", "*/cp-*", "refs/notes/*", "*/cp-*[0-7]"}[s.random.IntN(6)]
+	pattern := []string{"none", "none", "*/journal", "*/cp-*", "refs/notes/*", "*/cp-*[0-7]", "*/archive"}[s.random.IntN(7)]
 	script := "#!/bin/sh\ncase \"$1\" in " + pattern + ") echo no >&2; exit 1;; esac\n"
 	return os.WriteFile(filepath.Join(remote, "hooks", "update"), []byte(script), 0o777) //nolint:gosec // it has to run
 }
@@ -207,6 +279,9 @@ func (s *schedule) settle() {
 		if err := os.RemoveAll(filepath.Join(r, "hooks", "update")); err != nil {
 			s.t.Fatal(err)
 		}
+	}
+	for _, c := range s.all {
+		c.at = ""
 	}
 	var before string
 	for round := range 12 {
@@ -264,9 +339,10 @@ func (s *schedule) check() {
 	if st == nil {
 		return
 	}
+	held := s.held(s.dirs()[0])
 	for _, r := range s.remotes {
-		there := s.refs(r)
-		for leaf, oid := range first {
+		there := s.held(r)
+		for leaf, oid := range held {
 			if there[leaf] != oid {
 				s.t.Errorf("%s has %q for %s, not %s", filepath.Base(r), there[leaf], leaf, oid)
 			}
@@ -275,15 +351,35 @@ func (s *schedule) check() {
 			s.t.Errorf("the notes of %s are %s, not %s", filepath.Base(r), a, b)
 		}
 	}
-	s.checkModel(st, first)
+	s.checkModel(st, held)
+	s.checkSound()
 	for _, dir := range append(s.dirs(), s.remotes...) {
 		s.git(dir, "fsck", "--strict", "--no-dangling")
 	}
 }
 
+// checkSound lets each clone look at its journal: none was set back or replaced.
+func (s *schedule) checkSound() {
+	for _, c := range s.all {
+		if s.gone[c] {
+			continue
+		}
+		c.must(func(ctx context.Context, v *Service) error {
+			return v.Validate(ctx, ValidateRequest{All: true}, func(l Validated) error {
+				for _, f := range l.Findings {
+					if l.Checkpoint == "" {
+						s.t.Errorf("%s: %s", filepath.Base(c.dir), f.Message)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
 // deadLeft reports whether a remote keeps refs of dead ones.
 func (s *schedule) deadLeft(there map[string]string, st *journal.State) bool {
-	for leaf := range there {
+	for leaf := range there { // its archive, too
 		if st.Dead(name.ID(leaf)) {
 			return true
 		}
@@ -347,7 +443,7 @@ func (s *schedule) isEvent(st *journal.State, oid name.OID) bool {
 // somebodyHad is true for all but what only a clone that died had.
 func (s *schedule) somebodyHad(id name.ID) bool {
 	for c := range s.gone {
-		if _, had := s.refs(c.dir)[string(id)]; had {
+		if _, had := s.held(c.dir)[string(id)]; had {
 			return false
 		}
 	}

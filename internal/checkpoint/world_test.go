@@ -29,6 +29,8 @@ type clones struct {
 type clone struct {
 	w     *clones
 	dir   string
+	other string // another worktree of it, if there is one
+	at    string // where the next command runs; empty: in dir
 	skew  time.Duration
 	ticks *atomic.Int64
 	seed  uint32
@@ -86,8 +88,12 @@ func (w *clones) git(dir string, args ...string) string {
 // open gives the clone's service; each call is like another run of the program.
 func (c *clone) open(ctx context.Context) *Service {
 	c.w.t.Helper()
+	dir := c.dir
+	if c.at != "" {
+		dir = c.at
+	}
 	s, err := Open(ctx, Options{
-		Dir: c.dir, Env: c.w.env,
+		Dir: dir, Env: c.w.env,
 		Now: func() time.Time {
 			return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Add(time.Duration(c.ticks.Add(1))*time.Second + c.skew)
 		},
@@ -120,15 +126,22 @@ func (c *clone) must(f func(context.Context, *Service) error) {
 // create makes a checkpoint in the session of the tests.
 func (c *clone) create() name.ID {
 	c.w.t.Helper()
-	var id name.ID
-	c.must(func(ctx context.Context, s *Service) error {
+	id, err := c.tryCreate()
+	if err != nil {
+		c.w.t.Fatalf("%s: %v", filepath.Base(c.dir), err)
+	}
+	return id
+}
+
+func (c *clone) tryCreate() (id name.ID, err error) {
+	err = c.do(func(ctx context.Context, s *Service) error {
 		d, err := s.Create(ctx, CreateRequest{Session: string(demo)})
 		if err == nil {
 			id = d.Record.ID
 		}
 		return err
 	})
-	return id
+	return id, err
 }
 
 func (c *clone) rollback(to name.ID) error {
@@ -217,6 +230,21 @@ func (w *clones) refs(dir string) map[string]string {
 		if ref, oid, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			found[strings.TrimPrefix(ref, "refs/checkpoints/demo/")] = oid
 		}
+	}
+	return found
+}
+
+// held are the checkpoints of a repository, by their refs or in the archive.
+func (w *clones) held(dir string) map[string]string {
+	w.t.Helper()
+	found := w.refs(dir)
+	if found["archive"] != "" {
+		for line := range strings.Lines(w.git(dir, "show", found["archive"]+":checkpoints") + "\n") {
+			if id, oid, ok := strings.Cut(strings.TrimSpace(line), " "); ok && found[id] == "" {
+				found[id] = oid
+			}
+		}
+		delete(found, "archive")
 	}
 	return found
 }
