@@ -323,6 +323,7 @@ func (s *schedule) check() {
 	first := s.refs(s.dirs()[0])
 	for _, dir := range s.dirs()[1:] {
 		if got := s.refs(dir); !maps.Equal(got, first) {
+			s.t.Logf("archives are\n%s\n\n%s", s.archiveOf(dir), s.archiveOf(s.dirs()[0]))
 			s.t.Fatalf("%s has\n%v\nand %s\n%v", filepath.Base(dir), got, filepath.Base(s.dirs()[0]), first)
 		}
 		if a, b := s.notes(dir), s.notes(s.dirs()[0]); a != b {
@@ -356,6 +357,13 @@ func (s *schedule) check() {
 	for _, dir := range append(s.dirs(), s.remotes...) {
 		s.git(dir, "fsck", "--strict", "--no-dangling")
 	}
+}
+
+func (s *schedule) archiveOf(dir string) string {
+	if s.refs(dir)["archive"] == "" {
+		return "none"
+	}
+	return s.git(dir, "show", "--no-abbrev", "refs/checkpoints/demo/archive") + "\n" + s.git(dir, "show", "refs/checkpoints/demo/archive:checkpoints")
 }
 
 // checkSound lets each clone look at its journal: none was set back or replaced.

@@ -228,7 +228,7 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 	for _, conflict := range p.Conflicts {
 		t.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
 	}
-	archive, err := t.archiveToSend(ctx, &p, at, j)
+	archive, err := t.archiveToSend(ctx, &p, at)
 	if err != nil {
 		return err
 	}

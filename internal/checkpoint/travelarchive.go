@@ -6,7 +6,6 @@ import (
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
-	"git-checkpoint/internal/store"
 )
 
 // readArchive fills in what an archive holds whose commit is here.
@@ -73,19 +72,13 @@ func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *r
 }
 
 // archiveToSend makes the archive that the remote is to have, on top of its own.
-func (t *trip) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session, j *joined) (name.OID, error) {
+func (t *trip) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
 	if len(p.Archive) == 0 {
 		return "", nil
 	}
 	members := maps.Clone(p.Archive)
 	maps.Copy(members, there.Archived)
-	var order []store.Named
-	if st := j.fold(); st != nil {
-		for _, e := range st.Checkpoints {
-			order = append(order, store.Named{ID: e.Checkpoint, At: e.Time})
-		}
-	}
-	oid, err := t.s.store.ArchiveOnto(ctx, p.Session, there.Archive, members, order)
+	oid, err := t.s.store.ArchiveOnto(ctx, p.Session, there.Archive, members)
 	return oid, classify(err)
 }
 

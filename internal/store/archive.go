@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,26 +125,23 @@ func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive 
 	return members, nil
 }
 
-// ArchiveOnto writes an archive of members in the order and at the time of the journal,
-// so that two clones write the same one. base is an archive to go on from; empty: none.
-func (s *Store) ArchiveOnto(ctx context.Context, session name.Session, base name.OID, members map[name.ID]name.OID, order []Named) (name.OID, error) {
+// ArchiveOnto writes an archive of members. base is an archive to go on from; empty: none.
+func (s *Store) ArchiveOnto(ctx context.Context, session name.Session, base name.OID, members map[name.ID]name.OID) (name.OID, error) {
 	a := &attempt{store: s, session: session, written: map[name.OID]object{}}
-	return a.archiveCommit(ctx, base, members, order)
+	return a.archiveCommit(ctx, base, members)
 }
 
-// Named is a checkpoint in the order of the journal, and when it was named.
-type Named struct {
-	ID name.ID
-	At time.Time
-}
+// stamp is the time in an id, which sorts as text.
+func stamp(id name.ID) string { return string(id[strings.LastIndexByte(string(id), '-')-19:]) }
 
-func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[name.ID]name.OID, order []Named) (name.OID, error) {
+// archiveCommit writes the commit. It depends on nothing but base and members: the order
+// and the times are those of the ids, so that two clones write the same one. In which
+// order the journal first named them changes with what is fetched.
+func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[name.ID]name.OID) (name.OID, error) {
 	c := git.Commit{Message: archiveMessage(a.session)}
-	if base != "" {
-		c.Parents = []name.OID{base}
-	}
 	held := map[name.OID]bool{}
 	if base != "" {
+		c.Parents = []name.OID{base}
 		had, err := a.store.Members(ctx, base)
 		if err != nil {
 			return "", err
@@ -152,29 +150,20 @@ func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[
 			held[oid] = true
 		}
 	}
+	ids := slices.SortedFunc(maps.Keys(members), func(a, b name.ID) int {
+		return cmp.Or(strings.Compare(stamp(a), stamp(b)), strings.Compare(string(a), string(b)))
+	})
 	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: time.Unix(0, 0).UTC()}
 	var list bytes.Buffer
-	add := func(id name.ID) {
+	for _, id := range ids {
 		oid := members[id]
 		fmt.Fprintf(&list, "%s %s\n", id, oid)
 		if !held[oid] {
 			held[oid] = true
 			c.Parents = append(c.Parents, oid)
 		}
-	}
-	done := map[name.ID]bool{}
-	for _, n := range order {
-		if members[n.ID] != "" && !done[n.ID] {
-			done[n.ID] = true
-			add(n.ID)
-			if n.At.After(by.When) {
-				by.When = n.At.UTC().Truncate(time.Second)
-			}
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(members)) {
-		if !done[id] {
-			add(id)
+		if at, err := time.Parse("20060102T150405", stamp(id)[:15]); err == nil && at.After(by.When) {
+			by.When = at
 		}
 	}
 	blob, err := a.write(ctx, "blob", list.Bytes())
@@ -213,14 +202,8 @@ func (a *attempt) writeArchive(ctx context.Context) error {
 	if !maps.Equal(members, a.members) {
 		next := name.OID("")
 		if len(members) > 0 {
-			var order []Named
-			if st := a.result.State; st != nil {
-				for _, e := range st.Checkpoints {
-					order = append(order, Named{e.Checkpoint, e.Time})
-				}
-			}
 			var err error
-			if next, err = a.archiveCommit(ctx, "", members, order); err != nil {
+			if next, err = a.archiveCommit(ctx, "", members); err != nil {
 				return err
 			}
 		}
