@@ -216,7 +216,9 @@ func (s *Service) Output(ctx context.Context, session, ref, output string) ([]by
 	return obj.Data, nil
 }
 
-// MarshalJSON gives the record's own members, then commit, ref, tag and created.
+// MarshalJSON gives the record as stored, then commit, ref, tag and created. It is
+// spliced, not decoded and encoded, so that numbers keep their digits and members that
+// this version does not know their place.
 func (d *Detail) MarshalJSON() ([]byte, error) {
 	raw := d.Raw
 	if raw == nil {
@@ -226,37 +228,15 @@ func (d *Detail) MarshalJSON() ([]byte, error) {
 		}
 	}
 	more := struct {
-		Commit  *name.OID `json:"commit"`
-		Ref     *name.Ref `json:"ref"`
-		Tag     *name.Ref `json:"tag"`
-		Created *bool     `json:"created,omitempty"`
-	}{Created: d.Created}
-	if d.Commit != "" {
-		more.Commit = &d.Commit
-	}
-	if d.Ref != "" {
-		more.Ref = &d.Ref
-	}
-	if d.Tag != "" {
-		more.Tag = &d.Tag
-	}
+		Commit  string `json:"commit"`
+		Ref     string `json:"ref"`
+		Tag     string `json:"tag"`
+		Created *bool  `json:"created,omitempty"`
+	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created}
 	tail, err := json.Marshal(more)
 	if err != nil {
 		return nil, err
 	}
 	head := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(raw)), "}"))
 	return []byte(head + "," + string(tail[1:])), nil
-}
-
-// Get takes a gjson path into the answer of `show --json`.
-func (d *Detail) Get(path string) (json.RawMessage, error) {
-	data, err := d.MarshalJSON()
-	if err != nil {
-		return nil, classify(err)
-	}
-	got, err := record.Get(data, path)
-	if err != nil {
-		return nil, &Error{Kind: KindNotFound, Err: err}
-	}
-	return got, nil
 }

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -60,34 +59,13 @@ func (a Shown) JSON(w io.Writer) error {
 	return render.JSON(w, json.RawMessage(raw))
 }
 
-// Document is the record as stored, with the members that stand outside it. It is
-// spliced, not decoded and encoded, so that numbers keep their digits and members
-// that this version does not know their place.
+// Document is the answer in JSON.
 func (a Shown) Document() ([]byte, error) {
-	beside, err := json.Marshal(struct {
-		Commit  string `json:"commit"`
-		Ref     string `json:"ref"`
-		Tag     string `json:"tag"`
-		Created *bool  `json:"created,omitempty"`
-	}{string(a.Detail.Commit), string(a.Detail.Ref), string(a.Detail.Tag), a.Detail.Created})
+	raw, err := a.Detail.MarshalJSON()
 	if err != nil {
-		return nil, fmt.Errorf("encoding the place of the record: %w", err)
+		return nil, fmt.Errorf("encoding the record of %q: %w", a.Detail.Record.ID, err)
 	}
-	stored := []byte(a.Detail.Raw)
-	if len(stored) == 0 { // of a dry run
-		if stored, err = json.Marshal(a.Detail.Record); err != nil {
-			return nil, fmt.Errorf("encoding the record: %w", err)
-		}
-	}
-	record, ends := bytes.CutSuffix(bytes.TrimSpace(stored), []byte("}"))
-	if !ends {
-		return nil, fmt.Errorf("encoding the record of %q: it is no JSON object", a.Detail.Record.ID)
-	}
-	record = bytes.TrimRight(record, " \t\r\n")
-	if !bytes.HasSuffix(record, []byte("{")) {
-		record = append(record[:len(record):len(record)], ',')
-	}
-	return append(record[:len(record):len(record)], beside[1:]...), nil
+	return raw, nil
 }
 
 // Text writes all that the record says, in the order in which people ask for it.
