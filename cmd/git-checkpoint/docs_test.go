@@ -275,7 +275,8 @@ func same(t *testing.T, what, shown, real string) {
 	}
 }
 
-// Every test, script and world that docs/safety.md names is there.
+// Every test, script and world that docs/safety.md names is there, and no rule is without
+// one.
 func TestSafetyNames(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "safety.md"))
 	if err != nil {
@@ -290,10 +291,13 @@ func TestSafetyNames(t *testing.T) {
 				t.Errorf("there is no %s", m[1])
 			}
 		}
-		for _, m := range regexp.MustCompile("`(\\w+\\.txtar)`").FindAllStringSubmatch(line, -1) {
+		for _, m := range regexp.MustCompile("`(\\w+(?:-\\w+)*\\.txtar)`").FindAllStringSubmatch(line, -1) {
 			if _, err := os.Stat(filepath.Join("..", "..", "testdata", "scripts", m[1])); err != nil {
 				t.Error(err)
 			}
+		}
+		if len(cells) == 4 && strings.TrimSpace(cells[2]) == "" || len(cells) == 6 && strings.TrimSpace(cells[3]+cells[4]) == "" {
+			t.Errorf("no test: %s", line)
 		}
 		if len(cells) != 6 {
 			continue

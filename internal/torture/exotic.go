@@ -31,6 +31,8 @@ func indexes() []kind {
 		shaped("index-v2", "git config index.version 2", "git update-index --index-version 2"),
 		shaped("index-v4", "git config index.version 4", "git update-index --index-version 4"),
 		hidden,
+		configured("times", "core.trustctime false", "core.checkStat minimal"),
+		configured("watched", `core.fsmonitor 'printf "x\0"; :'`, "core.fsmonitorHookVersion 2"),
 		configured("filemode", "core.fileMode false"),
 		configured("symlinks", "core.symlinks false"),
 		withPaths(configured("ignorecase", "core.ignoreCase true"), "foo", "Foo", "DIR/a", "dir/a", "FOO/x", "b"),
@@ -124,6 +126,9 @@ func stores() []kind {
 	}
 	return []kind{
 		made("sha256", func(g *gen) []string { return start(g, "--object-format=sha256") }),
+		made("bare", func(g *gen) []string {
+			return append(start(g), "cd ..", "git clone -q --bare repo bare", "rm -rf repo", "git -C bare worktree add -q ../repo main", "cd repo")
+		}),
 		made("packed", func(g *gen) []string { return append(start(g), "git gc -q --prune=now") }),
 		clone("alternates", "--shared origin"),
 		clone("shallow", `--depth 1 "file://$PWD/origin"`),

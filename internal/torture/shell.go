@@ -117,6 +117,7 @@ func (h *host) git(dir, index string, args ...string) (string, error) {
 	argv := append([]string{
 		"git", "-c", "core.untrackedCache=false", "-c", "core.fsmonitor=false", "-c", "core.fileMode=true",
 		"-c", "core.ignoreCase=false", "-c", "core.symlinks=true", "-c", "core.hooksPath=/dev/null",
+		"-c", "core.trustctime=true", "-c", "core.checkStat=default",
 	}, args...)
 	r, err := h.start(dir, env, argv...)
 	if err == nil && r.code != 0 {
