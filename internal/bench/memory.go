@@ -38,6 +38,9 @@ func (b *bench) peaks(ctx context.Context, size int) ([][2]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.build(ctx, "watched", b.watched()); err != nil {
+		return nil, err
+	}
 	file := filepath.Join(b.root, "peak")
 	env := []string{"BENCH_PEAK=" + file, pathWith(b.watched())}
 	var found [][2]float64

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -41,5 +42,17 @@ func TestParents(t *testing.T) {
 	}
 	if got := len(parents([]string{"a"})); got != 1 {
 		t.Errorf("%d directories above a file at the top", got)
+	}
+}
+
+// A session grows from the next shorter one that is kept, and the shortest from nothing.
+func TestShorter(t *testing.T) {
+	e := Effort{Lengths: []int{10, 1000, 10000}}
+	var line []int
+	for n := 10000; n > 0; n = e.shorter(n) {
+		line = append(line, n)
+	}
+	if want := []int{10000, 8000, 6000, 4000, 2000, 1000, 10}; !slices.Equal(line, want) {
+		t.Errorf("%v, not %v", line, want)
 	}
 }

@@ -8,8 +8,12 @@ import (
 )
 
 // packEvery is after how many checkpoints the making of a session packs: a million loose
-// files would measure the file system.
-const packEvery = 500
+// files would measure the file system. stage is after how many it is kept, so that a run
+// that is cut off does not begin anew.
+const (
+	packEvery = 500
+	stage     = 2000
+)
 
 // operation is something that is done in a session of some length.
 type operation struct {
@@ -88,19 +92,25 @@ func (b *bench) copyOf(ctx context.Context, n int, name string) (*repository, er
 	return r, r.target(ctx)
 }
 
+// shorter is the length from which a session of n grows; 0: from none.
+func (e Effort) shorter(n int) int {
+	found := (n - 1) / stage * stage
+	for _, other := range e.Lengths {
+		if other < n {
+			found = max(found, other)
+		}
+	}
+	return found
+}
+
 // grown is the directory of a session of n, which starts as a copy of the next shorter
 // one: so many checkpoints take minutes.
 func (b *bench) grown(ctx context.Context, n int) (string, error) {
 	size := b.Effort.small()
 	return b.kept(fmt.Sprintf("session-%d-of-%d", n, size), func(dir string) error {
 		fmt.Fprintf(b.Log, "  a session of %d\n", n)
-		name, shorter := fmt.Sprintf("growing-%d", n), 0
-		for _, other := range b.Effort.Lengths {
-			if other < n {
-				shorter = other
-			}
-		}
-		r, err := b.seedling(ctx, name, shorter)
+		shorter := b.Effort.shorter(n)
+		r, err := b.seedling(ctx, fmt.Sprintf("growing-%d", n), shorter)
 		if err != nil {
 			return err
 		}

@@ -13,13 +13,20 @@ import (
 // that people have holds no profiler.
 func (b *bench) watched() string { return filepath.Join(b.root, "watched", "git-checkpoint") }
 
-// watch builds it, and has it run in place of the program when profiles are wanted.
+// profiled is how many rounds a profile takes at least.
+const profiled = 100
+
+// watch builds it and has it run in place of the program, when profiles are wanted.
 func (b *bench) watch(ctx context.Context) error {
-	if err := b.build(ctx, "watched", b.watched()); err != nil || b.Profile == "" {
+	if b.Profile == "" {
+		return nil
+	}
+	if err := b.build(ctx, "watched", b.watched()); err != nil {
 		return err
 	}
 	b.traces = filepath.Join(b.root, "profiles")
 	b.Program = b.watched()
+	b.Effort.Rounds = max(b.Effort.Rounds, profiled)
 	return os.Mkdir(b.traces, 0o777)
 }
 

@@ -3,8 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/pprof"
 )
+
+// rate is as often as kernels look, in a second.
+const rate = 1000
 
 // profile samples this run until done is called; without a directory it does nothing.
 func profile(dir string) (done func(), err error) {
@@ -15,6 +19,9 @@ func profile(dir string) (done func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the file of the profile: %w", err)
 	}
+	// The usual 100 samples a second are two of a run. StartCPUProfile complains that the
+	// rate is set, and keeps it.
+	runtime.SetCPUProfileRate(rate)
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return nil, fmt.Errorf("start the profile: %w", err)
 	}
