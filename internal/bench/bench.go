@@ -7,6 +7,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,7 +38,8 @@ type bench struct {
 	traces string                 // directory of the profiles of single runs
 }
 
-// Run measures, and prints each row of the table when it is there.
+// Run measures, and prints each row of the table when it is there. A row that cannot be
+// measured stops no other; the report has the rest.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	root, err := os.MkdirTemp(o.Dir, "bench-")
 	if err != nil {
@@ -56,21 +58,27 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	fmt.Fprintf(o.Out, "%s\n\n%s", report.About(), header)
+	var failed []error
 	for _, j := range b.plan() {
 		if o.Only != nil && !o.Only.MatchString(j.row.Name) {
 			continue
 		}
 		fmt.Fprintf(o.Log, "%s\n", j.row.Name)
 		row, err := j.measured(ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("row %s: %w", j.row.Name, err)
+			failed = append(failed, fmt.Errorf("row %s: %w", j.row.Name, err))
+			fmt.Fprintln(o.Log, failed[len(failed)-1])
+			continue
 		}
 		report.Rows = append(report.Rows, row)
 		fmt.Fprint(o.Out, row)
 	}
 	report.LoadAtEnd = load()
 	fmt.Fprintf(o.Out, "\nLoad at the end: %s\n", report.LoadAtEnd)
-	return report, b.mergeProfiles(ctx)
+	return report, errors.Join(append(failed, b.mergeProfiles(ctx))...)
 }
 
 // job is a row that is to be measured.

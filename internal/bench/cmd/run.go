@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -53,19 +54,15 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		return fmt.Errorf("record %q: only a run of all rows is worth keeping", w.record)
 	}
 	report, err := bench.Run(ctx, o)
-	if err != nil {
-		return err
-	}
-	if err := w.compare(out, report); err != nil {
+	if report == nil {
 		return err
 	}
 	if w.json != "" {
-		if err := writeJSON(w.json, report); err != nil {
-			return err
-		}
+		err = errors.Join(err, writeJSON(w.json, report))
 	}
-	if w.record == "" {
-		return nil
+	err = errors.Join(err, w.compare(out, report))
+	if w.record == "" || err != nil {
+		return err // half a table is none
 	}
 	return keep(w.record, report)
 }
