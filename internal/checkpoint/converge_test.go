@@ -35,6 +35,9 @@ type schedule struct {
 		knows map[name.OID]bool
 	}
 	pins map[name.ID][]name.OID
+	// only are those that the one who dropped them was the last to have: a pin that comes
+	// later keeps the name of such a one alive, and nothing else.
+	only map[name.ID]bool
 	gone map[*clone]bool
 }
 
@@ -48,7 +51,7 @@ func TestClonesConverge(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 42)) //nolint:gosec // it has to come again
 			s := &schedule{
 				clones: newClones(t, 2+random.IntN(4), 1+random.IntN(2)), random: random,
-				made: map[name.ID]bool{}, pins: map[name.ID][]name.OID{}, gone: map[*clone]bool{},
+				made: map[name.ID]bool{}, pins: map[name.ID][]name.OID{}, only: map[name.ID]bool{}, gone: map[*clone]bool{},
 			}
 			defer func() {
 				if t.Failed() {
@@ -201,8 +204,15 @@ func (s *schedule) bury(c *clone, drop func(context.Context, *Service) error) er
 		knows[e.OID] = true
 	}
 	after := c.state()
+	others := map[string]bool{}
+	for _, dir := range append(s.dirs(), s.remotes...) {
+		for id := range s.held(dir) {
+			others[id] = others[id] || dir != c.dir
+		}
+	}
 	for _, e := range before.Checkpoints {
 		if !e.Dead && after.Dead(e.Checkpoint) {
+			s.only[e.Checkpoint] = !others[string(e.Checkpoint)]
 			s.prunes = append(s.prunes, struct {
 				id    name.ID
 				knows map[name.OID]bool
@@ -448,8 +458,11 @@ func (s *schedule) isEvent(st *journal.State, oid name.OID) bool {
 	return slices.ContainsFunc(st.Events, func(e *journal.Event) bool { return e.OID == oid })
 }
 
-// somebodyHad is true for all but what only a clone that died had.
+// somebodyHad is true for all but what only a clone that died had, or one that dropped it.
 func (s *schedule) somebodyHad(id name.ID) bool {
+	if s.only[id] {
+		return false
+	}
 	for c := range s.gone {
 		if _, had := s.held(c.dir)[string(id)]; had {
 			return false

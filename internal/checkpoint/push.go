@@ -120,6 +120,8 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 		return err
 	}
 	t.s.trace("planned push")
+	mine := make(chan string, 1) // git is sending meanwhile
+	go func() { mine <- c.settledHere() }()
 	if err := t.send(ctx, c); err != nil {
 		return err
 	}
@@ -130,29 +132,42 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 		return err
 	}
 	t.settled = ""
-	if t.verdict() == nil && c.nothingToFetch() {
-		t.settled = "fetch " + here.Digest() + " " + there.Digest()
+	if digest := <-mine; digest != "" && t.verdict() == nil && c.nothingToFetch() {
+		t.settled = "fetch " + digest + " " + there.Digest()
 	}
 	return nil
 }
 
-// nothingToFetch reports whether a fetch right now would find nothing to do: all that
-// the remote has is here, as the journal that both have tells.
-func (c *consignment) nothingToFetch() bool {
-	for session, there := range c.there.Sessions {
-		here, j := c.here.Session(session), c.folds[session]
-		if j == nil || here.Journal != there.Journal || there.Archive != here.Archive {
-			return false
+// settledHere is the digest of what is here when a fetch would have nothing to adopt or to
+// drop in it; else it is empty.
+func (c *consignment) settledHere() string {
+	for session, here := range c.here.Sessions {
+		j := c.folds[session]
+		if j == nil {
+			return ""
 		}
-		held, named := here.Held(), map[name.ID]bool{}
+		named := map[name.ID]bool{}
 		for _, e := range j.log.Events() {
 			named[e.Checkpoint] = true
 		}
-		for id := range held {
+		for id := range here.Held() {
 			if !named[id] || j.dead(id) {
-				return false
+				return ""
 			}
 		}
+	}
+	return c.here.Digest()
+}
+
+// nothingToFetch reports whether all that the remote has is here, and the journals are
+// the same.
+func (c *consignment) nothingToFetch() bool {
+	for session, there := range c.there.Sessions {
+		here := c.here.Session(session)
+		if here.Journal != there.Journal || there.Archive != here.Archive {
+			return false
+		}
+		held := here.Held()
 		for id, oid := range there.Checkpoints {
 			if held[id] != oid {
 				return false
@@ -166,7 +181,9 @@ func (c *consignment) nothingToFetch() bool {
 // notes where they are not here.
 func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
 	var want []name.Ref
-	t.ours = map[name.Session]*joined{}
+	if t.ours == nil {
+		t.ours = map[name.Session]*joined{}
+	}
 	for _, session := range here.Names() {
 		if t.wantsArchiveRead(ctx, session, here.Session(session), there.Session(session)) {
 			want = append(want, name.ArchiveRef(session))
@@ -175,11 +192,15 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 		if theirs == "" || theirs == here.Session(session).Journal {
 			continue
 		}
-		mine, err := t.s.journalOf(ctx, session)
-		if err != nil && excuse(err) == nil {
-			return nil, err
+		mine := t.ours[session]
+		if mine == nil || mine.log.Tip().OID != here.Session(session).Journal {
+			var err error
+			if mine, err = t.s.journalOf(ctx, session); err != nil && excuse(err) == nil {
+				return nil, err
+			}
+			t.ours[session] = mine
 		}
-		if t.ours[session] = mine; mine == nil || !mine.log.Contains(theirs) {
+		if mine == nil || !mine.log.Contains(theirs) {
 			want = append(want, name.JournalRef(session))
 		}
 	}

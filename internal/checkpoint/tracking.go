@@ -29,18 +29,10 @@ func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error 
 	if !t.remote.Configured() || len(tips) == 0 || strings.ContainsAny(t.remote.Name, " :~^?*[\\") {
 		return nil
 	}
-	known, err := t.s.repo.Refs(ctx, trackingRoot+t.remote.Name+"/")
-	if err != nil {
-		return classify(err)
-	}
-	old := map[name.Ref]name.OID{}
-	for _, r := range known {
-		old[r.Ref] = r.OID
-	}
 	var updates []git.Update
 	for session, tip := range tips {
-		if ref := t.trackingRef(session); old[ref] != tip {
-			updates = append(updates, git.Update{Ref: ref, New: tip, Old: old[ref]})
+		if ref := t.trackingRef(session); t.tracking[ref] != tip {
+			updates = append(updates, git.Update{Ref: ref, New: tip, Old: t.tracking[ref]})
 		}
 	}
 	if len(updates) == 0 {

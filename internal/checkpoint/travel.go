@@ -77,8 +77,10 @@ type trip struct {
 	tips    map[name.Session]name.OID // journals that the remote took
 	skipped map[name.Ref]name.OID     // not fetched, because it was dead here
 	ours    map[name.Session]*joined  // journals that a push has read
-	settled string                    // the state after a push that left nothing to fetch
-	tracked map[name.OID][]string     // journals as they were last seen, and at which remotes
+	// tracking are the refs of tracked.
+	tracking map[name.Ref]name.OID
+	settled  string                // the state after a push that left nothing to fetch
+	tracked  map[name.OID][]string // journals as they were last seen, and at which remotes
 }
 
 // newTrip finds the remote and checks what was asked for.
@@ -140,11 +142,12 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 		return nil, classify(err)
 	}
 	l := remote.NewListing()
-	t.tracked = map[name.OID][]string{}
+	t.tracked, t.tracking = map[name.OID][]string{}, map[name.Ref]name.OID{}
 	for _, r := range refs {
 		if rest, is := strings.CutPrefix(string(r.Ref), trackingRoot); is {
 			at := path.Dir(path.Dir(rest))
 			t.tracked[r.OID] = append(t.tracked[r.OID], at)
+			t.tracking[r.Ref] = r.OID
 			continue
 		}
 		l.Add(r.Ref, r.OID)
@@ -173,7 +176,9 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 		l, err := t.remote.List(ctx)
 		far <- read{l, err}
 	}()
-	here, err = t.here(ctx)
+	if here, err = t.here(ctx); err == nil {
+		t.readAhead(ctx, here)
+	}
 	got := <-far
 	if err != nil {
 		return nil, nil, err
@@ -184,6 +189,22 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 	got.l.Keep(t.sessions)
 	return here, got.l, nil
 }
+
+// readAhead reads journals that differ from what a remote was last seen to have, while
+// the remote is being listed. What it cannot read is read again, and told, later.
+func (t *trip) readAhead(ctx context.Context, here *remote.Listing) {
+	t.ours = map[name.Session]*joined{}
+	for session, of := range here.Sessions {
+		if of.Journal != "" && !t.sentBefore(of.Journal) && len(t.ours) < fewJournals {
+			if mine, err := t.s.journalOf(ctx, session); err == nil && mine != nil && mine.log.Tip().OID == of.Journal {
+				t.ours[session] = mine
+			}
+		}
+	}
+}
+
+// fewJournals is how many are read ahead.
+const fewJournals = 4
 
 // line notes what became of a ref; what is said later of the same ref replaces it.
 func (t *trip) line(verb string, ref name.Ref, outcome Outcome, message string) {

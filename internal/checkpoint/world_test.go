@@ -249,11 +249,14 @@ func (w *clones) held(dir string) map[string]string {
 	return found
 }
 
-// notes is the tree of the notes of a repository.
+// notes is the tree of the notes of a repository; one that is empty is none.
 func (w *clones) notes(dir string) string {
 	w.t.Helper()
 	if w.git(dir, "for-each-ref", "refs/notes/checkpoints") == "" {
 		return ""
 	}
-	return w.git(dir, "rev-parse", "refs/notes/checkpoints^{tree}")
+	if tree := w.git(dir, "rev-parse", "refs/notes/checkpoints^{tree}"); tree != "4b825dc642cb6eb9a060e54bf8d69288fbee4904" {
+		return tree
+	}
+	return ""
 }
