@@ -368,7 +368,7 @@ func roffParagraph(text string) string {
 // roff makes s stand for itself at the start of a line.
 func roff(s string) string {
 	escaped := roffInside(s)
-	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+	if strings.HasPrefix(escaped, ".") { // also where what came first is left out
 		return `\&` + escaped
 	}
 	return escaped
