@@ -15,7 +15,7 @@ import (
 )
 
 // maxPack is how much is gathered before it becomes a pack of its own.
-const maxPack = 24 << 20
+const maxPack = 48 << 20
 
 // InPacks lets every object that do writes go into packs. A thousand loose objects
 // take a second and a pack of them a tenth of that. They are readable by this Repo at
@@ -26,7 +26,7 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 		return errors.New("write packs: one is being written")
 	}
 	loose := r.writer
-	r.pack = &packWriter{repo: r, known: map[name.OID]kept{}}
+	r.pack = newPackWriter(r)
 	r.writer = r.pack
 	defer func() { r.writer, r.pack = loose, nil }()
 	if err := do(); err != nil {
@@ -35,15 +35,50 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	return r.pack.flush(ctx)
 }
 
-// packWriter gathers objects as the entries of a pack.
+// packWriter gathers objects as the entries of a pack. They are compressed beside the work
+// that makes them: that is a third of it.
 type packWriter struct {
 	repo *Repo
 
-	mu      sync.Mutex
-	known   map[name.OID]kept // all that was written, in earlier packs too
+	mu    sync.Mutex
+	known map[name.OID]kept // all that was written, in earlier packs too
+	count uint32
+	size  int // of what was gathered, before it is compressed
+
+	lanes chan *packLane // those that have nothing to do
+	busy  sync.WaitGroup
+}
+
+// packLanes is how many objects are compressed at a time.
+const packLanes = 2
+
+// packLane holds entries, in whatever order they came to it.
+type packLane struct {
 	entries bytes.Buffer
-	count   uint32
 	deflate *zlib.Writer
+	err     error
+}
+
+func newPackWriter(r *Repo) *packWriter {
+	w := &packWriter{repo: r, known: map[name.OID]kept{}, lanes: make(chan *packLane, packLanes)}
+	for range packLanes {
+		w.lanes <- &packLane{}
+	}
+	return w
+}
+
+func (l *packLane) add(code byte, data []byte) {
+	l.entries.Write(packHeader(code, len(data)))
+	if l.deflate == nil {
+		l.deflate, l.err = zlib.NewWriterLevel(&l.entries, zlib.BestSpeed)
+	} else {
+		l.deflate.Reset(&l.entries)
+	}
+	if l.err != nil {
+		return
+	}
+	_, err := l.deflate.Write(data)
+	l.err = errors.Join(err, l.deflate.Close())
 }
 
 // kept is an object that may be read again before git has it; of a blob only that it
@@ -77,27 +112,22 @@ func (w *packWriter) WriteObject(ctx context.Context, typ string, data []byte) (
 	if _, written := w.known[oid]; written {
 		return oid, nil
 	}
+	data = bytes.Clone(data)
 	k := kept{typ: typ}
 	if typ != "blob" {
-		k.data = bytes.Clone(data)
+		k.data = data
 	}
 	w.known[oid] = k
-	w.entries.Write(packHeader(code, len(data)))
-	if w.deflate == nil {
-		if w.deflate, err = zlib.NewWriterLevel(&w.entries, zlib.BestSpeed); err != nil {
-			return "", err
-		}
-	} else {
-		w.deflate.Reset(&w.entries)
-	}
-	if _, err := w.deflate.Write(data); err != nil {
-		return "", err
-	}
-	if err := w.deflate.Close(); err != nil {
-		return "", err
-	}
 	w.count++
-	if w.entries.Len() > maxPack {
+	w.size += len(data)
+	w.busy.Add(1)
+	lane := <-w.lanes
+	go func() {
+		lane.add(code, data)
+		w.lanes <- lane
+		w.busy.Done()
+	}()
+	if w.size > maxPack {
 		return oid, w.flushLocked(ctx)
 	}
 	return oid, nil
@@ -125,20 +155,27 @@ func (w *packWriter) flushLocked(ctx context.Context) error {
 	if w.count == 0 {
 		return nil
 	}
+	w.busy.Wait()
+	stream := bytes.NewBuffer(make([]byte, 0, w.size/2))
+	stream.WriteString("PACK")
+	stream.Write(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 2}, w.count))
+	var err error
+	for range packLanes {
+		lane := <-w.lanes
+		err = errors.Join(err, lane.err)
+		stream.Write(lane.entries.Bytes())
+		w.lanes <- &packLane{deflate: lane.deflate}
+	}
+	w.count, w.size = 0, 0
+	if err != nil {
+		return fmt.Errorf("compress objects: %w", err)
+	}
 	sum := sha1.New() //nolint:gosec // git's own hash
 	if w.repo.Format == "sha256" {
 		sum = sha256.New()
 	}
-	header := append([]byte("PACK"), 0, 0, 0, 2)
-	header = binary.BigEndian.AppendUint32(header, w.count)
-	sum.Write(header)
-	sum.Write(w.entries.Bytes())
-	stream := bytes.NewBuffer(make([]byte, 0, len(header)+w.entries.Len()+sum.Size()))
-	stream.Write(header)
-	stream.Write(w.entries.Bytes())
+	sum.Write(stream.Bytes())
 	stream.Write(sum.Sum(nil))
-	w.entries.Reset()
-	w.count = 0
 	if _, err := w.repo.Run(ctx, Cmd{Args: []string{"index-pack", "--stdin"}, Stdin: stream}); err != nil {
 		return fmt.Errorf("write pack: %w", err)
 	}
