@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 type Mirror struct {
 	Format string
 	Dir    string // absolute; of a database the file
+	Strays bool   // it is in the worktree, and a link there leads it out
 }
 
 // Mirrors reads checkpoint.mirror, which may be given several times. A relative directory
@@ -35,7 +38,9 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(s.repo.WorkTree, filepath.FromSlash(dir))
 		}
-		out = append(out, Mirror{Format: format, Dir: filepath.Clean(dir)})
+		m := Mirror{Format: format, Dir: filepath.Clean(dir)}
+		m.Strays = below(s.repo.WorkTree, m.Dir) && !below(resolved(s.repo.WorkTree), resolved(m.Dir))
+		out = append(out, m)
 	}
 	return out, nil
 }
@@ -50,8 +55,7 @@ func (s *Service) mirrored() []string {
 	var out []string
 	for _, m := range mirrors {
 		for _, dir := range []string{m.Dir, resolved(m.Dir)} {
-			rel, err := filepath.Rel(s.repo.WorkTree, dir)
-			if err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(s.repo.WorkTree, dir); err == nil && filepath.IsLocal(rel) {
 				out = append(out, s.mirrorPaths(m.Format, filepath.ToSlash(rel))...)
 			}
 		}
@@ -60,14 +64,21 @@ func (s *Service) mirrored() []string {
 	return slices.Compact(out)
 }
 
-// resolved is a path without links, of which the last parts need not exist yet.
+// below reports whether a path is a directory or in it, by their names.
+func below(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved is a path without links, of which the last parts need not exist yet; empty when
+// one of these is a link to nowhere, where a file may be made.
 func resolved(p string) string {
 	for at, rest := p, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
 			return filepath.Join(real, rest)
 		}
-		if at == filepath.Dir(at) {
-			return p
+		if info, err := os.Lstat(at); at == filepath.Dir(at) || err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return ""
 		}
 	}
 }

@@ -54,6 +54,10 @@ func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 		warnings = append(warnings, err.Error())
 	}
 	for _, m := range mirrors {
+		if m.Strays {
+			warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is behind: a symbolic link leads it out of the worktree", m.Format, m.Dir))
+			continue
+		}
 		for _, session := range written {
 			if err := mirror(ctx, s, m, session); err != nil {
 				warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is behind: %v%s", m.Format, m.Dir, err, inWords(err)))
