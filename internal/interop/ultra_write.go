@@ -130,7 +130,7 @@ func (u ultraCreate) compose(a *checkpoint.Archive, c *checkpoint.Archived, id, 
 	o.raw("state", state)
 	if a.Workflow != UltraCreate {
 		metrics = u.metrics(f)
-		f.leave(a, c, w, "tasks", "decisions", "branch", "files")
+		f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
 	}
 	o.raw("metrics", metrics)
 	for _, name := range sortedKeys(c.Outputs) {
