@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -54,6 +55,7 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	if err := l.signature(ctx, got, &line); err != nil {
 		return line, err
 	}
+	l.hintAtStandIn(&line)
 	line.OK, line.Restorable = len(line.Findings) == 0, got.Sound && proof.Restorable(still)
 	if line.Findings == nil {
 		line.Findings = []Finding{}
@@ -67,6 +69,24 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	}
 	line.LastValid = l.lastValid(got.ID)
 	return line, nil
+}
+
+// hintAtStandIn says, of what was rebuilt already, that the broken one can go.
+func (l *lineage) hintAtStandIn(line *Validated) {
+	if len(line.Findings) == 0 || l.p.State == nil {
+		return
+	}
+	for _, e := range l.p.State.Checkpoints {
+		if e.RebuiltFrom != line.Checkpoint || e.Dead || line.Checkpoint == "" {
+			continue
+		}
+		for i := range line.Findings {
+			if f := &line.Findings[i]; strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_") {
+				f.Hint = fmt.Sprintf("%s stands in for it; `git checkpoint delete %s` drops the broken one", e.Checkpoint, line.Checkpoint)
+			}
+		}
+		return
+	}
 }
 
 // lastValid is the newest valid one before a checkpoint, of those that were judged.
