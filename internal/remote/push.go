@@ -77,6 +77,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
 		return nil, ErrNotAtomic
 	case len(outcomes) > 0 && judged(outcomes):
+		explain(outcomes, said)
 		return outcomes, nil
 	}
 	return nil, err
@@ -110,6 +111,25 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 		return nil, nil, err
 	}
 	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil
+}
+
+// explain adds what the remote printed to a reason that tells nothing: a full disk, say,
+// is an "unpacker error".
+func explain(outcomes []Outcome, said *Error) {
+	if said == nil {
+		return
+	}
+	var words []string
+	for line := range strings.SplitSeq(said.Text, "; ") {
+		if told, ok := strings.CutPrefix(line, "remote: "); ok && len(words) < 3 {
+			words = append(words, strings.TrimPrefix(strings.TrimSpace(told), "fatal: "))
+		}
+	}
+	for i, o := range outcomes {
+		if strings.Contains(o.Reason, "unpacker error") && len(words) > 0 {
+			outcomes[i].Reason += ": " + strings.Join(words, "; ")
+		}
+	}
 }
 
 // judged reports whether the remote has said no to something: then git's exit code

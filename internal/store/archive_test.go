@@ -1,0 +1,111 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// An archive holds what it lists, goes on from another, and shrinks with what is removed;
+// two that hold the same are the same commit.
+func TestArchive(t *testing.T) {
+	f := newFixture(t)
+	one, two := f.create("demo", milestone{step: 1}), f.create("demo", milestone{step: 2})
+	held, archived, err := f.HeldOf(t.Context(), "demo")
+	if err != nil || len(held) != 2 || archived[one] {
+		t.Fatalf("%v %v %v", held, archived, err)
+	}
+	first, err := f.ArchiveOnto(t.Context(), "demo", "", map[name.ID]name.OID{one: held[one]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	onto, err := f.ArchiveOnto(t.Context(), "demo", first, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if members, err := f.CheckArchive(t.Context(), "demo", onto); err != nil || !maps.Equal(members, held) {
+		t.Errorf("%v %v", members, err)
+	}
+	if got := f.git("rev-parse", string(onto)+"^@"); got != string(first)+"\n"+string(held[two]) {
+		t.Errorf("parents are %s", got)
+	}
+	f.mustChange("demo", Change{Archive: held})
+	whole, err := f.ArchiveOnto(t.Context(), "demo", "", held)
+	if got := f.git("rev-parse", "refs/checkpoints/demo/archive"); err != nil || got != string(whole) {
+		t.Errorf("%v: %s, not %s", err, got, whole)
+	}
+	if refs := f.git("for-each-ref", "refs/checkpoints/demo/cp-*"); refs != "" {
+		t.Errorf("refs are left:\n%s", refs)
+	}
+	f.mustChange("demo", Change{Remove: []Removal{{ID: two}}})
+	if got := f.git("rev-parse", "refs/checkpoints/demo/archive"); got != string(first) {
+		t.Errorf("after a removal it is %s, not %s", got, first)
+	}
+	f.mustChange("demo", Change{Remove: []Removal{{ID: one}}})
+	if refs := f.git("for-each-ref", "refs/checkpoints/demo/archive"); refs != "" {
+		t.Errorf("an empty archive is left: %s", refs)
+	}
+	f.git("fsck", "--strict", "--no-dangling")
+}
+
+// An archive from elsewhere that holds more than it lists, lists what it does not hold, or
+// is another session's, is refused.
+func TestHostileArchive(t *testing.T) {
+	f := newFixture(t)
+	id := f.create("demo", milestone{step: 1})
+	held, _, err := f.HeldOf(t.Context(), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := name.OID(f.git("commit-tree", "-m", "foreign", f.git("mktree")))
+	by := git.Signature{Name: "x", Email: "x@example.com"}
+	write := func(message, list string, parents ...name.OID) name.OID {
+		t.Helper()
+		blob, err := f.Repo.WriteObject(t.Context(), "blob", []byte(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := f.Repo.EditTree(t.Context(), "", map[string]git.Entry{archiveList: {Mode: git.ModeFile, OID: blob}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		oid, err := f.Repo.WriteCommit(t.Context(), git.Commit{Tree: tree, Parents: parents, Author: by, Committer: by, Message: message})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return oid
+	}
+	line := fmt.Sprintf("%s %s\n", id, held[id])
+	for what, oid := range map[string]name.OID{
+		"holds more":      write(archiveMessage("demo"), line, held[id], foreign),
+		"lists more":      write(archiveMessage("demo"), line, foreign),
+		"holds nothing":   write(archiveMessage("demo"), line),
+		"another session": write(archiveMessage("other"), line, held[id]),
+		"twice":           write(archiveMessage("demo"), line+line, held[id]),
+		"no id":           write(archiveMessage("demo"), "journal "+string(held[id])+"\n", held[id]),
+		"no list":         foreign,
+	} {
+		var damaged *DamagedError
+		if _, err := f.CheckArchive(t.Context(), "demo", oid); !errors.As(err, &damaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func FuzzMembers(f *testing.F) {
+	f.Add("cp-03-20261120T094311123Z-4f2a " + strings.Repeat("a", 40) + "\n")
+	f.Add("cp-03-20261120T094311123Z-4f2a\n\n")
+	f.Fuzz(func(t *testing.T, list string) {
+		members, err := parseMembers([]byte(list))
+		for id, oid := range members {
+			if !strings.Contains(list, string(id)+" "+string(oid)) || len(stamp(id)) < 19 {
+				t.Errorf("%s %s is not in the list (%v)", id, oid, err)
+			}
+		}
+	})
+}
