@@ -304,9 +304,9 @@ func (f *flipping) do(run func(context.Context, *Service) error) error {
 	return run(context.Background(), s)
 }
 
-// listRefs are the refs as git lists them.
+// listRefs are the refs of ours as git lists them; branches in packed-refs are not.
 func (f *flipping) listRefs() string {
-	cmd := exec.Command("git", "for-each-ref", "--format=%(refname) %(objectname)")
+	cmd := exec.Command("git", "for-each-ref", "--format=%(refname) %(objectname)", "refs/checkpoints", "refs/notes/checkpoints", "refs/tags/checkpoint")
 	cmd.Dir, cmd.Env = f.c.dir, f.env
 	out, err := cmd.Output()
 	return fmt.Sprintf("%s%v", out, err)
