@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tidwall/gjson"
@@ -45,6 +46,10 @@ func (c *creation) checkTrigger() error {
 // accept takes the --state document apart.
 func (c *creation) accept() error {
 	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
+		var size *record.SizeError
+		if errors.As(err, &size) {
+			return tooLarge(defaultMaxRecordSize)
+		}
 		return usage("--state takes one JSON object", "the state is refused: %v", err)
 	}
 	a, err := c.def.Accept(c.req.State)

@@ -342,12 +342,16 @@ func (c *creation) write(ctx context.Context) error {
 	c.written, err = c.s.store.WriteCheckpoint(ctx, d)
 	var size *record.SizeError
 	if errors.As(err, &size) {
-		return &Error{
-			Kind: KindRefused, Message: fmt.Sprintf("the record of this checkpoint is over checkpoint.maxRecordSize (%d bytes)", limit),
-			Hints: []string{"move the large part of the state into an output: --output NAME=FILE"},
-		}
+		return tooLarge(limit)
 	}
 	return err
+}
+
+func tooLarge(limit int64) error {
+	return &Error{
+		Kind: KindRefused, Message: fmt.Sprintf("the record of this checkpoint is over checkpoint.maxRecordSize (%d bytes)", limit),
+		Hints: []string{"move the large part of the state into an output: --output NAME=FILE"},
+	}
 }
 
 // metricsOf is what a state holds where its workflow keeps metrics.
