@@ -32,7 +32,7 @@ func Quick() Effort {
 const changed = 10
 
 // small is the number of files where another size is what grows.
-func (e Effort) small() int { return e.Sizes[0] }
+func (e Effort) small() int { return min(e.Sizes[0], 1000) }
 
 // biggest is the number of files of the largest worktree.
 func (e Effort) biggest() int { return e.Sizes[len(e.Sizes)-1] }
