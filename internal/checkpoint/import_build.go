@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"sync"
@@ -129,10 +130,8 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 	if w.empty, err = im.s.repo.WriteTree(ctx, nil); err != nil {
 		return change, err
 	}
-	for i := range steps {
-		if err := w.write(ctx, &steps[i]); err != nil {
-			return change, err
-		}
+	if err := w.writeAll(ctx, steps); err != nil {
+		return change, err
 	}
 	if err := w.finish(steps); err != nil {
 		return change, err
@@ -155,21 +154,54 @@ func (im *importing) tellIDs() {
 // importWriter writes the objects of an import and gathers its events.
 type importWriter struct {
 	*importing
-	v      store.View
-	change *store.Change
-	blobs  map[string]name.OID // what many documents share, by content
-	drawn  map[name.ID]bool
-	empty  name.OID
-	last   int // in the ledger: what is current by now; -1: nothing
+	v       store.View
+	change  *store.Change
+	blobs   map[string]name.OID // what many documents share, by content
+	sharing sync.Mutex          // of blobs
+	drawn   map[name.ID]bool
+	empty   name.OID
+	last    int // in the ledger: what is current by now; -1: nothing
 }
 
-func (w *importWriter) write(ctx context.Context, p *planned) error {
-	if p.document == nil {
-		return w.moved(p)
+// writeAll gives each checkpoint its id and place in order, writes what they are made of
+// beside each other, and names them in the order of the journal.
+func (w *importWriter) writeAll(ctx context.Context, steps []planned) error {
+	at := make([]int, len(steps)) // of its event
+	for i := range steps {
+		p := &steps[i]
+		if at[i] = len(w.change.Events); p.document == nil {
+			if err := w.moved(p); err != nil {
+				return err
+			}
+			continue
+		}
+		w.change.Events = append(w.change.Events, journal.Event{})
+		if err := w.prepare(ctx, p); err != nil {
+			return err
+		}
 	}
-	if err := w.prepare(ctx, p); err != nil {
+	written := make([]store.Written, len(steps))
+	err := git.Each(len(steps), func(i int) (err error) {
+		if steps[i].document != nil && ctx.Err() == nil {
+			written[i], err = w.write(ctx, &steps[i])
+		}
+		return err
+	})
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
+	for i := range steps {
+		if steps[i].document != nil {
+			if w.change.Events[at[i]], err = w.created(&steps[i], written[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write writes the objects of a checkpoint.
+func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, error) {
 	d := store.Draft{
 		Record: p.record, Tree: p.record.Snapshot.Tree, Head: p.record.Git.Head, Outputs: map[string]name.OID{},
 		Import: map[string]name.OID{}, Metrics: metricsOf(w.def, p.record.State), Limits: record.Limits{Size: w.limit},
@@ -179,16 +211,18 @@ func (w *importWriter) write(ctx context.Context, p *planned) error {
 	}
 	d.Author, d.Committer = w.s.repo.Identity(p.record.CreatedAt)
 	if err := w.keep(ctx, p, &d); err != nil {
-		return err
+		return store.Written{}, err
 	}
 	written, err := w.s.store.WriteCheckpoint(ctx, d)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.document.Path, err)
+		return written, fmt.Errorf("%s: %w", p.document.Path, err)
 	}
+	return written, nil
+}
+
+// created is the event of a checkpoint, which goes into the change.
+func (w *importWriter) created(p *planned, written store.Written) (journal.Event, error) {
 	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
-	if err != nil {
-		return err
-	}
 	r := p.record
 	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
 	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
@@ -196,10 +230,9 @@ func (w *importWriter) write(ctx context.Context, p *planned) error {
 	e.Extra = []journal.Trailer{
 		{Key: trailerFormat, Value: w.format}, {Key: trailerKey, Value: p.document.Key}, {Key: trailerDigest, Value: w.digests[p.step]},
 	}
-	w.change.Events = append(w.change.Events, e)
 	w.change.Create = append(w.change.Create, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
 	w.change.Verify = append(w.change.Verify, written.NewObjects...)
-	return nil
+	return e, err
 }
 
 // prepare gives the record its id, what came before it, and what differs from that.
@@ -274,10 +307,15 @@ type importedMember struct {
 const memberImported = "imported"
 
 func (w *importWriter) blob(ctx context.Context, content []byte) (name.OID, error) {
-	if oid, ok := w.blobs[string(content)]; ok {
+	w.sharing.Lock()
+	oid, ok := w.blobs[string(content)]
+	w.sharing.Unlock()
+	if ok {
 		return oid, nil
 	}
 	oid, err := w.s.repo.WriteObject(ctx, "blob", content)
+	w.sharing.Lock()
+	defer w.sharing.Unlock()
 	if err == nil && len(w.blobs) < 64 {
 		w.blobs[string(content)] = oid
 	}

@@ -79,9 +79,11 @@ func (r *Repo) updateMany(ctx context.Context, fresh, rest []Update) error {
 
 // checkCommits leaves to git, and its words, what is missing or no commit.
 func (r *Repo) checkCommits(ctx context.Context, fresh []Update) error {
-	specs := make([]string, len(fresh))
-	for i, u := range fresh {
-		specs[i] = string(u.New)
+	var specs []string
+	for _, u := range fresh {
+		if _, ours := r.unpacked(string(u.New), "commit"); !ours { // git has checked the pack that it is in
+			specs = append(specs, string(u.New))
+		}
 	}
 	return r.Batch().Info(ctx, specs, func(_ int, o Object, err error) error {
 		if err != nil || o.Type != "commit" {
