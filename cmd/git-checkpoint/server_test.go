@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -235,8 +236,10 @@ func start(t *testing.T, server *exec.Cmd, port int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		server.Process.Kill() //nolint:errcheck // it may have ended
-		server.Wait()         //nolint:errcheck // it was killed
+		server.Process.Signal(syscall.SIGTERM)                                       //nolint:errcheck // it may have ended; asked so, git ends its daemon too
+		patience := time.AfterFunc(10*time.Second, func() { server.Process.Kill() }) //nolint:errcheck // likewise
+		server.Wait()                                                                //nolint:errcheck // it was ended
+		patience.Stop()
 		if t.Failed() {
 			t.Logf("the server said:\n%s", said.String())
 		}
