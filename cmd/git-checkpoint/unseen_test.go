@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -35,24 +36,10 @@ func TestUnseenEdit(t *testing.T) {
 			w.run("git", "add", ".")
 			w.run("git", "commit", "-qm", "one")
 			w.run("sh", "-c", setup)
-			path := filepath.Join(w.dir, "file")
-			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // all of it in one second
-			w.write("file", "two\n")
-			w.run("git", "update-index", "--no-assume-unchanged", "file")
-			w.run("git", "update-index", "--add", "file")
-			if name == "hidden" {
-				w.run("git", "update-index", "--assume-unchanged", "file")
-			}
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(30 * time.Millisecond)
-			w.run("git", "update-index", "--force-write-index")
-			time.Sleep(30 * time.Millisecond)
-			w.write("file", "six\n")
-			if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-				t.Fatal(err)
+			for range 10 {
+				if w.editUnseen("file", name == "hidden") {
+					break
+				}
 			}
 			id := w.created()
 			if got := w.run("git", "show", "refs/checkpoints/main/"+id+":file"); got != "six\n" {
@@ -64,5 +51,57 @@ func TestUnseenEdit(t *testing.T) {
 				t.Errorf("%q came back", got)
 			}
 		})
+	}
+}
+
+// editUnseen stages a file and then edits it so that size and time stay. It reports
+// whether all that was in one second.
+func (w *world) editUnseen(name string, hide bool) bool {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	second := func() (os.FileInfo, int64) {
+		info, err := os.Stat(path)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			w.t.Skip("no stat data")
+		}
+		return info, int64(st.Ctim.Sec) //nolint:unconvert // 32-bit systems
+	}
+	w.run("git", "update-index", "--no-assume-unchanged", name)
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	w.write(name, "two\n")
+	w.run("git", "update-index", "--add", name)
+	info, began := second()
+	if hide {
+		w.run("git", "update-index", "--assume-unchanged", name)
+	}
+	time.Sleep(30 * time.Millisecond)
+	w.run("git", "update-index", "--force-write-index")
+	time.Sleep(30 * time.Millisecond)
+	w.write(name, "six\n")
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		w.t.Fatal(err)
+	}
+	_, ended := second()
+	return began == ended
+}
+
+// An undo gives back permission bits that the umask would not give, also those that many
+// files have.
+func TestUndoKeepsBits(t *testing.T) {
+	for _, bits := range []os.FileMode{0o664, 0o444, 0o600, 0o777} {
+		w, _, _ := twoSides(t)
+		path := filepath.Join(w.dir, "edited")
+		if err := os.Chmod(path, bits); err != nil {
+			t.Fatal(err)
+		}
+		w.run("git-checkpoint", "rollback", "1", "-y")
+		w.run("git-checkpoint", "undo", "-y")
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != bits {
+			t.Errorf("%v %v, not %v", info.Mode().Perm(), err, bits)
+		}
 	}
 }

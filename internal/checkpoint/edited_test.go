@@ -151,6 +151,30 @@ func TestEditedBeforeGoingBack(t *testing.T) {
 	}
 }
 
+// A rollback that was planned before another one moved files refuses, whichever files
+// they were: it may have captured half of each side.
+func TestPlannedBefore(t *testing.T) {
+	c, _ := editing(t)
+	err := c.do(func(ctx context.Context, s *Service) error {
+		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1", Paths: []string{"replaced"}})
+		if err != nil {
+			return err
+		}
+		c.must(func(ctx context.Context, other *Service) error {
+			r, err := other.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1", Paths: []string{"deleted"}})
+			if err == nil {
+				_, err = r.Apply(ctx)
+			}
+			return err
+		})
+		_, err = r.Apply(ctx)
+		return err
+	})
+	if !errors.Is(err, snapshot.ErrMoved) || content(t, c, "replaced") != "new\n" || content(t, c, "deleted") != "" {
+		t.Errorf("%v; %q, %q", err, content(t, c, "replaced"), content(t, c, "deleted"))
+	}
+}
+
 // rolledBack goes to the first checkpoint with its files, and calls between at each step.
 func (c *clone) rolledBack(between func(string)) error {
 	return c.do(func(ctx context.Context, s *Service) error {
