@@ -45,13 +45,13 @@ func ordinary() []edit {
 		func(g *gen) string { return "move " + words(g.path(), g.path()) },
 		func(g *gen) string { return fmt.Sprintf("same %s 'v%04d\\n'", words(g.path()), g.IntN(10000)) },
 		func(g *gen) string {
-			return "chmod " + g.pick([]string{"+x", "-x", "600", "640", "755"}) + " -- " + words("./"+g.path())
+			return "bits " + g.pick([]string{"+x", "-x", "600", "640", "755"}) + " -- " + words("./"+g.path())
 		},
 		func(g *gen) string { return "git --literal-pathspecs add -- " + words(g.path()) },
 		func(*gen) string { return "git add -A" },
 		func(*gen) string { return "git commit -qam more" },
 		func(g *gen) string { return "room " + words(g.path()) + "; rm -f -- " + words("./"+g.path()) },
-		func(g *gen) string { return "touch -- " + words("./"+g.path()) },
+		func(g *gen) string { return "renew " + words("./"+g.path()) },
 	}
 }
 
@@ -93,7 +93,8 @@ func ignoring() []edit {
 }
 
 func linking() []edit {
-	targets := []string{"a", "dir", "nowhere", "../home", "/", "dir/sub/", "..", ".", "/tmp", "x", ".git"}
+	// None leads out of the case: what is done to a link is done to what it leads to.
+	targets := []string{"a", "dir", "nowhere", "../home", "/nowhere/at/all", "dir/sub/", "..", ".", outside, "x", ".git"}
 	link := func(g *gen) string { return "link " + words(g.path(), g.pick(targets)) }
 	return []edit{link, link, link, link, link,
 		func(g *gen) string {
@@ -106,13 +107,13 @@ func linking() []edit {
 func moding() []edit {
 	return []edit{
 		func(g *gen) string {
-			return "chmod " + g.pick([]string{"600", "640", "700", "750", "444", "400", "4755"}) + " -- " + words("./"+g.path())
+			return "bits " + g.pick([]string{"600", "640", "700", "750", "444", "400", "4755"}) + " -- " + words("./"+g.path())
 		},
 		func(g *gen) string {
-			return "chmod " + g.pick([]string{"600", "755", "711"}) + " -- " + words("./"+g.path()) + " && git add -A"
+			return "bits " + g.pick([]string{"600", "755", "711"}) + " -- " + words("./"+g.path()) + " && git add -A"
 		},
-		func(g *gen) string { p := g.path(); return g.put(p) + "; chmod 600 -- " + words("./"+p) },
-		func(g *gen) string { return "chmod " + g.pick([]string{"700", "755", "750"}) + " -- dir" },
+		func(g *gen) string { p := g.path(); return g.put(p) + "; bits 600 -- " + words("./"+p) },
+		func(g *gen) string { return "bits " + g.pick([]string{"700", "755", "750"}) + " -- dir" },
 		func(g *gen) string {
 			return "git update-index --chmod=" + g.pick([]string{"+x", "-x"}) + " -- " + words(g.path())
 		},

@@ -37,7 +37,16 @@ same() { # path format: another content with the time of the old one
 		touch -r "./$1" "$TORTURE/stamp"; printf -- "$2" >"./$1"; touch -r "$TORTURE/stamp" "./$1"
 	fi
 }
-link() { room "$1"; ln -sfn -- "$2" "./$1"; } # path target
+link() { # path target; an absolute one that exists is a directory of the case
+	room "$1"
+	if [ "$2" = "` + outside + `" ]; then set -- "$1" "$TORTURE"; fi
+	ln -sfn -- "$2" "./$1"
+}
+bits() { # what chmod takes; never what a link leads to
+	for last; do :; done
+	if [ ! -L "$last" ]; then chmod "$@"; fi
+}
+renew() { if [ ! -L "$1" ]; then touch -- "$1"; fi; } # path
 move() { if [ -e "./$1" ] || [ -L "./$1" ]; then room "$2"; mv -- "./$1" "./$2"; fi; } # from to
 fifo() { room "$1"; rm -f -- "./$1"; mkfifo -- "./$1"; } # path
 socket() { room "$1"; rm -f -- "./$1"; stand-in socket "./$1"; } # path
@@ -46,6 +55,9 @@ nest() { # dir commits: a repository of its own
 	if [ "$2" != 0 ]; then git -C "./$1" add inner; git -C "./$1" commit -qm nested; fi
 }
 `
+
+// outside stands for a directory outside of the repository, as a target of links.
+const outside = "/outside"
 
 // quote makes one word of the shell out of any bytes.
 func quote(s string) string {
