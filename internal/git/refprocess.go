@@ -10,9 +10,19 @@ import (
 // refProcess is a git update-ref that waits for its transaction. Half of what one
 // costs is its start, which another processor does while the worktree is read.
 type refProcess struct {
+	tried  chan struct{} // closed when it has started, or could not
 	cmd    *exec.Cmd
-	stdin  io.WriteCloser
+	stdin  io.WriteCloser // nil: it could not
 	stderr bytes.Buffer
+}
+
+// begin starts it: a fork takes half a millisecond of the one who waits for it.
+func (p *refProcess) begin() {
+	defer close(p.tried)
+	stdin, err := p.cmd.StdinPipe()
+	if err == nil && p.cmd.Start() == nil {
+		p.stdin = stdin
+	}
 }
 
 func updateRefCmd() Cmd {
@@ -25,29 +35,35 @@ func (r *Repo) ReadyRefs(ctx context.Context) {
 	if r.refs != nil {
 		return
 	}
-	p := &refProcess{}
+	p := &refProcess{tried: make(chan struct{})}
 	c := updateRefCmd()
 	c.Stdout, c.Stderr = io.Discard, &p.stderr
 	p.cmd = r.command(context.WithoutCancel(ctx), c)
-	var err error
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return // UpdateRefs starts one, and says what is wrong
+	r.refs = p
+	go p.begin()
+}
+
+// ready gives the process that waits, once; nil when there is none, or it did not start.
+func (r *Repo) ready() *refProcess {
+	p := r.refs
+	r.refs = nil
+	if p != nil {
+		if <-p.tried; p.stdin == nil {
+			return nil
+		}
 	}
-	if p.cmd.Start() == nil {
-		r.refs = p
-	}
+	return p
 }
 
 // updateRef gives the input to the process that waits for it, or to a new one.
 func (r *Repo) updateRef(ctx context.Context, input []byte) error {
-	p := r.refs
-	if p == nil {
+	p := r.ready()
+	if p == nil { // whatever is wrong with it, this one says it
 		c := updateRefCmd()
 		c.Stdin = bytes.NewReader(input)
 		_, err := r.Run(ctx, c)
 		return err
 	}
-	r.refs = nil
 	_, err := p.stdin.Write(input)
 	p.stdin.Close() //nolint:errcheck // how it ended says all
 	if ended := p.cmd.Wait(); ended != nil {
@@ -58,8 +74,7 @@ func (r *Repo) updateRef(ctx context.Context, input []byte) error {
 
 // endRefs lets a process go that nothing was for.
 func (r *Repo) endRefs() {
-	if p := r.refs; p != nil {
-		r.refs = nil
+	if p := r.ready(); p != nil {
 		p.stdin.Close() //nolint:errcheck // it has nothing to do
 		p.cmd.Wait()    //nolint:errcheck // likewise
 	}

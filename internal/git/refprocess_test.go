@@ -53,6 +53,7 @@ func TestReadyRefsEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r.ReadyRefs(ctx)
 	cancel() // a transaction is not cut off
+	<-r.refs.tried
 	if r.refs.cmd.ProcessState != nil {
 		t.Fatal("ended with its context")
 	}
