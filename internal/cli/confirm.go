@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -35,17 +36,20 @@ func (a *App) carryOut(ctx context.Context, plan *checkpoint.Rollback, how asked
 	if err := a.confirm(ctx, planned, how.yesFlag); err != nil {
 		return err
 	}
-	return a.carriedOut(done)(plan.Apply(ctx))
+	return a.carriedOut(done, planned.Plan.Warnings...)(plan.Apply(ctx))
 }
 
-// carriedOut says what was done; it takes what Apply, Continue and Abort give.
-func (a *App) carriedOut(done outcome) func(*checkpoint.RollbackAnswer, error) error {
+// carriedOut says what was done; it takes what Apply, Continue and Abort give. The plan
+// has told some warnings.
+func (a *App) carriedOut(done outcome, told ...string) func(*checkpoint.RollbackAnswer, error) error {
 	return func(result *checkpoint.RollbackAnswer, err error) error {
 		if err != nil {
 			return err
 		}
 		for _, w := range result.Warnings {
-			a.warn(w)
+			if !slices.Contains(told, w) {
+				a.warn(w)
+			}
 		}
 		return a.confirmed(done(result))
 	}
