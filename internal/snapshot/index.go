@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -87,14 +88,8 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 // privateCopy links from, or copies it with its times where links are not to be
 // had; nothing is made when from is missing.
 func (s *Shot) privateCopy(from string) (string, error) {
-	f, err := os.CreateTemp(s.dir, "tmp-index-")
-	if err != nil {
-		return "", fmt.Errorf("make a private index: %w", err)
-	}
-	to := f.Name()
-	f.Close()     //nolint:errcheck // empty
-	os.Remove(to) //nolint:errcheck // only the name is wanted
-	err = os.Link(from, to)
+	to := filepath.Join(s.dir, "tmp-index-"+rand.Text())
+	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return to, nil
 	}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -92,14 +94,10 @@ func (c *cache) save() {
 // like all others, so that one that a kill left behind is swept.
 func (c *cache) append(data []byte) (err error) {
 	lock := filepath.Join(filepath.Dir(c.path), TempPrefix+"lock-"+filepath.Base(c.path))
-	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
+	if err := hold(c.path, lock); err != nil {
 		return err
 	}
 	defer os.Remove(lock) //nolint:errcheck // swept later
-	if err := held.Close(); err != nil {
-		return err
-	}
 	f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
@@ -119,4 +117,18 @@ func (c *cache) append(data []byte) (err error) {
 	n, err := f.Write(data)
 	c.size += int64(n)
 	return err
+}
+
+// hold takes a lock: another name of a file, which costs no inode, or a file of its own
+// where there are no links.
+func hold(file, lock string) error {
+	err := os.Link(file, lock)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	return held.Close()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -110,6 +111,14 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, fmt.Errorf("sweep temporaries: %w", err)
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), TempPrefix) })
+	if len(entries) == 0 {
+		return 0, nil
+	}
 	probe, err := os.CreateTemp(dir, TempPrefix+"now-")
 	if err != nil {
 		return 0, fmt.Errorf("sweep temporaries: %w", err)
@@ -120,14 +129,10 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("sweep temporaries: %w", err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, fmt.Errorf("sweep temporaries: %w", err)
-	}
 	swept := 0
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !strings.HasPrefix(e.Name(), TempPrefix) || now.ModTime().Sub(info.ModTime()) <= age {
+		if err != nil || now.ModTime().Sub(info.ModTime()) <= age {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
