@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,32 +23,58 @@ func (r *Restore) lock() error {
 		return &LockedError{own} // inside a commit
 	}
 	path := r.shot.repo.IndexPath + ".lock"
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		if !r.shot.abandoned(path) {
 			return &LockedError{path}
 		}
 		if err := os.Remove(path); err != nil {
 			return fmt.Errorf("take over a lock that was left: %w", err)
 		}
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	}
-	if err != nil {
-		return fmt.Errorf("lock the index: %w", err)
+	info, err := r.shot.makeLock(path)
+	if errors.Is(err, fs.ErrExist) {
+		return &LockedError{path}
 	}
-	defer f.Close() //nolint:errcheck // empty
-	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("lock the index: %w", err)
 	}
 	r.intent.Lock = path
 	_, r.intent.LockInode, _ = inode(info)
-	note := fmt.Sprintf("%d %d\n", os.Getpid(), r.intent.LockInode)
-	if err := os.WriteFile(r.shot.lockNote(), []byte(note), 0o666); err != nil {
-		os.Remove(path) //nolint:errcheck // the error below says more
-		return fmt.Errorf("lock the index: %w", err)
-	}
 	return nil
+}
+
+// makeLock makes the lock under another name, notes whose it is, and only then gives it
+// its own, so that a kill leaves no lock that nobody owns up to. Where there are no links
+// the note comes after it.
+func (s *Shot) makeLock(path string) (fs.FileInfo, error) {
+	temp := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
+	defer os.Remove(temp) //nolint:errcheck // disposable, swept by age
+	info, err := s.ownLock(temp)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Link(temp, path); err == nil || errors.Is(err, fs.ErrExist) {
+		return info, err
+	}
+	if info, err = s.ownLock(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		os.Remove(path) //nolint:errcheck // the error says more
+	}
+	return info, err
+}
+
+// ownLock makes an empty file and notes that it is ours.
+func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // empty
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	_, number, _ := inode(info)
+	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %d\n", os.Getpid(), number), 0o666)
 }
 
 // lockNote says whose the index lock is: process and inode.
@@ -75,6 +102,9 @@ func (s *Shot) abandoned(lock string) bool {
 
 // unlock removes the index lock, if it is still the one that we made.
 func (r *Restore) unlock() {
+	if r.intent.Lock == "" {
+		return // the note is another's
+	}
 	if info, err := os.Lstat(r.intent.Lock); err == nil {
 		if _, ino, _ := inode(info); ino == r.intent.LockInode {
 			os.Remove(r.intent.Lock) //nolint:errcheck // reported by the next lock

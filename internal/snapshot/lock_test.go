@@ -1,0 +1,62 @@
+package snapshot
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// Who finds the index locked leaves the lock and the note of whose it is; one that a
+// killed run left is taken over.
+func TestIndexLock(t *testing.T) {
+	repo := repository(t)
+	shot, err := New(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	first, second := &Restore{shot: shot}, &Restore{shot: shot}
+	if err := first.lock(); err != nil {
+		t.Fatal(err)
+	}
+	var locked *LockedError
+	if err := second.lock(); !errors.As(err, &locked) {
+		t.Errorf("a second lock: %v", err)
+	}
+	second.discard()
+	note, err := os.ReadFile(shot.lockNote())
+	if err != nil {
+		t.Fatalf("the note is gone with the second: %v", err)
+	}
+	if _, err := os.Lstat(first.intent.Lock); err != nil {
+		t.Error(err)
+	}
+	// As if the first had been killed: its process is no more.
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	gone := []byte{}
+	for i, b := range note {
+		if b == ' ' {
+			gone = append(strconv.AppendInt(nil, int64(dead.Process.Pid), 10), note[i:]...)
+			break
+		}
+	}
+	if err := os.WriteFile(shot.lockNote(), gone, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.lock(); err != nil {
+		t.Errorf("taking over: %v", err)
+	}
+	second.discard()
+	if left, _ := filepath.Glob(filepath.Join(repo.GitDir, "*.lock")); len(left) > 0 { //nolint:errcheck // the pattern is right
+		t.Errorf("left are %v", left)
+	}
+	if left, _ := filepath.Glob(filepath.Join(repo.GitDir, "checkpoint", "*lock*")); len(left) > 0 { //nolint:errcheck // likewise
+		t.Errorf("left are %v", left)
+	}
+}
