@@ -197,18 +197,7 @@ func (b *beside) files(ctx context.Context) error {
 		b.lost("files")
 		return ctx.Err()
 	}
-	var created, modified, deleted []record.Path
-	for _, ch := range changes {
-		switch {
-		case ch.Old.Mode == 0:
-			created = append(created, record.Path(ch.Path))
-		case ch.New.Mode == 0:
-			deleted = append(deleted, record.Path(ch.Path))
-		default:
-			modified = append(modified, record.Path(ch.Path))
-		}
-	}
-	b.record.Files = record.NewFiles(created, modified, deleted)
+	b.record.Files = filesOf(changes)
 	return nil
 }
 

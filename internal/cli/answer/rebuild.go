@@ -20,13 +20,7 @@ func (a Rebuilt) JSON(w io.Writer) error {
 // Text writes what was mended of a checkpoint, what stands in for it, and what is left.
 func (a Rebuilt) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
-	subject := a.Label
-	switch {
-	case a.Checkpoint == "":
-		subject = "session " + string(a.Session)
-	case a.Label == "":
-		subject = string(a.Checkpoint)
-	}
+	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	mark := render.Span{Role: render.Success, Text: "✓ "}
 	if !a.OK {
 		mark = render.Span{Role: render.Error, Text: "✗ "}

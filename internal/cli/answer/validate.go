@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 )
 
@@ -19,13 +20,7 @@ func (a Validated) JSON(w io.Writer) error {
 // Text writes a checkpoint and below it what is wrong with it. A sound one is one line.
 func (a Validated) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
-	subject := a.Label
-	switch {
-	case a.Checkpoint == "":
-		subject = "session " + string(a.Session)
-	case a.Label == "":
-		subject = string(a.Checkpoint)
-	}
+	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
 	if !a.OK {
 		line[0] = render.Span{Role: render.Error, Text: "✗ "}
@@ -91,4 +86,16 @@ func (a Validation) Text(w io.Writer, v render.View) error {
 		p.line(plain(render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " looked at, " + render.Count(a.Broken, "damaged", "damaged")))
 	}
 	return p.err
+}
+
+// subjectOf names what a line is about: a checkpoint by its label, else its id, or the
+// session as a whole.
+func subjectOf(session name.Session, checkpoint name.ID, label string) string {
+	switch {
+	case checkpoint == "":
+		return "session " + string(session)
+	case label == "":
+		return string(checkpoint)
+	}
+	return label
 }
