@@ -27,13 +27,15 @@ test-servers:
 	@PATH="$(path)" GO="$(GO)" sh .ci/servers
 
 # Random worlds, compared with plain git and the disk after each step: CASES of them,
-# from SEED on, of the worlds in KIND (with commas; empty: of all in turn). A failure
-# prints its seed and a script that does it again.
-CASES ?= 500
-SEED  ?= 1
-KIND  ?=
+# from SEED on, of the worlds in KIND (with commas; empty: of all in turn), with settings
+# of git's in CONFIG (CONFIG=checkpoint.scanner=git). A failure prints its seed and a
+# script that does it again.
+CASES  ?= 500
+SEED   ?= 1
+KIND   ?=
+CONFIG ?=
 torture:
-	@PATH="$(path)" $(GO) run ./internal/torture/cmd -cases $(CASES) -seed $(SEED) -kind '$(KIND)'
+	@PATH="$(path)" $(GO) run ./internal/torture/cmd -cases $(CASES) -seed $(SEED) -kind '$(KIND)' -config '$(CONFIG)'
 
 # Random documents of each of the five layouts, in and out: CASES of each, from SEED on.
 roundtrip:

@@ -59,12 +59,8 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 		op.Args = g.rollbackFlags(op)
 	case n < 90:
 		op.Verb = "undo"
-	case n < 94:
-		line := "git gc -q --prune=now"
-		if g.kind.index != "" { // gc does not know that index, and drops what only it holds
-			line = "git gc -q"
-		}
-		return Op{Verb: "sh", Tree: tree, Line: line}
+	case n < 96:
+		return Op{Verb: "sh", Tree: tree, Line: g.packing()}
 	default:
 		op.Verb = g.pick([]string{"delete", "pin", "unpin"})
 	}

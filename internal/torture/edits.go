@@ -155,6 +155,21 @@ func specials() []edit {
 	}
 }
 
+// packing puts objects and refs into other files, as git does on its own from time to
+// time, and back into one file each.
+func (g *gen) packing() string {
+	if g.kind.index != "" { // git does not know that index, and drops what only it holds
+		return g.pick([]string{"git gc -q", "git repack -dq", "git repack -dq; git multi-pack-index write", "git pack-refs --all"})
+	}
+	return g.pick([]string{
+		"git gc -q --prune=now", "git gc -q --prune=now", "git repack -adq", "git repack -dq", "git repack -dq",
+		"git repack -dq; git multi-pack-index write", "git repack -adbq", "git -c pack.indexVersion=1 repack -adq",
+		"git multi-pack-index write; git multi-pack-index repack --no-progress; git multi-pack-index expire --no-progress",
+		"git pack-refs --all", "git commit-graph write --reachable --no-progress",
+		"git -c pack.depth=1 -c pack.compression=0 repack -adfq", "loosen",
+	})
+}
+
 func large() []edit {
 	big := func(g *gen) string { return "put " + words(g.path(), strings.Repeat(`0123456789\n`, 10+g.IntN(5))) }
 	return []edit{big, big, func(g *gen) string { return big(g) + "; git add -A" }, staging()[0]}

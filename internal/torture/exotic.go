@@ -122,14 +122,18 @@ func stores() []kind {
 		return lines
 	}
 	clone := func(name, flags string) kind {
-		return made(name, func(g *gen) []string { return append(origin(g), "git clone -q "+flags+" repo", "cd repo") })
+		k := made(name, func(g *gen) []string { return append(origin(g), "git clone -q "+flags+" repo", "cd repo") })
+		k.edits = append(k.edits, (*gen).packing, func(g *gen) string { return "cd ../origin; " + g.packing() + "; cd ../repo" })
+		return k
 	}
+	packed := made("packed", func(g *gen) []string { return append(start(g), "git gc -q --prune=now") })
+	packed.edits = append(packed.edits, (*gen).packing, (*gen).packing, (*gen).packing)
 	return []kind{
 		made("sha256", func(g *gen) []string { return start(g, "--object-format=sha256") }),
 		made("bare", func(g *gen) []string {
 			return append(start(g), "cd ..", "git clone -q --bare repo bare", "rm -rf repo", "git -C bare worktree add -q ../repo main", "cd repo")
 		}),
-		made("packed", func(g *gen) []string { return append(start(g), "git gc -q --prune=now") }),
+		packed,
 		clone("alternates", "--shared origin"),
 		clone("shallow", `--depth 1 "file://$PWD/origin"`),
 		clone("partial", `--filter=blob:none --no-checkout "file://$PWD/origin"`),

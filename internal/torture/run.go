@@ -25,10 +25,11 @@ type Op struct {
 // Case is a world and what is done in it. It says everything: running it again does
 // the same again.
 type Case struct {
-	Kind  string
-	Seed  uint64
-	Setup []string // lines of the shell, run in the case's root
-	Ops   []Op
+	Kind   string
+	Seed   uint64
+	Config []string // settings of git's, as section.key=value, that are in force everywhere
+	Setup  []string // lines of the shell, run in the case's root
+	Ops    []Op
 }
 
 // Finding is a broken promise.
@@ -155,7 +156,7 @@ func execute(h host, k *kind, cs *Case, tally map[string]int) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(h.root, "home", ".gitconfig"), []byte(configuration), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(h.root, "home", ".gitconfig"), []byte(cs.configuration()), 0o666); err != nil {
 		return err
 	}
 	if err := h.shell("", cs.Setup); err != nil {
@@ -198,6 +199,17 @@ const configuration = `[user]
 [core]
 	fsync = none
 `
+
+// configuration is what the user of the case has set.
+func (cs *Case) configuration() string {
+	text := configuration
+	for _, setting := range cs.Config {
+		key, value, _ := strings.Cut(setting, "=")
+		section, key, _ := strings.Cut(key, ".")
+		text += fmt.Sprintf("[%s]\n\t%s = %s\n", section, key, value)
+	}
+	return text
+}
 
 // step does the first of ops, and with a line of the shell all lines that follow it in
 // the same worktree. It returns how many were done.

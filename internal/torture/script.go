@@ -13,7 +13,7 @@ func (f *Finding) Script() string {
 	b.WriteString(`root=$(mktemp -d); cd "$root" || exit 1; mkdir home
 export HOME="$root/home" TORTURE="$root/home" GIT_CONFIG_NOSYSTEM=1 LC_ALL=C.UTF-8
 cat >home/.gitconfig <<'EOF'
-` + configuration + "EOF\n" + prelude)
+` + f.Case.configuration() + "EOF\n" + prelude)
 	b.WriteString(`id() { sed -n 's/.*"id":"\(cp-[^"]*\)".*"session":"\([^"]*\)".*/\1 --session \2/p'; }
 `)
 	b.WriteString("set -x\n" + strings.Join(f.Case.Setup, "\n") + "\n")

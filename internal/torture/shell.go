@@ -48,6 +48,14 @@ bits() { # what chmod takes; never what a link leads to
 }
 renew() { if [ ! -L "$1" ]; then touch -- "$1"; fi; } # path
 move() { if [ -e "./$1" ] || [ -L "./$1" ]; then room "$2"; mv -- "./$1" "./$2"; fi; } # from to
+loosen() { # every packed object gets a file of its own
+	packs=$(git rev-parse --git-common-dir)/objects/pack
+	if [ -z "$(find "$packs" -name "*.promisor")" ]; then # without it, what is missing is lost
+		mkdir -p "$TORTURE/packs"; mv "$packs"/* "$TORTURE/packs/"
+		for p in "$TORTURE"/packs/*.pack; do git unpack-objects -q <"$p"; done
+		rm -rf "$TORTURE/packs"
+	fi
+}
 fifo() { room "$1"; rm -f -- "./$1"; mkfifo -- "./$1"; } # path
 socket() { room "$1"; rm -f -- "./$1"; stand-in socket "./$1"; } # path
 nest() { # dir commits: a repository of its own

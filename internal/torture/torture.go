@@ -16,6 +16,7 @@ type Options struct {
 	Program string // the built git-checkpoint
 	Dir     string // where cases are made; empty: the system's directory for temporary files
 	Kinds   []string
+	Config  []string // settings of git's for all cases, as section.key=value
 	Seed    uint64
 	Cases   int       // of all kinds together
 	Most    int       // findings after which to stop; 0: 1
@@ -43,6 +44,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err != nil {
 			return report, err
 		}
+		cs.Config = o.Config
 		if report.Done[name] == nil {
 			report.Done[name] = map[string]int{}
 		}

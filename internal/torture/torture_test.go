@@ -58,6 +58,26 @@ func TestTorture(t *testing.T) {
 	}
 }
 
+// The same cases hold where git itself looks for what differs from the index.
+func TestTortureOfTheOtherScanner(t *testing.T) {
+	for _, kind := range []string{"ignored", "index-v4", "links", "modes", "nested", "ordinary", "packed", "special", "staged", "times", "unfinished"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			o := Options{
+				Program: program, Dir: t.TempDir(), Kinds: []string{kind}, Seed: fixedSeed, Cases: 1, Log: t.Output(),
+				Config: []string{"checkpoint.scanner=git"},
+			}
+			report, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range report.Findings {
+				t.Errorf("%s, seed %d: %s", f.Case.Kind, f.Case.Seed, f.What)
+			}
+		})
+	}
+}
+
 // A seed says everything: the same case comes again, another seed gives another.
 func TestDraw(t *testing.T) {
 	text := func(kind string, seed uint64) string {

@@ -20,8 +20,10 @@ func main() {
 	flag.IntVar(&o.Most, "most", 1, "stop after so many findings")
 	flag.Uint64Var(&o.Seed, "seed", 1, "the first seed")
 	kind := flag.String("kind", "", "only these kinds of worlds, separated by commas: "+strings.Join(torture.Kinds(), ", "))
+	config := flag.String("config", "", "settings of git's for all of them, as section.key=value, separated by commas")
 	flag.Parse()
-	o.Kinds = strings.FieldsFunc(*kind, func(r rune) bool { return r == ',' })
+	comma := func(r rune) bool { return r == ',' }
+	o.Kinds, o.Config = strings.FieldsFunc(*kind, comma), strings.FieldsFunc(*config, comma)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	report, err := torture.Main(ctx, o)
