@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"runtime"
 	"sort"
 	"strings"
@@ -304,7 +303,7 @@ func differs(a, b fileTime) bool {
 const askedByName = 500
 
 // unknown lets git judge the names that the index does not have, by its ignore
-// rules, and looks into the directories that it reports for special files.
+// rules, and looks into directories for special files.
 func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) error {
 	if len(w.names) > 0 {
 		sort.Strings(w.names)
@@ -312,25 +311,13 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 			return err
 		}
 	}
-	seen := map[string]bool{}
+	var dirs []string
 	for _, n := range w.names {
-		if strings.HasSuffix(n, "/") && !contains(w.scan.Nested, strings.TrimSuffix(n, "/")) {
-			w.lookFor(strings.TrimSuffix(n, "/"), seen)
+		if strings.HasSuffix(n, "/") {
+			dirs = append(dirs, n)
 		}
 	}
-	for _, u := range w.scan.Untracked {
-		w.lookFor(path.Dir(u), seen)
-	}
-	if len(w.special) == 0 {
-		return nil
-	}
-	ignored, err := s.git.ignored(ctx, w.special)
-	for _, sp := range w.special {
-		if !ignored[sp] {
-			w.scan.Special = append(w.scan.Special, sp)
-		}
-	}
-	return err
+	return s.git.findSpecial(ctx, &w.scan, dirs, w.special)
 }
 
 // asked are the names for the command line. With a slash at its end git does not list
@@ -346,33 +333,4 @@ func asked(names []string) []string {
 		return nil // everything
 	}
 	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
-}
-
-// lookFor adds the special files of an untracked directory.
-func (w *walk) lookFor(dir string, seen map[string]bool) {
-	if dir == "." || seen[dir] {
-		return
-	}
-	seen[dir] = true
-	fd, err := openBelow(w.top, dir+"/")
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd) //nolint:errcheck // read only
-	//nolint:errcheck // git has listed what can be read
-	w.buffers.readDirents(fd, func(name []byte, typ fs.FileMode) error {
-		if !typ.IsDir() && !typ.IsRegular() && typ&fs.ModeSymlink == 0 {
-			w.special = append(w.special, dir+"/"+string(name))
-		}
-		return nil
-	})
 }

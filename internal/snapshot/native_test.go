@@ -125,7 +125,7 @@ func told(s Scan) string {
 			out = append(out, "deleted "+t.Path)
 		}
 	}
-	for kind, paths := range map[string][]string{"untracked": s.Untracked, "nested": s.Nested} {
+	for kind, paths := range map[string][]string{"untracked": s.Untracked, "nested": s.Nested, "special": s.Special} {
 		for _, p := range paths {
 			out = append(out, kind+" "+p)
 		}

@@ -24,7 +24,7 @@ type Scan struct {
 	Untracked  []string // files and symbolic links, none of them ignored
 	Nested     []string // directories that are repositories of their own
 	Unreadable []string // directories that could not be read, ending in "/"
-	Special    []string // sockets and the like, as far as they were met
+	Special    []string // sockets and the like
 
 	Modes      map[string]fs.FileMode // of tracked files that did not change: unusual ones
 	ModesKnown bool
@@ -64,8 +64,11 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 		return scan, err
 	}
 	scan.Unreadable = append(scan.Unreadable, stderr...)
-	scan.Tracked, err = s.withDoubtful(tracked, private)
-	return scan, err
+	if scan.Tracked, err = s.withDoubtful(tracked, private); err != nil {
+		return scan, err
+	}
+	dirs, special := s.aroundTracked(private.entries)
+	return scan, s.findSpecial(ctx, &scan, dirs, special)
 }
 
 // withDoubtful adds the entries that git took for unchanged by their stat data and that

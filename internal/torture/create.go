@@ -2,6 +2,7 @@ package torture
 
 import (
 	"encoding/json"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,7 +33,10 @@ func (c *run) create(op Op, before scene, now *moment) error {
 		return broken("create: exit %d: %s", r.code, r.err)
 	}
 	c.tally["create"]++
-	var made struct{ ID, Session, Ref, Commit string }
+	var made struct {
+		ID, Session, Ref, Commit string
+		Snapshot                 recorded
+	}
 	if err := json.Unmarshal([]byte(r.out), &made); err != nil {
 		return broken("create --json: %v in %q", err, r.out)
 	}
@@ -41,6 +45,9 @@ func (c *run) create(op Op, before scene, now *moment) error {
 		return broken("create: %s is not at %s", made.Ref, made.Commit)
 	}
 	if err := c.holds(now, made.Commit, op.Tree); err != nil {
+		return err
+	}
+	if err := now.lists(made.Snapshot.paths()); err != nil {
 		return err
 	}
 	return c.staged(now, made.Commit, op.Tree)
@@ -97,4 +104,41 @@ func (c *run) exclude(m *moment, p string) {
 	case m.tracked[p] && !present && m.sparse[p] == "":
 		m.frozen[p] = m.held(p)
 	}
+}
+
+// recorded is what a record says of its snapshot.
+type recorded struct {
+	Skipped []struct{ Path, Encoding string }
+}
+
+func (r recorded) paths() map[string]string {
+	out := map[string]string{}
+	for _, s := range r.Skipped {
+		p := s.Path
+		if s.Encoding == "percent" {
+			p, _ = url.PathUnescape(p) //nolint:errcheck // then it is no path that was expected
+		}
+		out[strings.TrimSuffix(p, "/")] = ""
+	}
+	return out
+}
+
+// lists demands that what a capture has to leave out is listed, and nothing else. Whether
+// a submodule was changed is seen by what is in it; only its commit is known here.
+func (m *moment) lists(listed map[string]string) error {
+	want := map[string]string{}
+	for p := range m.frozen {
+		want[p] = ""
+	}
+	for p, commit := range m.links {
+		if m.held(p) != "160000 "+commit {
+			want[p] = ""
+		} else {
+			delete(listed, p)
+		}
+	}
+	if diff := differences(want, listed); len(diff) > 0 {
+		return broken("what is listed as left out is not what was (was: expected, is: listed):\n%s", list(diff))
+	}
+	return nil
 }

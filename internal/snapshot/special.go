@@ -1,0 +1,237 @@
+package snapshot
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/git"
+)
+
+// glanced is how many names are read below a directory in which git lists nothing
+// before git is asked whether it is ignored: somebody's node_modules is large.
+const glanced = 500
+
+// specialFinder looks for sockets, pipes and devices. git lists none of them, and so no
+// directory either in which nothing else is.
+type specialFinder struct {
+	git    *gitScanner
+	holds  map[string]bool // directories with something below them that git listed
+	nested map[string]bool
+	found  []string
+	wide   []string // directories of which nothing is known and that hold much
+
+	ignores map[string]bool // as plainIgnores gives them
+}
+
+// findSpecial adds the special files below directories that the index does not have, and
+// those of the list that others found, unless they are ignored.
+func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []string) error {
+	f := &specialFinder{git: s, holds: map[string]bool{}, nested: map[string]bool{}, found: found}
+	if len(dirs) > 0 {
+		f.ignores = s.tree.plainIgnores()
+	}
+	for _, list := range [][]string{scan.Untracked, scan.Nested} {
+		for _, p := range list {
+			for d := path.Dir(p); d != "." && !f.holds[d]; d = path.Dir(d) {
+				f.holds[d] = true
+			}
+		}
+	}
+	for _, p := range scan.Nested {
+		f.nested[p] = true
+	}
+	for _, d := range dirs {
+		f.look(strings.TrimSuffix(d, "/"))
+	}
+	if err := f.lookWide(ctx); err != nil || len(f.found) == 0 {
+		return err
+	}
+	ignored, err := s.ignored(ctx, f.found)
+	for _, p := range f.found {
+		if !ignored[p] {
+			scan.Special = append(scan.Special, p)
+		}
+	}
+	return err
+}
+
+// look goes down as far as git listed something, and takes a glance at the rest.
+func (f *specialFinder) look(dir string) {
+	switch {
+	case f.nested[dir]:
+		return
+	case !f.holds[dir] && f.ignored(dir):
+		return
+	case !f.holds[dir]:
+		if found, left := f.below(dir, glanced); left > 0 {
+			f.found = append(f.found, found...)
+		} else {
+			f.wide = append(f.wide, dir)
+		}
+		return
+	}
+	for _, e := range f.read(dir) {
+		if p := path.Join(dir, e.Name()); e.IsDir() {
+			f.look(p)
+		} else if special(e.Type()) {
+			f.found = append(f.found, p)
+		}
+	}
+}
+
+// below gives the special files at any depth, and how many names may still be read; it
+// stops at none.
+func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
+	if f.nested[dir] {
+		return nil, left
+	}
+	entries := f.read(dir)
+	if left -= len(entries); left <= 0 {
+		return nil, 0
+	}
+	for _, e := range entries {
+		if p := path.Join(dir, e.Name()); special(e.Type()) {
+			found = append(found, p)
+		} else if e.IsDir() {
+			var more []string
+			if more, left = f.below(p, left); left <= 0 {
+				return nil, 0
+			}
+			found = append(found, more...)
+		}
+	}
+	return found, left
+}
+
+// lookWide asks git which of the large directories, and of those right in them, are
+// ignored, and goes through the others.
+func (f *specialFinder) lookWide(ctx context.Context) error {
+	if len(f.wide) == 0 {
+		return nil
+	}
+	in, asked := map[string][]fs.DirEntry{}, slices.Clone(f.wide)
+	for _, d := range f.wide {
+		in[d] = f.read(d)
+		for _, e := range in[d] {
+			if e.IsDir() {
+				asked = append(asked, path.Join(d, e.Name()))
+			}
+		}
+	}
+	ignored, err := f.git.ignored(ctx, asked)
+	if err != nil {
+		return err
+	}
+	const all = 1 << 40
+	for _, d := range f.wide {
+		for _, e := range in[d] {
+			p := path.Join(d, e.Name())
+			switch {
+			case ignored[d]:
+			case special(e.Type()):
+				f.found = append(f.found, p)
+			case e.IsDir() && !ignored[p]:
+				found, _ := f.below(p, all)
+				f.found = append(f.found, found...)
+			}
+		}
+	}
+	return nil
+}
+
+// plainIgnores are the names that the topmost .gitignore lists with nothing to them, as
+// node_modules/ is in most. Where a rule takes another one back there are none: then it
+// takes git to tell. It spares a process.
+func (w *worktree) plainIgnores() map[string]bool {
+	info, err := w.lstat(".gitignore")
+	if err != nil || info == nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := w.read(".gitignore", info)
+	if err != nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "!") {
+			return nil
+		}
+		if n := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "/"); n != "" && strings.Trim(n, plainLetters) == "" {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+// ignored reports whether a directory is ignored for sure, by its name alone and no other
+// .gitignore than the topmost.
+func (f *specialFinder) ignored(dir string) bool {
+	if !f.ignores[path.Base(dir)] {
+		return false
+	}
+	for d := path.Dir(dir); d != "."; d = path.Dir(d) {
+		if info, err := f.git.tree.lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// read leaves out what is never captured. A directory that cannot be read was listed as
+// such by git.
+func (f *specialFinder) read(dir string) []fs.DirEntry {
+	entries, _ := f.git.tree.readDir(dir) //nolint:errcheck // as said
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == ".git" || strings.HasPrefix(e.Name(), stagingPrefix)
+	})
+}
+
+// special reports whether a file is neither a file, a directory nor a link.
+func special(t fs.FileMode) bool { return t&^(fs.ModeDir|fs.ModeSymlink) != 0 }
+
+// aroundTracked reads the directories that hold tracked files, and gives the ones in them
+// that hold none, and the special files whose names the index does not have.
+func (s *gitScanner) aroundTracked(entries []git.IndexEntry) (dirs, found []string) {
+	known := map[string]bool{}
+	for _, e := range entries {
+		for d := path.Dir(e.Path); d != "." && !known[d]; d = path.Dir(d) {
+			known[d] = true
+		}
+	}
+	entry := func(p string) git.Mode {
+		i := sort.Search(len(entries), func(i int) bool { return entries[i].Path >= p })
+		if i < len(entries) && entries[i].Path == p {
+			return entries[i].Mode
+		}
+		return 0
+	}
+	f := &specialFinder{git: s}
+	for level := []string{"."}; len(level) > 0; {
+		read := make([][]fs.DirEntry, len(level))
+		git.Each(len(level), func(i int) error { //nolint:errcheck // it has none
+			read[i] = f.read(level[i])
+			return nil
+		})
+		var next []string
+		for i, dir := range level {
+			for _, e := range read[i] {
+				switch p := path.Join(dir, e.Name()); {
+				case known[p] && e.IsDir():
+					next = append(next, p)
+				case e.IsDir() && entry(p) != git.ModeGitlink:
+					dirs = append(dirs, p)
+				case special(e.Type()) && entry(p) == 0:
+					found = append(found, p)
+				}
+			}
+		}
+		level = next
+	}
+	return dirs, found
+}
