@@ -11,7 +11,8 @@ import (
 )
 
 // An edit that leaves size and time as they were, in the second in which git last looked
-// and after the index was written, is captured however the entry is compared.
+// and after the index was written, is captured however the entry is compared. The time is
+// an old one, so that git does not take the entry for too young to be trusted.
 func TestUnseenEdit(t *testing.T) {
 	for name, setup := range map[string]string{
 		"plain":      "true",
@@ -73,6 +74,10 @@ func (w *world) editUnseen(name string, hide bool) bool {
 	w.run("git", "update-index", "--no-assume-unchanged", name)
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	w.write(name, "two\n")
+	old := time.Unix(978307200, 0)
+	if err := os.Chtimes(path, old, old); err != nil {
+		w.t.Fatal(err)
+	}
 	w.run("git", "update-index", "--add", name)
 	info, began := second()
 	if hide {
@@ -90,18 +95,21 @@ func (w *world) editUnseen(name string, hide bool) bool {
 }
 
 // An undo gives back permission bits that the umask would not give, also those that many
-// files have.
+// files have: of a file that the rollback wrote, and of one that it took away.
 func TestUndoKeepsBits(t *testing.T) {
 	for _, bits := range []os.FileMode{0o664, 0o444, 0o600, 0o777} {
 		w, _, _ := twoSides(t)
-		path := filepath.Join(w.dir, "edited")
-		if err := os.Chmod(path, bits); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{"edited", "new/file"} {
+			if err := os.Chmod(filepath.Join(w.dir, name), bits); err != nil {
+				t.Fatal(err)
+			}
 		}
 		w.run("git-checkpoint", "rollback", "1", "-y")
 		w.run("git-checkpoint", "undo", "-y")
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != bits {
-			t.Errorf("%v %v, not %v", info.Mode().Perm(), err, bits)
+		for _, name := range []string{"edited", "new/file"} {
+			if info, err := os.Stat(filepath.Join(w.dir, name)); err != nil || info.Mode().Perm() != bits {
+				t.Errorf("%s: %v %v, not %v", name, info.Mode().Perm(), err, bits)
+			}
 		}
 	}
 }
