@@ -18,9 +18,10 @@ type answers struct {
 	mu   sync.Mutex
 	ids  []string // of the checkpoints that were made
 	said []string // by commands that failed
+	gone []string // what was pruned
 }
 
-// all runs commands at once. A command that makes a checkpoint has --json.
+// all runs commands at once. A command that makes or prunes a checkpoint has --json.
 func (w *world) all(commands [][]string) *answers {
 	w.t.Helper()
 	a := &answers{}
@@ -30,12 +31,19 @@ func (w *world) all(commands [][]string) *answers {
 			out, code := w.try(append([]string{"git-checkpoint"}, c...)...)
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			var made struct{ ID, Safety string }
+			var made struct {
+				ID, Safety string
+				Pruned     []struct{ ID string }
+			}
 			switch {
 			case code != 0:
 				a.said = append(a.said, fmt.Sprintf("%v: exit code %d: %s", c, code, out))
 			case json.Unmarshal([]byte(out[max(0, strings.Index(out, "{")):]), &made) != nil:
 				a.said = append(a.said, fmt.Sprintf("%v: %s", c, out))
+			case c[0] == "prune":
+				for _, p := range made.Pruned {
+					a.gone = append(a.gone, p.ID)
+				}
 			default:
 				a.ids = append(a.ids, made.ID+made.Safety)
 			}
@@ -45,18 +53,18 @@ func (w *world) all(commands [][]string) *answers {
 	return a
 }
 
-// held demands that each checkpoint that was reported is there, with its note, and no
-// other but had.
+// held demands that each checkpoint that was reported is there, with its note, unless it
+// was reported to be pruned, and no other but had.
 func (w *world) held(a *answers, had int) {
 	w.t.Helper()
 	refs := w.run("git", "for-each-ref", "refs/checkpoints")
 	for _, id := range a.ids {
-		if !strings.Contains(refs, "/"+id+"\n") {
-			w.t.Errorf("%s was reported and is not there", id)
+		if strings.Contains(refs, "/"+id+"\n") == slices.Contains(a.gone, id) {
+			w.t.Errorf("%s was reported and is not there, or was pruned and is", id)
 		}
 	}
-	if n := w.count(); n != had+len(a.ids) {
-		w.t.Errorf("%d checkpoints are there, %d were before, %d were reported", n, had, len(a.ids))
+	if n := w.count(); n != had+len(a.ids)-len(a.gone) {
+		w.t.Errorf("%d checkpoints are there, %d were before, %d were reported, %d pruned", n, had, len(a.ids), len(a.gone))
 	}
 	if n := strings.Count(w.run("git", "notes", "--ref=checkpoints", "list"), "\n"); n != w.count() {
 		w.t.Errorf("%d notes for %d checkpoints", n, w.count())
@@ -71,12 +79,15 @@ func (w *world) held(a *answers, had int) {
 	}
 }
 
-// Sixteen that create at once, in one session and in sixteen, with pins, unpins and
-// switches of the session between: as many checkpoints as commands that reported one,
-// and nobody fails.
+// Sixteen that create at once, in one session and in sixteen, with pins, unpins, prunes
+// and switches of the session between: as many checkpoints as commands that reported one,
+// less those that were reported to be pruned, and nobody fails.
 func TestRaceOfCreators(t *testing.T) {
 	for round := range rounds(1) {
 		w, _, after := twoSides(t)
+		for range 3 { // for a prune that is the first
+			w.run("git-checkpoint", "create", "-m", "before")
+		}
 		var commands [][]string
 		for i := range 16 {
 			commands = append(commands, []string{"create", "--session", "main", "-m", fmt.Sprint("one ", i), "--json"},
@@ -88,6 +99,8 @@ func TestRaceOfCreators(t *testing.T) {
 				commands = append(commands, []string{"unpin", "1", "--session", "main"})
 			case 2:
 				commands = append(commands, []string{"session", "switch", "main"})
+			case 3:
+				commands = append(commands, []string{"prune", "--session", "main", "--keep", "2", "--json"})
 			}
 		}
 		had := w.count()
@@ -101,6 +114,7 @@ func TestRaceOfCreators(t *testing.T) {
 			t.Errorf("%d of 32 creates reported a checkpoint", len(a.ids))
 		}
 		w.held(a, had)
+		t.Logf("round %d: %d pruned", round, len(a.gone))
 		if now := w.look(); now != after {
 			t.Errorf("the worktree is another:\n%s", now)
 		}

@@ -387,7 +387,7 @@ func (c *creation) repair(ctx context.Context, err error) error {
 			return nil
 		}
 	}
-	if dropErr := c.s.drop(ctx, c.session, []name.ID{c.record.ID}, "objects vanished while it was made"); dropErr != nil {
+	if _, dropErr := c.s.drop(ctx, c.session, []name.ID{c.record.ID}, "objects vanished while it was made", pinnedGoes); dropErr != nil {
 		c.s.warn(dropErr.Error())
 	}
 	return &Error{Kind: KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}

@@ -133,6 +133,7 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 	gone := map[name.ID]bool{}
 	var ids []name.ID
 	var commits []name.OID
+	var going []Judged
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
 		j := Judged{e.Checkpoint, v.Reason, e.Label, session}
@@ -140,7 +141,7 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 			p.answer.Kept = append(p.answer.Kept, j)
 			continue
 		}
-		p.answer.Pruned = append(p.answer.Pruned, j)
+		going = append(going, j)
 		gone[e.Checkpoint] = true
 		ids, commits = append(ids, e.Checkpoint), append(commits, e.Commit)
 	}
@@ -152,10 +153,21 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 		return err
 	}
 	p.answer.Bytes += bytes
-	if p.dry {
-		return nil
+	if !p.dry {
+		if gone, err = p.s.drop(ctx, session, ids, "pruned", pinnedStays); err != nil {
+			return err
+		}
 	}
-	return p.s.drop(ctx, session, ids, "pruned")
+	for _, j := range going {
+		switch went, there := gone[j.ID]; {
+		case went:
+			p.answer.Pruned = append(p.answer.Pruned, j)
+		case there:
+			j.Reason = "pinned"
+			p.answer.Kept = append(p.answer.Kept, j)
+		}
+	}
+	return nil
 }
 
 // judge asks the workflow what stays. Who lost their definition prune nothing.

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -38,10 +39,7 @@ func (s *Service) doomed(ctx context.Context, session string, refs []string) (na
 			return "", nil, usage("", "%s and %s are in two sessions; delete from one at a time", refs[0], ref)
 		}
 		if in = f.session; f.entry.Pinned {
-			return "", nil, &Error{
-				Kind: KindRefused, Message: f.entry.Label + " is pinned",
-				Hints: []string{"`git checkpoint unpin " + string(f.entry.Checkpoint) + "` first"},
-			}
+			return "", nil, pinnedError(f.entry)
 		}
 		if !seen[f.entry.Checkpoint] {
 			seen[f.entry.Checkpoint] = true
@@ -97,27 +95,53 @@ func (s *Service) Delete(ctx context.Context, session string, refs []string) (*R
 	for i, r := range plan.Removed {
 		ids[i] = r.ID
 	}
-	if err := s.drop(ctx, in, ids, "deleted"); err != nil {
+	gone, err := s.drop(ctx, in, ids, "deleted", pinnedRefuses)
+	if err != nil {
 		return nil, err
+	}
+	plan.Removed = slices.DeleteFunc(plan.Removed, func(l Labelled) bool { return !gone[l.ID] })
+	if len(plan.Removed) == 0 {
+		return nil, &Error{Kind: KindNotFound, Message: strings.Join(refs, ", ") + ": removed meanwhile"}
 	}
 	return plan, nil
 }
 
-// drop writes the tombstones of checkpoints and removes their refs.
-func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID, reason string) error {
+// pinnedRule says what becomes of a checkpoint that is pinned when it is to go: by then,
+// and not when that was planned.
+type pinnedRule int
+
+const (
+	pinnedStays pinnedRule = iota
+	pinnedRefuses
+	pinnedGoes
+)
+
+// drop writes the tombstones of checkpoints and removes their refs. It says which went
+// and which were pinned, with false; the rest others have removed.
+func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID, reason string, pinned pinnedRule) (map[name.ID]bool, error) {
 	e, err := s.event(journal.KindPrune, session)
 	if err != nil {
-		return classify(err)
+		return nil, classify(err)
 	}
 	e.Reason = reason
 	s.trace("doomed")
+	var gone map[name.ID]bool
 	res, err := s.store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
 		e, change := e, store.Change{}
+		gone = map[name.ID]bool{}
 		for _, id := range ids {
 			entry := v.State.Entry(id)
 			if entry == nil || entry.Dead {
 				continue
 			}
+			if entry.Pinned && pinned == pinnedStays {
+				gone[id] = false
+				continue
+			}
+			if entry.Pinned && pinned == pinnedRefuses {
+				return change, pinnedError(entry)
+			}
+			gone[id] = true
 			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Commit, Record: entry.Record, Reason: reason})
 			change.Remove = append(change.Remove, store.Removal{ID: id})
 			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Commit}) // the ref may name another commit
@@ -131,7 +155,14 @@ func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID,
 	for _, w := range res.Warnings {
 		s.warn(w)
 	}
-	return classify(err)
+	return gone, classify(err)
+}
+
+func pinnedError(e *journal.Entry) *Error {
+	return &Error{
+		Kind: KindRefused, Message: e.Label + " is pinned",
+		Hints: []string{"`git checkpoint unpin " + string(e.Checkpoint) + "` first"},
+	}
 }
 
 // PlanDeleteSession says what `session delete` would remove.
@@ -174,7 +205,7 @@ func (s *Service) DeleteSession(ctx context.Context, request string) (*Removed, 
 	for i, r := range out.Removed {
 		ids[i] = r.ID
 	}
-	if err := s.drop(ctx, session, ids, "session deleted"); err != nil {
+	if _, err := s.drop(ctx, session, ids, "session deleted", pinnedGoes); err != nil {
 		return nil, err
 	}
 	return out, s.deactivate(session)

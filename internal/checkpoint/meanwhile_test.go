@@ -1,0 +1,73 @@
+package checkpoint
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"git-checkpoint/internal/name"
+)
+
+// What is pinned after a prune or delete has looked stays, and each checkpoint is reported
+// by who removed it.
+func TestRemovedMeanwhile(t *testing.T) {
+	c := newClones(t, 1, 0).all[0]
+	pinned, dropped, pruned, kept := c.create(), c.create(), c.create(), c.create()
+	one := 1
+	var answer *PruneAnswer
+	err := c.between("doomed", func(ctx context.Context, s *Service) (err error) {
+		answer, err = s.Prune(ctx, PruneRequest{Session: string(demo), Keep: &one})
+		return err
+	}, func() {
+		if err := c.pin(pinned); err != nil {
+			t.Error(err)
+		}
+		if err := c.drop(dropped); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func(list []Judged) (out []name.ID) {
+		for _, j := range list {
+			out = append(out, j.ID)
+		}
+		slices.Sort(out)
+		return out
+	}
+	if got := ids(answer.Pruned); !slices.Equal(got, []name.ID{pruned}) {
+		t.Errorf("reported as pruned: %v", got)
+	}
+	if got := ids(answer.Kept); !slices.Equal(got, []name.ID{pinned, kept}) {
+		t.Errorf("reported as kept: %v", got)
+	}
+	for id, dead := range map[name.ID]bool{pinned: false, dropped: true, pruned: true, kept: false} {
+		if got := c.state().Entry(id).Dead; got != dead {
+			t.Errorf("%s: dead is %v", id, got)
+		}
+	}
+	remove := func(ctx context.Context, s *Service) error {
+		_, err := s.Delete(ctx, string(demo), []string{string(kept)})
+		return err
+	}
+	err = c.between("doomed", remove, func() {
+		if err := c.pin(kept); err != nil {
+			t.Error(err)
+		}
+	})
+	if KindOf(err) != KindRefused || c.state().Entry(kept).Dead {
+		t.Errorf("what is pinned was deleted: %v", err)
+	}
+	if err := c.unpin(kept); err != nil {
+		t.Error(err)
+	}
+	err = c.between("doomed", remove, func() {
+		if err := c.drop(kept); err != nil {
+			t.Error(err)
+		}
+	})
+	if KindOf(err) != KindNotFound {
+		t.Errorf("what another one deleted: %v", err)
+	}
+}
