@@ -176,8 +176,12 @@ func (s *Service) lookAtRollbacks(context.Context) ([]Ailment, error) {
 			meta, err = readMeta(in.Meta)
 		}
 		if err != nil {
+			var spoilt *snapshot.IntentError
+			if errors.As(err, &spoilt) {
+				err = spoilt.Err
+			}
 			a.Message = "a rollback" + where + " was cut off, and what it was about cannot be read: " + err.Error()
-			a.Hint = "its newest safety checkpoint holds what was there before; `git checkpoint list` shows it, and removing " + filepath.Join(dir.path, "rollback") + " ends this"
+			a.Hint = afterSpoilt(filepath.Join(dir.path, "rollback"))
 		} else {
 			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)
 			a.Hint = "`git checkpoint rollback --continue` there finishes it, `--abort` takes it back"
@@ -185,6 +189,11 @@ func (s *Service) lookAtRollbacks(context.Context) ([]Ailment, error) {
 		out = append(out, a)
 	}
 	return out, nil
+}
+
+// afterSpoilt is what can be done when nobody knows how far a rollback came.
+func afterSpoilt(path string) string {
+	return "the newest safety checkpoint holds what was there before: `git checkpoint list` shows it; to go on from the files as they are now, remove " + path
 }
 
 // lookAtActive finds active sessions that are none.

@@ -47,6 +47,9 @@ func (s *Service) PlanRollback(ctx context.Context, req RollbackRequest) (*Rollb
 
 // PlanUndo plans to take back the last rollback or undo of this worktree.
 func (s *Service) PlanUndo(ctx context.Context, request string, dry bool) (*Rollback, error) {
+	if err := s.refuseUnfinished(); err != nil { // it may be the first one, and in no journal yet
+		return nil, err
+	}
 	id, err := s.store.WorktreeID()
 	if err != nil {
 		return nil, classify(err)
@@ -160,9 +163,9 @@ func (r *Rollback) refuseWithoutFiles() error {
 // modePaths is the mode of a rollback of some paths only.
 const modePaths Mode = "paths"
 
-// refuseEarly holds back what cannot be done in this state of the worktree.
-func (r *Rollback) refuseEarly() error {
-	dir, err := r.s.repo.Dir()
+// refuseUnfinished holds back what cannot be done in the middle of a rollback.
+func (s *Service) refuseUnfinished() error {
+	dir, err := s.repo.Dir()
 	if err != nil {
 		return classify(err)
 	}
@@ -170,11 +173,22 @@ func (r *Rollback) refuseEarly() error {
 		return classify(snapshot.ErrBusy)
 	}
 	in, err := snapshot.ReadIntent(dir)
-	if err != nil || in != nil {
+	if err != nil {
+		return classify(err)
+	}
+	if in != nil {
 		return &Error{
-			Kind: KindRefused, Message: "a rollback in this worktree was cut off", Err: err,
+			Kind: KindRefused, Message: "a rollback in this worktree was cut off",
 			Hints: []string{"`git checkpoint rollback --continue` finishes it", "`git checkpoint rollback --abort` takes it back"},
 		}
+	}
+	return nil
+}
+
+// refuseEarly holds back what cannot be done in this state of the worktree.
+func (r *Rollback) refuseEarly() error {
+	if err := r.s.refuseUnfinished(); err != nil {
+		return err
 	}
 	if op := r.s.repo.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
 		end := "git " + op + " --abort"

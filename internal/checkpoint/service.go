@@ -130,6 +130,7 @@ func classify(err error) error {
 	var locked *snapshot.LockedError
 	var changed *snapshot.ChangedError
 	var busy *store.BusyError
+	var spoilt *snapshot.IntentError
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
@@ -155,6 +156,8 @@ func classify(err error) error {
 		return &Error{Kind: KindRefused, Err: err, Hints: hints}
 	case errors.As(err, &busy) && busy.Lock != "":
 		return &Error{Kind: KindFailed, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
+	case errors.As(err, &spoilt):
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{afterSpoilt(spoilt.Path)}}
 	case errors.As(err, &locked):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):

@@ -31,6 +31,19 @@ type Intent struct {
 	OldIndex    string                 // absolute, on the file system of the index
 }
 
+// IntentError says that the intent of a rollback that was cut off cannot be read.
+type IntentError struct {
+	Path string
+	Err  error
+}
+
+func (e *IntentError) Error() string {
+	return fmt.Sprintf("a rollback was cut off, and what it was about cannot be read: %v", e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *IntentError) Unwrap() error { return e.Err }
+
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 
 // save makes the intent durable before the first file moves.
@@ -78,12 +91,16 @@ func ReadIntent(dir string) (*Intent, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the intent of a rollback: %w", err)
+		return nil, &IntentError{intentPath(dir), err}
 	}
 	defer f.Close() //nolint:errcheck // read only
 	in := &Intent{}
-	if err := gob.NewDecoder(f).Decode(in); err != nil {
-		return nil, fmt.Errorf("read the intent of a rollback: %w", err)
+	err = gob.NewDecoder(f).Decode(in)
+	if err == nil && !json.Valid(in.Meta) {
+		err = errors.New("it does not say of which rollback it is")
+	}
+	if err != nil {
+		return nil, &IntentError{intentPath(dir), err}
 	}
 	return in, nil
 }
