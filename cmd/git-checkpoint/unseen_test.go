@@ -113,3 +113,32 @@ func TestUndoKeepsBits(t *testing.T) {
 		}
 	}
 }
+
+// The bits are those that the file had then, also where it has others now that are as
+// usual as those: whichever way the worktree is scanned.
+func TestBitsOfThen(t *testing.T) {
+	for _, scanner := range []string{"native", "git"} {
+		w, _, _ := twoSides(t)
+		w.run("git", "config", "checkpoint.scanner", scanner)
+		bits := func(name string, want os.FileMode) {
+			t.Helper()
+			if info, err := os.Stat(filepath.Join(w.dir, name)); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s, %s: %v %v, not %v", scanner, name, info.Mode().Perm(), err, want)
+			}
+		}
+		w.write("private", "secret\n")
+		w.run("chmod", "600", "private", "same")
+		id := w.created()
+		w.run("rm", "private", "same")
+		w.write("private", "public\n")
+		w.run("chmod", "644", "private")
+		w.run("git-checkpoint", "rollback", id, "-y")
+		bits("private", 0o600)
+		bits("same", 0o600)
+		w.run("git-checkpoint", "undo", "-y")
+		bits("private", 0o644)
+		w.run("git-checkpoint", "undo", "-y")
+		bits("private", 0o600)
+		bits("same", 0o600)
+	}
+}

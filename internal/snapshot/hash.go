@@ -211,7 +211,10 @@ func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files 
 	}
 	var in strings.Builder
 	err := private.index.Each(func(e git.IndexEntry) error {
-		if tracked[e.Path] && e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && s.tree.unseen(e, private) {
+		if !tracked[e.Path] || e.Stage != 0 || !regular(e.Mode) || e.IntentToAdd {
+			return nil
+		}
+		if differs, _ := s.tree.unseen(e, private); differs {
 			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), e.OID, e.Path)
 		}
 		return nil

@@ -64,48 +64,58 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 		return scan, err
 	}
 	scan.Unreadable = append(scan.Unreadable, stderr...)
-	if scan.Tracked, err = s.withDoubtful(tracked, private); err != nil {
+	scan.Tracked = tracked
+	if err := s.addDoubtful(&scan, private); err != nil {
 		return scan, err
 	}
 	dirs, special := s.aroundTracked(private.entries)
 	return scan, s.findSpecial(ctx, &scan, dirs, special)
 }
 
-// withDoubtful adds the entries that git took for unchanged by their stat data and that
+// addDoubtful adds the entries that git took for unchanged by their stat data and that
 // may not be: those that are as young as the index, and those whose times differ by less
-// than a second, which git does not see unless it was built to.
-func (s *gitScanner) withDoubtful(tracked []Tracked, private *privateIndex) ([]Tracked, error) {
-	listed := make(map[string]bool, len(tracked))
-	for _, t := range tracked {
+// than a second, which git does not see unless it was built to. Of the others it notes
+// unusual permission bits.
+func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
+	listed := make(map[string]bool, len(scan.Tracked))
+	for _, t := range scan.Tracked {
 		listed[t.Path] = true
 	}
-	differs := make([]bool, len(private.entries))
+	differs, modes := make([]bool, len(private.entries)), make([]fs.FileMode, len(private.entries))
 	err := git.Each(len(private.entries), func(i int) error {
 		e := private.entries[i]
 		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && !listed[e.Path] {
-			differs[i] = s.tree.unseen(e, private)
+			differs[i], modes[i] = s.tree.unseen(e, private)
 		}
 		return nil
 	})
+	scan.Modes, scan.ModesKnown = map[string]fs.FileMode{}, true
 	for i, e := range private.entries {
-		if differs[i] {
-			tracked = append(tracked, Tracked{Path: e.Path, Mode: e.Mode})
+		switch {
+		case differs[i]:
+			scan.Tracked = append(scan.Tracked, Tracked{Path: e.Path, Mode: e.Mode})
+		case modes[i] != 0:
+			scan.Modes[e.Path] = modes[i]
 		}
 	}
-	return tracked, err
+	return err
 }
 
-// unseen reports whether a file may differ from its entry in a way that git does not see.
-func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) bool {
+// unseen reports whether a file may differ from its entry in a way that git does not see,
+// and its permission bits where they are unusual.
+func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (differs bool, bits fs.FileMode) {
 	if private.doubtful(e) {
-		return true
+		return true, 0
 	}
 	info, err := w.lstat(e.Path)
 	if err != nil || info == nil { // git has seen that
-		return false
+		return false, 0
+	}
+	if info.Mode().IsRegular() && unusual(info.Mode().Perm()) {
+		bits = info.Mode().Perm()
 	}
 	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond()) //nolint:gosec // never negative
-	return e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
+	return e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec, bits
 }
 
 func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {
