@@ -34,13 +34,13 @@ type Object struct {
 	Data []byte // nil from Info
 }
 
-// Batch reads objects: small loose ones in process, all others, and refs, through
-// one long-lived `git cat-file`. It is safe for concurrent use; requests of one call
+// Batch reads objects: small ones in process, all others, and refs, through one
+// long-lived `git cat-file`. It is safe for concurrent use; requests of one call
 // are pipelined, and a function that is handed the answers must not ask itself. What
-// git reads is not compared with its id; that is what `git fsck` is for.
+// is asked for by its id is compared with it.
 type Batch struct {
-	repo  *Repo
-	loose *looseDir
+	repo    *Repo
+	objects *objects
 
 	known     sync.Mutex
 	kept      map[name.OID]Object // small ones that were read or written here
@@ -63,7 +63,7 @@ type pipe struct {
 }
 
 func newBatch(r *Repo) *Batch {
-	return &Batch{repo: r, loose: r.newLooseDir(), kept: map[name.OID]Object{}}
+	return &Batch{repo: r, objects: r.database(), kept: map[name.OID]Object{}}
 }
 
 // Object reads one object by id or ref name.
@@ -124,14 +124,22 @@ func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(
 			return fmt.Errorf("read object %q: %w", s, ErrMissing)
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	b.objects.packs.Refresh()
+	for done := 0; done < len(specs); done += atOnce {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		some := specs[done:min(done+atOnce, len(specs))]
+		err := b.askHere(ctx, verb, some, func(i int, o Object, err error) error { return each(done+i, o, err) })
+		if err != nil {
+			return err
+		}
 	}
-	if len(specs) > maxLocal {
-		return b.exchange(ctx, verb, specs, each)
-	}
-	return b.askHere(ctx, verb, specs, each)
+	return nil
 }
+
+// atOnce is how many objects are read before they are handed on.
+const atOnce = 256
 
 // exchange lets git answer.
 func (b *Batch) exchange(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {

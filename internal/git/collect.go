@@ -35,6 +35,7 @@ func (r *Repo) Collect(ctx context.Context, ours func(Commit) bool) (int64, erro
 	if err != nil {
 		return 0, err
 	}
+	r.database().packs.Close() // some systems do not delete what is open
 	if !loose {
 		// What nothing holds leaves the packs and becomes loose; the rest stays packed.
 		if _, err := r.Output(ctx, "repack", "-A", "-d", "-q"); err != nil {

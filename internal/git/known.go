@@ -7,12 +7,11 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Bounds of what is kept and of what is looked for here: where many objects are
-// asked for, git is as fast, and reads packs too.
+// Bounds of what is kept, and of what one reader reads before it is handed on.
 const (
-	maxLocal     = 64
 	maxKeptSize  = 64 << 10
 	maxKeptBytes = 8 << 20
+	maxTogether  = 8 << 20
 )
 
 // keep remembers an object, so that it is read but once. Objects never change.
@@ -26,27 +25,11 @@ func (b *Batch) keep(o Object) {
 	b.keptBytes += o.Size
 }
 
-// here gives an object without git. Whether one is still there only the disk knows.
-func (b *Batch) here(verb, spec string) (Object, bool) {
-	oid := name.OID(spec)
-	if len(spec) != 2*b.repo.HashLen() || !isHex(spec) {
-		return Object{}, false
-	}
-	if verb == "info" {
-		o, err := b.loose.info(oid)
-		return o, err == nil
-	}
+func (b *Batch) recall(oid name.OID) (Object, bool) {
 	b.known.Lock()
+	defer b.known.Unlock()
 	o, ok := b.kept[oid]
-	b.known.Unlock()
-	if ok {
-		return o, true
-	}
-	o, err := b.loose.read(oid)
-	if err == nil {
-		b.keep(o)
-	}
-	return o, err == nil
+	return o, ok
 }
 
 func isHex(s string) bool {
@@ -59,25 +42,17 @@ func isHex(s string) bool {
 }
 
 // askHere answers what it can itself and lets git answer the rest in one exchange;
-// each gets all of it in order. A loose object that is damaged may be whole in a pack:
-// what git finds of a name that stood here is held against its id.
+// each gets all of it in order. An object that is damaged in one place may be whole in
+// another: what git finds of a name that stood here is held against its id.
 func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
-	found := make(map[int]Object, len(specs))
-	var rest []string
-	var at []int
-	for i, s := range specs {
-		if o, ok := b.here(verb, s); ok {
-			found[i] = o
-			continue
-		}
-		rest, at = append(rest, s), append(at, i)
-	}
+	found, rest, at := b.readHere(verb, specs)
 	next := 0
 	upTo := func(end int) error {
 		for ; next < end; next++ {
 			if err := each(next, found[next], nil); err != nil {
 				return err
 			}
+			found[next] = Object{}
 		}
 		return nil
 	}
@@ -99,6 +74,49 @@ func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each f
 		}
 	}
 	return upTo(len(specs))
+}
+
+// readHere reads what can be read in process, and lists the rest and where it stands.
+func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []string, at []int) {
+	found = make([]Object, len(specs))
+	b.objects.apart(len(specs), func(r *reader, from, to int) {
+		room := int64(maxTogether)
+		oids := make([]name.OID, 0, to-from)
+		for _, s := range specs[from:to] {
+			if len(s) != 2*b.repo.HashLen() || !isHex(s) {
+				s = "" // no id
+			}
+			oids = append(oids, name.OID(s))
+		}
+		for _, l := range r.locate(oids) {
+			o, err := b.here(r, verb, l, min(maxHere, room))
+			if err == nil {
+				found[from+l.index] = o
+				room -= int64(len(o.Data))
+			}
+		}
+	})
+	for i, o := range found {
+		if o.OID == "" {
+			rest, at = append(rest, specs[i]), append(at, i)
+		}
+	}
+	return found, rest, at
+}
+
+// here gives an object without git. Whether one is still there only the disk knows.
+func (b *Batch) here(r *reader, verb string, l located, limit int64) (Object, error) {
+	if verb == "info" {
+		return r.info(l)
+	}
+	if o, ok := b.recall(l.oid); ok {
+		return o, nil
+	}
+	o, err := r.read(l, limit)
+	if err == nil {
+		b.keep(o)
+	}
+	return o, err
 }
 
 // check holds content against the id that was asked for.

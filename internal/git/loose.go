@@ -2,34 +2,30 @@ package git
 
 import (
 	"bufio"
-	"bytes"
 	"compress/zlib"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 
 	"git-checkpoint/internal/name"
 )
 
-// looseDir is an object directory whose loose objects are read and written in
-// process. What it cannot answer for certain is git's to answer: packs, alternates,
-// what a promisor still has, damage.
+// looseDir is an object directory whose loose objects are written in process.
 type looseDir struct {
 	dir, format string
 	level       int // of compression
 	sync        bool
 	shared      sharing
 
-	inflaters sync.Pool // of io.ReadCloser that are zlib.Resetter
-	mu        sync.Mutex
-	deflater  *zlib.Writer // one: each new one costs as much as forty small objects
-	buffer    *bufio.Writer
+	whole func(name.OID) bool // whether a loose object can be read, and has its id
+
+	mu       sync.Mutex
+	deflater *zlib.Writer // one: each new one costs as much as forty small objects
+	buffer   *bufio.Writer
 }
 
 func (r *Repo) newLooseDir() *looseDir {
@@ -58,87 +54,11 @@ func (d *looseDir) path(oid name.OID) string {
 	return filepath.Join(d.dir, string(oid[:2]), string(oid[2:]))
 }
 
-// maxLoose is the size up to which a loose object is read in process.
-const maxLoose = 1 << 20
-
-// errElsewhere says that an object is no small loose one that is whole.
-var errElsewhere = errors.New("not a small loose object")
-
-// read gives a loose object whose content has the id that it stands under.
-func (d *looseDir) read(oid name.OID) (Object, error) {
-	o, err := d.open(oid, maxLoose)
-	if err == nil && HashObject(d.format, o.Type, o.Data) != oid {
-		err = errElsewhere
-	}
-	return o, err
-}
-
-// info gives type and size of a loose object.
-func (d *looseDir) info(oid name.OID) (Object, error) {
-	o, err := d.open(oid, -1)
-	o.Data = nil
-	return o, err
-}
-
 // has reports whether an object stands there, by the look of its file: a crash leaves
 // an empty one.
 func (d *looseDir) has(oid name.OID) bool {
 	info, err := os.Lstat(d.path(oid))
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0
-}
-
-// open inflates the header, and at most limit bytes of content; none when limit is
-// negative.
-func (d *looseDir) open(oid name.OID, limit int64) (Object, error) {
-	o := Object{OID: oid}
-	f, err := os.Open(d.path(oid))
-	if err != nil {
-		return o, errElsewhere
-	}
-	defer f.Close() //nolint:errcheck // read only
-	z, ok := d.inflaters.Get().(io.ReadCloser)
-	if ok {
-		err = z.(zlib.Resetter).Reset(f, nil) //nolint:errcheck,forcetypeassert // the package promises it
-	} else {
-		z, err = zlib.NewReader(f)
-	}
-	if err != nil {
-		return o, errElsewhere
-	}
-	defer d.inflaters.Put(z)
-	var head [512]byte // the header is at most 28 bytes long; small objects are read at once
-	n, err := io.ReadAtLeast(z, head[:], 28)
-	end := bytes.IndexByte(head[:n], 0)
-	if end < 0 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return o, errElsewhere
-	}
-	typ, size, _ := strings.Cut(string(head[:end]), " ")
-	if o.Size, err = strconv.ParseInt(size, 10, 64); err != nil || o.Size < 0 || !isType(typ) {
-		return o, errElsewhere
-	}
-	o.Type = typ
-	if limit < 0 {
-		return o, nil
-	}
-	if o.Size > limit {
-		return o, errElsewhere
-	}
-	begun := head[end+1 : n]
-	if int64(len(begun)) > o.Size {
-		return o, errElsewhere
-	}
-	o.Data = make([]byte, o.Size)
-	if _, err := io.ReadFull(z, o.Data[copy(o.Data, begun):]); err != nil {
-		return o, errElsewhere
-	}
-	if n, err := z.Read(head[:1]); n != 0 || !errors.Is(err, io.EOF) { // more than it says, or a wrong checksum
-		return o, errElsewhere
-	}
-	return o, nil
-}
-
-func isType(typ string) bool {
-	return typ == "blob" || typ == "tree" || typ == "commit" || typ == "tag"
 }
 
 // write gives the object its file. One that is there already is freshened; written
@@ -158,11 +78,7 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if fresh && len(data) <= maxLoose {
-		_, err := d.read(oid)
-		fresh = err == nil
-	}
-	if fresh {
+	if fresh && (len(data) > maxHere || d.whole(oid)) {
 		return nil
 	}
 	// git's gc sweeps what a crash leaves of this name.

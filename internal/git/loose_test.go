@@ -23,14 +23,14 @@ func TestGarbledLooseObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := f.open().newLooseDir()
+		d := f.open().database().borrow()
 		given := 0
 		for i := range whole {
 			for bit := range 8 {
 				data := append([]byte(nil), whole...)
 				data[i] ^= 1 << bit
 				f.rewrite(oid, string(data))
-				o, err := d.read(oid)
+				o, err := d.readLoose(oid, maxHere)
 				switch {
 				case err == nil && (string(o.Data) != content || o.Type != "blob"):
 					t.Fatalf("byte %d, bit %d: %q", i, bit, o.Data)
@@ -43,7 +43,7 @@ func TestGarbledLooseObjects(t *testing.T) {
 			t.Errorf("%d garbled files of %d bytes were taken for whole", given, len(whole))
 		}
 		f.rewrite(oid, string(whole)+"more")
-		if o, err := d.read(oid); err == nil && string(o.Data) != content {
+		if o, err := d.readLoose(oid, maxHere); err == nil && string(o.Data) != content {
 			t.Errorf("%q", o.Data)
 		}
 	}

@@ -21,34 +21,79 @@ var ErrGarbled = errors.New("garbled: its content has another id")
 // Prove reads objects by their whole ids and computes the ids anew: git itself takes a
 // loose object at its word. Content of more than keep bytes is looked at and not kept,
 // so that no object fills the memory; its Data is nil. Errors are those of Objects, and
-// ErrGarbled, with which the content comes all the same.
+// ErrGarbled, with which the content comes all the same. Each is called in no order.
 func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
-	format := b.repo.Format
-	how := asking{verb: "contents", read: func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }}
-	if len(oids) == 0 {
-		return ctx.Err()
-	}
 	for _, oid := range oids {
 		if _, err := name.ParseOID(oid); err != nil {
 			return fmt.Errorf("prove object: %w", err)
 		}
 	}
-	return b.exchangeAs(ctx, how, oids,
-		func(i int, o Object, err error) error {
-			if err == nil && string(o.OID) != oids[i] {
-				err = fmt.Errorf("object %q: %w", oids[i], ErrMissing) // it was no whole id
-			}
-			return each(i, o, err)
-		})
+	b.objects.packs.Refresh()
+	r := b.objects.borrow()
+	rest, err := r.prove(ctx, oids, keep, each)
+	b.objects.giveBack(r)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	specs := make([]string, len(rest))
+	for k, i := range rest {
+		specs[k] = oids[i]
+	}
+	format := b.repo.Format
+	how := asking{verb: "contents", read: func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }}
+	return b.exchangeAs(ctx, how, specs, func(k int, o Object, err error) error {
+		if err == nil && string(o.OID) != specs[k] {
+			err = fmt.Errorf("object %q: %w", specs[k], ErrMissing) // it was no whole id
+		}
+		return each(rest[k], o, err)
+	})
 }
 
-// readersApart bounds how many processes of git read at once.
-const readersApart = 4
+// prove reads what is whole in process, and lists the rest: what is wrong with it git says.
+func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) (rest []int, err error) {
+	if !r.packs.Sound() {
+		for i := range oids {
+			rest = append(rest, i)
+		}
+		return rest, ctx.Err()
+	}
+	ids := make([]name.OID, len(oids))
+	for i, oid := range oids {
+		if len(oid) == 2*r.sum.Size() {
+			ids[i] = name.OID(oid)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	for _, l := range r.locate(ids) {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		o, err := r.read(l, maxHere)
+		if err != nil {
+			rest = append(rest, l.index)
+			continue
+		}
+		if o.Size > keep {
+			o.Data = nil
+		}
+		if err := each(l.index, o, nil); err != nil {
+			return nil, err
+		}
+	}
+	return rest, ctx.Err()
+}
 
-// ProveApart is Prove by several processes at once, each with a part of the objects. Each
+// Bounds of how many read at once, and of how few are worth it.
+const (
+	readersApart = 4
+	enoughApart  = 32
+)
+
+// ProveApart is Prove by several readers at once, each with a part of the objects. Each
 // is called by several goroutines at once, in no order.
 func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
-	readers := min(runtime.GOMAXPROCS(0), readersApart, len(oids)/maxLocal)
+	readers := min(runtime.GOMAXPROCS(0), readersApart, len(oids)/enoughApart)
 	if readers < 2 {
 		return r.Batch().Prove(ctx, oids, keep, each)
 	}
@@ -58,9 +103,8 @@ func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each f
 	}
 	apart := r.apart[:readers]
 	r.apartLock.Unlock()
-	share := (len(oids) + readers - 1) / readers
 	return Each(readers, func(k int) error {
-		from, to := min(k*share, len(oids)), min((k+1)*share, len(oids))
+		from, to := k*len(oids)/readers, (k+1)*len(oids)/readers
 		return apart[k].Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
 	})
 }

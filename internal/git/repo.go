@@ -38,6 +38,9 @@ type Repo struct {
 	batch   *Batch
 	once    sync.Once
 
+	objects    *objects
+	objectOnce sync.Once
+
 	apartLock sync.Mutex
 	apart     []*Batch // further readers, started on first use
 
@@ -198,6 +201,12 @@ func (r *Repo) Batch() *Batch {
 	return r.batch
 }
 
+// database is the repository's reader of objects in process.
+func (r *Repo) database() *objects {
+	r.objectOnce.Do(func() { r.objects = r.newObjects() })
+	return r.objects
+}
+
 // Close ends the processes that were kept.
 func (r *Repo) Close() error {
 	r.endRefs()
@@ -208,6 +217,7 @@ func (r *Repo) Close() error {
 	}
 	r.apart = nil
 	r.apartLock.Unlock()
+	r.database().packs.Close()
 	if r.batch == nil {
 		return err
 	}

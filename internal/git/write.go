@@ -41,7 +41,7 @@ func (r *Repo) newWriter() ObjectWriter {
 	if _, compat := r.Config.Get("extensions.compatObjectFormat"); compat {
 		return &processWriter{r}
 	}
-	return &looseWriter{r.Batch().loose}
+	return &looseWriter{r.database().loose}
 }
 
 // looseWriter writes loose objects in process.
@@ -58,6 +58,10 @@ func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (n
 		}
 	}
 	return oid, w.dir.write(oid, typ, data)
+}
+
+func isType(typ string) bool {
+	return typ == "blob" || typ == "tree" || typ == "commit" || typ == "tag"
 }
 
 // checkCollision refuses what was made to have the id of something else: git does

@@ -1,0 +1,46 @@
+package git
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/name"
+)
+
+// Missing lists those of the ids that name no object here, each once.
+func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool, error) {
+	missing := map[name.OID]bool{}
+	var specs []string
+	seen := make(map[name.OID]bool, len(oids))
+	b.objects.packs.Refresh()
+	r := b.objects.borrow()
+	for _, oid := range oids {
+		if oid == "" || seen[oid] {
+			continue
+		}
+		seen[oid] = true
+		if _, packed := b.objects.packs.Find(oid); packed {
+			continue
+		}
+		if _, err := r.info(located{oid: oid}); err != nil {
+			specs = append(specs, string(oid))
+		}
+	}
+	b.objects.giveBack(r)
+	if len(specs) == 0 {
+		return missing, ctx.Err()
+	}
+	err := b.exchange(ctx, "info", specs, func(i int, _ Object, err error) error {
+		if err != nil {
+			missing[name.OID(specs[i])] = true
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// NotLoose leaves those of the ids out that have a file of their own, by its look
+// alone: enough for what this process has written or read.
+func (b *Batch) NotLoose(oids []name.OID) []name.OID {
+	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool { return oid != "" && b.objects.loose.has(oid) })
+}

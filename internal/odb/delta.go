@@ -1,0 +1,76 @@
+package odb
+
+// patch makes an object of at most limit bytes from another one and a delta: how long both
+// are, and then pieces, copied from the one before or new. It refuses what git refuses.
+func patch(base, delta []byte, limit int64) ([]byte, error) {
+	const shortest = 4
+	if len(delta) < shortest {
+		return nil, ErrElsewhere
+	}
+	from, rest, ok := varint(delta)
+	if !ok || from != int64(len(base)) {
+		return nil, ErrElsewhere
+	}
+	size, rest, ok := varint(rest)
+	if !ok {
+		return nil, ErrElsewhere
+	}
+	if size > limit {
+		return nil, ErrLarge
+	}
+	out := make([]byte, 0, size)
+	for len(rest) > 0 {
+		op := rest[0]
+		rest = rest[1:]
+		switch {
+		case op&0x80 != 0:
+			var at, n int
+			if at, n, rest, ok = piece(op, rest); !ok || at > len(base) || n > len(base)-at || n > cap(out)-len(out) {
+				return nil, ErrElsewhere
+			}
+			out = append(out, base[at:at+n]...)
+		case op == 0 || int(op) > len(rest) || int(op) > cap(out)-len(out):
+			return nil, ErrElsewhere
+		default:
+			out = append(out, rest[:op]...)
+			rest = rest[op:]
+		}
+	}
+	if int64(len(out)) != size {
+		return nil, ErrElsewhere
+	}
+	return out, nil
+}
+
+// piece is what an operation copies: four bytes of an offset and three of a length, of
+// which only those are there that its bits name.
+func piece(op byte, rest []byte) (at, n int, _ []byte, ok bool) {
+	var parts [7]int
+	for i := range parts {
+		if op&(1<<i) == 0 {
+			continue
+		}
+		if len(rest) == 0 {
+			return 0, 0, nil, false
+		}
+		parts[i], rest = int(rest[0]), rest[1:]
+	}
+	at = parts[0] | parts[1]<<8 | parts[2]<<16 | parts[3]<<24
+	n = parts[4] | parts[5]<<8 | parts[6]<<16
+	if n == 0 {
+		n = 1 << 16
+	}
+	return at, n, rest, true
+}
+
+// varint is a number of seven bits a byte, the lowest first.
+func varint(b []byte) (int64, []byte, bool) {
+	var n int64
+	for i, shift := 0, 0; i < len(b) && shift <= 56; i, shift = i+1, shift+7 {
+		n |= int64(b[i]&0x7f) << shift
+		if b[i]&0x80 == 0 {
+			return n, b[i+1:], true
+		}
+	}
+	return 0, nil, false
+}
