@@ -17,8 +17,9 @@ type leftOut struct {
 }
 
 // settle lists files as skipped, except those that are as they are staged. Only where
-// mode and size are those of the index is there anything to read. Whether such a file
-// counts as changed otherwise depends on the second in which it was staged.
+// mode and size are those of the index is there anything to read; of what git has not
+// looked at it notes no size. Whether such a file counts as changed otherwise depends on
+// the second in which it was staged.
 func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
 	if len(open) == 0 {
 		return nil
@@ -38,7 +39,7 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 	}
 	var alike []leftOut
 	for _, o := range open {
-		if e := staged[o.Path]; o.info != nil && content(o.info) && modeOf(o.info) == e.Mode && uint32(o.info.Size()) == e.Size { //nolint:gosec // the index keeps 32 bits
+		if e := staged[o.Path]; o.info != nil && content(o.info) && modeOf(o.info) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) { //nolint:gosec // the index keeps 32 bits
 			alike = append(alike, o)
 		} else {
 			c.Skipped = append(c.Skipped, o.Skip)
