@@ -65,6 +65,9 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 		return nil, err
 	}
 	defer private.remove()
+	if err := s.calm(private); err != nil {
+		return nil, err
+	}
 	staged := make(chan error, 1)
 	state := private.state
 	if s.sparseInForce() {

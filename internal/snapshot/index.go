@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -121,6 +122,37 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// calm puts a copy in the place of the private index where a filter could stop git from
+// reading it: git runs filters over files whose entries are as young as the index, and
+// ends when a required one fails. The copy is younger than all of them. We ourselves go by
+// the time of the user's.
+func (s *Shot) calm(p *privateIndex) error {
+	if len(s.repo.Config.Keys("filter.")) == 0 {
+		return nil
+	}
+	latest := uint32(0)
+	for _, e := range p.entries {
+		latest = max(latest, e.MtimeSec)
+	}
+	if latest == 0 || latest < p.young.sec {
+		return nil
+	}
+	calm := p.path + "-calm"
+	if err := copyFile(p.path, calm); err != nil {
+		return fmt.Errorf("make a private index: %w", err)
+	}
+	later := time.Unix(int64(latest)+2, 0)
+	err := os.Chtimes(calm, later, later)
+	if err == nil {
+		err = os.Rename(calm, p.path)
+	}
+	if err != nil {
+		os.Remove(calm) //nolint:errcheck // the error says more
+		return fmt.Errorf("make a private index: %w", err)
+	}
+	return nil
 }
 
 // whole is the configuration for what writes a private index: git must not fold

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -203,6 +204,12 @@ func splitPaths(data []byte) []string {
 	return out
 }
 
+// encodingError is what git says of a file that is not in the encoding that it should be
+// in, as it compares it.
+func encodingError() *regexp.Regexp {
+	return regexp.MustCompile(`^error: (BOM is (required|prohibited) in '.*' if encoded as |failed to encode '.*' from ).*$`)
+}
+
 // classify reads what git said on stderr while it exited with 0: directories and
 // files that it could not look into are collected, known noise is passed over,
 // and anything else fails the capture, because a successful scan may lie.
@@ -210,6 +217,7 @@ func classify(stderr []byte) (unreadable []string, err error) {
 	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint: "):
+		case encodingError().MatchString(line): // the file counts as changed, and is looked at
 		case strings.HasPrefix(line, "warning: could not open directory '"):
 			p, _, _ := strings.Cut(strings.TrimPrefix(line, "warning: could not open directory '"), "': ")
 			unreadable = append(unreadable, strings.TrimSuffix(p, "/")+"/")
