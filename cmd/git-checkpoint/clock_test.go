@@ -99,12 +99,27 @@ func TestNestedDirectories(t *testing.T) {
 	}
 }
 
-// Where git keeps refs in a reftable everything works as elsewhere.
+// Where git keeps refs in a reftable everything works as elsewhere; where git does not
+// know of any, nothing is written and git's reason is given.
 func TestReftable(t *testing.T) {
 	w := newWorld(t)
 	w.run("rm", "-rf", ".git")
 	if _, code := w.try("git", "init", "-q", "-b", "main", "--ref-format=reftable"); code != 0 {
-		t.Skip("this git has no reftable")
+		w.run("git", "init", "-q")
+		w.run("git", "config", "core.repositoryFormatVersion", "1")
+		w.run("git", "config", "extensions.refStorage", "reftable")
+		list := []string{"find", ".", "-printf", "%p %T@ %C@\n"}
+		was := w.run(list...)
+		for _, args := range [][]string{{"create"}, {"rollback", "1", "-y"}, {"undo", "-y"}, {"list"}, {"doctor", "--fix"}} {
+			out, code := w.try(append([]string{"git-checkpoint"}, args...)...)
+			if code != 128 || !strings.Contains(out, "refstorage") {
+				t.Errorf("%v: exit code %d: %s", args, code, out)
+			}
+		}
+		if is := w.run(list...); is != was {
+			t.Errorf("this is there:\n%s\nand was:\n%s", is, was)
+		}
+		return
 	}
 	before, after := w.fill()
 	w.run("git-checkpoint", "create", "-m", "two")

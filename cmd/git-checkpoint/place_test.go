@@ -176,6 +176,38 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
+// A directory that may not be read is listed whatever its name is, although git's warnings
+// garble it, or break it into lines that look like others.
+func TestUnreadableNames(t *testing.T) {
+	w, _, _ := twoSides(t)
+	if os.Getuid() == 0 && !w.obeying() {
+		t.Skip("root can read everything here")
+	}
+	names := []string{"new\nline", "x\nerror: tracked", "con\x01trol", "it's': Permission denied", "\xff", "plain"}
+	for _, n := range names {
+		w.write(filepath.Join(n, "file"), "x\n")
+	}
+	w.run("git", "add", "x\nerror: tracked")
+	w.run("git", "commit", "-q", "-m", "two")
+	w.run(append([]string{"chmod", "000"}, names...)...)
+	defer w.try(append([]string{"chmod", "755"}, names...)...)
+	for _, scanner := range []string{"native", "git"} {
+		w.run("git", "config", "checkpoint.scanner", scanner)
+		out := w.run("git-checkpoint", "create", "--json")
+		for _, n := range []string{`"new\nline/"`, `"x\nerror: tracked/"`, `"con\u0001trol/"`, `"it's': Permission denied/"`, `"%FF/"`, `"plain/"`} {
+			if !strings.Contains(out, `{"path":`+n+`,`) {
+				t.Errorf("%s: %s is not listed:\n%s", scanner, n, out)
+			}
+		}
+		if n := strings.Count(out, `"reason":"unreadable"`); n != len(names) {
+			t.Errorf("%s: %d paths are listed:\n%s", scanner, n, out)
+		}
+	}
+	if out := w.run("git-checkpoint", "create"); !strings.Contains(out, `warning: not captured: new\nline/ (unreadable)`) {
+		t.Errorf("this is warned of:\n%s", out)
+	}
+}
+
 // obeying goes on as a root whom permissions stop too, and says whether they keep it
 // from reading as well.
 func (w *world) obeying() (unread bool) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -423,7 +424,7 @@ func (c *creation) detail(created bool) *Detail {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue
 		}
-		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", sk.Path, sk.Reason))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", strings.ReplaceAll(string(sk.Path), "\n", `\n`), sk.Reason))
 	}
 	return d
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/git"
@@ -136,6 +137,8 @@ func classify(err error) error {
 		return err
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: KindInterrupt, Message: "interrupted", Hints: nil}
+	case errors.Is(err, git.ErrUnusable) && strings.Contains(err.Error(), "dubious ownership"):
+		return &Error{Kind: KindUnusable, Err: err, Hints: []string{"it belongs to another user; `git status` there says how to trust it"}}
 	case errors.Is(err, git.ErrUnusable):
 		return &Error{Kind: KindUnusable, Err: err}
 	case errors.As(err, &missing):

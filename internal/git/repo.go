@@ -181,7 +181,10 @@ func firstLine(err error) string {
 	if errors.As(err, &e) {
 		s = strings.TrimPrefix(strings.TrimSpace(e.Stderr), "fatal: ")
 	}
-	s, _, _ = strings.Cut(s, "\n")
+	s, rest, _ := strings.Cut(s, "\n")
+	if strings.HasSuffix(s, ":") { // what it is about stands below, one a line
+		s += " " + strings.Join(strings.Fields(rest), " ")
+	}
 	return s
 }
 

@@ -149,7 +149,8 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 		untracked = append(untracked, more...)
 	}
-	for _, d := range scan.Unreadable {
+	slices.Sort(scan.Unreadable) // more than one process may have met them
+	for _, d := range slices.Compact(scan.Unreadable) {
 		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
 	}
 	for _, p := range scan.Special {

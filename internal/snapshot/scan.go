@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -127,7 +126,7 @@ func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("compare the worktree with the index: %w", err)
 	}
-	if unreadable, err = classify(res.Stderr); err != nil {
+	if unreadable, err = s.unreadable(res.Stderr); err != nil {
 		return nil, nil, err
 	}
 	seen := map[string]bool{}
@@ -161,7 +160,7 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 	if err != nil {
 		return fmt.Errorf("list untracked files: %w", err)
 	}
-	unreadable, err := classify(res.Stderr)
+	unreadable, err := s.unreadable(res.Stderr)
 	if err != nil {
 		return err
 	}
@@ -202,35 +201,4 @@ func splitPaths(data []byte) []string {
 		}
 	}
 	return out
-}
-
-// encodingError is what git says of a file that is not in the encoding that it should be
-// in, as it compares it.
-func encodingError() *regexp.Regexp {
-	return regexp.MustCompile(`^error: (BOM is (required|prohibited) in '.*' if encoded as |failed to encode '.*' from ).*$`)
-}
-
-// classify reads what git said on stderr while it exited with 0: directories and
-// files that it could not look into are collected, known noise is passed over,
-// and anything else fails the capture, because a successful scan may lie.
-func classify(stderr []byte) (unreadable []string, err error) {
-	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
-		switch {
-		case line == "", strings.HasPrefix(line, "hint: "):
-		case encodingError().MatchString(line): // the file counts as changed, and is looked at
-		case strings.HasPrefix(line, "warning: could not open directory '"):
-			p, _, _ := strings.Cut(strings.TrimPrefix(line, "warning: could not open directory '"), "': ")
-			unreadable = append(unreadable, strings.TrimSuffix(p, "/")+"/")
-		case strings.HasSuffix(line, ": Permission denied") && !strings.HasPrefix(line, "fatal: "):
-			p := strings.TrimSuffix(line, ": Permission denied")
-			for _, prefix := range []string{"error: ", "warning: ", "unable to access '"} {
-				p = strings.TrimPrefix(p, prefix)
-			}
-			unreadable = append(unreadable, strings.TrimSuffix(p, "'"))
-		case strings.HasPrefix(line, "warning: unable to access '") && strings.Contains(line, "gitignore"):
-		default:
-			return nil, fmt.Errorf("git reported a problem while the worktree was scanned: %s", line)
-		}
-	}
-	return unreadable, nil
 }
