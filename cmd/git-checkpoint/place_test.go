@@ -3,6 +3,7 @@
 package main
 
 import (
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,6 +136,50 @@ func TestFullDisk(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
+}
+
+// Where the system lets no file become large, which says so at the same places as a quota
+// does, a create makes no checkpoint and a rollback moves no file; without the limit both
+// go on.
+func TestSizeLimit(t *testing.T) {
+	w, _, _ := twoSides(t)
+	random := func(name string, size int) {
+		data := make([]byte, size)
+		for i, r := 0, rand.New(rand.NewPCG(1, uint64(size))); i < size; i++ { //nolint:gosec // no secret
+			data[i] = byte(r.UintN(256))
+		}
+		w.write(name, string(data))
+	}
+	limited := func(args string) (string, int) {
+		return w.try("sh", "-c", "ulimit -f 200; exec git-checkpoint "+args) // of 512 bytes
+	}
+	random("big", 300_000)
+	random("huge", 5_000_000) // git writes that one
+	for _, gone := range []string{"big", "nothing"} {
+		refs, was := w.run("git", "for-each-ref"), w.look()
+		if out, code := limited("create"); code != 1 || w.run("git", "for-each-ref") != refs || w.look() != was {
+			t.Errorf("create: exit code %d\n%s", code, out)
+		}
+		w.run("rm", "-f", gone)
+	}
+	random("big", 300_000)
+	id := w.created()
+	w.run("rm", "huge")
+	w.write("big", "small\n")
+	w.write("edited", "again\n")
+	refs, was := w.run("git", "for-each-ref"), w.look()
+	if out, code := limited("rollback -y " + id); code != 1 || w.run("git", "for-each-ref") != refs || w.look() != was {
+		t.Errorf("rollback: exit code %d\n%s", code, out)
+	}
+	if out, code := w.try("git-checkpoint", "rollback", "--continue"); code != 3 {
+		t.Errorf("something is left to be finished: exit code %d\n%s", code, out)
+	}
+	w.run("git-checkpoint", "rollback", id, "-y")
+	w.run("git-checkpoint", "undo", "-y")
+	if now := w.look(); now != was {
+		t.Errorf("this is there:\n%s", now)
+	}
+	w.whole()
 }
 
 // A directory that may not be written to stops a rollback half-way, and everything is
