@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -75,9 +76,47 @@ func (s *Shot) hashFile(ctx context.Context, f candidate) (git.Entry, error) {
 	return git.Entry{Mode: f.mode, OID: oid}, nil
 }
 
+// hashLarge lets git read files that need not be held here. One that changes while it is
+// read is read again, three times at most, and one that vanishes is gone.
 func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) error {
+	for try := 1; len(files) > 0; try++ {
+		var there []candidate
+		var seen []fs.FileInfo
+		for _, f := range files {
+			info, err := s.tree.lstat(f.path)
+			if err != nil {
+				return fmt.Errorf("look at %q: %w", f.path, err)
+			}
+			if info == nil || !info.Mode().IsRegular() {
+				edits[f.path] = git.Entry{}
+				continue
+			}
+			there, seen = append(there, f), append(seen, info)
+		}
+		oids, err := s.hashStreamed(ctx, there)
+		if err != nil && (try == 3 || ctx.Err() != nil) {
+			return err
+		}
+		files = nil
+		for i, f := range there {
+			info, lookErr := s.tree.lstat(f.path)
+			if err != nil || lookErr != nil || info == nil || !same(info, seen[i]) && try < 3 {
+				files = append(files, f)
+				continue
+			}
+			edits[f.path] = git.Entry{Mode: f.mode, OID: oids[i]}
+			c.New = append(c.New, oids[i])
+		}
+		if try == 3 && len(files) > 0 {
+			return fmt.Errorf("keep %q: it comes and goes", files[0].path)
+		}
+	}
+	return nil
+}
+
+func (s *Shot) hashStreamed(ctx context.Context, files []candidate) ([]name.OID, error) {
 	if len(files) == 0 {
-		return nil
+		return nil, nil
 	}
 	var in strings.Builder
 	for _, f := range files {
@@ -87,21 +126,19 @@ func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edi
 		Args: []string{"hash-object", "-w", "--no-filters", "--stdin-paths"}, Stdin: strings.NewReader(in.String()),
 	})
 	if err != nil {
-		return fmt.Errorf("keep large files: %w", err)
+		return nil, fmt.Errorf("keep large files: %w", err)
 	}
 	lines := strings.Fields(string(res.Stdout))
 	if len(lines) != len(files) {
-		return fmt.Errorf("keep large files: %d of %d were kept", len(lines), len(files))
+		return nil, fmt.Errorf("keep large files: %d of %d were kept", len(lines), len(files))
 	}
-	for i, f := range files {
-		oid, err := name.ParseOID(lines[i])
-		if err != nil {
-			return fmt.Errorf("keep %q: %w", f.path, err)
+	oids := make([]name.OID, len(lines))
+	for i, line := range lines {
+		if oids[i], err = name.ParseOID(line); err != nil {
+			return nil, fmt.Errorf("keep %q: %w", files[i].path, err)
 		}
-		edits[f.path] = git.Entry{Mode: f.mode, OID: oid}
-		c.New = append(c.New, oid)
 	}
-	return nil
+	return oids, nil
 }
 
 // quotePath writes a path as git's C-style quoting, which --stdin-paths reads.

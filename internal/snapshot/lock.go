@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // LockedError says that another process holds the index.
@@ -74,10 +76,10 @@ func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	_, number, _ := inode(info)
-	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %d\n", os.Getpid(), number), 0o666)
+	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s\n", number, writeProcess()), 0o666)
 }
 
-// lockNote says whose the index lock is: process and inode.
+// lockNote says whose the index lock is: inode and process.
 func (s *Shot) lockNote() string { return filepath.Join(s.dir, "index-lock") }
 
 // abandoned reports whether a lock is one that this program made in a process
@@ -87,9 +89,10 @@ func (s *Shot) abandoned(lock string) bool {
 	if err != nil {
 		return false
 	}
-	var pid int
-	var want uint64
-	if n, err := fmt.Sscan(string(data), &pid, &want); n != 2 || err != nil || want == 0 || running(pid) {
+	number, process, _ := strings.Cut(string(data), " ")
+	want, err := strconv.ParseUint(number, 10, 64)
+	pid, born := readProcess(process)
+	if err != nil || want == 0 || pid == 0 || alive(pid, born) {
 		return false
 	}
 	info, err := os.Lstat(lock)

@@ -2,10 +2,11 @@ package snapshot
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -39,13 +40,9 @@ func TestIndexLock(t *testing.T) {
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
 	}
-	gone := []byte{}
-	for i, b := range note {
-		if b == ' ' {
-			gone = append(strconv.AppendInt(nil, int64(dead.Process.Pid), 10), note[i:]...)
-			break
-		}
-	}
+	number, process, _ := strings.Cut(string(note), " ")
+	_, born := readProcess(process)
+	gone := fmt.Appendln(nil, number, dead.Process.Pid, born)
 	if err := os.WriteFile(shot.lockNote(), gone, 0o600); err != nil {
 		t.Fatal(err)
 	}

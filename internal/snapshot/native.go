@@ -150,7 +150,7 @@ func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 		}
 		n := prefix + string(name)
 		switch {
-		case string(name) == ".git" || strings.HasPrefix(n, stagingPrefix):
+		case string(name) == ".git" || prefix == "" && IsStaging(n):
 		case typ.IsDir():
 			f.names = append(f.names, n+"/")
 		case typ.IsRegular() || typ&fs.ModeSymlink != 0:

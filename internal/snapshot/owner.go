@@ -22,11 +22,35 @@ func owner(dir string) int {
 	if err != nil {
 		return 0
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err != nil || pid == os.Getpid() || !running(pid) {
+	pid, born := readProcess(string(data))
+	if pid == os.Getpid() || !alive(pid, born) {
 		return 0
 	}
 	return pid
+}
+
+// readProcess reads a note of a process, as writeProcess makes it.
+func readProcess(text string) (pid int, born string) {
+	fields := append(strings.Fields(text), "", "")
+	pid, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return 0, ""
+	}
+	return pid, fields[1]
+}
+
+// writeProcess notes this process: its number, and when it began.
+func writeProcess() string {
+	return strconv.Itoa(os.Getpid()) + " " + bornAt(os.Getpid())
+}
+
+// alive reports whether the process of a note runs, and not another by its number.
+func alive(pid int, born string) bool {
+	if pid <= 0 || !running(pid) {
+		return false
+	}
+	now := bornAt(pid)
+	return born == "" || now == "" || now == born
 }
 
 // Moving reports whether another process that runs is in the middle of a rollback, by
@@ -44,7 +68,7 @@ func (s *Shot) own() error {
 		return fmt.Errorf("note the owner of a rollback: %w", err)
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
-	_, err = fmt.Fprintln(f, os.Getpid())
+	_, err = fmt.Fprintln(f, writeProcess())
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

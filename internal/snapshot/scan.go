@@ -167,7 +167,7 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 	scan.Unreadable = append(scan.Unreadable, unreadable...)
 	for _, p := range splitPaths(res.Stdout) {
 		switch {
-		case strings.HasPrefix(p, stagingPrefix), strings.Contains(p, "/"+stagingPrefix):
+		case inStaging(p):
 		case strings.HasSuffix(p, "/"):
 			scan.Nested = append(scan.Nested, strings.TrimSuffix(p, "/"))
 		default:

@@ -188,7 +188,7 @@ func (f *specialFinder) ignored(dir string) bool {
 func (f *specialFinder) read(dir string) []fs.DirEntry {
 	entries, _ := f.git.tree.readDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == ".git" || strings.HasPrefix(e.Name(), stagingPrefix)
+		return e.Name() == ".git" || IsStaging(e.Name())
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"git-checkpoint/internal/git"
@@ -118,7 +117,7 @@ func (s *Shot) Sweep(age time.Duration) error {
 		return err
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), stagingPrefix) && time.Since(info.ModTime()) > age {
+		if info, err := e.Info(); err == nil && IsStaging(e.Name()) && time.Since(info.ModTime()) > age {
 			if err := s.tree.root.RemoveAll(e.Name()); err != nil {
 				return err
 			}

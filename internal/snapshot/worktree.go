@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -191,6 +192,14 @@ func base(p string) string { return path.Base(p) }
 // abs is p as an absolute path; it may be longer than the system takes.
 func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
 
-// IsStaging reports whether a name at the top of a worktree is that of a staging
-// directory of ours.
-func IsStaging(name string) bool { return strings.HasPrefix(name, stagingPrefix) }
+// IsStaging reports whether a name is one that this program gives to what it stages in
+// a worktree. What others call by the prefix is theirs.
+func IsStaging(name string) bool {
+	random, ours := strings.CutPrefix(name, stagingPrefix)
+	return ours && len(random) == len(randomHex()) && strings.Trim(random, "0123456789abcdef") == ""
+}
+
+// inStaging reports whether a path is, or lies in, what is staged.
+func inStaging(p string) bool {
+	return strings.Contains(p, stagingPrefix) && slices.ContainsFunc(strings.Split(p, "/"), IsStaging)
+}

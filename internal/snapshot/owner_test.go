@@ -1,0 +1,54 @@
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// A process is the one that was noted only while it runs, and not when another has its
+// number.
+func TestOwner(t *testing.T) {
+	dir := t.TempDir()
+	other := exec.CommandContext(t.Context(), "sleep", "60")
+	if err := other.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer other.Wait()         //nolint:errcheck // it was killed
+	defer other.Process.Kill() //nolint:errcheck // it may be over
+	pid := other.Process.Pid
+	for note, want := range map[string]int{
+		fmt.Sprintln(pid, bornAt(pid)): pid,
+		fmt.Sprintln(pid):              pid, // as earlier versions wrote it
+		writeProcess():                 0,
+		"":                             0, "x": 0, "-1": 0, "0": 0,
+	} {
+		if err := os.WriteFile(ownerPath(dir), []byte(note), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := owner(dir); got != want {
+			t.Errorf("%q: %d", note, got)
+		}
+	}
+	if bornAt(pid) == "" {
+		t.Skip("nobody knows here when a process began")
+	}
+	if err := os.WriteFile(ownerPath(dir), fmt.Appendln(nil, pid, "1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := owner(dir); got != 0 {
+		t.Errorf("a process that began later is taken for %d", got)
+	}
+}
+
+// Only the names that this program draws are its own.
+func TestStagingNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		stagingPrefix + randomHex(): true, stagingPrefix: false, stagingPrefix + "notes": false, stagingPrefix + "0123456789ag": false, "x" + stagingPrefix + randomHex(): false,
+	} {
+		if IsStaging(name) != want || inStaging("a/"+name+"/b") != want {
+			t.Errorf("%q", name)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package snapshot
+
+func bornAt(int) string { return "" }
