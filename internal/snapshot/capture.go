@@ -333,12 +333,16 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[str
 	if err != nil {
 		return err
 	}
-	if head == "" || len(head) != 2*s.repo.HashLen() {
-		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonUnborn})
-		return nil
+	reason := ReasonNested
+	switch {
+	case head == "":
+		reason = ReasonUnborn
+	case len(head) != 2*s.repo.HashLen(): // no tree here can name it
+		reason = ReasonFormat
+	default:
+		edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
 	}
-	edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
-	c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonNested})
+	c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: reason})
 	return nil
 }
 

@@ -25,6 +25,7 @@ const (
 	ReasonUnreadable = "unreadable"
 	ReasonNested     = "nested repository"
 	ReasonUnborn     = "nested repository without commits"
+	ReasonFormat     = "nested repository with object ids of another kind"
 	ReasonSubmodule  = "submodule with changes of its own"
 	ReasonName       = "git refuses this name"
 	ReasonSpecial    = "neither file, directory nor symbolic link"

@@ -142,7 +142,7 @@ func (c *run) mayChange(m *move, p string) bool {
 	}
 	branch, _ := strings.CutPrefix(strings.TrimSpace(m.to.then.head), "ref: ")
 	switch p {
-	case dir + "/HEAD", dir + "/ORIG_HEAD", dir + "/logs/HEAD", common + "/" + branch, common + "/logs/" + branch:
+	case dir + "/HEAD", dir + "/ORIG_HEAD", dir + "/logs/ORIG_HEAD", dir + "/logs/HEAD", common + "/" + branch, common + "/logs/" + branch:
 		return true
 	}
 	return p == common+"/packed-refs" && strings.HasPrefix(branch, "refs/")

@@ -251,5 +251,6 @@ func exotic() (all []kind) {
 	all = append(all, unfinished())
 	all = append(all, stores()...)
 	all = append(all, surroundings()...)
+	all = append(all, mixed()...)
 	return append(all, conversions()...)
 }

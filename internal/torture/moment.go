@@ -122,10 +122,10 @@ func (c *run) add(m *moment, top, index string) error {
 			}
 		}
 		env := []string{
-			"GIT_INDEX_FILE=" + index, "GIT_OBJECT_DIRECTORY=" + scratch,
+			"GIT_OPTIONAL_LOCKS=0", "GIT_INDEX_FILE=" + index, "GIT_OBJECT_DIRECTORY=" + scratch,
 			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(c.host.root, c.commonOf(c.gitDir(top)), "objects"),
 		}
-		r, err := c.host.start(top, env, "git", "-c", "core.safecrlf=false", "add", "-A", "--sparse", "--force")
+		r, err := c.host.start(top, env, "git", "-c", "core.safecrlf=false", "-c", "core.splitIndex=false", "add", "-A", "--sparse", "--force")
 		if err != nil || r.code != 0 { // a file that cannot be converted: what its blob is is the program's choice
 			m.added = nil
 			return err
@@ -300,10 +300,11 @@ func (c *run) headOf(dir string) (string, error) {
 		return "", nil //nolint:nilerr // not populated
 	}
 	r, err := c.host.start(dir, nil, "git", "rev-parse", "-q", "--verify", "HEAD^{commit}")
-	if r.code != 0 {
+	head := strings.TrimSpace(r.out)
+	if r.code != 0 || len(head) != c.hash { // no tree here can name a commit of another hash
 		return "", err
 	}
-	return strings.TrimSpace(r.out), err
+	return head, err
 }
 
 // refused reports names that git refuses to track; worlds make only these two.
