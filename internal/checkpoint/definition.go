@@ -40,7 +40,7 @@ func (s *Service) definition(wanted string) (*workflow.Definition, error) {
 		return nil, unknown
 	}
 	file := filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
-	data, err := os.ReadFile(file)
+	data, err := readOwn(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, unknown
 	}
@@ -48,6 +48,24 @@ func (s *Service) definition(wanted string) (*workflow.Definition, error) {
 		return nil, &Error{Kind: KindFailed, Err: err}
 	}
 	return parseOwn(data, wanted)
+}
+
+// longestDefinition is more than anybody writes into one.
+const longestDefinition = 1 << 20
+
+// readOwn reads a file that the repository brings: a link to a device, or a pipe, would
+// never end.
+func readOwn(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read %q: it is no file", file)
+	case info.Size() > longestDefinition:
+		return nil, fmt.Errorf("read %q: it has %d bytes, and a definition at most %d", file, info.Size(), longestDefinition)
+	}
+	return os.ReadFile(filepath.Clean(file))
 }
 
 func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sort"
 
@@ -46,7 +45,7 @@ func (s *Service) Workflows() ([]WorkflowInfo, error) {
 	}
 	for _, n := range own {
 		file := ownFile(n)
-		data, err := os.ReadFile(filepath.Join(s.repo.WorkTree, filepath.FromSlash(file)))
+		data, err := readOwn(filepath.Join(s.repo.WorkTree, filepath.FromSlash(file)))
 		info := WorkflowInfo{Name: n, Origin: file, Problems: []WorkflowProblem{{Text: fmt.Sprint(err)}}}
 		if err == nil {
 			if info = CheckWorkflow(data, file); info.Name == "" {

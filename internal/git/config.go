@@ -32,8 +32,12 @@ func readConfig(ctx context.Context, r *Repo, o Options) (*Config, error) {
 // ReadConfigFile reads a file in git's configuration syntax without following
 // includes. A missing file is an empty configuration.
 func (r *Repo) ReadConfigFile(ctx context.Context, path string) (*Config, error) {
-	if _, err := os.Lstat(path); os.IsNotExist(err) {
+	info, err := os.Stat(path)
+	if os.IsNotExist(err) {
 		return ParseConfig(nil), nil
+	}
+	if err == nil && !info.Mode().IsRegular() { // git would wait for who writes into a pipe
+		return nil, fmt.Errorf("read configuration %q: it is no file", path)
 	}
 	res, err := r.Run(ctx, Cmd{Args: []string{"config", "-z", "--list", "--no-includes", "--file", filepath.Clean(path)}})
 	if err != nil {

@@ -148,7 +148,7 @@ func (f *specialFinder) lookWide(ctx context.Context) error {
 // takes git to tell. It spares a process.
 func (w *worktree) plainIgnores() map[string]bool {
 	info, err := w.lstat(".gitignore")
-	if err != nil || info == nil || !info.Mode().IsRegular() {
+	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
 	}
 	data, err := w.read(".gitignore", info)
