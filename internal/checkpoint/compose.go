@@ -50,9 +50,6 @@ func (c *creation) headTree(ctx context.Context) (name.OID, error) {
 	if c.head == "" {
 		return "", nil
 	}
-	if head := c.s.repo.Head; head.OID == c.head && head.Tree != "" {
-		return head.Tree, nil
-	}
 	commit, err := c.s.repo.ReadCommit(ctx, string(c.head))
 	return commit.Tree, classify(err)
 }

@@ -43,14 +43,19 @@ next:
 	return append(out, fixed...)
 }
 
-// lookup finds the last value of key in env.
+// lookup is the last value of key in env, "" without one.
 func lookup(env []string, key string) string {
+	v, _ := find(env, key)
+	return v
+}
+
+func find(env []string, key string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // Getenv is a variable of the environment that git processes get, "" without one.

@@ -54,7 +54,6 @@ type Repo struct {
 type Head struct {
 	Branch name.Ref // full ref, empty when detached
 	OID    name.OID // empty when unborn
-	Tree   name.OID // of the commit; empty when unborn or unreadable
 }
 
 // Options say where to look for the repository.
@@ -63,7 +62,8 @@ type Options struct {
 	Env []string // default: the process's environment
 }
 
-// Open finds the repository of a directory. It starts two processes at once.
+// Open finds the repository of a directory. Where it is not an ordinary one, two
+// processes of git find it.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -72,6 +72,15 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
+	r := &Repo{program: program, env: cleanEnv(o.Env)}
+	if isDistributed(program) && r.discover(o) == nil {
+		return r, nil
+	}
+	return ask(ctx, program, o)
+}
+
+// ask finds it by two processes at once.
+func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	r := &Repo{program: program, env: append(cleanEnv(o.Env), inherited(o.Env)...)}
 	type parsed struct {
 		c   *Config
@@ -82,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		c, err := readConfig(ctx, r, o)
 		config <- parsed{c, err}
 	}()
-	err = r.locate(ctx, o)
+	err := r.locate(ctx, o)
 	c := <-config
 	if err != nil {
 		return nil, err
@@ -110,10 +119,10 @@ var placeFlags = [...]string{"--is-bare-repository", "--absolute-git-dir", "--gi
 	"--git-path", "--show-prefix", "--show-toplevel"}
 
 // locate asks one rev-parse for all places. An unborn HEAD makes it fail after
-// it has printed them and the word HEAD; one whose commit is unreadable, after its id.
+// it has printed them and the word HEAD.
 func (r *Repo) locate(ctx context.Context, o Options) error {
 	args := append([]string{"rev-parse", "--path-format=absolute"}, placeFlags[:4]...)
-	args = append(args, "--git-path", "index", "--show-prefix", "--show-toplevel", "HEAD", "HEAD^{tree}", "--symbolic-full-name", "HEAD")
+	args = append(args, "--git-path", "index", "--show-prefix", "--show-toplevel", "HEAD", "--symbolic-full-name", "HEAD")
 	dir := o.Dir
 	if dir == "" {
 		dir = "."
@@ -134,7 +143,7 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 	}
 	r.GitDir, r.CommonDir, r.Format = lines[1], lines[2], lines[3]
 	r.IndexPath, r.Prefix, r.WorkTree = lines[4], lines[5], lines[6]
-	if r.Format != "sha1" && r.Format != "sha256" || len(lines) > len(placeFlags)+3 ||
+	if r.Format != "sha1" && r.Format != "sha256" || len(lines) > len(placeFlags)+2 ||
 		!filepath.IsAbs(r.WorkTree) || !filepath.IsAbs(r.IndexPath) {
 		return fmt.Errorf("%w: a newline in the path of the repository, or an unknown object format", ErrUnusable)
 	}
@@ -155,9 +164,6 @@ func (r *Repo) locateHead(ctx context.Context, lines []string) error {
 			return fmt.Errorf("%w: HEAD is %q", ErrUnusable, lines[0])
 		}
 		r.Head.OID = oid
-		if lines = lines[1:]; len(lines) > 0 {
-			r.Head.Tree, _ = name.ParseOID(lines[0]) //nolint:errcheck // the word itself, when the commit is unreadable
-		}
 	}
 	if len(lines) > 1 && strings.HasPrefix(lines[1], "refs/") {
 		r.Head.Branch = name.Ref(lines[1])
@@ -173,6 +179,18 @@ func (r *Repo) locateHead(ctx context.Context, lines []string) error {
 	}
 	r.Head.Branch = name.Ref(branch)
 	return nil
+}
+
+// HeadTree is the tree of HEAD's commit; empty when HEAD is unborn or unreadable.
+func (r *Repo) HeadTree(ctx context.Context) name.OID {
+	if r.Head.OID == "" {
+		return ""
+	}
+	c, err := r.ReadCommit(ctx, string(r.Head.OID))
+	if err != nil {
+		return ""
+	}
+	return c.Tree
 }
 
 func firstLine(err error) string {

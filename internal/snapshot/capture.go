@@ -113,10 +113,11 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	}
 	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })
 	c.New = append(c.New, c.Tree, state.Tree)
+	head := s.repo.HeadTree(ctx)
 	for _, tree := range []name.OID{c.Tree, state.Tree} {
 		// Those of HEAD are its commit's to keep. One that cannot be read makes the
 		// checkpoint no worse than HEAD is.
-		if trees, err := s.repo.TreesBeyond(ctx, s.repo.Head.Tree, tree); err == nil {
+		if trees, err := s.repo.TreesBeyond(ctx, head, tree); err == nil {
 			c.New = append(c.New, trees...)
 		}
 	}
