@@ -3,6 +3,7 @@ package git
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/name"
@@ -37,20 +38,24 @@ func (r *Repo) discover(o Options) error {
 	return r.readHead()
 }
 
+// harmless lists the variables of git's, or their beginnings, that neither place nor
+// configure a repository. An unknown one might.
+var harmless = [...]string{
+	"ADVICE", "ALLOW_PROTOCOL", "ASKPASS", "AUTHOR_", "CHECKPOINT_", "COMMITTER_", "CONFIG_GLOBAL", "CONFIG_NOSYSTEM", "CURL_",
+	"EDITOR", "HTTP_", "LFS_", "MERGE_", "OPTIONAL_LOCKS", "PAGER", "PREFIX", "PROTOCOL", "PROXY_", "PS1_", "REFLOG_ACTION",
+	"SEQUENCE_EDITOR", "SSH", "SSL_", "TERMINAL_PROMPT", "TEXTDOMAINDIR", "TRACE",
+}
+
 // plainEnv reports whether nothing in the environment tells git where the repository is
-// or how it is configured: no variable of git's but those that are known to be harmless.
+// or how it is configured.
 func plainEnv(env []string) bool {
 	for _, kv := range env {
 		key, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(key, "GIT_") || value == "" && key != "GIT_CONFIG_GLOBAL" {
+		rest, gits := strings.CutPrefix(key, "GIT_")
+		if !gits || value == "" && rest != "CONFIG_GLOBAL" {
 			continue
 		}
-		switch rest := key[len("GIT_"):]; {
-		case strings.HasPrefix(rest, "AUTHOR_"), strings.HasPrefix(rest, "COMMITTER_"), strings.HasPrefix(rest, "CHECKPOINT_"),
-			strings.HasPrefix(rest, "TRACE"), strings.HasPrefix(rest, "SSH"), strings.HasPrefix(rest, "HTTP_"):
-		case rest == "CONFIG_GLOBAL", rest == "CONFIG_NOSYSTEM", rest == "PREFIX", rest == "PAGER", rest == "PAGER_IN_USE", rest == "EDITOR",
-			rest == "SEQUENCE_EDITOR", rest == "ASKPASS", rest == "TERMINAL_PROMPT", rest == "OPTIONAL_LOCKS", rest == "MERGE_AUTOEDIT":
-		default:
+		if !slices.ContainsFunc(harmless[:], func(known string) bool { return strings.HasPrefix(rest, known) }) {
 			return false
 		}
 	}
