@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"git-checkpoint/internal/snapshot"
 )
@@ -195,4 +196,34 @@ func (w *clones) has(dir, commit, path, text string) bool {
 		return false
 	}
 	return w.git(dir, "cat-file", "-p", commit+":"+path) == text
+}
+
+// What is staged while a rollback is thought through is not mixed with what it stages.
+func TestStagedMeanwhile(t *testing.T) {
+	c := newClones(t, 1, 0).all[0]
+	old := time.Now().Add(-time.Hour)
+	write := func(name, content string) { // so long ago that the index need not doubt it
+		file := filepath.Join(c.dir, name)
+		if err := errors.Join(os.WriteFile(file, []byte(content), 0o666), os.Chtimes(file, old, old)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	write("file", "one\n")
+	c.w.git(c.dir, "add", "-A")
+	want := c.w.git(c.dir, "ls-files", "--stage")
+	c.create()
+	write("file", "two\n")
+	write("staged", "two\n")
+	err := c.rolledBack(func(step string) {
+		if step == "planned" {
+			c.w.git(c.dir, "add", "staged")
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.w.git(c.dir, "ls-files", "--stage"); got != want {
+		t.Errorf("staged:\n%s\nwant:\n%s", got, want)
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Index is an index file, versions 2 to 4, read but never written here. go-git's
+// Index is an index file, versions 2 to 4. go-git's
 // decoder drops the assume-unchanged bit and keeps every entry in memory; this
 // one hands them out one by one.
 type Index struct {
@@ -24,6 +24,7 @@ type Index struct {
 	Split      bool     // part of the entries is in a shared index
 	Sparse     bool     // directories stand for their files
 	Flagged    bool     // an entry has a stage or one of the flag bits
+	further    bool     // there is more in it than entries and what git works out from them
 	text       string   // the file; paths of entries are parts of it
 	data       []byte
 	trees      []byte // the cache of trees, as the file has it
@@ -117,7 +118,9 @@ func (ix *Index) extensions(at int) error {
 			ix.Split = true
 		case "sdir":
 			ix.Sparse = true
+		case "EOIE", "IEOT": // where entries and their blocks end
 		default:
+			ix.further = true
 			if sig[0] < 'A' || sig[0] > 'Z' {
 				return fmt.Errorf("extension %q is not known", sig)
 			}

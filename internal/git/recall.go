@@ -17,6 +17,25 @@ func (r *Repo) Recall(ix *Index, entries []IndexEntry, paths map[string]Entry) {
 	if len(ix.trees) == 0 || len(entries) != ix.Count {
 		return
 	}
+	root := wantedDirectories(paths)
+	d := &cacheTree{data: ix.trees, hashLen: ix.hashLen}
+	if !d.read(root, 0) {
+		return
+	}
+	r.recall(ix, entries, "", root)
+}
+
+// cached is a directory in an index's cache of trees.
+type cached struct {
+	oid      name.OID // empty: not valid
+	count    int      // of entries in the index
+	text     []byte   // as the cache has it, with what is below
+	wanted   bool
+	children map[string]*cached
+}
+
+// wantedDirectories are those that paths are in.
+func wantedDirectories[T any](paths map[string]T) *cached {
 	root := &cached{wanted: true}
 	for p := range paths {
 		n := root
@@ -30,18 +49,7 @@ func (r *Repo) Recall(ix *Index, entries []IndexEntry, paths map[string]Entry) {
 			n = n.children[dir]
 		}
 	}
-	d := &cacheTree{data: ix.trees, hashLen: ix.hashLen}
-	if !d.read(root, 0) {
-		return
-	}
-	r.recall(ix, entries, "", root)
-}
-
-// cached is a directory in an index's cache of trees.
-type cached struct {
-	oid      name.OID // empty: not valid
-	wanted   bool
-	children map[string]*cached
+	return root
 }
 
 // recall encodes the tree of a directory and of the wanted ones below it.
@@ -91,6 +99,7 @@ type cacheTree struct {
 
 // read reads one directory into n, nil when nobody asks for it.
 func (t *cacheTree) read(n *cached, depth int) bool {
+	start := t.data
 	end := bytes.IndexByte(t.data, 0)
 	if end < 0 || depth > maxCacheDepth {
 		return false
@@ -109,7 +118,7 @@ func (t *cacheTree) read(n *cached, depth int) bool {
 			return false
 		}
 		if n != nil {
-			n.oid = name.OID(hex.EncodeToString(t.data[:t.hashLen]))
+			n.oid, n.count = name.OID(hex.EncodeToString(t.data[:t.hashLen])), count
 		}
 		t.data = t.data[t.hashLen:]
 	}
@@ -131,6 +140,9 @@ func (t *cacheTree) read(n *cached, depth int) bool {
 		if !t.read(c, depth+1) {
 			return false
 		}
+	}
+	if n != nil {
+		n.text = start[:len(start)-len(t.data)]
 	}
 	return true
 }

@@ -102,6 +102,9 @@ func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
+// Syncs reports whether git is told to wait until loose objects are on the disk.
+func (r *Repo) Syncs() bool { return syncsLoose(r.Config) }
+
 // syncsLoose reads core.fsync: git leaves loose objects unsynced by default.
 func syncsLoose(c *Config) bool {
 	if old, err := c.Bool("core.fsyncObjectFiles", false); err == nil && old {

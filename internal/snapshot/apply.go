@@ -26,7 +26,7 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 	if err := r.shot.own(); err != nil {
 		return err
 	}
-	if r.shot.mark() != r.mark {
+	if r.shot.mark() != r.cur.mark {
 		return ErrMoved
 	}
 	if err := r.save(); err != nil {

@@ -28,19 +28,34 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 			small = append(small, f)
 		}
 	}
-	entries := make([]git.Entry, len(small))
+	hashed := make([]hashedFile, len(small))
 	err := git.Each(len(small), func(i int) (err error) {
-		entries[i], err = s.hashFile(ctx, small[i])
+		hashed[i], err = s.hashFile(ctx, small[i])
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for i, e := range entries {
-		c.record(small[i].path, e, edits)
+	for i, h := range hashed {
+		c.record(small[i].path, h.entry, edits)
+	}
+	if len(hashed) <= maxHashed {
+		c.hashed = make(map[string]hashedFile, len(hashed))
+		for i, h := range hashed {
+			c.hashed[small[i].path] = h
+		}
 	}
 	return s.hashLarge(ctx, large, c, edits)
 }
+
+// hashedFile is a file whose content was read, as it was then.
+type hashedFile struct {
+	entry git.Entry
+	info  fs.FileInfo
+}
+
+// maxHashed is how many files a capture remembers that it read.
+const maxHashed = 4096
 
 // record adds an entry to edits; the zero one is a deletion.
 func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
@@ -52,28 +67,28 @@ func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
 
 // hashOne hashes one file in process.
 func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
-	e, err := s.hashFile(ctx, f)
+	h, err := s.hashFile(ctx, f)
 	if err == nil {
-		c.record(f.path, e, edits)
+		c.record(f.path, h.entry, edits)
 	}
 	return err
 }
 
 // hashFile writes the content of a file as it is. The zero entry stands for one
 // that vanished meanwhile.
-func (s *Shot) hashFile(ctx context.Context, f candidate) (git.Entry, error) {
+func (s *Shot) hashFile(ctx context.Context, f candidate) (hashedFile, error) {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
-		return git.Entry{}, fmt.Errorf("read %q: %w", f.path, err)
+		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
 	}
 	if info == nil || info.IsDir() {
-		return git.Entry{}, nil
+		return hashedFile{}, nil
 	}
 	oid, err := s.repo.WriteObject(ctx, "blob", data)
 	if err != nil {
-		return git.Entry{}, fmt.Errorf("keep %q: %w", f.path, err)
+		return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
 	}
-	return git.Entry{Mode: f.mode, OID: oid}, nil
+	return hashedFile{git.Entry{Mode: f.mode, OID: oid}, info}, nil
 }
 
 // hashLarge lets git read files that need not be held here. One that changes while it is

@@ -23,10 +23,11 @@ type privateIndex struct {
 	index    *git.Index
 	entries  []git.IndexEntry // as Index.Entries gives them
 	state    IndexState
-	scratch  []string // further files to remove
-	hasAttrs bool     // a .gitattributes is tracked
-	links    bool     // a submodule is tracked
-	young    fileTime // of the user's index: entries as young may have changed unseen
+	scratch  []string    // further files to remove
+	hasAttrs bool        // a .gitattributes is tracked
+	links    bool        // a submodule is tracked
+	was      fs.FileInfo // the user's index, nil without one
+	young    fileTime    // of the user's index: entries as young may have changed unseen
 }
 
 type fileTime struct{ sec, nsec uint32 }
@@ -62,6 +63,7 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(p.path); err == nil {
+		p.was = info
 		t := info.ModTime()
 		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())} //nolint:gosec // as the index keeps it
 	}

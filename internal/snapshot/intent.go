@@ -46,15 +46,18 @@ func (e *IntentError) Unwrap() error { return e.Err }
 
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 
-// save makes the intent durable before the first file moves.
+// save gives the intent its name before the first file moves. It is as durable as git
+// is told to make objects.
 func (r *Restore) save() error {
 	f, err := os.CreateTemp(r.shot.dir, "tmp-intent-")
 	if err != nil {
 		return fmt.Errorf("write the intent: %w", err)
 	}
 	err = gob.NewEncoder(f).Encode(&r.intent) // JSON would spoil paths that are not UTF-8
-	if err == nil {
+	if err == nil && r.shot.repo.Syncs() {
 		err = f.Sync()
+	} else if err == nil {
+		startWriting(f)
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

@@ -27,24 +27,15 @@ func (r *Restore) putIndex(ctx context.Context) error {
 		return err
 	}
 	defer p.remove()
-	if err := s.fillIndex(ctx, p, r); err != nil {
-		return err
+	if data, known := r.editIndex(ctx, p); known {
+		err = os.WriteFile(r.intent.Lock, data, 0o666)
+	} else if err = s.fillIndex(ctx, p, r); err == nil {
+		// The time says which entries are too young to be trusted; keep it.
+		err = rewrite(p.path, r.intent.Lock)
 	}
 	r.trace("index built")
-	data, err := os.ReadFile(p.path)
 	if err != nil {
-		return fmt.Errorf("read the new index: %w", err)
-	}
-	info, err := os.Stat(p.path)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(r.intent.Lock, data, 0o666); err != nil {
 		return fmt.Errorf("write the new index: %w", err)
-	}
-	// The time says which entries are too young to be trusted; keep it.
-	if err := os.Chtimes(r.intent.Lock, info.ModTime(), info.ModTime()); err != nil {
-		return err
 	}
 	if err := os.Rename(r.intent.Lock, s.repo.IndexPath); err != nil {
 		return fmt.Errorf("put the index in place: %w", err)
@@ -52,6 +43,22 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	r.unlock()
 	r.trace("index")
 	return nil
+}
+
+// rewrite copies a file with its time into one that is there.
+func rewrite(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, 0o666); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // fillIndex makes the private index p the one that is wanted.

@@ -63,7 +63,9 @@ type Capture struct {
 
 	Ignored []string // captured although ignored
 
-	mark string // of the worktree, when this was taken
+	mark   string                // of the worktree, when this was taken
+	index  fs.FileInfo           // the index that this is about; nil without one
+	hashed map[string]hashedFile // files that were read, up to some number
 
 	Began time.Time // by the clock of the file system, as far as that is this one's
 

@@ -22,10 +22,11 @@ type Restore struct {
 	shot   *Shot
 	intent Intent
 	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
-	mark   string                 // of the worktree, when it was captured
+	cur    *Capture               // what was there; nil after a kill
 	Trace  func(step string)      // called between steps; nil: nothing
 
 	converted map[string]bool     // new content that git converted
+	staged    map[int]fs.FileInfo // by operation: the new file, when it was written
 	placed    map[int]fs.FileInfo // by operation: what was put in place, as it was then
 }
 
@@ -33,7 +34,7 @@ type Restore struct {
 // directory on the worktree's file system. Filters that fail and disks that are
 // full show here, before anything is touched.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, mark: p.Cur.mark, converted: map[string]bool{}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, converted: map[string]bool{}, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -44,7 +45,7 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 			r.discard()
 		}
 	}()
-	if s.mark() != r.mark {
+	if s.mark() != r.cur.mark {
 		return nil, ErrMoved
 	}
 	if err := r.makeStage(); err != nil {
@@ -179,12 +180,14 @@ func (r *Restore) fillPlain(ctx context.Context, which []int) error {
 		}
 		file := r.intent.newFile(which[n])
 		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
-			return os.Symlink(string(obj.Data), file)
+			err = os.Symlink(string(obj.Data), file)
+		} else if err = os.WriteFile(file, obj.Data, permOf(o.New.Mode)); err == nil {
+			err = r.setPerm(file, o)
 		}
-		if err := os.WriteFile(file, obj.Data, permOf(o.New.Mode)); err != nil {
-			return err
+		if err == nil {
+			r.staged[which[n]], err = os.Lstat(file)
 		}
-		return r.setPerm(file, o)
+		return err
 	})
 }
 

@@ -1,0 +1,180 @@
+package git
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// FileStat is what an index keeps of a file to see whether it has changed. The zero
+// value is that of no file, so that git has to read it.
+type FileStat struct {
+	CtimeSec, CtimeNsec, MtimeSec, MtimeNsec, Dev, Inode, UID, GID, Size uint32
+}
+
+// IndexEdit is what becomes of one path of an index; without a mode it goes.
+type IndexEdit struct {
+	Entry Entry
+	Stat  FileStat
+}
+
+// Editable reports whether the index can be edited here: it is whole, each entry is at
+// stage 0 without a flag, and nothing else is in it.
+func (ix *Index) Editable() bool {
+	return !ix.Split && !ix.Sparse && !ix.Flagged && !ix.further && ix.Count > 0
+}
+
+// OIDOf is the id of an entry that Entries gave without one.
+func (ix *Index) OIDOf(e IndexEntry) name.OID { return ix.oidAt(e.oidAt) }
+
+// EditIndex encodes an index with other entries at some paths; tree is what is staged
+// then. It is for an Editable one, in whose version it stays.
+func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
+	w := &indexWriter{version: ix.Version, hashLen: ix.hashLen}
+	w.out = append(make([]byte, 0, len(ix.data)+len(edits)*128+1024), ix.data[:12]...)
+	paths := make([]string, 0, len(edits))
+	for p := range edits {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	err := ix.each(func(e *IndexEntry, h span) error {
+		for len(paths) > 0 && paths[0] < e.Path {
+			w.edit(paths[0], edits[paths[0]])
+			paths = paths[1:]
+		}
+		if len(paths) > 0 && paths[0] == e.Path {
+			return nil // in its turn
+		}
+		w.add(ix.data[h.start:h.oid+ix.hashLen], e.Path)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		w.edit(p, edits[p])
+	}
+	binary.BigEndian.PutUint32(w.out[8:], uint32(w.count)) //nolint:gosec // as many as an index holds
+	cache := ix.trees
+	if tree != ix.Tree {
+		if cache, err = r.cacheOf(ctx, ix, edits, tree); err != nil {
+			return nil, err
+		}
+	}
+	w.out = append(w.out, "TREE"...)
+	w.out = binary.BigEndian.AppendUint32(w.out, uint32(len(cache))) //nolint:gosec // part of a file
+	w.out = append(w.out, cache...)
+	h := newHash(r.Format)
+	h.Write(w.out) //nolint:errcheck // never fails
+	return h.Sum(w.out), nil
+}
+
+// indexWriter appends entries in the order of their paths.
+type indexWriter struct {
+	out              []byte
+	version, hashLen int
+	count            int
+	last             string
+}
+
+func (w *indexWriter) edit(path string, e IndexEdit) {
+	if e.Entry.Mode == 0 {
+		return
+	}
+	s, head := e.Stat, make([]byte, 0, entryHeader+w.hashLen)
+	for _, v := range []uint32{s.CtimeSec, s.CtimeNsec, s.MtimeSec, s.MtimeNsec, s.Dev, s.Inode, uint32(e.Entry.Mode), s.UID, s.GID, s.Size} {
+		head = binary.BigEndian.AppendUint32(head, v)
+	}
+	oid, _ := hex.DecodeString(string(e.Entry.OID)) //nolint:errcheck // an id is hexadecimal
+	w.add(append(head, oid...), path)
+}
+
+// add writes an entry whose beginning, up to its id, is given.
+func (w *indexWriter) add(head []byte, path string) {
+	start := len(w.out)
+	w.out = append(w.out, head...)
+	w.out = binary.BigEndian.AppendUint16(w.out, uint16(min(len(path), 0xfff))) //nolint:gosec // it fits
+	if w.version == 4 {
+		common := 0
+		for common < min(len(path), len(w.last)) && path[common] == w.last[common] {
+			common++
+		}
+		w.out = appendOffsetVarint(w.out, len(w.last)-common)
+		w.out = append(append(w.out, path[common:]...), 0)
+	} else {
+		w.out = append(w.out, path...)
+		w.out = append(w.out, make([]byte, 8-(len(w.out)-start)%8)...)
+	}
+	w.last = path
+	w.count++
+}
+
+func appendOffsetVarint(out []byte, n int) []byte {
+	var b [10]byte
+	at := len(b) - 1
+	b[at] = byte(n & 0x7f)
+	for n >>= 7; n > 0; n >>= 7 {
+		n--
+		at--
+		b[at] = 0x80 | byte(n&0x7f)
+	}
+	return append(out, b[at:]...)
+}
+
+// cacheOf encodes the cache of trees for another tree. Only directories are read that
+// differ from those of the index, or whose tree it does not know.
+func (r *Repo) cacheOf(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
+	old := wantedDirectories(edits)
+	if d := (&cacheTree{data: ix.trees, hashLen: ix.hashLen}); !d.read(old, 0) {
+		old = nil
+	}
+	var out []byte
+	_, err := r.encodeCache(ctx, &out, "", tree, old)
+	return out, err
+}
+
+// encodeCache appends a directory and those below it, and gives how many entries of the
+// index they are.
+func (r *Repo) encodeCache(ctx context.Context, out *[]byte, dir string, tree name.OID, old *cached) (int, error) {
+	if old != nil && old.oid == tree {
+		*out = append(*out, old.text...)
+		return old.count, nil
+	}
+	entries, err := r.ReadTree(ctx, tree)
+	if err != nil {
+		return 0, err
+	}
+	var below []byte
+	subtrees, count := 0, 0
+	// git looks a directory up by the length of its name first.
+	slices.SortFunc(entries, func(a, b Entry) int {
+		if len(a.Name) != len(b.Name) {
+			return len(a.Name) - len(b.Name)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	for _, e := range entries {
+		if e.Mode != ModeTree {
+			count++
+			continue
+		}
+		var known *cached
+		if old != nil {
+			known = old.children[e.Name]
+		}
+		n, err := r.encodeCache(ctx, &below, e.Name, e.OID, known)
+		if err != nil {
+			return 0, err
+		}
+		subtrees, count = subtrees+1, count+n
+	}
+	*out = fmt.Appendf(*out, "%s\x00%d %d\n", dir, count, subtrees)
+	oid, _ := hex.DecodeString(string(tree)) //nolint:errcheck // an id is hexadecimal
+	*out = append(append(*out, oid...), below...)
+	return count, nil
+}

@@ -1,0 +1,21 @@
+package snapshot
+
+import (
+	"io/fs"
+	"syscall"
+
+	"git-checkpoint/internal/git"
+)
+
+// fileStat is what git's index keeps of a file; numbers are cut to 32 bits as there.
+func fileStat(info fs.FileInfo) (git.FileStat, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return git.FileStat{}, false
+	}
+	//nolint:gosec // cut on purpose
+	return git.FileStat{
+		CtimeSec: uint32(st.Ctim.Sec), CtimeNsec: uint32(st.Ctim.Nsec), MtimeSec: uint32(st.Mtim.Sec), MtimeNsec: uint32(st.Mtim.Nsec),
+		Dev: uint32(st.Dev), Inode: uint32(st.Ino), UID: st.Uid, GID: st.Gid, Size: uint32(st.Size),
+	}, true
+}
