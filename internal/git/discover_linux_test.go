@@ -24,7 +24,7 @@ func (f *fixture) both(env ...string) (found *Repo, err error, asked *Repo, askE
 
 // compare fails when what was found differs from what git says; with must, also when
 // nothing was.
-func (f *fixture) compare(must bool, env ...string) {
+func (f *fixture) compareFound(must bool, env ...string) {
 	f.t.Helper()
 	found, err, asked, askErr := f.both(env...)
 	if err != nil {
@@ -54,21 +54,21 @@ func TestDiscover(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
-			f.compare(true) // unborn
+			f.compareFound(true) // unborn
 			f.write("sub/dir/file", "x")
 			f.git("add", ".")
 			f.git("commit", "-qm", "one")
-			f.compare(true)
+			f.compareFound(true)
 			f.git("pack-refs", "--all")
 			f.git("gc", "-q")
-			f.compare(true)
+			f.compareFound(true)
 			f.git("checkout", "-q", "-b", "feature/a.b-c_d")
-			f.compare(true)
+			f.compareFound(true)
 			f.git("checkout", "-q", "--detach")
-			f.compare(true)
+			f.compareFound(true)
 			f.dir += "/sub/dir"
-			f.compare(true)
-			f.compare(true, "GIT_PREFIX=x/", "GIT_AUTHOR_DATE=@1 +0000", "GIT_PAGER=cat", "GIT_DIR=", "XDG_CONFIG_HOME=/nowhere")
+			f.compareFound(true)
+			f.compareFound(true, "GIT_PREFIX=x/", "GIT_AUTHOR_DATE=@1 +0000", "GIT_PAGER=cat", "GIT_DIR=", "XDG_CONFIG_HOME=/nowhere")
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestDiscoverLeaves(t *testing.T) {
 			f.write("file", "x")
 			f.git("add", ".")
 			f.git("commit", "-qm", "one")
-			f.compare(true)
+			f.compareFound(true)
 			if _, err, _, _ := f.both(do(f)...); !errors.Is(err, errAsk) {
 				t.Errorf("found: %v", err)
 			}
