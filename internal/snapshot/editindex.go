@@ -39,14 +39,18 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 		if _, changes := edits[e.Path]; changes {
 			continue
 		}
-		// The time of the new index would vouch for a young entry: most builds of git
-		// compare seconds alone.
-		young := p.doubtful(e) || e.MtimeSec >= p.young.sec
+		entry := git.Entry{Mode: e.Mode}
 		w, known := wrote[e.Path]
-		if !known && young {
-			if w, known = r.read(e.Path); !known {
+		if h, looked := r.cur.hashed[e.Path]; !known && looked {
+			entry.OID = ix.OIDOf(e)
+			if w, known = r.read(e.Path); !known && h.entry == entry {
 				return nil, false
 			}
+		}
+		// The time of the new index would vouch for a young entry: most builds of git
+		// compare seconds alone.
+		if !known && (p.doubtful(e) || e.MtimeSec >= p.young.sec) {
+			return nil, false
 		}
 		if !known {
 			continue
