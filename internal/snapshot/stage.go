@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sort"
 	"strconv"
 	"time"
 
@@ -233,7 +234,9 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	if err != nil {
 		return err
 	}
-	for p, i := range at {
+	sort.Strings(paths) // of several that are missing, the same one is named each time
+	for _, p := range paths {
+		i := at[p]
 		file, ok := made.files[p]
 		if !ok {
 			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
