@@ -184,54 +184,50 @@ func (f *configFile) variable() error {
 }
 
 // value reads up to the end of the line. White space around it is dropped.
-func (f *configFile) value() (string, error) {
+func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machine, better read in one piece
 	var v []byte
 	spaces, quoted, comment := 0, false, false
-	for {
-		c := f.next()
+	for c := f.next(); c != '\n' || quoted; c = f.next() {
 		switch {
-		case c == '\n':
-			if quoted {
-				return "", errAsk
-			}
-			return string(v), nil
+		case c == '\n', c == '\r':
+			return "", errAsk
 		case comment:
 			continue
-		case c == ' ' && !quoted, c == '\t' && !quoted:
+		case !quoted && c == '\t' && len(v) > 0 && !f.blank():
+			return "", errAsk // a space in git before 2.45, a tab in later ones
+		case !quoted && (c == ' ' || c == '\t'):
 			if len(v) > 0 {
 				spaces++
 			}
-			if c == '\t' && len(v) > 0 && !f.blank() {
-				return "", errAsk // a space in git before 2.45, a tab in later ones
-			}
 			continue
-		case (c == '#' || c == ';') && !quoted:
+		case !quoted && (c == '#' || c == ';'):
 			comment = true
 			continue
 		case spaces > 0 && (c == '"' || c == '\\'):
 			return "", errAsk // these spaces can be read as some at the end
 		}
-		for ; spaces > 0; spaces-- {
-			v = append(v, ' ')
-		}
-		switch c {
-		case '\r':
-			return "", errAsk
-		case '"':
+		v = append(v, strings.Repeat(" ", spaces)...)
+		spaces = 0
+		if c == '"' {
 			quoted = !quoted
-			continue
-		case '\\':
-			if c = f.next(); c == '\n' { // the line goes on
-				continue
-			}
-			i := strings.IndexByte("tbn\\\"", c)
-			if i < 0 {
+		} else if c != '\\' {
+			v = append(v, c)
+		} else if c = f.next(); c != '\n' { // else the line goes on
+			if c = unescape(c); c == 0 {
 				return "", errAsk
 			}
-			c = "\t\b\n\\\""[i]
+			v = append(v, c)
 		}
-		v = append(v, c)
 	}
+	return string(v), nil
+}
+
+// unescape gives what a backslash makes of a byte; 0 where git refuses it.
+func unescape(c byte) byte {
+	if i := strings.IndexByte("tbn\\\"", c); i >= 0 {
+		return "\t\b\n\\\""[i]
+	}
+	return 0
 }
 
 // blank reports whether nothing but white space or a comment follows on the line.

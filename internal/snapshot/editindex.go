@@ -11,18 +11,17 @@ import (
 // entry that changes is of a file that this restore wrote. Nothing is compared then, so
 // that no file is read. It is false where that takes git's judgement.
 func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool) {
-	ix := p.index
 	if r.cur == nil || r.cur.index == nil || p.was == nil || !sameContent(p.was, r.cur.index) ||
-		!r.intent.Index.plain() || !ix.Editable() || !r.shot.keepsModes() {
+		!r.intent.Index.plain() || !p.index.Editable() || !r.shot.keepsModes() {
+		return nil, false
+	}
+	wrote, ok := r.wrote()
+	if !ok {
 		return nil, false
 	}
 	changes, err := r.shot.repo.DiffTrees(ctx, r.cur.Index.Tree, r.intent.IndexTree)
 	if err != nil {
 		return nil, false // git says what is wrong
-	}
-	wrote, ok := r.wrote()
-	if !ok {
-		return nil, false
 	}
 	edits := make(map[string]git.IndexEdit, len(changes)+len(wrote))
 	for _, c := range changes {
@@ -35,6 +34,16 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 		}
 		edits[c.Path] = w.stagedAs(c.New)
 	}
+	if !r.editUnchanged(p, wrote, edits) {
+		return nil, false
+	}
+	data, err := r.shot.repo.EditIndex(ctx, p.index, edits, r.intent.IndexTree)
+	return data, err == nil
+}
+
+// editUnchanged adds the entries that stay, and whose file is another now, or was not to
+// be told from another. It is false where one is not known.
+func (r *Restore) editUnchanged(p *privateIndex, wrote map[string]written, edits map[string]git.IndexEdit) bool {
 	for _, e := range p.entries {
 		if _, changes := edits[e.Path]; changes {
 			continue
@@ -42,23 +51,22 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 		entry := git.Entry{Mode: e.Mode}
 		w, known := wrote[e.Path]
 		if h, looked := r.cur.hashed[e.Path]; !known && looked {
-			entry.OID = ix.OIDOf(e)
+			entry.OID = p.index.OIDOf(e)
 			if w, known = r.read(e.Path); !known && h.entry == entry {
-				return nil, false
+				return false
 			}
 		}
 		// The time of the new index would vouch for a young entry: most builds of git
 		// compare seconds alone.
 		if !known && (p.doubtful(e) || e.MtimeSec >= p.young.sec) {
-			return nil, false
+			return false
 		}
-		if !known {
-			continue
+		if known {
+			entry.OID = p.index.OIDOf(e)
+			edits[e.Path] = w.stagedAs(entry)
 		}
-		edits[e.Path] = w.stagedAs(git.Entry{Mode: e.Mode, OID: ix.OIDOf(e)})
 	}
-	data, err := r.shot.repo.EditIndex(ctx, ix, edits, r.intent.IndexTree)
-	return data, err == nil
+	return true
 }
 
 // plain reports whether a tree says all about the index.
