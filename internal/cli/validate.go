@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"runtime/debug"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -28,6 +29,10 @@ Refs, journal, commits, records, notes and tags are held against each other, and
     git checkpoint validate --all --deep`
 }
 
+// proofMemory is what a validation may take before garbage is collected at any price: a
+// journal of ten thousand checkpoints has 40 MB.
+const proofMemory = 64 << 20
+
 // Run validates.
 func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 	if c.Ref != "" && c.All {
@@ -43,6 +48,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			defer progress.Finish()
 			request.Depth, request.Read = checkpoint.DepthObjects, func(n int) { progress.Add(int64(n)) }
 		}
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(proofMemory))
 		found := answer.Validation{}
 		err := s.Validate(ctx, request, func(line checkpoint.Validated) error {
 			found.Count(line)

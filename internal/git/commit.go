@@ -56,6 +56,20 @@ func (r *Repo) WriteCommit(ctx context.Context, c Commit) (name.OID, error) {
 	return r.WriteObject(ctx, "commit", c.Encode())
 }
 
+// ParentsOf reads the parents of a commit object, and nothing else of it.
+func ParentsOf(data []byte) []name.OID {
+	var parents []name.OID
+	_, rest, _ := bytes.Cut(data, []byte{'\n'}) // the tree
+	for {
+		line, below, _ := bytes.Cut(rest, []byte{'\n'})
+		parent, is := bytes.CutPrefix(line, []byte("parent "))
+		if !is {
+			return parents
+		}
+		parents, rest = append(parents, name.OID(parent)), below
+	}
+}
+
 // ParseCommit decodes a commit object.
 func ParseCommit(oid name.OID, data []byte) (Commit, error) {
 	c := Commit{OID: oid}

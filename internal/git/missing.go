@@ -10,6 +10,9 @@ import (
 // Missing lists those of the ids that name no object here, each once.
 func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool, error) {
 	missing := map[name.OID]bool{}
+	if len(oids) == 0 {
+		return missing, ctx.Err()
+	}
 	var specs []string
 	seen := make(map[name.OID]bool, len(oids))
 	b.objects.packs.Refresh()

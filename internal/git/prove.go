@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/odb"
 )
 
 // ErrGarbled is an object whose content has another id than the one it is kept under.
@@ -23,6 +24,9 @@ var ErrGarbled = errors.New("garbled: its content has another id")
 // so that no object fills the memory; its Data is nil. Errors are those of Objects, and
 // ErrGarbled, with which the content comes all the same. Each is called in no order.
 func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
+	if len(oids) == 0 {
+		return ctx.Err()
+	}
 	for _, oid := range oids {
 		if _, err := name.ParseOID(oid); err != nil {
 			return fmt.Errorf("prove object: %w", err)
@@ -35,6 +39,11 @@ func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(
 	if err != nil || len(rest) == 0 {
 		return err
 	}
+	return b.proveRest(ctx, oids, rest, keep, each)
+}
+
+// proveRest lets git read those that could not be read in process.
+func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep int64, each func(int, Object, error) error) error {
 	specs := make([]string, len(rest))
 	for k, i := range rest {
 		specs[k] = oids[i]
@@ -47,6 +56,51 @@ func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(
 		}
 		return each(rest[k], o, err)
 	})
+}
+
+// Follow proves an object, and then those that each says are next, until there is none.
+// Each of them is read as often as it is said.
+func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func(Object, error) ([]name.OID, error)) error {
+	b.objects.packs.Refresh()
+	r := b.objects.borrow()
+	defer b.objects.giveBack(r)
+	here := r.packs.Sound()
+	for queue := []name.OID{from}; len(queue) > 0; {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		oid := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		take := func(_ int, o Object, err error) error {
+			next, err := each(o, err)
+			queue = append(queue, next...)
+			return err
+		}
+		if _, err := name.ParseOID(string(oid)); err != nil {
+			if err := take(0, Object{}, fmt.Errorf("%w: %w", ErrMissing, err)); err != nil {
+				return err
+			}
+			continue
+		}
+		o, err := Object{}, odb.ErrElsewhere
+		if here && len(oid) == 2*r.sum.Size() {
+			l := located{oid: oid}
+			l.place, l.packed = r.packs.Find(oid)
+			o, err = r.read(l, maxHere)
+		}
+		if err != nil {
+			err = b.proveRest(ctx, []string{string(oid)}, []int{0}, keep, take)
+		} else {
+			if o.Size > keep {
+				o.Data = nil
+			}
+			err = take(0, o, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prove reads what is whole in process, and lists the rest: what is wrong with it git says.
@@ -90,19 +144,24 @@ const (
 	enoughApart  = 32
 )
 
+// Batches are several readers that wait for nobody, as many as can be at work at once.
+func (r *Repo) Batches() []*Batch {
+	r.apartLock.Lock()
+	defer r.apartLock.Unlock()
+	for len(r.apart) < min(runtime.GOMAXPROCS(0), readersApart) {
+		r.apart = append(r.apart, newBatch(r))
+	}
+	return r.apart
+}
+
 // ProveApart is Prove by several readers at once, each with a part of the objects. Each
 // is called by several goroutines at once, in no order.
 func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
-	readers := min(runtime.GOMAXPROCS(0), readersApart, len(oids)/enoughApart)
+	apart := r.Batches()
+	readers := min(len(apart), len(oids)/enoughApart)
 	if readers < 2 {
-		return r.Batch().Prove(ctx, oids, keep, each)
+		return apart[0].Prove(ctx, oids, keep, each)
 	}
-	r.apartLock.Lock()
-	for len(r.apart) < readers {
-		r.apart = append(r.apart, newBatch(r))
-	}
-	apart := r.apart[:readers]
-	r.apartLock.Unlock()
 	return Each(readers, func(k int) error {
 		from, to := k*len(oids)/readers, (k+1)*len(oids)/readers
 		return apart[k].Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
@@ -134,14 +193,4 @@ func newHash(format string) hash.Hash {
 		return sha256.New()
 	}
 	return sha1.New() //nolint:gosec // git's own hash
-}
-
-// Reachable lists the ids of all commits that a commit reaches, itself first. It fails
-// where git cannot read one.
-func (r *Repo) Reachable(ctx context.Context, tip name.OID) ([]string, error) {
-	out, err := r.Output(ctx, "rev-list", string(tip), "--")
-	if err != nil {
-		return nil, fmt.Errorf("list the commits below %s: %w", tip, err)
-	}
-	return strings.Fields(out), nil
 }

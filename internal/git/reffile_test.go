@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,17 @@ func TestRefFiles(t *testing.T) {
 				ref, oid, _ := strings.Cut(line, " ")
 				want[ref] = oid
 			}
+			prefixes := rapid.SampledFrom([][]string{
+				{"refs/checkpoints/s/"}, {"refs/tags", "refs/x/"}, {"refs/x/y", "refs/x"}, {"refs/tags/annotated", "refs/x/y/loose"}, {"refs/heads/a", "refs/none/"},
+			}).Draw(rt, "prefixes")
+			listed, err := files.list(prefixes)
+			got := ""
+			for _, v := range listed {
+				got += fmt.Sprintln(v.Ref, v.OID)
+			}
+			if want := f.git(append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, prefixes...)...); err != nil || strings.TrimSuffix(got, "\n") != want {
+				rt.Fatalf("%v: %v\n%s\nnot\n%s", prefixes, err, got, want)
+			}
 			for ref, oid := range want {
 				if got, err := files.resolve(name.Ref(ref)); err != nil || string(got) != oid {
 					rt.Fatalf("%s: %q %v, not %q", ref, got, err, oid)
@@ -63,6 +75,11 @@ func TestRefFilesAsk(t *testing.T) {
 			t.Errorf("%s: %q", ref, got)
 		}
 	}
+	for _, prefix := range []string{"refs/x/", "refs/x/symbolic", "refs/x/broken", "refs/bisect/", "refs/../config", "refs/heads/*", "HEAD", ""} {
+		if got, err := f.open().refFiles().list([]string{prefix}); err == nil {
+			t.Errorf("%s: %q", prefix, got)
+		}
+	}
 	if got, err := f.open("GIT_CONFIG_PARAMETERS='extensions.refstorage=reftable'").refFiles().resolve("refs/heads/main"); err == nil {
 		t.Errorf("%q", got)
 	}
@@ -78,7 +95,53 @@ func TestRefFilesAsk(t *testing.T) {
 	if got, err := f.open().refFiles().resolve("refs/heads/main"); err == nil {
 		t.Errorf("%q", got)
 	}
+	if got, err := f.open().refFiles().list([]string{"refs/heads"}); err == nil {
+		t.Errorf("%q", got)
+	}
+	if got, err := f.open().Refs(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.git("rev-parse", "HEAD") {
+		t.Errorf("%q %v", got, err)
+	}
 	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.git("rev-parse", "HEAD") || err != nil {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// Whatever bit of packed-refs is garbled: what is listed is what git lists, or git is
+// asked.
+func TestGarbledPackedRefs(t *testing.T) {
+	f := newFixture(t)
+	f.git("commit", "-q", "--allow-empty", "-m", "x")
+	for i := range 4 {
+		f.git("update-ref", fmt.Sprintf("refs/checkpoints/s/c%d", i), "HEAD")
+	}
+	f.git("tag", "-a", "-m", "x", "annotated")
+	f.git("pack-refs", "--all", "--prune")
+	path := filepath.Join(f.dir, ".git/packed-refs")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, listed := f.open().refFiles(), 0
+	for bit := 0; bit < 8*len(before); bit += 3 {
+		after := slices.Clone(before)
+		after[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, after, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		refs, err := files.list([]string{"refs/checkpoints/s/"})
+		if err != nil {
+			continue
+		}
+		listed++
+		got := ""
+		for _, v := range refs {
+			got += fmt.Sprintln(v.Ref, v.OID)
+		}
+		if want, err := f.try("", "for-each-ref", "--format=%(refname) %(objectname)", "refs/checkpoints/s/"); err != nil || got != want {
+			t.Fatalf("bit %d: %v\n%s\nnot\n%s", bit, err, got, want)
+		}
+	}
+	if listed == 0 {
+		t.Error("nothing was listed: this cannot fail")
 	}
 }

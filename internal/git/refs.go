@@ -22,8 +22,11 @@ type RefValue struct {
 }
 
 // Refs lists the refs below the prefixes, sorted by name. It reads no objects,
-// so that a missing one stops nothing; Type is empty.
+// so that a missing one stops nothing; Type is empty. Mostly it needs no process.
 func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error) {
+	if refs, err := r.refFiles().list(prefixes); err == nil {
+		return refs, ctx.Err()
+	}
 	return r.forEachRef(ctx, "%(objectname) %(refname)%00", prefixes)
 }
 

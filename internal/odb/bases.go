@@ -20,8 +20,8 @@ type kept struct {
 
 // What is kept: objects up to a size, and so much of them.
 const (
-	maxKept      = 512 << 10
-	maxKeptBytes = 8 << 20
+	maxKept      = 128 << 10
+	maxKeptBytes = 1 << 20
 	overhead     = 200 // bytes of memory for one, beside its content
 )
 

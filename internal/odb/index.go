@@ -2,6 +2,7 @@ package odb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"os"
@@ -79,9 +80,31 @@ func (x *index) find(id []byte) (int64, bool) {
 		lo = int64(x.fanout[id[0]-1])
 	}
 	if all := x.held(); all != nil {
-		return x.search(bytesAt(*all), lo, hi, id)
+		return x.searchHeld(*all, lo, hi, id)
 	}
 	return x.search(x.file, lo, hi, id)
+}
+
+// searchHeld is search in memory.
+func (x *index) searchHeld(all []byte, lo, hi int64, id []byte) (int64, bool) {
+	first := binary.BigEndian.Uint64(id)
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		have := all[idsAt+mid*x.hashLen:][:x.hashLen]
+		c := cmp.Compare(binary.BigEndian.Uint64(have), first)
+		if c == 0 {
+			c = bytes.Compare(have, id)
+		}
+		switch {
+		case c == 0:
+			return x.offset(bytesAt(all), mid)
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return 0, false
 }
 
 // bytesAt is an io.ReaderAt of what is in memory.

@@ -47,18 +47,14 @@ const keepJournal = journal.MaxMessage + 1<<20
 // ReadChain reads a journal below a tip.
 func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error) {
 	c := &Chain{Tip: tip, nodes: map[name.OID]journal.Node{}}
-	oids, err := s.Repo.Reachable(ctx, tip)
-	if err == nil {
-		for part := range slices.Chunk(oids, together) {
-			if err := c.read(ctx, s, part, nil); err != nil {
-				return nil, err
-			}
-		}
+	whole, err := c.follow(ctx, s)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && len(c.Breaks) == 0 {
+	if whole {
 		c.fold()
 	}
-	if c.State == nil { // git gives up at what it cannot read, and believes grafts
+	if c.State == nil { // go slowly, and say what is wrong
 		c.Breaks, c.nodes = nil, map[name.OID]journal.Node{}
 		if err := c.walk(ctx, s); err != nil {
 			return nil, err
@@ -69,6 +65,56 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 	}
 	return c, ctx.Err()
 }
+
+// follow reads all that the tip reaches. While one commit is read those before it are
+// taken apart. It is false when anything is not as it has to be.
+func (c *Chain) follow(ctx context.Context, s *store.Store) (whole bool, err error) {
+	const atOnce = 64
+	read := make(chan []git.Object, 4)
+	done := make(chan bool)
+	whole = true
+	go func() {
+		sound := true
+		for some := range read {
+			for _, o := range some {
+				n, err := s.Node(o)
+				sound = sound && err == nil
+				c.nodes[o.OID] = n
+			}
+		}
+		done <- sound
+	}()
+	seen := map[name.OID]bool{c.Tip: true}
+	var some []git.Object
+	err = s.Repo.Batch().Follow(ctx, c.Tip, keepJournal, func(o git.Object, err error) ([]name.OID, error) {
+		if err != nil || o.Data == nil || len(seen) > journal.MaxNodes {
+			whole = false
+			return nil, errStop
+		}
+		if some = append(some, o); len(some) == atOnce {
+			read <- some
+			some = nil
+		}
+		var next []name.OID
+		for _, p := range git.ParentsOf(o.Data) {
+			if !seen[p] {
+				seen[p] = true
+				next = append(next, p)
+			}
+		}
+		return next, nil
+	})
+	read <- some
+	close(read)
+	sound := <-done
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return whole && sound, err
+}
+
+// errStop ends a reading whose rest is not needed.
+var errStop = errors.New("enough")
 
 // fold makes the log of a chain whose commits could all be read.
 func (c *Chain) fold() {

@@ -105,7 +105,7 @@ func (j *judging) readNotes(ctx context.Context, subjects []Subject) error {
 			odd = append(odd, string(note))
 		}
 	}
-	return j.store.Repo.Batch().Prove(ctx, odd, record.MaxSize, func(i int, o git.Object, err error) error {
+	return j.batch.Prove(ctx, odd, record.MaxSize, func(i int, o git.Object, err error) error {
 		if err == nil && o.Data != nil {
 			if rec, kind, _ := parseRecord(o.Data); kind == "" {
 				j.notes[name.OID(odd[i])] = rec.ID

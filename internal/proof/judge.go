@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -60,52 +61,59 @@ func (p *Session) Judge(ctx context.Context, subjects []Subject, deep *Deep, eac
 }
 
 // JudgeParts is Judge for who has something to ask about several at once. While each
-// looks at some the next ones are read.
+// looks at some the next ones are read, by as many readers as can be at work at once.
 func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep, each func([]Verdict) error) error {
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	type judged struct {
-		verdicts []Verdict
-		err      error
+	parts := slices.Collect(slices.Chunk(subjects, part))
+	judged := make([]chan someJudged, len(parts))
+	for i := range judged {
+		judged[i] = make(chan someJudged)
 	}
-	parts := make(chan judged)
-	go func() {
-		defer close(parts)
-		give := func(j judged) error {
-			select {
-			case parts <- j:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
+	readers := p.store.Repo.Batches()
+	var group sync.WaitGroup
+	for k, reader := range readers {
+		group.Go(func() {
+			for i := k; i < len(parts); i += len(readers) { // in turn, as they are waited for
+				p.judgePart(ctx, reader, parts[i], judged[i])
+				close(judged[i])
 			}
-		}
-		for some := range slices.Chunk(subjects, part) {
-			err := p.judgePart(ctx, some, deep, func(v []Verdict) error { return give(judged{verdicts: v}) })
-			if err != nil {
-				give(judged{err: err}) //nolint:errcheck // then nobody listens
-				return
-			}
-		}
-	}()
+		})
+	}
 	defer func() { // the repository is not closed while somebody reads
 		stop()
-		for range parts { //nolint:revive // until it has ended
-		}
+		group.Wait()
 	}()
-	for j := range parts {
-		if j.err != nil {
-			return j.err
-		}
-		if err := each(j.verdicts); err != nil {
-			return err
+	for _, some := range judged {
+		for s := range some {
+			if s.err == nil {
+				s.err = s.settle(ctx, deep)
+			}
+			if s.err == nil {
+				s.err = each(s.verdicts)
+			}
+			if s.err != nil {
+				return s.err
+			}
 		}
 	}
 	return ctx.Err()
 }
 
+// someJudged are verdicts that lack what a look at every object finds, and objects that
+// may be missing.
+type someJudged struct {
+	verdicts []Verdict
+	lacks    [][]name.OID // of each verdict: what it cannot do without
+	needs    map[name.OID]need
+	missing  map[name.OID]bool
+	err      error
+}
+
 // judging is the judgement of some checkpoints at once.
 type judging struct {
 	*Session
+	batch *git.Batch
+	most  int // checkpoints whose records there is room for, as far as is known
 	facts map[name.OID]*facts
 	notes map[name.OID]name.ID // whose record a note that is none of its own holds
 	needs map[name.OID]need    // objects that have to be there
@@ -120,84 +128,71 @@ type need struct {
 
 // judgePart judges some checkpoints, and hands on as many at once as there is room for
 // their records.
-func (p *Session) judgePart(ctx context.Context, subjects []Subject, deep *Deep, each func([]Verdict) error) error {
-	j := &judging{Session: p}
-	var commits []name.OID
+func (p *Session) judgePart(ctx context.Context, batch *git.Batch, subjects []Subject, to chan<- someJudged) {
+	give := func(s someJudged) error {
+		select {
+		case to <- s:
+			return s.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	j := &judging{Session: p, batch: batch, most: len(subjects)}
+	commits := make([]name.OID, 0, 2*len(subjects))
 	for _, s := range subjects {
 		commits = append(commits, s.Commit(), s.Ref)
 	}
 	var err error
-	if j.facts, err = p.readFacts(ctx, commits); err != nil {
-		return err
+	if j.facts, err = j.readFacts(ctx, commits); err != nil {
+		give(someJudged{err: err}) //nolint:errcheck // it ends anyway
+		return
 	}
-	shares, err := j.share(ctx, subjects)
-	if err != nil {
-		return err
-	}
-	for _, some := range shares {
-		verdicts, err := j.judgeSome(ctx, some, deep)
+	for len(subjects) > 0 {
+		n, err := j.readRecordsOf(ctx, subjects)
 		if err != nil {
-			return err
+			give(someJudged{err: err}) //nolint:errcheck // as above
+			return
 		}
-		if err := each(verdicts); err != nil {
-			return err
+		if give(j.judgeSome(ctx, subjects[:n])) != nil {
+			return
 		}
+		subjects = subjects[n:]
 	}
-	return nil
 }
 
-// room bounds the records that are in memory at once, but for one that is larger.
-const room = 16 << 20
-
-// share splits checkpoints by the size of their records.
-func (j *judging) share(ctx context.Context, subjects []Subject) ([][]Subject, error) {
-	var specs []string
-	var of []*facts
-	for _, f := range j.facts {
-		if oid := f.tree[recordPath].OID; oid != "" {
-			specs, of = append(specs, string(oid)), append(of, f)
-		}
-	}
-	sizes := map[*facts]int64{}
-	err := j.store.Repo.Batch().Info(ctx, specs, func(i int, o git.Object, _ error) error {
-		sizes[of[i]] = o.Size
-		return nil
-	})
-	var out [][]Subject
-	begun, full := 0, int64(0)
-	for i, s := range subjects {
-		size := sizes[j.facts[s.Commit()]] + sizes[j.facts[s.Ref]]
-		if full += size; full > room && i > begun {
-			out, begun, full = append(out, subjects[begun:i]), i, size
-		}
-	}
-	return append(out, subjects[begun:]), err
-}
-
-func (j *judging) judgeSome(ctx context.Context, subjects []Subject, deep *Deep) ([]Verdict, error) {
+func (j *judging) judgeSome(ctx context.Context, subjects []Subject) someJudged {
 	j.notes, j.needs, j.order = map[name.OID]name.ID{}, map[name.OID]need{}, nil
-	if err := j.readRecordsOf(ctx, subjects); err != nil {
-		return nil, err
-	}
 	if err := j.readNotes(ctx, subjects); err != nil {
-		return nil, err
+		return someJudged{err: err}
 	}
-	verdicts := make([]Verdict, len(subjects))
-	lacks := make([][]name.OID, len(subjects))
-	for i, s := range subjects {
-		verdicts[i], lacks[i] = j.judge(s)
+	s := someJudged{verdicts: make([]Verdict, len(subjects)), lacks: make([][]name.OID, len(subjects))}
+	for i, subject := range subjects {
+		s.verdicts[i], s.lacks[i] = j.judge(subject)
 	}
-	missing, err := j.store.Repo.Batch().Missing(ctx, j.order)
-	if err == nil && deep != nil {
-		err = deep.judge(ctx, verdicts)
+	s.needs = j.needs
+	s.missing, s.err = j.batch.Missing(ctx, j.order)
+	for _, subject := range subjects { // the verdict has what is still asked for
+		for _, oid := range []name.OID{subject.Commit(), subject.Ref} {
+			if f := j.facts[oid]; f != nil {
+				f.record, f.findings = nil, f.findings[:f.before]
+			}
+		}
 	}
-	if err != nil {
-		return nil, err
+	return s
+}
+
+// settle adds what is missing and, with deep, what is damaged below, and says of each
+// what follows.
+func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
+	if deep != nil {
+		if err := deep.judge(ctx, s.verdicts); err != nil {
+			return err
+		}
 	}
-	for i := range verdicts {
-		v := &verdicts[i]
-		for _, oid := range lacks[i] {
-			if n := j.needs[oid]; missing[oid] && (deep == nil || n.kind == HeadMissing) {
+	for i := range s.verdicts {
+		v := &s.verdicts[i]
+		for _, oid := range s.lacks[i] {
+			if n := s.needs[oid]; s.missing[oid] && (deep == nil || n.kind == HeadMissing) {
 				v.find(n.kind, string(oid), n.what+" is missing")
 			}
 		}
@@ -208,14 +203,7 @@ func (j *judging) judgeSome(ctx context.Context, subjects []Subject, deep *Deep)
 			}
 		}
 	}
-	for _, s := range subjects { // the verdict has what is still asked for
-		for _, oid := range []name.OID{s.Commit(), s.Ref} {
-			if f := j.facts[oid]; f != nil {
-				f.record, f.findings = nil, f.findings[:f.before]
-			}
-		}
-	}
-	return verdicts, nil
+	return nil
 }
 
 func (v *Verdict) find(kind Kind, object, message string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -41,7 +40,7 @@ const keepCommit = 64 << 20
 
 // readFacts reads the objects of checkpoint commits, one kind after the other, up to
 // where each has its record.
-func (p *Session) readFacts(ctx context.Context, commits []name.OID) (map[name.OID]*facts, error) {
+func (j *judging) readFacts(ctx context.Context, commits []name.OID) (map[name.OID]*facts, error) {
 	all := make(map[name.OID]*facts, len(commits))
 	var order []*facts
 	for _, oid := range commits {
@@ -50,7 +49,7 @@ func (p *Session) readFacts(ctx context.Context, commits []name.OID) (map[name.O
 			order = append(order, all[oid])
 		}
 	}
-	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){p.readCommits, p.readRecordCommits, p.readRecordTrees} {
+	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){j.readCommits, j.readRecordCommits, j.readRecordTrees} {
 		var err error
 		if order, err = stage(ctx, order); err != nil {
 			return nil, err
@@ -62,19 +61,19 @@ func (p *Session) readFacts(ctx context.Context, commits []name.OID) (map[name.O
 	return all, nil
 }
 
-// prove asks for one object of each and hands each its own, of several at once; what it
-// answers goes on.
-func (p *Session) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
+// prove asks for one object of each and hands each its own, in no order; what it answers
+// goes on.
+func (j *judging) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
 	oids := make([]string, len(all))
 	for i, f := range all {
 		oids[i] = string(object(f))
 	}
 	goesOn := make([]bool, len(all))
-	err := p.store.Repo.ProveApart(ctx, oids, keep, func(i int, o git.Object, err error) error {
+	err := j.batch.Prove(ctx, oids, keep, func(i int, o git.Object, err error) error {
 		goesOn[i] = each(all[i], o, err)
 		return nil
 	})
-	var on []*facts
+	on := make([]*facts, 0, len(all))
 	for i, f := range all {
 		if goesOn[i] {
 			on = append(on, f)
@@ -83,8 +82,8 @@ func (p *Session) prove(ctx context.Context, all []*facts, object func(*facts) n
 	return on, err
 }
 
-func (p *Session) readCommits(ctx context.Context, all []*facts) ([]*facts, error) {
-	return p.prove(ctx, all, func(f *facts) name.OID { return f.oid }, keepCommit, func(f *facts, o git.Object, err error) bool {
+func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, error) {
+	return j.prove(ctx, all, func(f *facts) name.OID { return f.oid }, keepCommit, func(f *facts, o git.Object, err error) bool {
 		f.commit, err = commitOf(o, err)
 		if err == nil {
 			f.summary, err = record.ParseMessage(f.commit.Message)
@@ -107,8 +106,8 @@ func (p *Session) readCommits(ctx context.Context, all []*facts) ([]*facts, erro
 	})
 }
 
-func (p *Session) readRecordCommits(ctx context.Context, all []*facts) ([]*facts, error) {
-	return p.prove(ctx, all, func(f *facts) name.OID { return f.mOID }, keepCommit, func(f *facts, o git.Object, err error) bool {
+func (j *judging) readRecordCommits(ctx context.Context, all []*facts) ([]*facts, error) {
+	return j.prove(ctx, all, func(f *facts) name.OID { return f.mOID }, keepCommit, func(f *facts, o git.Object, err error) bool {
 		f.m, err = commitOf(o, err)
 		switch {
 		case errors.Is(err, git.ErrMissing):
@@ -124,9 +123,9 @@ func (p *Session) readRecordCommits(ctx context.Context, all []*facts) ([]*facts
 	})
 }
 
-func (p *Session) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, error) {
-	return p.prove(ctx, all, func(f *facts) name.OID { return f.m.Tree }, keepCommit, func(f *facts, o git.Object, err error) bool {
-		entries, err := treeOf(o, err, p.store.Repo.HashLen())
+func (j *judging) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, error) {
+	return j.prove(ctx, all, func(f *facts) name.OID { return f.m.Tree }, keepCommit, func(f *facts, o git.Object, err error) bool {
+		entries, err := treeOf(o, err, j.store.Repo.HashLen())
 		if err != nil {
 			kind, what := treeFault(err)
 			f.find(kind, f.m.Tree, "the tree of its record is %s", what)
@@ -152,49 +151,82 @@ func treeFault(err error) (Kind, string) {
 	return TreeGarbled, fmt.Sprintf("garbled: %v", err)
 }
 
-// readRecordsOf reads the records of some checkpoints.
-func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) error {
-	var all []*facts
-	for _, s := range subjects {
-		for _, oid := range []name.OID{s.Commit(), s.Ref} {
-			if f := j.facts[oid]; f != nil && f.has(recordPath) && f.tree[recordPath].Mode == git.ModeFile && !slices.Contains(all, f) {
-				all = append(all, f)
+// room bounds the records that a reader holds at once, but for one that is larger.
+const room = 8 << 20
+
+// errRoom says that more was read than there is room for.
+var errRoom = errors.New("no room")
+
+// readRecordsOf reads the records of the first of some checkpoints, as many as there is
+// room for, and says of how many.
+func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) (int, error) {
+	for {
+		n := min(j.most, len(subjects))
+		var all []*facts
+		taken := map[*facts]bool{}
+		for _, s := range subjects[:n] {
+			for _, oid := range []name.OID{s.Commit(), s.Ref} {
+				if f := j.facts[oid]; f != nil && f.has(recordPath) && f.tree[recordPath].Mode == git.ModeFile && !taken[f] {
+					taken[f] = true
+					all = append(all, f)
+				}
 			}
 		}
+		space := int64(room)
+		if n == 1 {
+			space = 2 * record.MaxSize
+		}
+		err := j.readRecords(ctx, all, space)
+		if !errors.Is(err, errRoom) {
+			return n, err
+		}
+		for _, f := range all { // they are read again, fewer at once
+			f.record, f.findings = nil, f.findings[:f.before]
+		}
+		j.most = max(1, n/16)
 	}
-	_, err := j.readRecords(ctx, all)
-	return err
 }
 
-// readRecords reads the records. One that is garbled or wrong is read as far as it can
-// be, so that it is said what became of it.
-func (p *Session) readRecords(ctx context.Context, all []*facts) ([]*facts, error) {
-	oid := func(f *facts) name.OID { return f.tree[recordPath].OID }
-	return p.prove(ctx, all, oid, record.MaxSize, func(f *facts, o git.Object, err error) bool {
-		switch {
-		case errors.Is(err, git.ErrMissing):
-			f.find(RecordMissing, oid(f), "its record is missing")
-			return false
-		case err == nil && o.Type != "blob":
-			f.find(RecordUnreadable, oid(f), "its record is a %s", o.Type)
-			return false
-		case o.Data == nil && o.Size > 0:
-			f.find(RecordLimits, oid(f), "its record has %d bytes, and %d are the limit", o.Size, int64(record.MaxSize))
-			return false
+// readRecords reads the records, of at most space bytes together. One that is garbled or
+// wrong is read as far as it can be, so that it is said what became of it.
+func (j *judging) readRecords(ctx context.Context, all []*facts, space int64) error {
+	oids := make([]string, len(all))
+	for i, f := range all {
+		oids[i] = string(f.tree[recordPath].OID)
+	}
+	return j.batch.Prove(ctx, oids, record.MaxSize, func(i int, o git.Object, err error) error {
+		if space -= int64(len(o.Data)); space < 0 {
+			return errRoom
 		}
-		if o.Data != nil || err == nil {
-			rec, kind, text := parseRecord(o.Data)
-			if kind != "" {
-				f.find(kind, oid(f), "%s", text)
-			}
-			f.record = rec
-		}
-		if err != nil {
-			f.find(RecordGarbled, oid(f), "its record is garbled: %v", err)
-			f.record = nil
-		}
-		return f.record != nil
+		all[i].takeRecord(o, err)
+		return nil
 	})
+}
+
+func (f *facts) takeRecord(o git.Object, err error) {
+	oid := f.tree[recordPath].OID
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		f.find(RecordMissing, oid, "its record is missing")
+		return
+	case err == nil && o.Type != "blob":
+		f.find(RecordUnreadable, oid, "its record is a %s", o.Type)
+		return
+	case o.Data == nil && o.Size > 0:
+		f.find(RecordLimits, oid, "its record has %d bytes, and %d are the limit", o.Size, int64(record.MaxSize))
+		return
+	}
+	if o.Data != nil || err == nil {
+		rec, kind, text := parseRecord(o.Data)
+		if kind != "" {
+			f.find(kind, oid, "%s", text)
+		}
+		f.record = rec
+	}
+	if err != nil {
+		f.find(RecordGarbled, oid, "its record is garbled: %v", err)
+		f.record = nil
+	}
 }
 
 // parseRecord reads a record and says what is wrong with it by itself.

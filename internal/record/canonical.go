@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -17,26 +18,30 @@ type canonical struct {
 	number func(literal []byte) ([]byte, error)
 	drop   string // a member of the outermost object to leave out
 	stack  []frame
+	spans  []span           // the members of all open objects, the innermost last
+	ways   map[int][]uint16 // by how many members: how the last such object was put in order
+	sorted []span
 	spare  []byte // the members of an object while they change places
 }
 
-// frame is an open bracket: where it stands in the output and, for an object,
-// where each member does.
+// frame is an open bracket: where it stands in the output and, for an object, which
+// members are its own.
 type frame struct {
-	object  bool
-	start   int
-	count   int
-	members []span
+	object bool
+	start  int
+	count  int
+	first  int // of its members among spans
 }
 
+// span is where a member stands in the output; name is its own text.
 type span struct {
-	name       string
+	name       []byte
 	start, end int
 }
 
-// canonicalize takes a text that passed check.
+// canonicalize takes a text that passed check. What it gives is good until the next one.
 func (c *canonical) canonicalize(data []byte) ([]byte, error) {
-	c.out = make([]byte, 0, len(data))
+	c.out, c.stack, c.spans = slices.Grow(c.out[:0], len(data)), c.stack[:0], c.spans[:0]
 	if err := walk(data, c); err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func (c *canonical) canonicalize(data []byte) ([]byte, error) {
 func (c *canonical) open(bracket byte) {
 	c.separate()
 	c.out = append(c.out, bracket)
-	c.stack = append(c.stack, frame{object: bracket == '{', start: len(c.out)})
+	c.stack = append(c.stack, frame{object: bracket == '{', start: len(c.out), first: len(c.spans)})
 }
 
 // separate comes before each value: the comma of an array's element.
@@ -62,13 +67,16 @@ func (c *canonical) separate() {
 }
 
 func (c *canonical) key(raw []byte, _ int) error {
-	top := &c.stack[len(c.stack)-1]
-	c.endMember(top)
-	text, err := canonicalText(raw)
-	if err != nil {
-		return err
+	c.endMember(c.stack[len(c.stack)-1])
+	text, name := raw, raw[1:len(raw)-1]
+	if !isVerbatim(raw) {
+		var err error
+		if text, err = canonicalText(raw); err != nil {
+			return err
+		}
+		name = []byte(unquote(raw))
 	}
-	top.members = append(top.members, span{name: unquote(raw), start: len(c.out)})
+	c.spans = append(c.spans, span{name: name, start: len(c.out)})
 	c.out = append(append(c.out, text...), ':')
 	return nil
 }
@@ -89,33 +97,35 @@ func (c *canonical) scalar(raw []byte, _ int) error {
 }
 
 func (c *canonical) close() {
-	top := &c.stack[len(c.stack)-1]
+	top := c.stack[len(c.stack)-1]
 	if !top.object {
 		c.out = append(c.out, ']')
 	} else {
 		c.endMember(top)
 		c.order(top)
 		c.out = append(c.out, '}')
+		c.spans = c.spans[:top.first]
 	}
 	c.stack = c.stack[:len(c.stack)-1]
 }
 
-func (c *canonical) endMember(top *frame) {
-	if n := len(top.members); n > 0 {
-		top.members[n-1].end = len(c.out)
+func (c *canonical) endMember(top frame) {
+	if n := len(c.spans); n > top.first {
+		c.spans[n-1].end = len(c.out)
 	}
 }
 
 // order puts the members of the object that ends here in their canonical order
 // and the commas between them.
-func (c *canonical) order(top *frame) {
+func (c *canonical) order(top frame) {
+	members := c.spans[top.first:]
 	if c.drop != "" && len(c.stack) == 1 {
-		top.members = slices.DeleteFunc(top.members, func(m span) bool { return m.name == c.drop })
+		members = slices.DeleteFunc(members, func(m span) bool { return string(m.name) == c.drop })
 	}
-	slices.SortFunc(top.members, func(a, b span) int { return compareUTF16(a.name, b.name) })
+	members = c.sort(members)
 	c.spare = append(c.spare[:0], c.out[top.start:]...)
 	c.out = c.out[:top.start]
-	for i, m := range top.members {
+	for i, m := range members {
 		if i > 0 {
 			c.out = append(c.out, ',')
 		}
@@ -123,25 +133,62 @@ func (c *canonical) order(top *frame) {
 	}
 }
 
+// sort puts members in order. Records have the same members one after the other, so what
+// put the last ones in order is tried first.
+func (c *canonical) sort(members []span) []span {
+	const many = 1000
+	if len(members) < 2 || len(members) > many {
+		slices.SortFunc(members, compareSpans)
+		return members
+	}
+	c.sorted = c.sorted[:0]
+	for _, i := range c.ways[len(members)] {
+		c.sorted = append(c.sorted, members[i])
+	}
+	if len(c.sorted) == len(members) && slices.IsSortedFunc(c.sorted, compareSpans) {
+		return c.sorted
+	}
+	way := make([]uint16, len(members))
+	for i := range way {
+		way[i] = uint16(i)
+	}
+	slices.SortFunc(way, func(a, b uint16) int { return compareSpans(members[a], members[b]) })
+	if c.ways == nil {
+		c.ways = map[int][]uint16{}
+	}
+	c.ways[len(members)] = way
+	c.sorted = c.sorted[:0]
+	for _, i := range way {
+		c.sorted = append(c.sorted, members[i])
+	}
+	return c.sorted
+}
+
+func compareSpans(a, b span) int { return compareUTF16(a.name, b.name) }
+
 // canonicalText leaves a string without escapes as it is: valid JSON has nothing
 // in it that RFC 8785 would write another way.
 func canonicalText(raw []byte) ([]byte, error) {
-	if slices.Contains(raw, '\\') {
-		return jcs.Transform(raw)
+	if isVerbatim(raw) {
+		return raw, nil
 	}
-	return raw, nil
+	return jcs.Transform(raw)
 }
 
 // compareUTF16 is RFC 8785's order of names. It differs from the order of bytes
 // where one side has a surrogate pair and the other U+E000 to U+FFFF.
-func compareUTF16(a, b string) int {
-	for a != "" && b != "" {
-		r, n := utf8.DecodeRuneInString(a)
-		q, m := utf8.DecodeRuneInString(b)
-		if r != q {
-			return slices.Compare(utf16.AppendRune(nil, r), utf16.AppendRune(nil, q))
+func compareUTF16(a, b []byte) int {
+	const private = 0xee // the first byte of U+E000
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			continue
 		}
-		a, b = a[n:], b[m:]
+		if a[i] < private && b[i] < private {
+			return cmp.Compare(a[i], b[i])
+		}
+		r, _ := utf8.DecodeRune(a[i:])
+		q, _ := utf8.DecodeRune(b[i:])
+		return slices.Compare(utf16.AppendRune(nil, r), utf16.AppendRune(nil, q))
 	}
 	return len(a) - len(b)
 }

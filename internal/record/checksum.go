@@ -5,13 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"regexp"
 	"sync"
 
 	"github.com/gowebpki/jcs"
 )
-
-var checksumPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
 
 // ChecksumError says that a record is not what its checksum was made of.
 type ChecksumError struct {
@@ -39,14 +36,26 @@ func Checksum(raw []byte) (string, error) {
 
 // sum is Checksum of a text that passed check.
 func sum(raw []byte) (string, error) {
-	c := canonical{number: checksumNumber, drop: "checksum"}
+	c, ok := canonicals.Get().(*canonical)
+	if !ok {
+		c = &canonical{number: checksumNumber, drop: "checksum"}
+	}
 	form, err := c.canonicalize(raw)
 	if err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
 	digest := sha256.Sum256(form)
+	if cap(form) <= maxReused {
+		canonicals.Put(c)
+	}
 	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }
+
+// canonicals are those that were used, for their memory: thousands of records are looked
+// at one after the other. That of a large one is not kept.
+var canonicals sync.Pool
+
+const maxReused = 1 << 20
 
 // Verify computes the checksum of raw, the text that r was parsed from, and
 // compares it with the one that r says. The error is a *ChecksumError when they

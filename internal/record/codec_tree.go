@@ -78,25 +78,60 @@ func (o object) parse(raw []byte) error {
 	if raw[0] != '{' {
 		return wrongType("an object", raw)
 	}
-	given := maps.Collect(members(raw))
-	for _, m := range slices.Concat(o.members, o.behind) {
-		value, ok := given[m.name]
-		if !ok {
-			continue
-		}
-		if err := m.value.parse(value); err != nil {
-			return within(m.name, err)
-		}
-		delete(given, m.name)
+	var room [32][]byte
+	given := room[:]
+	if n := len(o.members) + len(o.behind); n > len(given) {
+		given = make([][]byte, n)
 	}
 	*o.extra = nil
-	for name, value := range given {
-		if *o.extra == nil {
-			*o.extra = make(map[string]json.RawMessage, len(given))
+	next := 0 // most are in their order
+	for key, value := range written(raw) {
+		i := o.find(key, next)
+		if i >= 0 {
+			given[i], next = value, i+1
+			continue
 		}
-		(*o.extra)[name] = slices.Clone(value)
+		if *o.extra == nil {
+			*o.extra = map[string]json.RawMessage{}
+		}
+		(*o.extra)[unquote(key)] = slices.Clone(value)
+	}
+	for i := range len(o.members) + len(o.behind) {
+		if m := o.member(i); given[i] != nil {
+			if err := m.value.parse(given[i]); err != nil {
+				return within(m.name, err)
+			}
+		}
 	}
 	return nil
+}
+
+// member is the i-th of all that are known.
+func (o object) member(i int) *member {
+	if i < len(o.members) {
+		return &o.members[i]
+	}
+	return &o.behind[i-len(o.members)]
+}
+
+// find tells which member a name is of, -1 for an unknown one; it begins to look where
+// the name is expected.
+func (o object) find(key []byte, expected int) int {
+	if !isVerbatim(key) {
+		key = []byte(`"` + unquote(key) + `"`)
+	}
+	name := key[1 : len(key)-1]
+	n := len(o.members) + len(o.behind)
+	for k := range n {
+		i := expected + k
+		if i >= n {
+			i -= n
+		}
+		if o.member(i).name == string(name) {
+			return i
+		}
+	}
+	return -1
 }
 
 // list is an array; an empty one is [], or left out.

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -53,12 +54,12 @@ func checkFormat(data, text []byte) error {
 		if name != "format" {
 			continue
 		}
-		written := string(value)
+		number := string(value)
 		switch {
-		case written == fmt.Sprint(Format):
+		case number == strconv.Itoa(Format):
 			return nil
-		case strings.Trim(written, "0123456789") == "" && written != "0":
-			return &FormatError{Format: clip(written, 20)}
+		case strings.Trim(number, "0123456789") == "" && number != "0":
+			return &FormatError{Format: clip(number, 20)}
 		}
 		return located(data, within(name, wrongType("a format number", value)))
 	}

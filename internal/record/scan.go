@@ -33,8 +33,9 @@ func (s *scanner) scalar() []byte {
 		return s.text()
 	}
 	for s.at++; s.at < len(s.data); s.at++ {
-		if bytes.IndexByte([]byte(",:]} \t\r\n"), s.data[s.at]) >= 0 {
-			break
+		switch s.data[s.at] {
+		case ',', ':', ']', '}', ' ', '\t', '\r', '\n':
+			return s.data[start:s.at]
 		}
 	}
 	return s.data[start:s.at]
@@ -84,6 +85,17 @@ func (s *scanner) value() []byte {
 // members yields the members of an object: names unescaped, values as written.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
+		for key, value := range written(object) {
+			if !yield(unquote(key), value) {
+				return
+			}
+		}
+	}
+}
+
+// written yields the members of an object, names and values as written.
+func written(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) {
 		s := scanner{data: object}
 		if s.peek() != '{' {
 			return
@@ -94,7 +106,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 				s.at++
 				continue
 			}
-			key := unquote(s.text())
+			key := s.text()
 			if s.peek() == ':' {
 				s.at++
 			}
@@ -134,7 +146,7 @@ func kind(value []byte) byte {
 
 // unquote gives the text of a JSON string.
 func unquote(raw []byte) string {
-	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
+	if isVerbatim(raw) {
 		return string(raw[1 : len(raw)-1])
 	}
 	var text string
@@ -143,3 +155,6 @@ func unquote(raw []byte) string {
 	}
 	return text
 }
+
+// isVerbatim reports whether a JSON string has no escapes: it is its own text.
+func isVerbatim(raw []byte) bool { return len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 }

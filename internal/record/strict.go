@@ -21,6 +21,9 @@ func check(data []byte, limits Limits) error {
 	if !utf8.Valid(data) {
 		return jsonError(data, firstInvalid(data), "", "not UTF-8")
 	}
+	if sound(data, limits.Depth) {
+		return nil
+	}
 	if at := tooDeep(data, limits.Depth); at >= 0 {
 		e := jsonError(data, at, "", fmt.Sprintf("nested more than %d deep", limits.Depth))
 		e.TooDeep = true

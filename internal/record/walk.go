@@ -13,7 +13,7 @@ type visitor interface {
 // recursion.
 func walk(data []byte, v visitor) error {
 	s := scanner{data: data}
-	var brackets []byte
+	brackets := make([]byte, 0, 128)
 	wantKey := false
 	for {
 		c := s.peek()
@@ -37,12 +37,13 @@ func walk(data []byte, v visitor) error {
 			wantKey = false
 			s.at++
 		default:
-			raw := s.scalar()
-			visit := v.scalar
-			if wantKey {
-				visit = v.key
+			var err error
+			if raw := s.scalar(); wantKey {
+				err = v.key(raw, at)
+			} else {
+				err = v.scalar(raw, at)
 			}
-			if err := visit(raw, at); err != nil {
+			if err != nil {
 				return err
 			}
 		}

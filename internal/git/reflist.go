@@ -1,0 +1,213 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// Bounds of what is listed in process; git lists more as fast.
+const (
+	maxPackedRefs = 16 << 20 // bytes
+	maxLooseRefs  = 20_000
+)
+
+// list gives the refs below prefixes, sorted, as for-each-ref does. The loose ones come
+// first, as in resolve.
+func (f refFiles) list(prefixes []string) ([]RefValue, error) {
+	if f.dir == "" || len(prefixes) == 0 {
+		return nil, errAsk
+	}
+	l := refList{refFiles: f, prefixes: prefixes, found: map[name.Ref]bool{}}
+	for _, p := range prefixes {
+		if strings.ContainsAny(p, "*?[") || !f.shared(strings.TrimSuffix(p, "/")+"/x") {
+			return nil, errAsk
+		}
+		if err := l.loose(strings.TrimSuffix(p, "/")); err != nil {
+			return nil, err
+		}
+	}
+	loose := len(l.out)
+	if err := l.packed(); err != nil {
+		return nil, err
+	}
+	if loose > 0 {
+		slices.SortFunc(l.out, func(a, b RefValue) int { return strings.Compare(string(a.Ref), string(b.Ref)) })
+	}
+	return l.out, nil
+}
+
+// refList is a listing that is being made.
+type refList struct {
+	refFiles
+	prefixes []string
+	found    map[name.Ref]bool // loose ones
+	out      []RefValue
+}
+
+// wanted reports whether a ref is one of the prefixes, or below it.
+func (l *refList) wanted(ref string) bool {
+	for _, p := range l.prefixes {
+		rest, below := strings.CutPrefix(ref, p)
+		if below && (rest == "" || rest[0] == '/' || strings.HasSuffix(p, "/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// loose reads the file of a ref, or those below a directory.
+func (l *refList) loose(ref string) error {
+	path := filepath.Join(l.dir, filepath.FromSlash(ref))
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return errAsk
+	case info.Mode().IsRegular():
+		return l.file(ref, path)
+	case !info.IsDir():
+		return errAsk
+	}
+	return l.below(ref, path)
+}
+
+func (l *refList) below(ref, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // packing removes what is empty
+	}
+	if err != nil || len(l.found)+len(entries) > maxLooseRefs {
+		return errAsk
+	}
+	for _, e := range entries {
+		n := e.Name()
+		if n[0] == '.' || strings.HasSuffix(n, ".lock") {
+			continue // as git does
+		}
+		at, path := ref+"/"+n, filepath.Join(dir, n)
+		switch {
+		case e.IsDir():
+			err = l.below(at, path)
+		case e.Type().IsRegular():
+			err = l.file(at, path)
+		default:
+			err = errAsk
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *refList) file(ref, path string) error {
+	if l.found[name.Ref(ref)] || !l.wanted(ref) {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) { // it was packed or deleted just now
+		return nil
+	}
+	oid := strings.TrimSuffix(string(data), "\n")
+	if err != nil || len(oid) != l.digits || !isHex(oid) || name.OID(oid).IsZero() || !isSimpleRef(ref) {
+		return errAsk
+	}
+	l.found[name.Ref(ref)] = true
+	l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: name.OID(oid)})
+	return nil
+}
+
+// packed reads all of packed-refs: where it is out of order git finds what it finds.
+func (l *refList) packed() error {
+	path := filepath.Join(l.dir, "packed-refs")
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackedRefs {
+		return errAsk
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return errAsk
+	}
+	first, rest, _ := bytes.Cut(data, []byte{'\n'})
+	if !bytes.HasPrefix(first, []byte("# pack-refs with:")) || !bytes.Contains(append(first[:len(first):len(first)], ' '), []byte(" sorted ")) {
+		return errAsk
+	}
+	var before []byte
+	for len(rest) > 0 {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return errAsk
+		}
+		line := rest[:end]
+		rest = rest[end+1:]
+		if before != nil && len(line) == l.digits+1 && line[0] == '^' && isHexBytes(line[1:]) {
+			continue // what the annotated tag before it stands for
+		}
+		if len(line) < l.digits+2 || line[l.digits] != ' ' || !isHexBytes(line[:l.digits]) {
+			return errAsk
+		}
+		ref := line[l.digits+1:]
+		if bytes.Compare(before, ref) >= 0 {
+			return errAsk
+		}
+		before = ref
+		if err := l.add(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes a line of packed-refs when its ref is wanted and not loose.
+func (l *refList) add(line []byte) error {
+	if !l.wanted(string(line[l.digits+1:])) {
+		return nil
+	}
+	kept := string(line)
+	oid, ref := name.OID(kept[:l.digits]), kept[l.digits+1:]
+	switch {
+	case l.found[name.Ref(ref)]:
+	case !isSimpleRef(ref) || oid.IsZero():
+		return errAsk
+	default:
+		l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: oid})
+	}
+	return nil
+}
+
+func isHexBytes(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// isSimpleRef reports whether a name breaks none of git's rules for sure.
+func isSimpleRef(ref string) bool {
+	for i := range len(ref) {
+		c := ref[i]
+		switch {
+		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_', c == '-', c == '+':
+		case c == '/' || c == '.':
+			if i+1 == len(ref) || ref[i+1] == '/' || ref[i+1] == '.' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return !strings.HasSuffix(ref, ".lock") && !strings.Contains(ref, ".lock/")
+}
