@@ -3,6 +3,7 @@ package git
 import (
 	"encoding/hex"
 	"fmt"
+	"io"
 
 	"git-checkpoint/internal/name"
 )
@@ -14,4 +15,16 @@ func HashObject(format, typ string, data []byte) name.OID {
 	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
 	h.Write(data)
 	return name.OID(hex.EncodeToString(h.Sum(nil)))
+}
+
+// HashBlob is the id of a blob of a size whose content comes from a reader. It is empty
+// when more or less comes.
+func HashBlob(format string, size int64, content io.Reader) (name.OID, error) {
+	h := newHash(format)
+	fmt.Fprintf(h, "blob %d\x00", size)
+	n, err := io.Copy(h, content)
+	if err != nil || n != size {
+		return "", err
+	}
+	return name.OID(hex.EncodeToString(h.Sum(nil))), nil
 }

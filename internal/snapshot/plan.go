@@ -74,7 +74,8 @@ type Plan struct {
 	IndexTree  name.OID    // the staged tree afterwards; empty when the index stays
 	Index      *IndexState // what else the index holds afterwards; nil when it stays
 
-	seen map[string]fs.FileInfo // what planning saw at the paths of Ops
+	seen  map[string]fs.FileInfo // what planning saw at the paths of Ops
+	large map[name.OID]bool      // content that is not to be held in memory
 }
 
 // Paths lists the paths of one kind of operation: "write", "delete" or "mode".

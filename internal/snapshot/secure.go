@@ -107,25 +107,28 @@ func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, 
 // its bytes are kept; or it changed since it was captured.
 func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
 	for _, f := range files {
-		data, info, err := s.tree.readWhole(f.path)
+		got, info, err := s.tree.hashWhole(s.repo.Format, f.path)
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
 		}
 		if info == nil || !same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
-		if got := hashBlob(s.repo.Format, data); got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
+		if got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
 			continue
 		}
 		if modeOf(info) == git.ModeSymlink || changeTime(info).After(p.Cur.Began) {
 			return &ChangedError{f.path}
 		}
-		oid, err := s.repo.WriteObject(ctx, "blob", data)
+		oids, err := s.hashStreamed(ctx, []candidate{f})
 		if err != nil {
 			return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
 		}
-		p.Cur.Raw[f.path] = oid
-		p.Cur.New = append(p.Cur.New, oid)
+		if oids[0] != got {
+			return &ChangedError{f.path}
+		}
+		p.Cur.Raw[f.path] = got
+		p.Cur.New = append(p.Cur.New, got)
 	}
 	return nil
 }

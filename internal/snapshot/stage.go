@@ -26,6 +26,7 @@ type Restore struct {
 	cur    *Capture               // what was there; nil after a kill
 	Trace  func(step string)      // called between steps; nil: nothing
 
+	large     map[name.OID]bool   // content that git writes, so that nobody holds it
 	converted map[string]bool     // new content that git converted
 	staged    map[int]fs.FileInfo // by operation: the new file, when it was written
 	placed    map[int]fs.FileInfo // by operation: what was put in place, as it was then
@@ -35,7 +36,7 @@ type Restore struct {
 // directory on the worktree's file system. Filters that fail and disks that are
 // full show here, before anything is touched.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, converted: map[string]bool{}, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, converted: map[string]bool{}, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -169,7 +170,15 @@ func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 }
 
 // fillPlain writes blobs as they are.
-func (r *Restore) fillPlain(ctx context.Context, which []int) error {
+func (r *Restore) fillPlain(ctx context.Context, all []int) error {
+	var which []int
+	for _, i := range all {
+		if o := r.intent.Ops[i]; !r.large[o.content()] || o.New.Mode == git.ModeSymlink {
+			which = append(which, i)
+		} else if err := r.stream(ctx, i); err != nil {
+			return fmt.Errorf("write what %q becomes: %w", o.Path, err)
+		}
+	}
 	specs := make([]string, len(which))
 	for n, i := range which {
 		specs[n] = string(r.intent.Ops[i].content())
@@ -190,6 +199,27 @@ func (r *Restore) fillPlain(ctx context.Context, which []int) error {
 		}
 		return err
 	})
+}
+
+// stream lets git write a blob as it is.
+func (r *Restore) stream(ctx context.Context, i int) error {
+	o := r.intent.Ops[i]
+	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, permOf(o.New.Mode))
+	if err != nil {
+		return err
+	}
+	_, err = r.shot.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(o.content())}, Stdout: f})
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.setPerm(f.Name(), o); err != nil {
+		return err
+	}
+	r.staged[i], err = os.Lstat(f.Name())
+	return err
 }
 
 func permOf(m git.Mode) fs.FileMode {

@@ -27,6 +27,7 @@ const wholeObject = 1 << 20
 // looks whether what is to be staged is there.
 func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	v := &verification{format: s.repo.Format}
+	p.large = map[name.OID]bool{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == "write" {
 			v.specs, v.paths = append(v.specs, string(oid)), append(v.paths, o.Path)
@@ -38,6 +39,7 @@ func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 		case err != nil || got.Type != "blob":
 			v.lacks(i)
 		case got.Size > wholeObject:
+			p.large[name.OID(v.specs[i])] = got.Size >= largeFile
 			large = append(large, i)
 		default:
 			small = append(small, i)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
 )
 
 // stagingPrefix begins the name of a staging directory in the worktree, made
@@ -139,6 +140,30 @@ func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error
 		}
 	}
 	return data, info, err
+}
+
+// hashWhole is the id of a file's content, or of where a link leads to. A large file is
+// not held, and not read again: who asks looks whether it is the one that he knows.
+func (w *worktree) hashWhole(format, p string) (name.OID, fs.FileInfo, error) {
+	info, err := w.lstat(p)
+	if err != nil || info == nil || info.Size() < largeFile || !info.Mode().IsRegular() {
+		data, info, err := w.readWhole(p)
+		return hashBlob(format, data), info, err
+	}
+	f, err := w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+	if absent(err) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	oid, err := git.HashBlob(format, info.Size(), f)
+	if err != nil {
+		return "", nil, err
+	}
+	info, err = w.lstat(p)
+	return oid, info, err
 }
 
 // same reports whether two looks at a path saw the same version of it.
