@@ -260,6 +260,7 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	for p := range at {
 		paths = append(paths, p)
 	}
+	sort.Strings(paths) // git may end at the first that it cannot write: that one is named
 	made, err := r.shot.smudgeInto(ctx, dir, index, paths)
 	if err != nil {
 		return err
