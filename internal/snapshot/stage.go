@@ -260,12 +260,11 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	for p := range at {
 		paths = append(paths, p)
 	}
-	sort.Strings(paths) // git may end at the first that it cannot write: that one is named
+	sort.Strings(paths) // git may end at the first that it cannot write: that one is named, each time
 	made, err := r.shot.smudgeInto(ctx, dir, index, paths)
 	if err != nil {
 		return err
 	}
-	sort.Strings(paths) // of several that are missing, the same one is named each time
 	for _, p := range paths {
 		i := at[p]
 		file, ok := made.files[p]

@@ -164,7 +164,7 @@ func (g *gen) packing() string {
 	return g.pick([]string{
 		"git gc -q --prune=now", "git gc -q --prune=now", "git repack -adq", "git repack -dq", "git repack -dq",
 		"git repack -dq; git multi-pack-index write", "git repack -adbq", "git -c pack.indexVersion=1 repack -adq",
-		"git multi-pack-index write; git multi-pack-index repack --no-progress; git multi-pack-index expire --no-progress",
+		"fold",
 		"git pack-refs --all", "git commit-graph write --reachable --no-progress",
 		"git -c pack.depth=1 -c pack.compression=0 repack -adfq", "loosen",
 	})

@@ -48,9 +48,15 @@ bits() { # what chmod takes; never what a link leads to
 }
 renew() { if [ ! -L "$1" ]; then touch -- "$1"; fi; } # path
 move() { if [ -e "./$1" ] || [ -L "./$1" ]; then room "$2"; mv -- "./$1" "./$2"; fi; } # from to
-loosen() { # every packed object gets a file of its own
+promised() { # whether what is missing may be missing: packs made anew of such ones do not say so
 	packs=$(git rev-parse --git-common-dir)/objects/pack
-	if [ -z "$(find "$packs" -name "*.promisor")" ]; then # without it, what is missing is lost
+	[ -n "$(find "$packs" -name "*.promisor")" ]
+}
+fold() { # several packs become one
+	if ! promised; then git multi-pack-index write; git multi-pack-index repack --no-progress; git multi-pack-index expire --no-progress; fi
+}
+loosen() { # every packed object gets a file of its own
+	if ! promised; then
 		mkdir -p "$TORTURE/packs"; mv "$packs"/* "$TORTURE/packs/"
 		for p in "$TORTURE"/packs/*.pack; do git unpack-objects -q <"$p"; done
 		rm -rf "$TORTURE/packs"
