@@ -35,7 +35,7 @@ type worktree struct {
 func openWorktree(top string) (*worktree, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return nil, fmt.Errorf("open the worktree: %w", err)
+		return nil, fmt.Errorf("%w: open the worktree: %w", git.ErrUnusable, err)
 	}
 	fd, err := openTop(top)
 	if err != nil {
