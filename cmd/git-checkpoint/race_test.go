@@ -229,19 +229,23 @@ func filesOf(seen string) string {
 	return strings.Join(files, "")
 }
 
-// Beside a gc that drops all that no ref holds, as many checkpoints as reports, and all
-// of them whole.
+// Beside a gc that drops all that no ref holds, and packs that are made and taken away, as
+// many checkpoints as reports, and all of them whole; what is read meanwhile is there.
 func TestRaceWithGC(t *testing.T) {
 	w, _, _ := twoSides(t)
 	var group sync.WaitGroup
 	done := make(chan struct{})
+	packing := [][]string{
+		{"gc", "-q", "--prune=now"}, {"repack", "-adq"}, {"repack", "-dq"}, {"multi-pack-index", "write", "--no-progress"}, {"pack-refs", "--all"},
+		{"gc", "-q", "--prune=now"}, {"multi-pack-index", "repack", "--no-progress"}, {"multi-pack-index", "expire", "--no-progress"},
+	}
 	group.Go(func() {
-		for {
+		for i := 0; ; i++ {
 			select {
 			case <-done:
 				return
 			default:
-				w.try("git", "gc", "-q", "--prune=now")
+				w.try(append([]string{"git"}, packing[i%len(packing)]...)...)
 			}
 		}
 	})
@@ -249,11 +253,19 @@ func TestRaceWithGC(t *testing.T) {
 	for i := range 6 * rounds(1) {
 		w.write("edited", fmt.Sprint("version ", i, "\n"))
 		w.write(fmt.Sprint("new/", i), fmt.Sprint("new ", i, "\n"))
-		out, code := w.try("git-checkpoint", "create", "-m", "next")
-		if code == 0 {
-			made++
-		} else if !strings.Contains(out, "vanished") {
-			t.Errorf("exit code %d: %s", code, out)
+		commands := [][]string{{"create", "-m", "next"}}
+		if i%3 == 2 {
+			w.run("git-checkpoint", "validate")
+			w.run("git-checkpoint", "diff", "1", "latest")
+			commands = append(commands, []string{"rollback", "latest", "-y"}) // makes a safety checkpoint
+		}
+		for _, c := range commands {
+			out, code := w.try(append([]string{"git-checkpoint"}, c...)...)
+			if code == 0 {
+				made++
+			} else if !strings.Contains(out, "vanished") {
+				t.Errorf("%v: exit code %d: %s", c, code, out)
+			}
 		}
 	}
 	close(done)
