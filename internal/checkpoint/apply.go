@@ -128,6 +128,9 @@ func (s *Service) goBack(ctx context.Context, staged *snapshot.Restore, meta int
 	if meta.Branch.Moved {
 		backErr = errors.Join(backErr, s.headBack(ctx, meta))
 	}
+	if backErr == nil {
+		backErr = staged.Finish()
+	}
 	kind := KindOf(classify(cause))
 	if kind != KindInterrupt && kind != KindRefused {
 		kind = KindFailed
@@ -140,11 +143,19 @@ func (s *Service) goBack(ctx context.Context, staged *snapshot.Restore, meta int
 	}
 	return &Error{
 		Kind: KindFailed, Message: "the rollback failed half-way and not everything could be brought back", Err: errors.Join(cause, backErr),
-		Hints: []string{
+		Hints: append(lockHints(backErr),
 			"`git checkpoint rollback --abort` tries again to go back, `--continue` to go on",
 			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
-		},
+		),
 	}
+}
+
+// lockHints says what to do about a lock of git's that is in the way.
+func lockHints(err error) []string {
+	if lock := git.HeldLock(err); lock != "" {
+		return []string{fmt.Sprintf("wait for the other git process; if none is running, remove %q", lock)}
+	}
+	return nil
 }
 
 // headBack puts HEAD, and the branch that a rollback moved, where they were.
@@ -154,10 +165,20 @@ func (s *Service) headBack(ctx context.Context, meta intentMeta) error {
 			return err
 		}
 	}
-	if meta.OldHead == "" {
+	if meta.OldHead == "" || s.headIs(ctx, meta.OldBranch, meta.OldHead) {
 		return nil
 	}
 	return s.repo.MoveHead(ctx, git.HeadMove{Branch: meta.OldBranch, To: meta.OldHead, Reason: "rollback taken back"})
+}
+
+// headIs reports whether HEAD is on a branch, or on none, and at a commit.
+func (s *Service) headIs(ctx context.Context, branch name.Ref, commit name.OID) bool {
+	on, err := s.repo.Output(ctx, "symbolic-ref", "-q", "HEAD")
+	if err != nil {
+		on = "" // detached
+	}
+	at, err := s.repo.Output(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	return err == nil && on == string(branch) && at == string(commit)
 }
 
 // meta prepares the event.
@@ -335,8 +356,11 @@ func (s *Service) Abort(ctx context.Context) (*RollbackAnswer, error) {
 	}
 	if meta.Branch.Moved {
 		if err := s.headBack(ctx, meta); err != nil {
-			return nil, classify(err)
+			return nil, &Error{Kind: KindFailed, Message: "the files are back, and the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}
+	}
+	if err := staged.Finish(); err != nil {
+		return nil, classify(err)
 	}
 	return &RollbackAnswer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: "abort", Pending: json.RawMessage("[]")}, nil
 }

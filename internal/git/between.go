@@ -50,7 +50,11 @@ func (r *Repo) MoveHead(ctx context.Context, m HeadMove) error {
 	ctx = context.WithoutCancel(ctx) // these are few moments, and half of them would be worse
 	message := "checkpoint: " + strings.Join(strings.Fields(m.Reason), " ")
 	run := func(what string, args ...string) error {
-		if _, err := r.Run(ctx, Cmd{Args: args}); err != nil {
+		_, err := r.Run(ctx, Cmd{Args: args})
+		if lock := HeldLock(err); lock != "" {
+			err = &LockedError{Path: lock}
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		return nil

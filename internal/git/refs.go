@@ -131,8 +131,8 @@ func refFault(err error) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("update refs: %w", err)
 	}
-	if m := lockExists().FindStringSubmatch(e.Stderr); m != nil {
-		return &LockedError{Path: m[1]}
+	if lock := HeldLock(err); lock != "" {
+		return &LockedError{Path: lock}
 	}
 	if strings.Contains(e.Stderr, "nonexistent object") { // a gc beside us took it: what is built anew is written anew
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
@@ -141,6 +141,22 @@ func refFault(err error) error {
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
 	return fmt.Errorf("update refs: %w", err)
+}
+
+// HeldLock is the lock file in the way of a git that failed; empty when that is not why.
+func HeldLock(err error) string {
+	var locked *LockedError
+	if errors.As(err, &locked) {
+		return locked.Path
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	if m := lockExists().FindStringSubmatch(e.Stderr); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // lockExists is how git says, in the C locale, that a lock file is in its way. A

@@ -250,7 +250,8 @@ func (r *Restore) removeEmptied() {
 	}
 }
 
-// Back returns the worktree and the index to what they were before Begin.
+// Back returns the worktree and the index to what they were before Begin. It can be done
+// again, until Finish.
 func (r *Restore) Back() error {
 	r.shot.moveOn() //nolint:errcheck // going back is more important
 	var problems []error
@@ -278,10 +279,7 @@ func (r *Restore) Back() error {
 		}
 	}
 	note("the index", r.indexBack())
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
-	return r.Finish()
+	return errors.Join(problems...)
 }
 
 func (r *Restore) oldPerm(o Op) fs.FileMode {

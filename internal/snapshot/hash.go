@@ -266,7 +266,7 @@ func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files 
 		if !tracked[e.Path] || e.Stage != 0 || !regular(e.Mode) || e.IntentToAdd {
 			return nil
 		}
-		if differs, _ := s.tree.unseen(e, private); differs {
+		if s.tree.unseen(e, private).differs {
 			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), e.OID, e.Path)
 		}
 		return nil

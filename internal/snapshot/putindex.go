@@ -230,5 +230,12 @@ func (r *Restore) indexBack() error {
 	if now, err := os.Stat(r.shot.repo.IndexPath); err == nil && os.SameFile(old, now) {
 		return nil
 	}
-	return os.Rename(r.intent.OldIndex, r.shot.repo.IndexPath)
+	back := r.intent.OldIndex + "-back" // the old one stays, in case that this is done again
+	os.Remove(back)                     //nolint:errcheck // of a try that was killed
+	if os.Link(r.intent.OldIndex, back) != nil {
+		if err := copyFile(r.intent.OldIndex, back); err != nil {
+			return err
+		}
+	}
+	return os.Rename(back, r.shot.repo.IndexPath)
 }

@@ -81,41 +81,52 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	for _, t := range scan.Tracked {
 		listed[t.Path] = true
 	}
-	differs, modes := make([]bool, len(private.entries)), make([]fs.FileMode, len(private.entries))
+	looks := make([]look, len(private.entries))
 	err := git.Each(len(private.entries), func(i int) error {
 		e := private.entries[i]
 		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && !listed[e.Path] {
-			differs[i], modes[i] = s.tree.unseen(e, private)
+			looks[i] = s.tree.unseen(e, private)
 		}
 		return nil
 	})
 	scan.Modes, scan.ModesKnown = map[string]fs.FileMode{}, true
 	for i, e := range private.entries {
 		switch {
-		case differs[i]:
+		case looks[i].gone:
+			scan.Tracked = append(scan.Tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+		case looks[i].differs:
 			scan.Tracked = append(scan.Tracked, Tracked{Path: e.Path, Mode: e.Mode})
-		case modes[i] != 0:
-			scan.Modes[e.Path] = modes[i]
+		case looks[i].bits != 0:
+			scan.Modes[e.Path] = looks[i].bits
 		}
 	}
 	return err
 }
 
-// unseen reports whether a file may differ from its entry in a way that git does not see,
-// and its permission bits where they are unusual.
-func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (differs bool, bits fs.FileMode) {
-	if private.doubtful(e) {
-		return true, 0
-	}
+// look is what is seen of a file that git did not list: that it may differ, that it is
+// gone, or its permission bits where they are unusual.
+type look struct {
+	differs, gone bool
+	bits          fs.FileMode
+}
+
+// unseen looks at a file whose entry git takes for unchanged. Behind a link that leads to
+// itself it lists nothing as gone.
+func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	info, err := w.lstat(e.Path)
-	if err != nil || info == nil { // git has seen that
-		return false, 0
-	}
-	if info.Mode().IsRegular() && unusual(info.Mode().Perm()) {
-		bits = info.Mode().Perm()
+	switch {
+	case err != nil:
+		return l // git has seen that
+	case info == nil:
+		return look{gone: true}
+	case private.doubtful(e):
+		return look{differs: true}
+	case info.Mode().IsRegular() && unusual(info.Mode().Perm()):
+		l.bits = info.Mode().Perm()
 	}
 	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond()) //nolint:gosec // never negative
-	return e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec, bits
+	l.differs = e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
+	return l
 }
 
 func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {

@@ -101,6 +101,7 @@ func classify(stderr []byte) (unreadable []string, err error) {
 	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint: "):
+		case strings.HasSuffix(line, ": Too many levels of symbolic links"): // it is not there
 		case encodingError().MatchString(line): // the file counts as changed, and is looked at
 		case strings.HasPrefix(line, "warning: could not open directory '"):
 			p, _, _ := strings.Cut(strings.TrimPrefix(line, "warning: could not open directory '"), "': ")
