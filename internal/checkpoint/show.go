@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -71,43 +72,68 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		}
 		return nil, err
 	}
-	byID, problems, err := s.problems(ctx, st)
+	l := &Listing{Session: session, Topic: st.Topic, Items: []Item{}}
+	var shown []*journal.Entry
+	for _, e := range st.Checkpoints {
+		if !e.Dead && req.mayShow(e) {
+			shown = append(shown, e)
+		}
+	}
+	l.Total = len(shown)
+	if req.Limit > 0 && where == nil && req.Since.IsZero() { // what the fold says decides: only what is shown is read
+		shown = shown[max(0, len(shown)-req.Limit):]
+	}
+	byID, problems, err := s.problems(ctx, st, shown)
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Session: session, Topic: st.Topic, Items: []Item{}}
-	for _, e := range st.Checkpoints {
-		if e.Dead {
-			continue
-		}
-		item := Item{
-			ID: e.Checkpoint, Label: e.Label, Session: session, Step: e.Step, StepName: e.StepName, Iteration: e.Iteration,
-			Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: Time{e.Time}, Commit: e.Commit,
-			Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: true,
-		}
-		if item.Problem = problems[e.Checkpoint]; item.Problem != "" {
-			item.Valid = false
-		}
-		if sum := byID[e.Checkpoint]; sum != nil && sum.Commit == e.Commit && !sum.CreatedAt.IsZero() {
-			item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, Time{sum.CreatedAt}
-		}
+	l.Items = slices.Grow(l.Items, len(shown))
+	for _, e := range shown {
+		item := l.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		if keep, err := s.keeps(ctx, item, req, where); err != nil {
 			return nil, err
 		} else if keep {
 			l.Items = append(l.Items, item)
 		}
 	}
-	l.Total = len(l.Items)
+	if where != nil || !req.Since.IsZero() {
+		l.Total = len(l.Items)
+	}
 	if req.Limit > 0 && len(l.Items) > req.Limit {
 		l.Items = l.Items[len(l.Items)-req.Limit:]
 	}
 	return l, nil
 }
 
+// item is a checkpoint as the journal and its commit have it; sum may be nil.
+func (l *Listing) item(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
+	item := Item{
+		ID: e.Checkpoint, Label: e.Label, Session: l.Session, Step: e.Step, StepName: e.StepName, Iteration: e.Iteration,
+		Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: Time{e.Time}, Commit: e.Commit,
+		Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: problem == "", Problem: problem,
+	}
+	if sum != nil && sum.Commit == e.Commit && !sum.CreatedAt.IsZero() {
+		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, Time{sum.CreatedAt}
+	}
+	return item
+}
+
+// mayShow applies those filters of `list` that ask for what the journal says.
+func (req ListRequest) mayShow(e *journal.Entry) bool {
+	return (req.Trigger == "" || e.Trigger == req.Trigger) && (req.Status == "" || e.CheckpointStatus == req.Status) && (req.Step == nil || e.Step == *req.Step)
+}
+
 // problems says of each checkpoint that is not valid why: its ref, its commit, its record,
 // or what the last validation found.
-func (s *Service) problems(ctx context.Context, st *journal.State) (map[name.ID]*store.Summary, map[name.ID]string, error) {
-	summaries, err := s.store.Summaries(ctx, st.Session)
+func (s *Service) problems(ctx context.Context, st *journal.State, of []*journal.Entry) (map[name.ID]*store.Summary, map[name.ID]string, error) {
+	if len(of) == 0 {
+		return nil, nil, nil
+	}
+	ids := make([]name.ID, len(of))
+	for i, e := range of {
+		ids[i] = e.Checkpoint
+	}
+	summaries, err := s.store.Summaries(ctx, st.Session, ids...)
 	if err != nil {
 		return nil, nil, classify(err)
 	}
@@ -117,7 +143,7 @@ func (s *Service) problems(ctx context.Context, st *journal.State) (map[name.ID]
 	}
 	var named []*store.Summary
 	problems := map[name.ID]string{}
-	for _, e := range st.Checkpoints {
+	for _, e := range of {
 		switch sum := byID[e.Checkpoint]; {
 		case e.Dead:
 		case sum == nil:
@@ -147,13 +173,10 @@ func (s *Service) problems(ctx context.Context, st *journal.State) (map[name.ID]
 	return byID, problems, nil
 }
 
-// keeps applies the filters of `list`.
+// keeps applies the filters that ask for what a checkpoint says itself.
 func (s *Service) keeps(ctx context.Context, i Item, req ListRequest, where func(json.RawMessage) (bool, error)) (bool, error) {
 	switch {
-	case req.Trigger != "" && i.Trigger != req.Trigger,
-		req.Status != "" && i.Status != req.Status,
-		req.Step != nil && i.Step != *req.Step,
-		!req.Since.IsZero() && i.CreatedAt.Before(req.Since):
+	case !req.Since.IsZero() && i.CreatedAt.Before(req.Since):
 		return false, nil
 	case where == nil || !i.Valid:
 		return where == nil, nil

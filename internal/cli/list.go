@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"runtime/debug"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -39,6 +40,7 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		return usageError("--limit takes a number from 1")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(proofMemory))
 		found, err := s.List(ctx, checkpoint.ListRequest{
 			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
 			Step: c.Step, Since: from, Where: c.Where, Limit: c.Limit,

@@ -76,7 +76,10 @@ func ParseCommit(oid name.OID, data []byte) (Commit, error) {
 	head, message, _ := strings.Cut(string(data), "\n\n")
 	c.Message = message
 	var author, committer bool
-	for _, line := range strings.Split(head, "\n") {
+	var other strings.Builder
+	for more := true; more; {
+		var line string
+		line, head, more = strings.Cut(head, "\n")
 		key, value, _ := strings.Cut(line, " ")
 		var err error
 		switch key {
@@ -93,12 +96,14 @@ func ParseCommit(oid name.OID, data []byte) (Commit, error) {
 			committer = true
 			c.Committer, err = parseSignature(value)
 		default:
-			c.Other += line + "\n"
+			other.WriteString(line)
+			other.WriteByte('\n')
 		}
 		if err != nil {
 			return c, fmt.Errorf("damaged commit %s: %w", oid, err)
 		}
 	}
+	c.Other = other.String()
 	if c.Tree == "" || !author || !committer {
 		return c, fmt.Errorf("damaged commit %s: no tree, author or committer", oid)
 	}
@@ -112,17 +117,17 @@ func parseSignature(s string) (Signature, error) {
 		return Signature{}, fmt.Errorf("signature %q", s)
 	}
 	sig := Signature{Name: strings.TrimSpace(s[:start]), Email: s[start+1 : end]}
-	fields := strings.Fields(s[end+1:])
-	if len(fields) == 0 {
+	date, rest, _ := strings.Cut(strings.TrimSpace(s[end+1:]), " ")
+	if date == "" {
 		return sig, nil
 	}
-	sec, err := strconv.ParseInt(fields[0], 10, 64)
+	sec, err := strconv.ParseInt(date, 10, 64)
 	if err != nil {
-		return sig, fmt.Errorf("signature date %q", fields[0])
+		return sig, fmt.Errorf("signature date %q", date)
 	}
 	zone := time.UTC
-	if len(fields) > 1 {
-		if t, err := time.Parse("-0700", fields[1]); err == nil {
+	if offset := strings.TrimSpace(rest); offset != "" && offset != "+0000" {
+		if t, err := time.Parse("-0700", offset); err == nil {
 			_, offset := t.Zone()
 			zone = time.FixedZone("", offset)
 		}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/odb"
@@ -152,6 +153,26 @@ func (r *Repo) Batches() []*Batch {
 		r.apart = append(r.apart, newBatch(r))
 	}
 	return r.apart
+}
+
+// partApart is how many objects a reader takes at once.
+const partApart = 256
+
+// Apart lets several readers at once do parts of n things, in no order.
+func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
+	batches := r.Batches()
+	var next atomic.Int64
+	return Each(min(len(batches), (n+partApart-1)/partApart), func(k int) error {
+		for {
+			from := int(next.Add(partApart)) - partApart
+			if from >= n {
+				return nil
+			}
+			if err := do(batches[k], from, min(from+partApart, n)); err != nil {
+				return err
+			}
+		}
+	})
 }
 
 // ProveApart is Prove by several readers at once, each with a part of the objects. Each

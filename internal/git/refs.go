@@ -14,48 +14,32 @@ import (
 
 // RefValue is a ref and the object that it points to directly.
 type RefValue struct {
-	Ref      name.Ref
-	OID      name.OID
-	Type     string
-	Contents string   // of a commit or tag: the message; only from RefsWithContents
-	Parent   name.OID // of a commit: its last parent; only from RefsWithContents
+	Ref name.Ref
+	OID name.OID
 }
 
 // Refs lists the refs below the prefixes, sorted by name. It reads no objects,
-// so that a missing one stops nothing; Type is empty. Mostly it needs no process.
+// so that a missing one stops nothing. Mostly it needs no process.
 func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error) {
 	if refs, err := r.refFiles().list(prefixes); err == nil {
 		return refs, ctx.Err()
 	}
-	return r.forEachRef(ctx, "%(objectname) %(refname)%00", prefixes)
+	return r.forEachRef(ctx, prefixes)
 }
 
-// RefsWithContents also reads each object's type, message and last parent. It fails when one
-// of the objects is missing.
-func (r *Repo) RefsWithContents(ctx context.Context, prefixes ...string) ([]RefValue, error) {
-	return r.forEachRef(ctx, "%(objectname) %(refname) %(objecttype) %(parent)%00%(contents)%00", prefixes)
-}
-
-func (r *Repo) forEachRef(ctx context.Context, format string, prefixes []string) ([]RefValue, error) {
-	args := append([]string{"for-each-ref", "--format=" + format}, prefixes...)
+func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, error) {
+	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, prefixes...)
 	res, err := r.Run(ctx, Cmd{Args: args})
 	if err != nil {
 		return nil, fmt.Errorf("list refs: %w", err)
 	}
-	parts := bytes.Split(res.Stdout, []byte{0})
-	step := strings.Count(format, "%00")
 	var out []RefValue
-	for i := 0; i+step < len(parts); i += step {
-		f := strings.Split(strings.TrimPrefix(string(parts[i]), "\n"), " ")
-		if len(f) < 2 {
-			return nil, fmt.Errorf("list refs: unexpected line %q", parts[i])
+	for line := range strings.Lines(string(res.Stdout)) {
+		oid, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !ok {
+			return nil, fmt.Errorf("list refs: unexpected line %q", line)
 		}
-		v := RefValue{OID: name.OID(f[0]), Ref: name.Ref(f[1])}
-		if step == 2 && len(f) > 2 {
-			v.Type, v.Contents = f[2], string(parts[i+1])
-			v.Parent = name.OID(f[len(f)-1])
-		}
-		out = append(out, v)
+		out = append(out, RefValue{OID: name.OID(oid), Ref: name.Ref(ref)})
 	}
 	return out, nil
 }

@@ -62,24 +62,63 @@ type Summary struct {
 // read past.
 func ParseMessage(message string) (Summary, error) {
 	body, block := cutTrailers(message)
-	values := make(map[string]string, 12)
+	var values trailerList
 	for line := range strings.Lines(block) {
 		key, value, found := strings.Cut(line, ":")
 		key, ours := strings.CutPrefix(key, trailerPrefix)
 		if !found || !ours {
 			continue
 		}
-		if _, twice := values[key]; twice {
+		if !values.add(key, oneLine(value, maxValue)) {
 			return Summary{}, fmt.Errorf("parsing checkpoint message: trailer %q stands twice", trailerPrefix+clip(key, 60))
 		}
-		values[key] = oneLine(value, maxValue)
 	}
-	s, err := summarize(values)
+	s, err := summarize(&values)
 	if err != nil {
 		return Summary{}, fmt.Errorf("parsing checkpoint message: %w", err)
 	}
 	s.Message = userLine(body)
 	return s, nil
+}
+
+// trailerList are the trailers of a message that are ours: a few, in general, for which a
+// map would take longer than all else.
+type trailerList struct {
+	count int
+	few   [16]struct{ key, value string }
+	more  map[string]string
+}
+
+// add is false where the trailer is there already.
+func (l *trailerList) add(key, value string) bool {
+	for _, t := range l.few[:l.count] {
+		if t.key == key {
+			return false
+		}
+	}
+	if _, twice := l.more[key]; twice {
+		return false
+	}
+	if l.count < len(l.few) {
+		l.few[l.count].key, l.few[l.count].value = key, value
+		l.count++
+		return true
+	}
+	if l.more == nil {
+		l.more = map[string]string{}
+	}
+	l.more[key] = value
+	return true
+}
+
+// value is that of a trailer, "" without it.
+func (l *trailerList) value(key string) string {
+	for _, t := range l.few[:l.count] {
+		if t.key == key {
+			return t.value
+		}
+	}
+	return l.more[key]
 }
 
 // cutTrailers splits the last paragraph off.
@@ -94,7 +133,7 @@ func cutTrailers(message string) (body, block string) {
 
 // summarize holds the grammar of each trailer. The numbers are those that a
 // record may have.
-func summarize(values map[string]string) (s Summary, err error) {
+func summarize(values *trailerList) (s Summary, err error) {
 	for _, t := range []struct {
 		key  string
 		read func(value string) error
@@ -108,12 +147,12 @@ func summarize(values map[string]string) (s Summary, err error) {
 		{"Files", func(v string) (err error) { s.Files, err = parseNumber(v, 0); return }},
 		{"Record", func(v string) (err error) { s.Checksum, err = parseChecksum(v); return }},
 	} {
-		if err = t.read(values[t.key]); err != nil {
+		if err = t.read(values.value(t.key)); err != nil {
 			return s, fmt.Errorf("trailer %q: %w", trailerPrefix+t.key, err)
 		}
 	}
-	s.StepName, s.Iteration = values["Step-Name"], values["Iteration"]
-	s.Trigger, s.Status = values["Trigger"], values["Status"]
+	s.StepName, s.Iteration = values.value("Step-Name"), values.value("Iteration")
+	s.Trigger, s.Status = values.value("Trigger"), values.value("Status")
 	return s, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -23,92 +21,57 @@ type Summary struct {
 	record name.OID // its record commit; empty when there is an error
 }
 
-// Summaries lists the checkpoints of a session in the order of their ids. A damaged
-// one has its error and stops no other.
-func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary, error) {
-	prefix := name.CheckpointRoot + string(session) + "/"
-	refs, err := s.Repo.RefsWithContents(ctx, prefix)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return s.summariesOneByOne(ctx, prefix)
-	}
-	out, err := s.archived(ctx, refs)
+// Summaries lists the checkpoints of a session in the order of their ids: all of them, or
+// those that are asked for. A damaged one has its error and stops no other.
+func (s *Store) Summaries(ctx context.Context, session name.Session, only ...name.ID) ([]Summary, error) {
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
 		return nil, err
 	}
-	single := len(out) == 0
-	out = slices.Grow(out, len(refs))
-	for _, r := range refs {
-		sum, ok := begin(r)
-		if !ok {
-			continue
-		}
-		if r.Type != "commit" {
-			sum.Err = &DamagedError{What: "checkpoint commit", OID: r.OID, Err: fmt.Errorf("it is a %s", r.Type)}
-		} else {
-			sum.record = r.Parent
-			sum.read(r.Contents)
-		}
-		out = append(out, sum)
+	wanted := make(map[name.ID]bool, len(only))
+	for _, id := range only {
+		wanted[id] = true
 	}
-	if single {
-		return out, nil
+	out := make([]Summary, 0, max(len(only), 16))
+	for _, r := range s.Held(ctx, refs) {
+		if sum, ok := begin(r); ok && (len(only) == 0 || wanted[sum.ID]) {
+			out = append(out, sum)
+		}
 	}
-	slices.SortFunc(out, func(a, b Summary) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return out, nil
+	err = s.Repo.Apart(len(out), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, out[from:to]) })
+	return out, err
 }
 
-// summariesOneByOne is for when one object that git cannot read ended the listing.
-func (s *Store) summariesOneByOne(ctx context.Context, prefix string) ([]Summary, error) {
-	refs, err := s.Repo.Refs(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	return s.readOneByOne(ctx, s.Held(ctx, refs))
-}
+// maxCommit is the largest commit or tree of a checkpoint that is read.
+const maxCommit = 64 << 20
 
-// archived reads those checkpoints that only an archive holds.
-func (s *Store) archived(ctx context.Context, refs []git.RefValue) ([]Summary, error) {
-	own := make(map[name.Ref]bool, len(refs))
-	for _, r := range refs {
-		own[r.Ref] = true
+func readSummaries(ctx context.Context, b *git.Batch, all []Summary) error {
+	oids := make([]string, len(all))
+	for i := range all {
+		oids[i] = string(all[i].Commit)
 	}
-	held := s.Held(ctx, refs)
-	if len(held) == len(refs) {
-		return nil, nil
-	}
-	return s.readOneByOne(ctx, slices.DeleteFunc(held, func(r git.RefValue) bool { return own[r.Ref] }))
-}
-
-func (s *Store) readOneByOne(ctx context.Context, refs []git.RefValue) ([]Summary, error) {
-	var out []Summary
-	var specs []string
-	for _, r := range refs {
-		if sum, ok := begin(r); ok {
-			out, specs = append(out, sum), append(specs, string(r.OID))
-		}
-	}
-	err := s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
-		if err == nil && o.Type != "commit" {
-			err = fmt.Errorf("it is a %s", o.Type)
-		}
-		var c git.Commit
-		if err == nil {
-			c, err = git.ParseCommit(o.OID, o.Data)
-		}
+	return b.Prove(ctx, oids, maxCommit, func(i int, o git.Object, err error) error {
+		c, err := commitOf(o, err)
 		if err != nil {
-			out[i].Err = &DamagedError{What: "checkpoint commit", OID: out[i].Commit, Err: err}
+			all[i].Err = &DamagedError{What: "checkpoint commit", OID: all[i].Commit, Err: err}
 			return nil //nolint:nilerr // one damaged checkpoint stops no other
 		}
 		if n := len(c.Parents); n > 0 {
-			out[i].record = c.Parents[n-1]
+			all[i].record = c.Parents[n-1]
 		}
-		out[i].read(c.Message)
+		all[i].read(c.Message)
 		return nil
 	})
-	return out, err
+}
+
+func commitOf(o git.Object, err error) (git.Commit, error) {
+	if err == nil && o.Type != "commit" {
+		err = fmt.Errorf("it is a %s", o.Type)
+	}
+	if err != nil {
+		return git.Commit{}, err
+	}
+	return git.ParseCommit(o.OID, o.Data)
 }
 
 // begin is what the ref alone says; ok is false for a ref that is no checkpoint's.
@@ -135,10 +98,6 @@ func (s *Summary) read(message string) {
 // it is asked whether they are there.
 const readWhole = 1000
 
-// readSlowly is how many are read step by step, for which git is not needed where the
-// objects are loose; of more git finds the record faster.
-const readSlowly = 64
-
 // CheckRecords looks at the records of checkpoints, the last ones whole, and puts what
 // is wrong into their Err. It is no proof: it compares a record with its id, its checksum
 // and its commit's message.
@@ -151,79 +110,65 @@ func (s *Store) CheckRecords(ctx context.Context, all []*Summary) error {
 			sound = append(sound, sum)
 		}
 	}
-	cut := max(0, len(sound)-readWhole)
-	err := s.Repo.Batch().Info(ctx, recordSpecs(sound[:cut]), func(i int, o git.Object, err error) error {
-		if err == nil && o.Type != "blob" {
-			err = fmt.Errorf("it is a %s", o.Type)
-		}
-		sound[i].blame(err)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	sound = sound[cut:]
-	specs := recordSpecs(sound)
-	if len(sound) <= readSlowly {
-		if sound, specs, err = s.recordBlobs(ctx, sound); err != nil {
+	whole := max(0, len(sound)-readWhole)
+	return s.Repo.Apart(len(sound), func(b *git.Batch, from, to int) error {
+		some, blobs, err := s.recordBlobs(ctx, b, sound[from:to])
+		if err != nil {
 			return err
 		}
-	}
-	return s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
-		if err == nil && git.HashObject(s.Repo.Format, o.Type, o.Data) != o.OID {
-			err = git.ErrGarbled
+		if to <= whole {
+			return askRecords(ctx, b, some, blobs)
 		}
-		if err == nil {
-			err = sound[i].agrees(o.Data)
-		}
-		sound[i].blame(err)
-		return nil
+		return readRecords(ctx, b, some, blobs)
 	})
 }
 
-func recordSpecs(all []*Summary) []string {
-	specs := make([]string, len(all))
-	for i, sum := range all {
-		specs[i] = string(sum.record) + ":" + recordPath
+// askRecords asks whether records are there.
+func askRecords(ctx context.Context, b *git.Batch, all []*Summary, blobs []string) error {
+	oids := make([]name.OID, len(blobs))
+	for i, oid := range blobs {
+		oids[i] = name.OID(oid)
 	}
-	return specs
+	missing, err := b.Missing(ctx, oids)
+	for i, sum := range all {
+		if missing[oids[i]] {
+			sum.blame(fmt.Errorf("object %q: %w", oids[i], git.ErrMissing))
+		}
+	}
+	return err
+}
+
+func readRecords(ctx context.Context, b *git.Batch, all []*Summary, blobs []string) error {
+	return b.Prove(ctx, blobs, record.MaxSize, func(i int, o git.Object, err error) error {
+		if err == nil {
+			err = all[i].agrees(o.Data)
+		}
+		all[i].blame(err)
+		return nil
+	})
 }
 
 // recordBlobs finds the blobs of records through commits and trees. Those where it finds
 // none are blamed and left out.
-func (s *Store) recordBlobs(ctx context.Context, all []*Summary) (left []*Summary, blobs []string, err error) {
-	next := func(typ string, specs []string, from func(git.Object) (name.OID, error)) error {
-		var some []*Summary
-		var found []string
-		err := s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
-			if err == nil && o.Type != typ {
-				err = fmt.Errorf("it is a %s", o.Type)
-			}
-			var oid name.OID
-			if err == nil {
-				oid, err = from(o)
-			}
-			if err != nil {
-				all[i].blame(err)
-				return nil //nolint:nilerr // one damaged checkpoint stops no other
-			}
-			some, found = append(some, all[i]), append(found, string(oid))
-			return nil
-		})
-		all, blobs = some, found
-		return err
-	}
+func (s *Store) recordBlobs(ctx context.Context, b *git.Batch, all []*Summary) (left []*Summary, blobs []string, err error) {
 	for _, sum := range all {
 		blobs = append(blobs, string(sum.record))
 	}
-	err = next("commit", blobs, func(o git.Object) (name.OID, error) {
-		c, err := git.ParseCommit(o.OID, o.Data)
+	trees, err := follow(ctx, b, all, blobs, func(o git.Object, err error) (name.OID, error) {
+		c, err := commitOf(o, err)
 		return c.Tree, err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	err = next("tree", blobs, func(o git.Object) (name.OID, error) {
+	all, blobs = remaining(all, trees)
+	found, err := follow(ctx, b, all, blobs, func(o git.Object, err error) (name.OID, error) {
+		if err == nil && o.Type != "tree" {
+			err = fmt.Errorf("it is a %s", o.Type)
+		}
+		if err != nil {
+			return "", err
+		}
 		entries, err := git.ParseTree(o.Data, s.Repo.HashLen())
 		for _, e := range entries {
 			if e.Name == recordPath && e.Mode == git.ModeFile {
@@ -232,7 +177,33 @@ func (s *Store) recordBlobs(ctx context.Context, all []*Summary) (left []*Summar
 		}
 		return "", errors.Join(err, errors.New("it holds no "+recordPath))
 	})
-	return all, blobs, err
+	left, blobs = remaining(all, found)
+	return left, blobs, err
+}
+
+// follow reads an object of each and gives what it leads to, "" where that is blamed.
+func follow(ctx context.Context, b *git.Batch, all []*Summary, oids []string, to func(git.Object, error) (name.OID, error)) ([]name.OID, error) {
+	found := make([]name.OID, len(oids))
+	err := b.Prove(ctx, oids, maxCommit, func(i int, o git.Object, err error) error {
+		oid, err := to(o, err)
+		if err != nil {
+			all[i].blame(err)
+			return nil //nolint:nilerr // one damaged checkpoint stops no other
+		}
+		found[i] = oid
+		return nil
+	})
+	return found, err
+}
+
+// remaining are those that lead on, and where to.
+func remaining(all []*Summary, found []name.OID) (left []*Summary, oids []string) {
+	for i, oid := range found {
+		if oid != "" {
+			left, oids = append(left, all[i]), append(oids, string(oid))
+		}
+	}
+	return left, oids
 }
 
 func (s *Summary) agrees(raw []byte) error {
