@@ -48,7 +48,7 @@ type cure struct {
 // what it made itself and nothing needs any more. Locks of others are never touched.
 func (s *Service) Doctor(ctx context.Context, how Treatment, each func(Ailment) error) error {
 	for _, look := range []func(context.Context) ([]Ailment, error){
-		s.lookAtGit, s.lookAtTemporaries, s.lookAtLocks, s.lookAtRollbacks, s.lookAtActive, s.lookAtNames, s.lookAtRefs,
+		s.lookAtGit, s.lookAtTemporaries, s.lookAtLocks, s.lookAtRollbacks, s.lookAtActive, s.lookAtNames, s.lookAtRefs, s.lookAtReplacements,
 		s.lookAtLogs, s.lookAtPacking, s.lookAtRemotes, s.lookAtConfiguration, s.lookAtSigning, s.lookAtSpace,
 	} {
 		found, err := look(ctx)

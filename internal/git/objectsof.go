@@ -1,0 +1,48 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/name"
+)
+
+// ObjectsOf tells of the trees and blobs of commits, each once, and of the commits
+// themselves; not of those before them.
+func (r *Repo) ObjectsOf(ctx context.Context, commits []name.OID, each func(name.OID)) error {
+	if len(commits) == 0 {
+		return ctx.Err()
+	}
+	var in strings.Builder
+	for _, oid := range commits {
+		in.WriteString(string(oid) + "\n")
+	}
+	out := &lineWriter{each: func(line string) { each(name.OID(line)) }}
+	_, err := r.Run(ctx, Cmd{
+		Args: []string{"rev-list", "--objects", "--no-object-names", "--no-walk=unsorted", "--stdin"}, Stdin: strings.NewReader(in.String()), Stdout: out,
+	})
+	if err != nil {
+		return fmt.Errorf("list the objects of %d commits: %w", len(commits), err)
+	}
+	return nil
+}
+
+// lineWriter hands on the lines that are written to it; the last one may be cut off.
+type lineWriter struct {
+	each func(string)
+	rest []byte
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(w.rest, []byte{'\n'})
+		if !whole {
+			return len(p), nil
+		}
+		w.each(string(line))
+		w.rest = rest
+	}
+}
