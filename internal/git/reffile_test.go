@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,7 +122,8 @@ func TestGarbledPackedRefs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, listed := f.open().refFiles(), 0
+	r := f.open()
+	files, listed := r.refFiles(), 0
 	for bit := 0; bit < 8*len(before); bit += 3 {
 		after := slices.Clone(before)
 		after[bit/8] ^= 1 << (bit % 8)
@@ -129,6 +131,10 @@ func TestGarbledPackedRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		refs, err := files.list([]string{"refs/checkpoints/s/"})
+		fault := r.PackedRefsFault()
+		if damaged := errors.As(err, new(*packedFault)); damaged && fault == "" || err == nil && fault != "" {
+			t.Fatalf("bit %d: %v, and as a fault %q", bit, err, fault)
+		}
 		if err != nil {
 			continue
 		}

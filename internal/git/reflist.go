@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -125,48 +126,91 @@ func (l *refList) file(ref, path string) error {
 	return nil
 }
 
-// packed reads all of packed-refs: where it is out of order git finds what it finds.
+// packed takes what is wanted of packed-refs.
 func (l *refList) packed() error {
-	path := filepath.Join(l.dir, "packed-refs")
+	data, err := l.readPacked()
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return l.eachPacked(data, l.add)
+}
+
+// readPacked gives packed-refs when it is there and sorted, as git has written it for
+// years.
+func (f refFiles) readPacked() ([]byte, error) {
+	path := filepath.Join(f.dir, "packed-refs")
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackedRefs {
-		return errAsk
+		return nil, errAsk
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return errAsk
+		return nil, errAsk
 	}
-	first, rest, _ := bytes.Cut(data, []byte{'\n'})
+	first, _, _ := bytes.Cut(data, []byte{'\n'})
 	if !bytes.HasPrefix(first, []byte("# pack-refs with:")) || !bytes.Contains(append(first[:len(first):len(first)], ' '), []byte(" sorted ")) {
-		return errAsk
+		return nil, errAsk
 	}
+	return data, nil
+}
+
+// packedFault is an errAsk that says where packed-refs is damaged.
+type packedFault struct {
+	line int
+	text string
+}
+
+func (e *packedFault) Error() string { return fmt.Sprintf("line %d of packed-refs %s", e.line, e.text) }
+
+func (e *packedFault) Unwrap() error { return errAsk }
+
+// eachPacked goes through all lines of refs: where one is out of order git finds what it
+// finds.
+func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
+	_, rest, _ := bytes.Cut(data, []byte{'\n'})
 	var before []byte
-	for len(rest) > 0 {
+	for n := 2; len(rest) > 0; n++ {
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			return errAsk
+			return &packedFault{n, "is cut off"}
 		}
 		line := rest[:end]
 		rest = rest[end+1:]
-		if before != nil && len(line) == l.digits+1 && line[0] == '^' && isHexBytes(line[1:]) {
+		if before != nil && len(line) == f.digits+1 && line[0] == '^' && isHexBytes(line[1:]) {
 			continue // what the annotated tag before it stands for
 		}
-		if len(line) < l.digits+2 || line[l.digits] != ' ' || !isHexBytes(line[:l.digits]) {
-			return errAsk
+		if len(line) < f.digits+2 || line[f.digits] != ' ' || !isHexBytes(line[:f.digits]) {
+			return &packedFault{n, "is no id and a ref"}
 		}
-		ref := line[l.digits+1:]
+		ref := line[f.digits+1:]
 		if bytes.Compare(before, ref) >= 0 {
-			return errAsk
+			return &packedFault{n, fmt.Sprintf("has %q behind %q", ref, before)}
 		}
 		before = ref
-		if err := l.add(line); err != nil {
+		if err := each(line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// PackedRefsFault says what is wrong with the file of the packed refs, "" where nothing is
+// or it is not looked at. git searches it without a look at its order, so that a damaged
+// line hides others.
+func (r *Repo) PackedRefsFault() string {
+	f := r.refFiles()
+	if f.dir == "" {
+		return ""
+	}
+	data, err := f.readPacked()
+	var fault *packedFault
+	if err == nil && len(data) > 0 && errors.As(f.eachPacked(data, func([]byte) error { return nil }), &fault) {
+		return fault.Error()
+	}
+	return ""
 }
 
 // add takes a line of packed-refs when its ref is wanted and not loose.

@@ -73,6 +73,7 @@ const (
 	JournalForged   Kind = "journal_forged"
 	JournalOrder    Kind = "journal_order"
 	NotesUnreadable Kind = "notes_unreadable"
+	RefsGarbled     Kind = "refs_garbled"
 )
 
 // Finding is one thing that is wrong: with which object or ref, what it means, and what

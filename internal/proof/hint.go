@@ -38,6 +38,8 @@ func hintOf(kind Kind, id name.ID) string {
 		return "`git verify-commit` says more; `checkpoint.sign` signs what is made from now on"
 	case JournalDeleted, JournalRewound, JournalReplaced, JournalMissing, JournalGarbled:
 		return "`git checkpoint rebuild --all` brings back what can be proven of it"
+	case RefsGarbled:
+		return "compare the file packed-refs of the git directory with a clone or backup, and mend that line by hand"
 	case JournalForged, JournalOrder:
 		return "compare it with a clone or backup: `git checkpoint history --verify` shows the first break"
 	}

@@ -39,6 +39,9 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 	if err != nil {
 		return nil, err
 	}
+	if fault := s.Repo.PackedRefsFault(); fault != "" {
+		p.find(RefsGarbled, "packed-refs", fault+", and hides refs from who searches for them")
+	}
 	var tip name.OID
 	own := map[name.Ref]bool{}
 	for _, r := range refs {
