@@ -208,17 +208,19 @@ func (c *creation) number(v store.View) error {
 	r := c.record
 	req := workflow.PlaceRequest{
 		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
-		Live: map[int][]string{}, Names: map[int]string{},
 	}
 	if c.document != nil {
 		req.Document = &c.document.Facts
 	}
 	if v.State != nil {
 		req.Last = lastMilestone(v.State)
-		for _, e := range v.State.Checkpoints {
-			if e.Live && e.Milestone {
-				req.Live[e.Step], req.Names[e.Step] = append(req.Live[e.Step], e.Iteration), e.StepName
+		req.Milestones = func(step int) (iterations []string, named string) {
+			for _, e := range v.State.Checkpoints {
+				if e.Live && e.Milestone && e.Step == step {
+					iterations, named = append(iterations, e.Iteration), e.StepName
+				}
 			}
+			return iterations, named
 		}
 		for n := range v.State.Skipped {
 			req.Skipped = append(req.Skipped, n)
@@ -262,7 +264,7 @@ func (c *creation) numberSafety(v store.View, prev base) {
 // lastMilestone is the step of the newest milestone in the line of the current
 // checkpoint; nil when there is none.
 func lastMilestone(st *journal.State) *int {
-	for _, e := range st.Line() {
+	for e := range st.Back() {
 		if e.Milestone || e.Step > 0 {
 			n := e.Step
 			return &n

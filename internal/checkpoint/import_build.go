@@ -62,7 +62,8 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 			p = workflow.Place{Name: d.StepName}
 			if d.Step != nil {
 				p.Step = *d.Step
-				p.Milestone = len(req.Live[p.Step]) == 0 && !d.Hangs
+				there, _ := req.Milestones(p.Step)
+				p.Milestone = len(there) == 0 && !d.Hangs
 			} else if req.Last != nil {
 				p.Step = *req.Last
 			}

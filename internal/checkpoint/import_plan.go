@@ -115,11 +115,13 @@ func (l *ledger) find(called string) int {
 
 // place asks for the step of a new checkpoint as `create` would.
 func (l *ledger) place(st *journal.State, req *workflow.PlaceRequest) {
-	req.Live, req.Names = map[int][]string{}, map[int]string{}
-	for _, e := range l.entries {
-		if e.live && e.milestone {
-			req.Live[e.step], req.Names[e.step] = append(req.Live[e.step], e.iteration), e.stepName
+	req.Milestones = func(step int) (iterations []string, named string) {
+		for _, e := range l.entries {
+			if e.live && e.milestone && e.step == step {
+				iterations, named = append(iterations, e.iteration), e.stepName
+			}
 		}
+		return iterations, named
 	}
 	if l.current >= 0 {
 		n := l.entries[l.current].step

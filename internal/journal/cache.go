@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"runtime"
+	"sync"
 	"time"
+	"unsafe"
 
 	"git-checkpoint/internal/name"
 )
@@ -48,7 +51,8 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 	return dst
 }
 
-// Decode reads a cache.
+// Decode reads a cache. The journal is made of parts of data, which must not change
+// afterwards.
 func Decode(data []byte) (*Log, error) {
 	l, err := decode(data)
 	if err != nil {
@@ -61,47 +65,58 @@ func decode(data []byte) (*Log, error) {
 	if len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
 		return nil, errors.New("it is no cache of this version")
 	}
-	records, events, err := split(data[len(cacheHeader):])
+	records, nodes, err := split(data[len(cacheHeader):])
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{
-		log:    &Log{nodes: make([]Node, 0, len(records)), edges: newEdges(len(records))},
-		events: make([]Event, 0, events),
+	parts := make([]decoder, min(len(records)/partSize+1, runtime.GOMAXPROCS(0)))
+	errs := make([]error, len(parts))
+	var wait sync.WaitGroup
+	for k := range parts {
+		from, to := k*len(records)/len(parts), (k+1)*len(records)/len(parts)
+		parts[k] = decoder{nodes: nodes, edges: newEdges(to - from)}
+		wait.Go(func() { errs[k] = parts[k].part(records, from, to) })
 	}
-	for i, r := range records {
-		if err := d.node(r); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i, err)
+	wait.Wait()
+	for k := range parts {
+		if errs[k] != nil {
+			return nil, errs[k]
+		}
+		if k > 0 {
+			parts[0].edges.join(parts[k].edges)
 		}
 	}
-	return d.finish()
+	return finish(&Log{nodes: nodes, edges: parts[0].edges})
 }
 
-// split checks the frame of every record before anything is made of it, and counts
-// those that are events. The records share one copy of the data.
-func split(data []byte) (records []string, events int, err error) {
-	text := string(data)
+// partSize is for how many records it is worth to start a goroutine.
+const partSize = 1024
+
+// split checks the frame of every record before anything is made of it, and begins the
+// node of each with its id. Both share the data.
+func split(data []byte) (records []string, nodes []Node, err error) {
+	text := unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // nobody changes it any more
 	records = make([]string, 0, len(data)/256)
+	nodes = make([]Node, 0, len(data)/256)
 	for at := 0; at < len(data); {
 		size, n := binary.Uvarint(data[at:])
 		from := at + max(n, 0)
 		if n <= 0 || size == 0 || size > maxRecord || uint64(len(data)-from) < size+4 || len(records) >= MaxNodes {
-			return nil, 0, fmt.Errorf("record %d does not fit", len(records))
+			return nil, nil, fmt.Errorf("record %d does not fit", len(records))
 		}
 		to := from + int(size)
 		if binary.LittleEndian.Uint32(data[to:]) != recordSum(len(records), data[from:to]) {
-			return nil, 0, fmt.Errorf("record %d has a wrong checksum", len(records))
+			return nil, nil, fmt.Errorf("record %d has a wrong checksum", len(records))
 		}
-		if data[from] == recordEvent {
-			events++
-		}
+		r := reader{rest: text[from+1 : to]}
+		nodes = append(nodes, Node{OID: name.OID(r.text())})
 		records = append(records, text[from:to])
 		at = to + 4
 	}
 	if len(records) == 0 {
-		return nil, 0, errors.New("it is empty")
+		return nil, nil, errors.New("it is empty")
 	}
-	return records, events, nil
+	return records, nodes, nil
 }
 
 // recordSum is seeded with the record's number, so that a record holds only in its
@@ -135,35 +150,50 @@ func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// decoder builds a journal record by record.
+// decoder makes nodes of records, one after the other.
 type decoder struct {
-	log     *Log
-	events  []Event // as many as there are: they never move
+	nodes   []Node // all of the cache; the ids are there
+	edges   edges  // of this part
+	events  []Event
 	parents []name.OID
-	childOf []bool
 }
 
-func (d *decoder) node(payload string) error {
+// part decodes some of the records.
+func (d *decoder) part(records []string, from, to int) error {
+	events := 0
+	for _, r := range records[from:to] {
+		if r[0] == recordEvent {
+			events++
+		}
+	}
+	d.events, d.parents = make([]Event, 0, events), make([]name.OID, 0, to-from) // events never move
+	for i := from; i < to; i++ {
+		if err := d.node(i, records[i]); err != nil {
+			return fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (d *decoder) node(i int, payload string) error {
+	n := &d.nodes[i]
 	r := reader{rest: payload[1:]}
-	n := Node{OID: name.OID(r.text())}
+	r.text() // the id
 	count := r.uint()
-	at := uint64(len(d.log.nodes))
 	if count > uint64(len(r.rest)) {
 		return errors.New("it has more parents than fit")
 	}
 	first := len(d.parents)
 	for range count {
 		distance := r.uint()
-		if distance == 0 || distance > at {
+		if distance == 0 || distance > uint64(i) { //nolint:gosec // a place in a list
 			return errors.New("a parent is not before it")
 		}
-		p := int32(at - distance)
-		d.log.edges.parent(p)
-		d.parents = append(d.parents, d.log.nodes[p].OID)
-		d.childOf[p] = true
+		p := int32(i - int(distance)) //nolint:gosec // both are places in a list
+		d.edges.parent(p)
+		d.parents = append(d.parents, d.nodes[p].OID)
 	}
-	d.log.edges.end()
-	d.childOf = append(d.childOf, false)
+	d.edges.end()
 	n.Parents = d.parents[first:len(d.parents):len(d.parents)]
 	n.CommitterTime = time.Unix(r.int(), 0).UTC()
 	switch payload[0] {
@@ -178,25 +208,27 @@ func (d *decoder) node(payload string) error {
 	if r.broken || r.rest != "" {
 		return errors.New("it does not read to its end")
 	}
-	d.log.nodes = append(d.log.nodes, n)
 	return nil
 }
 
 // finish orders the nodes. All but the last must have a child, or the end of an
 // append was lost and the last is not the tip of what is here.
-func (d *decoder) finish() (*Log, error) {
-	for i, c := range d.childOf {
-		if c == (i == len(d.childOf)-1) {
+func finish(l *Log) (*Log, error) {
+	childOf := make([]bool, len(l.nodes))
+	for _, p := range l.edges.to {
+		childOf[p] = true
+	}
+	for i, c := range childOf {
+		if c == (i == len(childOf)-1) {
 			return nil, fmt.Errorf("record %d is not below the last one", i)
 		}
 	}
-	order, err := foldOrder(d.log.nodes, d.log.edges)
-	if err != nil {
+	var err error
+	if l.order, err = foldOrder(l.nodes, l.edges); err != nil {
 		return nil, err
 	}
-	d.log.order = order
-	d.log.settle()
-	return d.log, nil
+	l.settle()
+	return l, nil
 }
 
 // reader takes values off a payload. Once one does not fit it is broken, and every

@@ -205,3 +205,17 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A long cache is read by several goroutines, and is the same journal.
+func TestLongCache(t *testing.T) {
+	nodes := braid(5*partSize, 3, 2)
+	l, err := NewLog(nodes, nodes[len(nodes)-1].OID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(l.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, l, back)
+}

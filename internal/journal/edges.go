@@ -21,6 +21,15 @@ func (e *edges) parent(p int32) { e.to = append(e.to, p) }
 
 func (e *edges) end() { e.start = append(e.start, int32(len(e.to))) }
 
+// join appends the nodes of another, whose parents are numbered as here.
+func (e *edges) join(next edges) {
+	before := int32(len(e.to)) //nolint:gosec // a journal has at most MaxNodes
+	e.to = append(e.to, next.to...)
+	for _, at := range next.start[1:] {
+		e.start = append(e.start, before+at)
+	}
+}
+
 // reversed gives the children of every node in the same form.
 func (e *edges) reversed() edges {
 	n := e.len()

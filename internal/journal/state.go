@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -74,16 +76,19 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 
 // Line is the current checkpoint and those before it: each one's previous, less what
 // is not live. It ends where a previous is not known here.
-func (s *State) Line() []*Entry {
-	var line []*Entry
-	seen := make(map[name.ID]bool)
-	for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Previous) {
-		seen[c.Checkpoint] = true
-		if c.Live {
-			line = append(line, c)
+func (s *State) Line() []*Entry { return slices.Collect(s.Back()) }
+
+// Back goes through Line, without making all of it.
+func (s *State) Back() iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		seen := map[name.ID]bool{} // a forged journal may go in a circle
+		for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Previous) {
+			seen[c.Checkpoint] = true
+			if c.Live && !yield(c) {
+				return
+			}
 		}
 	}
-	return line
 }
 
 // LastStep is the step that a checkpoint which is no milestone hangs on: that of the

@@ -82,10 +82,10 @@ func (b *behaviour) places() bool {
 	facts := b.a.Facts
 	for _, trigger := range append(b.d.TriggerNames(), "nightly") {
 		for i, r := range []PlaceRequest{
-			{}, {Last: step(1), Live: map[int][]string{1: {""}}}, {Last: step(9)}, {Step: step(0)}, {Step: step(6)}, {Step: step(6), Live: map[int][]string{6: {""}}},
+			{}, {Last: step(1), Milestones: milestones(map[int][]string{1: {""}}, nil)}, {Last: step(9)}, {Step: step(0)}, {Step: step(6)}, {Step: step(6), Milestones: milestones(map[int][]string{6: {""}}, nil)},
 			{Step: step(12)}, {Name: "review"}, {Name: "docs"}, {State: b.a.State}, {Document: &facts, State: b.a.State},
-			{Document: &facts, State: b.a.State, Live: map[int][]string{1: {""}, 2: {""}, 3: {""}, 6: {"1"}}, Last: step(6)},
-			{State: b.a.State, Live: map[int][]string{1: {""}, 2: {""}, 3: {""}, 6: {"1"}}, Last: step(3)},
+			{Document: &facts, State: b.a.State, Milestones: milestones(map[int][]string{1: {""}, 2: {""}, 3: {""}, 6: {"1"}}, nil), Last: step(6)},
+			{State: b.a.State, Milestones: milestones(map[int][]string{1: {""}, 2: {""}, 3: {""}, 6: {"1"}}, nil), Last: step(3)},
 		} {
 			r.Trigger = trigger
 			place, err := b.d.Place(r)

@@ -89,7 +89,7 @@ func TestTheExampleOfTheManual(t *testing.T) {
 			t.Errorf("%s: broken are %q, want %q", c.about, c.got, c.want)
 		}
 	}
-	p, err := d.Place(PlaceRequest{Trigger: TriggerManual, Step: step(2), Live: map[int][]string{2: {"1"}}})
+	p, err := d.Place(PlaceRequest{Trigger: TriggerManual, Step: step(2), Milestones: milestones(map[int][]string{2: {"1"}}, nil)})
 	if err != nil || p != (Place{Step: 2, Name: "review", Iteration: "2", Milestone: true}) {
 		t.Errorf("the second review is %+v, %v", p, err)
 	}

@@ -27,12 +27,27 @@ type PlaceRequest struct {
 	State json.RawMessage
 	// Last is the step of the newest live milestone, nil when there is none.
 	Last *int
-	// Live maps the steps of live milestones to their iterations, "" for none.
-	Live map[int][]string
-	// Names maps the steps of live milestones to their names.
-	Names map[int]string
+	// Milestones gives the iterations of a step's live milestones, "" for one without,
+	// and the name of the newest; nil when there are none at all.
+	Milestones func(step int) (iterations []string, name string)
 	// Skipped are steps that somebody decided to do without.
 	Skipped []int
+}
+
+func (r PlaceRequest) live(step int) []string {
+	if r.Milestones == nil {
+		return nil
+	}
+	iterations, _ := r.Milestones(step)
+	return iterations
+}
+
+func (r PlaceRequest) named(step int) string {
+	if r.Milestones == nil {
+		return ""
+	}
+	_, named := r.Milestones(step)
+	return named
 }
 
 // Place is where a checkpoint stands. One that is no milestone hangs on Step and
@@ -79,7 +94,7 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 	case step != nil:
 		return d.milestone(*step, r, phase)
 	case phase.Step != nil && t.Hangs != hangsLast:
-		_, live := r.Live[*phase.Step]
+		live := len(r.live(*phase.Step)) > 0
 		iterates := t.Again == againIterate || d.iterates(*phase.Step) && r.Document != nil
 		if live && !iterates || !t.Milestone && (live || !t.NewPhase || r.Document == nil) {
 			return d.hang(*phase.Step, r)
@@ -127,9 +142,9 @@ func (d *Definition) milestone(step int, r PlaceRequest, phase Facts) (Place, er
 	case p.Name == "" && r.Name != "":
 		p.Name = r.Name
 	case p.Name == "" && phase.Step != nil && *phase.Step == step:
-		p.Name = cmp.Or(phase.StepName, r.Names[step])
+		p.Name = cmp.Or(phase.StepName, r.named(step))
 	case p.Name == "":
-		p.Name = r.Names[step]
+		p.Name = r.named(step)
 	case r.Name != "" && name.Slug(r.Name) != name.Slug(p.Name):
 		return Place{}, &PlaceError{fmt.Sprintf("step %d is %q, not %q", step, p.Name, shorten(r.Name, 60)), d.known()}
 	}
@@ -141,7 +156,7 @@ func (d *Definition) milestone(step int, r PlaceRequest, phase Facts) (Place, er
 // round is the iteration of a milestone: the one asked for, the one that the
 // document counts, else the next.
 func (d *Definition) round(step int, r PlaceRequest, phase Facts) (string, error) {
-	live := r.Live[step]
+	live := r.live(step)
 	counts := d.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
 	switch {
 	case r.Iteration != "" && !isIteration(r.Iteration):
@@ -163,7 +178,7 @@ func (d *Definition) hang(step int, r PlaceRequest) (Place, error) {
 	if step != 0 && !d.has(step) {
 		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), d.known()}
 	}
-	return Place{Step: step, Name: cmp.Or(d.nameOf(step), r.Names[step])}, nil
+	return Place{Step: step, Name: cmp.Or(d.nameOf(step), r.named(step))}, nil
 }
 
 // iteration is what comes after the live ones: nothing for the first time, unless

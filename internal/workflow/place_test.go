@@ -36,11 +36,11 @@ func TestPlace(t *testing.T) {
 		{about: "named", workflow: "default", PlaceRequest: PlaceRequest{Name: "design"}, want: Place{Step: 1, Name: "design", Milestone: true}},
 		{about: "explicit", workflow: "default", PlaceRequest: PlaceRequest{Step: step(7), Last: step(2)}, want: Place{Step: 7, Milestone: true}},
 		{about: "explicit zero", workflow: "default", PlaceRequest: PlaceRequest{Step: step(0)}, want: Place{Milestone: true}},
-		{about: "again", workflow: "default", PlaceRequest: PlaceRequest{Step: step(2), Live: map[int][]string{2: {""}}, Names: map[int]string{2: "build"}},
+		{about: "again", workflow: "default", PlaceRequest: PlaceRequest{Step: step(2), Milestones: milestones(map[int][]string{2: {""}}, map[int]string{2: "build"})},
 			want: Place{Step: 2, Name: "build", Iteration: "2", Milestone: true}},
-		{about: "third time", workflow: "default", PlaceRequest: PlaceRequest{Step: step(2), Live: map[int][]string{2: {"", "2"}}},
+		{about: "third time", workflow: "default", PlaceRequest: PlaceRequest{Step: step(2), Milestones: milestones(map[int][]string{2: {"", "2"}}, nil)},
 			want: Place{Step: 2, Iteration: "3", Milestone: true}},
-		{about: "hangs", workflow: "default", PlaceRequest: PlaceRequest{Trigger: "nightly", Last: step(3), Names: map[int]string{3: "design"}},
+		{about: "hangs", workflow: "default", PlaceRequest: PlaceRequest{Trigger: "nightly", Last: step(3), Milestones: milestones(nil, map[int]string{3: "design"})},
 			want: Place{Step: 3, Name: "design"}},
 		{about: "hangs on nothing", workflow: "default", PlaceRequest: PlaceRequest{Trigger: TriggerUserInterrupt}, want: Place{}},
 		{about: "explicit makes a milestone", workflow: "default", PlaceRequest: PlaceRequest{Trigger: "nightly", Step: step(3)},
@@ -48,7 +48,7 @@ func TestPlace(t *testing.T) {
 		{about: "below zero", workflow: "default", PlaceRequest: PlaceRequest{Step: step(-1)}, fail: "no step -1"},
 		{about: "odd iteration", workflow: "default", PlaceRequest: PlaceRequest{Step: step(1), Iteration: "a b"}, fail: "no iteration"},
 		{about: "iteration of nothing", workflow: "default", PlaceRequest: PlaceRequest{Trigger: "nightly", Iteration: "2"}, fail: "belongs to a step"},
-		{about: "taken iteration", workflow: "default", PlaceRequest: PlaceRequest{Step: step(1), Iteration: "2", Live: map[int][]string{1: {"", "2"}}},
+		{about: "taken iteration", workflow: "default", PlaceRequest: PlaceRequest{Step: step(1), Iteration: "2", Milestones: milestones(map[int][]string{1: {"", "2"}}, nil)},
 			fail: "allowed: 3"},
 
 		{about: "named step", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(3)}, want: Place{Step: 3, Name: "architecture", Milestone: true}},
@@ -58,19 +58,19 @@ func TestPlace(t *testing.T) {
 		{about: "after the last", workflow: "go-team", PlaceRequest: PlaceRequest{Last: step(9)}, fail: "no step comes after step 9 (synthesis)"},
 		{about: "all skipped", workflow: "go-team", PlaceRequest: PlaceRequest{Skipped: []int{1, 2, 3, 4, 5, 6, 7, 8, 9}}, fail: "what was skipped"},
 		{about: "first review", workflow: "go-team", PlaceRequest: PlaceRequest{Last: step(5)}, want: Place{Step: 6, Name: "review", Iteration: "1", Milestone: true}},
-		{about: "second review", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Live: map[int][]string{6: {"1"}}},
+		{about: "second review", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Milestones: milestones(map[int][]string{6: {"1"}}, nil)},
 			want: Place{Step: 6, Name: "review", Iteration: "2", Milestone: true}},
-		{about: "final review", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Iteration: "final", Live: map[int][]string{6: {"1", "2"}}},
+		{about: "final review", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Iteration: "final", Milestones: milestones(map[int][]string{6: {"1", "2"}}, nil)},
 			want: Place{Step: 6, Name: "review", Iteration: "final", Milestone: true}},
-		{about: "review after final", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Live: map[int][]string{6: {"1", "2", "final"}}},
+		{about: "review after final", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Milestones: milestones(map[int][]string{6: {"1", "2", "final"}}, nil)},
 			want: Place{Step: 6, Name: "review", Iteration: "3", Milestone: true}},
 		{about: "document says step", workflow: "go-team", document: goTeam("3"), PlaceRequest: PlaceRequest{Last: step(1)},
 			want: Place{Step: 3, Name: "architecture", Milestone: true}},
-		{about: "document again", workflow: "go-team", document: goTeam("3"), PlaceRequest: PlaceRequest{Last: step(3), Live: map[int][]string{3: {""}}},
+		{about: "document again", workflow: "go-team", document: goTeam("3"), PlaceRequest: PlaceRequest{Last: step(3), Milestones: milestones(map[int][]string{3: {""}}, nil)},
 			want: Place{Step: 3, Name: "architecture"}},
-		{about: "document of a round", workflow: "go-team", document: goTeam("6"), PlaceRequest: PlaceRequest{Live: map[int][]string{6: {"1"}}},
+		{about: "document of a round", workflow: "go-team", document: goTeam("6"), PlaceRequest: PlaceRequest{Milestones: milestones(map[int][]string{6: {"1"}}, nil)},
 			want: Place{Step: 6, Name: "review", Iteration: "2", Milestone: true}},
-		{about: "document of a round that is there", workflow: "go-team", document: goTeam("6"), PlaceRequest: PlaceRequest{Live: map[int][]string{6: {"1", "2"}}},
+		{about: "document of a round that is there", workflow: "go-team", document: goTeam("6"), PlaceRequest: PlaceRequest{Milestones: milestones(map[int][]string{6: {"1", "2"}}, nil)},
 			want: Place{Step: 6, Name: "review", Iteration: "3", Milestone: true}},
 		{about: "carried state says nothing", workflow: "go-team", state: goTeam("3"), PlaceRequest: PlaceRequest{Last: step(3)},
 			want: Place{Step: 4, Name: "implementation", Milestone: true}},
@@ -83,27 +83,27 @@ func TestPlace(t *testing.T) {
 			want: Place{Step: 3, Name: "phase_3", Milestone: true}},
 		{about: "record by number", workflow: "ultra-create", document: `{"phase": 3, "state": {}}`, want: Place{Step: 3, Name: "phase_3", Milestone: true}},
 		{about: "record of the phase under way", workflow: "ultra-create", document: `{"phase": "2", "state": {}}`,
-			PlaceRequest: PlaceRequest{Last: step(2), Live: map[int][]string{2: {""}}}, want: Place{Step: 2, Name: "phase_2"}},
+			PlaceRequest: PlaceRequest{Last: step(2), Milestones: milestones(map[int][]string{2: {""}}, nil)}, want: Place{Step: 2, Name: "phase_2"}},
 		{about: "phase complete", workflow: "ultra-create", PlaceRequest: PlaceRequest{Trigger: transition, Last: step(2)}, want: Place{Step: 3, Name: "phase_3", Milestone: true}},
 
 		{about: "document", workflow: "orchestrate", document: `{"current_phase": 3}`, want: Place{Step: 3, Milestone: true}},
-		{about: "update in the phase", workflow: "orchestrate", document: `{"current_phase": 3}`, PlaceRequest: PlaceRequest{Live: map[int][]string{3: {""}}}, want: Place{Step: 3}},
-		{about: "edited state", workflow: "orchestrate", state: `{"current_phase": 4}`, PlaceRequest: PlaceRequest{Last: step(3), Live: map[int][]string{3: {""}}},
+		{about: "update in the phase", workflow: "orchestrate", document: `{"current_phase": 3}`, PlaceRequest: PlaceRequest{Milestones: milestones(map[int][]string{3: {""}}, nil)}, want: Place{Step: 3}},
+		{about: "edited state", workflow: "orchestrate", state: `{"current_phase": 4}`, PlaceRequest: PlaceRequest{Last: step(3), Milestones: milestones(map[int][]string{3: {""}}, nil)},
 			want: Place{Step: 4, Milestone: true}},
 
 		{about: "transition", workflow: "crunch", document: phase("enrich"), PlaceRequest: PlaceRequest{Trigger: transition}, want: Place{Step: 1, Name: "enrich", Milestone: true}},
-		{about: "transition again", workflow: "crunch", document: phase("enrich"), PlaceRequest: PlaceRequest{Trigger: transition, Live: map[int][]string{1: {""}}},
+		{about: "transition again", workflow: "crunch", document: phase("enrich"), PlaceRequest: PlaceRequest{Trigger: transition, Milestones: milestones(map[int][]string{1: {""}}, nil)},
 			want: Place{Step: 1, Name: "enrich", Iteration: "2", Milestone: true}},
-		{about: "batch", workflow: "crunch", state: phase("enrich"), PlaceRequest: PlaceRequest{Trigger: "batch_complete", Last: step(1), Live: map[int][]string{1: {""}}},
+		{about: "batch", workflow: "crunch", state: phase("enrich"), PlaceRequest: PlaceRequest{Trigger: "batch_complete", Last: step(1), Milestones: milestones(map[int][]string{1: {""}}, nil)},
 			want: Place{Step: 1, Name: "enrich"}},
 		{about: "manual", workflow: "crunch", document: phase("docs"), want: Place{Step: 5, Name: "docs"}},
 		{about: "manual in silence", workflow: "crunch", PlaceRequest: PlaceRequest{Last: step(2)}, want: Place{Step: 2, Name: "ready"}},
 		{about: "safety", workflow: "crunch", state: phase("docs"), PlaceRequest: PlaceRequest{Trigger: TriggerSafety, Last: step(2)}, want: Place{Step: 2, Name: "ready"}},
 
 		{about: "initialised", workflow: "pipeline", document: `{"current_phase": 0}`, want: Place{Milestone: true}},
-		{about: "initialised again", workflow: "pipeline", document: `{"current_phase": 0}`, PlaceRequest: PlaceRequest{Live: map[int][]string{0: {""}}}, want: Place{}},
+		{about: "initialised again", workflow: "pipeline", document: `{"current_phase": 0}`, PlaceRequest: PlaceRequest{Milestones: milestones(map[int][]string{0: {""}}, nil)}, want: Place{}},
 		{about: "without a phase", workflow: "pipeline", document: `{}`, want: Place{Milestone: true}},
-		{about: "set", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Last: step(2), Live: map[int][]string{2: {""}}}, want: Place{Step: 2}},
+		{about: "set", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Last: step(2), Milestones: milestones(map[int][]string{2: {""}}, nil)}, want: Place{Step: 2}},
 		{about: "interrupted", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Trigger: TriggerUserInterrupt, Last: step(1)}, want: Place{Step: 2}},
 		{about: "unknown trigger", workflow: "pipeline", PlaceRequest: PlaceRequest{Trigger: "nightly"}, fail: "known are manual, phase_transition"},
 	}
@@ -193,7 +193,7 @@ func TestIterationsAreNew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "step")
 		live := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"", "1", "2", "3", "final", "007", "99"}), rapid.ID).Draw(t, "live")
-		p, err := d.Place(PlaceRequest{Trigger: TriggerManual, Step: &n, Live: map[int][]string{n: live}})
+		p, err := d.Place(PlaceRequest{Trigger: TriggerManual, Step: &n, Milestones: milestones(map[int][]string{n: live}, nil)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,4 +215,9 @@ func TestPlaceErrorsAreTyped(t *testing.T) {
 	if _, err := d.Place(PlaceRequest{Trigger: "x"}); !errors.As(err, &unknown) || len(unknown.Known) != 5 {
 		t.Errorf("error is %#v", err)
 	}
+}
+
+// milestones looks up steps in two maps.
+func milestones(live map[int][]string, names map[int]string) func(int) ([]string, string) {
+	return func(step int) ([]string, string) { return live[step], names[step] }
 }
