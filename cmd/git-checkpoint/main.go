@@ -18,7 +18,7 @@ var version = "(unreleased)"
 
 func main() {
 	// A run is short: collecting garbage in a small heap costs more than it frees.
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(48 << 20)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -35,6 +36,7 @@ type creation struct {
 	document *workflow.Accepted    // what --state brought; nil without it
 	safety   bool                  // made by a rollback: exempt from every rule
 	modes    map[record.Path]string
+	learned  func() error // waits for learn
 
 	// Of the last build.
 	spot    workflow.Place
@@ -53,12 +55,16 @@ func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error
 		}
 		return nil, err
 	}
-	c, err := s.newCreation(ctx, req)
+	c, err := s.creationFor(ctx, req)
 	if err != nil {
 		return nil, err
 	}
+	c.learn(ctx)
 	s.sweep()
 	made, err := c.make(ctx)
+	if wrong := c.learned(); wrong != nil {
+		return nil, wrong
+	}
 	if err == nil && !req.DryRun {
 		s.pushLater(c.session)
 		s.packLater(c.session)
@@ -128,6 +134,14 @@ func (s *Service) sweep() {
 
 // newCreation checks the request before anything is read or written.
 func (s *Service) newCreation(ctx context.Context, req CreateRequest) (*creation, error) {
+	c, err := s.creationFor(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.define(ctx)
+}
+
+func (s *Service) creationFor(ctx context.Context, req CreateRequest) (*creation, error) {
 	c := &creation{s: s, req: req, at: req.At, head: s.repo.Head.OID}
 	if c.at.IsZero() {
 		c.at = s.now()
@@ -139,13 +153,25 @@ func (s *Service) newCreation(ctx context.Context, req CreateRequest) (*creation
 		return nil, err
 	}
 	var err error
-	if c.session, err = s.sessionForCreate(ctx, req.Session); err != nil {
-		return nil, err
+	c.session, err = s.sessionForCreate(ctx, req.Session)
+	return c, err
+}
+
+// define finds the workflow, and what it says of the trigger.
+func (c *creation) define(ctx context.Context) error {
+	var err error
+	if c.def, err = c.s.definitionOf(ctx, c.session); err != nil {
+		return err
 	}
-	if c.def, err = s.definitionOf(ctx, c.session); err != nil {
-		return nil, err
-	}
-	return c, c.checkTrigger()
+	return c.checkTrigger()
+}
+
+// learn is define beside the look at the worktree: to read the journal of a long session
+// takes as long as that. Nothing is written before it has ended.
+func (c *creation) learn(ctx context.Context) {
+	done := make(chan error, 1)
+	go func() { done <- c.define(ctx) }()
+	c.learned = sync.OnceValue(func() error { return <-done })
 }
 
 func checkRequest(req CreateRequest) error {
@@ -171,6 +197,11 @@ func checkRequest(req CreateRequest) error {
 
 // look captures the worktree, keeps the outputs and reads the document.
 func (c *creation) look(ctx context.Context) error {
+	if len(c.req.State)+len(c.req.Outputs) > 0 {
+		if err := c.learned(); err != nil {
+			return err
+		}
+	}
 	if len(c.req.State) > 0 {
 		if err := c.accept(); err != nil {
 			return err
@@ -184,9 +215,12 @@ func (c *creation) look(ctx context.Context) error {
 		return err
 	}
 	if c.capture == nil && c.req.Tree == "" {
-		if c.capture, err = c.s.capture(ctx, c.session, c.req); err != nil {
+		if c.capture, err = c.s.capture(ctx, c.session, c.req, c.learned); err != nil {
 			return err
 		}
+	}
+	if err := c.learned(); err != nil {
+		return err
 	}
 	if c.capture == nil {
 		c.capture = &snapshot.Capture{Tree: c.req.Tree}
@@ -195,13 +229,14 @@ func (c *creation) look(ctx context.Context) error {
 	return err
 }
 
-// capture takes the worktree by the configured rules.
-func (s *Service) capture(ctx context.Context, session name.Session, req CreateRequest) (*snapshot.Capture, error) {
+// capture takes the worktree by the configured rules. Nothing is written before ready
+// says so.
+func (s *Service) capture(ctx context.Context, session name.Session, req CreateRequest, ready func() error) (*snapshot.Capture, error) {
 	shot, err := s.shots()
 	if err != nil {
 		return nil, err
 	}
-	rules := snapshot.Rules{IncludeIgnored: req.IncludeIgnored, Exclude: req.Exclude}
+	rules := snapshot.Rules{IncludeIgnored: req.IncludeIgnored, Exclude: req.Exclude, Ready: ready}
 	if rules.MaxFileSize, err = s.where.size("checkpoint.maxFileSize", defaultMaxFileSize); err != nil {
 		return nil, err
 	}
@@ -210,16 +245,23 @@ func (s *Service) capture(ctx context.Context, session name.Session, req CreateR
 		if rules.MaxNewSize, err = s.where.size("checkpoint.maxNew", defaultMaxNewSize); err != nil {
 			return nil, err
 		}
-		if st, err := s.store.State(ctx, session); err == nil {
-			if e := st.CurrentEntry(); e != nil {
-				if commit, err := s.repo.ReadCommit(ctx, string(e.Commit)); err == nil {
-					rules.Known = commit.Tree
-				}
-			}
-		}
+		rules.Known = func() name.OID { return s.knownTree(ctx, session) }
 	}
 	got, err := shot.Take(ctx, rules)
 	return got, classify(err)
+}
+
+// knownTree is the tree of the current checkpoint; empty when there is none to be read.
+func (s *Service) knownTree(ctx context.Context, session name.Session) name.OID {
+	st, err := s.store.State(ctx, session)
+	if err != nil || st.CurrentEntry() == nil {
+		return ""
+	}
+	commit, err := s.repo.ReadCommit(ctx, string(st.CurrentEntry().Commit))
+	if err != nil {
+		return ""
+	}
+	return commit.Tree
 }
 
 // build works out the checkpoint on top of the journal as it is now.
@@ -372,7 +414,7 @@ func (c *creation) repair(ctx context.Context, err error) error {
 	if !errors.As(err, &missing) {
 		return classify(err)
 	}
-	again, captureErr := c.s.capture(ctx, c.session, c.req)
+	again, captureErr := c.s.capture(ctx, c.session, c.req, nil)
 	commit := c.written.Commit
 	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
 		still := false

@@ -84,8 +84,8 @@ func (d *doubting) knew(i int32, e *Event, id name.ID) {
 	if id == "" {
 		return
 	}
-	x, named := d.ids[id]
-	if !named || !d.descended(i, d.namings(x)) {
+	x := d.entry(id)
+	if x < 0 || !d.descended(i, d.namings(x)) {
 		d.doubt(e, "it speaks of %s, which no event before it names", id)
 	}
 }
@@ -120,7 +120,10 @@ func (d *doubting) descended(i int32, positions []int32) bool {
 // follows demands that a new checkpoint names the one that was current before it, where
 // all that comes before it in the order is among its ancestors.
 func (d *doubting) follows(i int32, e *Event) {
-	if e.Kind != KindCreate || d.vague || d.graph.low[i] != i || d.first[d.ids[e.Checkpoint]] != i {
+	if e.Kind != KindCreate || d.vague || d.graph.low[i] != i {
+		return
+	}
+	if x := d.entry(e.Checkpoint); x < 0 || d.first[x] != i {
 		return
 	}
 	var want name.ID
@@ -169,13 +172,13 @@ func (d *doubting) apply(i int32, e *Event) {
 	}
 	switch e.Kind {
 	case KindPin:
-		if x, named := d.ids[e.Checkpoint]; named {
+		if x := d.entry(e.Checkpoint); x >= 0 {
 			d.pins[x] = append(d.pins[x], i)
 			d.dead[x] = false // the tombstone did not know this pin
 		}
 	case KindPrune:
 		for _, t := range e.Tombstones {
-			if x, named := d.ids[t.ID]; named {
+			if x := d.entry(t.ID); x >= 0 {
 				d.bury(i, x)
 			}
 		}

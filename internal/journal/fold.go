@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/name"
 )
@@ -12,6 +13,8 @@ type fold struct {
 	graph  graph
 	events []*Event // by position; nil for a merge
 	ids    map[name.ID]int32
+	newest name.ID           // an entry that ids lacks, the last one; see FoldOnto
+	named  []int32           // by position: the entry that is named there
 	first  []int32           // by entry: the position that first names it
 	again  map[int32][]int32 // by entry: all positions that name it, if several
 	safety []bool            // by entry
@@ -31,11 +34,7 @@ func (l *Log) Fold() *State {
 	for i := range l.nodes {
 		f.events[i] = l.nodes[l.position(i)].Event
 	}
-	if l.order == nil {
-		f.graph = newGraph(l.edges)
-	} else {
-		f.graph = newGraph(l.edges.permuted(l.order))
-	}
+	f.graph = l.graph()
 	s.tell()
 	s.name()
 	f.compile()
@@ -43,6 +42,50 @@ func (l *Log) Fold() *State {
 	s.bury()
 	s.judge(now)
 	return s
+}
+
+// FoldOnto is Fold, where before was the fold of this journal without its last event. A
+// create on top of all others, the ordinary case, asks nothing of what was known.
+func (l *Log) FoldOnto(before *State) *State {
+	at := len(l.nodes) - 1
+	e := l.nodes[at].Event
+	if before == nil || e == nil || !before.follows(e) || len(before.fold.events) != at || !slices.Equal(l.edges.of(int32(at)), []int32{int32(at) - 1}) {
+		return l.Fold()
+	}
+	s := *before
+	s.Events = append(slices.Clip(s.Events), e)
+	if e.Time.After(s.UpdatedAt) {
+		s.UpdatedAt = e.Time
+	}
+	entry := &Entry{Event: e, Safety: e.Trigger == TriggerSafety}
+	if entry.Live = !entry.Safety; entry.Live {
+		s.Current = e.Checkpoint
+	}
+	x := int32(len(s.Checkpoints))
+	s.Checkpoints = append(slices.Clip(s.Checkpoints), entry)
+	f := &s.fold
+	f.graph = l.graph()
+	f.newest = e.Checkpoint
+	f.events = append(slices.Clip(f.events), e)
+	f.named = append(slices.Clip(f.named), x)
+	f.first = append(slices.Clip(f.first), int32(at))
+	f.safety = append(slices.Clip(f.safety), entry.Safety)
+	f.steps = append(slices.Clip(f.steps), step{at: int32(at), event: e, entry: x, other: none})
+	return &s
+}
+
+// follows reports whether e does nothing but make a checkpoint known that nothing was
+// said of yet.
+func (s *State) follows(e *Event) bool {
+	return e.Kind == KindCreate && e.known() && e.names() && e.Session == s.Session && s.ReadOnly == "" && s.fold.newest == "" &&
+		s.Entry(e.Checkpoint) == nil && !s.Dead(e.Checkpoint) && len(s.Pins[e.Checkpoint]) == 0
+}
+
+func (l *Log) graph() graph {
+	if l.order == nil {
+		return newGraph(l.edges)
+	}
+	return newGraph(l.edges.permuted(l.order))
 }
 
 // tell gathers what needs no checkpoint: the session's own facts.
@@ -117,6 +160,7 @@ func (s *State) name() {
 	f.ids = make(map[name.ID]int32, count)
 	f.first = make([]int32, 0, count)
 	f.again = map[int32][]int32{}
+	f.named = make([]int32, len(f.events))
 	entries := make([]Entry, 0, count)
 	for i, e := range f.events {
 		if e == nil || !e.names() {
@@ -124,10 +168,14 @@ func (s *State) name() {
 		}
 		x, ok := f.ids[e.Checkpoint]
 		if !ok {
-			f.ids[e.Checkpoint] = int32(len(entries))
+			x = int32(len(entries))
+			f.ids[e.Checkpoint] = x
 			f.first = append(f.first, int32(i))
 			f.safety = append(f.safety, e.Trigger == TriggerSafety)
 			entries = append(entries, Entry{Event: e, Safety: e.Trigger == TriggerSafety})
+		}
+		f.named[i] = x
+		if !ok {
 			continue
 		}
 		if len(f.again[x]) == 0 {

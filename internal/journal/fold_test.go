@@ -249,3 +249,71 @@ func TestConcurrentPinWins(t *testing.T) {
 		}
 	})
 }
+
+// A fold that goes on from the one before says the same as one from the start, also
+// about what could be rolled back and undone, and leaves the one before as it was.
+func TestFoldOnto(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		clones := drawSchedule(t, 15, everything)
+		c := clones[rapid.IntRange(0, len(clones)-1).Draw(t, "who")]
+		before := c.log.Fold()
+		was := portray(before)
+		for n := range rapid.IntRange(1, 3).Draw(t, "more") {
+			kind := rapid.IntRange(0, 3).Draw(t, "kind")
+			first := before.Entry(id(1))
+			switch {
+			case kind == 0:
+				c.pull(clones[0])
+			case kind == 1 && first != nil && !first.Dead:
+				c.rollback(1)
+			default:
+				c.clock = c.clock.Add(time.Duration(rapid.IntRange(-60, 20).Draw(t, "jump")) * time.Second)
+				c.create(900 + n)
+			}
+			got, want := c.log.FoldOnto(before), c.log.Fold()
+			if d := cmp.Diff(portray(want), portray(got)); d != "" {
+				t.Fatal(d)
+			}
+			for i, e := range want.Checkpoints {
+				if got.Entry(e.Checkpoint) != got.Checkpoints[i] {
+					t.Fatalf("%s is not found", e.Checkpoint)
+				}
+				discard, restore, err := want.RollbackPlan(e.Checkpoint)
+				d2, r2, err2 := got.RollbackPlan(e.Checkpoint)
+				if d := cmp.Diff([]any{discard, restore, err == nil}, []any{d2, r2, err2 == nil}); d != "" {
+					t.Fatal(d)
+				}
+			}
+			for _, e := range want.Rollbacks {
+				plan, err := want.PlanUndoOf(e)
+				plan2, err2 := got.PlanUndoOf(e)
+				if d := cmp.Diff([]any{plan.Target, plan.Discard, plan.Restore, err == nil}, []any{plan2.Target, plan2.Discard, plan2.Restore, err2 == nil}); d != "" {
+					t.Fatal(d)
+				}
+			}
+			if d, d2 := want.Doubts(), got.Doubts(); len(d) != len(d2) {
+				t.Fatal(d, d2)
+			}
+			if d := cmp.Diff(was, portray(before)); d != "" {
+				t.Fatal("the one before changed:", d)
+			}
+			before = got
+			was = portray(before)
+		}
+	})
+}
+
+// What was said of a checkpoint before it was made, as another clone may, holds.
+func TestFoldOntoForeseen(t *testing.T) {
+	c := newClone(t, "a")
+	c.create(1)
+	c.write(Event{Kind: KindPrune, Tombstones: []Tombstone{{ID: id(7)}}})
+	c.write(Event{Kind: KindPin, Checkpoint: id(8)})
+	for _, n := range []int{7, 8, 9} {
+		before := c.log.Fold()
+		c.create(n)
+		if d := cmp.Diff(portray(c.log.Fold()), portray(c.log.FoldOnto(before))); d != "" {
+			t.Errorf("checkpoint %d: %s", n, d)
+		}
+	}
+}

@@ -40,7 +40,7 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 	// A rebuilt checkpoint stands where the broken one stood: counted from the repair,
 	// all that was made before the repair would stay.
 	originals := f.originals()
-	anchor := f.first[originals[f.ids[target]]]
+	anchor := f.first[originals[f.entry(target)]]
 	then := f.replay(f.graph.past(anchor))
 	now := f.replay(nil)
 	for x, e := range s.Checkpoints {

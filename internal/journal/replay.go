@@ -41,11 +41,14 @@ func (f *fold) compile() {
 		switch {
 		case e == nil:
 		case e.names():
-			other := e.Previous
-			if e.Kind == KindRebuild {
-				other = e.RebuiltFrom
+			other := none // a create asks for no other
+			switch e.Kind {
+			case KindAdopt:
+				other = f.entry(e.Previous)
+			case KindRebuild:
+				other = f.entry(e.RebuiltFrom)
 			}
-			f.steps = append(f.steps, step{at: int32(i), event: e, entry: f.entry(e.Checkpoint), other: f.entry(other)})
+			f.steps = append(f.steps, step{at: int32(i), event: e, entry: f.named[i], other: other})
 		case e.moves():
 			f.moves[e] = len(f.steps)
 			f.steps = append(f.steps, step{at: int32(i), event: e, entry: f.entry(e.To)})
@@ -67,6 +70,9 @@ func (f *fold) entry(id name.ID) int32 {
 	}
 	if x, ok := f.ids[id]; ok {
 		return x
+	}
+	if id == f.newest {
+		return int32(len(f.first)) - 1
 	}
 	return unnamed
 }

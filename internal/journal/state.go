@@ -47,7 +47,7 @@ type Entry struct {
 
 // Entry is the checkpoint id, or nil when no event names it.
 func (s *State) Entry(id name.ID) *Entry {
-	if x, ok := s.fold.ids[id]; ok {
+	if x := s.fold.entry(id); x >= 0 {
 		return s.Checkpoints[x]
 	}
 	return nil

@@ -85,6 +85,11 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rules.Ready != nil {
+		if err := rules.Ready(); err != nil {
+			return nil, err
+		}
+	}
 	c := &Capture{Began: began, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown}
 	if c.Modes == nil {
 		c.Modes = map[string]fs.FileMode{}

@@ -43,8 +43,8 @@ func (s *Shot) guardSize(ctx context.Context, files []candidate, rules Rules) er
 		return nil
 	}
 	known := map[string]bool{}
-	if !rules.Known.IsZero() {
-		changes, err := s.repo.DiffTrees(ctx, "", rules.Known)
+	if rules.Known != nil {
+		changes, err := s.repo.DiffTrees(ctx, "", rules.Known())
 		if err != nil {
 			return fmt.Errorf("compare with the previous checkpoint: %w", err)
 		}

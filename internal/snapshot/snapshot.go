@@ -92,5 +92,7 @@ type Rules struct {
 	IncludeIgnored []string // pathspecs, relative to the working directory
 	Exclude        []string // pathspecs, relative to the working directory
 	Force          []string // exact paths of ignored files to take
-	Known          name.OID // tree of the checkpoint before: what it has is not new
+
+	Known func() name.OID // tree of the checkpoint before: what it has is not new; nil: none
+	Ready func() error    // waits until objects may be written; nil: they may
 }
