@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"sync"
 	"time"
-	"unsafe"
 
 	"git-checkpoint/internal/name"
 )
@@ -51,8 +50,7 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 	return dst
 }
 
-// Decode reads a cache. The journal is made of parts of data, which must not change
-// afterwards.
+// Decode reads a cache.
 func Decode(data []byte) (*Log, error) {
 	l, err := decode(data)
 	if err != nil {
@@ -93,9 +91,9 @@ func decode(data []byte) (*Log, error) {
 const partSize = 1024
 
 // split checks the frame of every record before anything is made of it, and begins the
-// node of each with its id. Both share the data.
+// node of each with its id. Both share one copy of the data.
 func split(data []byte) (records []string, nodes []Node, err error) {
-	text := unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // nobody changes it any more
+	text := string(data)
 	records = make([]string, 0, len(data)/256)
 	nodes = make([]Node, 0, len(data)/256)
 	for at := 0; at < len(data); {
