@@ -68,20 +68,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err := s.calm(private); err != nil {
 		return nil, err
 	}
-	staged := make(chan error, 1)
-	state := private.state
-	if s.sparseInForce() {
-		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)
-	}
-	go func() {
-		var err error
-		state.Tree, err = s.stagedTree(ctx, private)
-		staged <- err
-	}()
-	scan, err := s.scanner.Scan(ctx, private)
-	if stagedErr := <-staged; err == nil {
-		err = stagedErr
-	}
+	scan, state, err := s.see(ctx, private)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +114,25 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 		}
 	}
 	return c, nil
+}
+
+// see scans the worktree, and beside it finds out what is staged.
+func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
+	staged := make(chan error, 1)
+	state := private.state
+	if s.sparseInForce() {
+		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)
+	}
+	go func() {
+		var err error
+		state.Tree, err = s.stagedTree(ctx, private)
+		staged <- err
+	}()
+	scan, err := s.scanner.Scan(ctx, private)
+	if stagedErr := <-staged; err == nil {
+		err = stagedErr
+	}
+	return scan, state, err
 }
 
 // candidate is a file whose content goes into the tree.
