@@ -121,17 +121,20 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 			back, _ = strconv.Atoi(m[1]) //nolint:errcheck // the pattern bounds it
 		}
 	}
-	line := st.Line()
-	if len(line) == 0 {
+	passed := 0
+	for e := range st.Back() {
+		if passed == back {
+			return one(e), nil
+		}
+		passed++
+	}
+	if passed == 0 {
 		return nil, noCheckpoint(st)
 	}
-	if back >= len(line) {
-		return nil, &Error{
-			Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: only %d before the current one", ref, len(line)-1),
-			Hints: []string{"`git checkpoint list` shows what there is"},
-		}
+	return nil, &Error{
+		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: only %d before the current one", ref, passed-1),
+		Hints: []string{"`git checkpoint list` shows what there is"},
 	}
-	return one(line[back]), nil
 }
 
 func noCheckpoint(st *journal.State) error {

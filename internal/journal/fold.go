@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"git-checkpoint/internal/name"
 )
@@ -34,9 +35,13 @@ func (l *Log) Fold() *State {
 	for i := range l.nodes {
 		f.events[i] = l.nodes[l.position(i)].Event
 	}
-	f.graph = l.graph()
-	s.tell()
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		f.graph = l.graph()
+		s.tell()
+	})
 	s.name()
+	beside.Wait()
 	f.compile()
 	now := f.replay(nil)
 	s.bury()
@@ -152,8 +157,8 @@ func last(member *string, value string) {
 func (s *State) name() {
 	f := &s.fold
 	count := 0
-	for _, e := range s.Events {
-		if e.names() {
+	for _, e := range f.events {
+		if e != nil && e.names() {
 			count++
 		}
 	}
