@@ -133,15 +133,10 @@ func (s *Service) problems(ctx context.Context, st *journal.State, of []*journal
 	for i, e := range of {
 		ids[i] = e.Checkpoint
 	}
-	summaries, err := s.store.Summaries(ctx, st.Session, ids...)
+	byID, err := s.store.Listed(ctx, st.Session, ids)
 	if err != nil {
 		return nil, nil, classify(err)
 	}
-	byID := make(map[name.ID]*store.Summary, len(summaries))
-	for i := range summaries {
-		byID[summaries[i].ID] = &summaries[i]
-	}
-	var named []*store.Summary
 	problems := map[name.ID]string{}
 	for _, e := range of {
 		switch sum := byID[e.Checkpoint]; {
@@ -150,19 +145,10 @@ func (s *Service) problems(ctx context.Context, st *journal.State, of []*journal
 			problems[e.Checkpoint] = "its ref is missing"
 		case sum.Commit != e.Commit:
 			problems[e.Checkpoint] = "its ref points at another commit"
-		default:
-			if sum.Err == nil && e.Record != "" && sum.Checksum != e.Record {
-				sum.Err = errors.New("its record is not the one that the journal names")
-			}
-			named = append(named, sum)
-		}
-	}
-	if err := s.store.CheckRecords(ctx, named); err != nil {
-		return nil, nil, classify(err)
-	}
-	for _, sum := range named {
-		if sum.Err != nil {
-			problems[sum.ID] = sum.Err.Error()
+		case sum.Err != nil:
+			problems[e.Checkpoint] = sum.Err.Error()
+		case e.Record != "" && sum.Checksum != e.Record:
+			problems[e.Checkpoint] = "its record is not the one that the journal names"
 		}
 	}
 	for id, findings := range s.readBroken(st.Session) {

@@ -131,13 +131,36 @@ func (a *App) tell(w io.Writer, found answer.Answer) error {
 	return write(w, func(w io.Writer) error { return found.Text(w, a.view) })
 }
 
-// write writes at once: nothing is half-shown when the answer cannot be made.
+// write writes at once: nothing is half-shown when the answer cannot be made. A long one
+// is written as it comes.
 func write(w io.Writer, show func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := show(&b); err != nil {
+	g := gathered{to: w}
+	if err := show(&g); err != nil {
 		return err
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
+	return g.flush()
+}
+
+// gathered is an answer that is being made.
+type gathered struct {
+	to     io.Writer
+	buffer bytes.Buffer
+}
+
+// maxGathered is how much of an answer is kept until more of it is there.
+const maxGathered = 64 << 10
+
+func (g *gathered) Write(p []byte) (int, error) {
+	if g.buffer.Len()+len(p) > maxGathered {
+		if err := g.flush(); err != nil {
+			return 0, err
+		}
+	}
+	return g.buffer.Write(p)
+}
+
+func (g *gathered) flush() error {
+	if _, err := g.buffer.WriteTo(g.to); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"encoding/hex"
 	"slices"
 
 	"git-checkpoint/internal/name"
@@ -46,4 +47,21 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 // alone: enough for what this process has written or read.
 func (b *Batch) NotLoose(oids []name.OID) []name.OID {
 	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool { return oid != "" && b.objects.loose.has(oid) })
+}
+
+// Present reports of lists of ids, each the ids as bytes one behind the other, whether all
+// of a list have a place in a pack or a file of their own, by its look alone. An empty list
+// has none.
+func (b *Batch) Present(lists []string) []bool {
+	b.objects.packs.Refresh()
+	all := make([]bool, len(lists))
+	for i, ids := range lists {
+		all[i] = ids != ""
+		for len(ids) > 0 && all[i] {
+			n := min(b.repo.HashLen(), len(ids))
+			all[i] = b.objects.packs.Has([]byte(ids[:n])) || b.objects.loose.has(name.OID(hex.EncodeToString([]byte(ids[:n]))))
+			ids = ids[n:]
+		}
+	}
+	return all
 }

@@ -159,6 +159,19 @@ func (p *Packs) Find(oid name.OID) (Place, bool) {
 	if _, err := hex.Decode(id[:], []byte(oid)); err != nil {
 		return Place{}, false
 	}
+	return p.find(id[:p.hashLen])
+}
+
+// Has reports whether an object, whose id is given as bytes, has a place.
+func (p *Packs) Has(id []byte) bool {
+	if len(id) != p.hashLen {
+		return false
+	}
+	_, ok := p.find(id)
+	return ok
+}
+
+func (p *Packs) find(id []byte) (Place, bool) {
 	packs := p.packs.Load()
 	if packs == nil {
 		p.Refresh()
@@ -166,7 +179,7 @@ func (p *Packs) Find(oid name.OID) (Place, bool) {
 	}
 	last := p.last.Load()
 	if last != nil {
-		if at, ok := last.find(id[:p.hashLen]); ok {
+		if at, ok := last.find(id); ok {
 			return at, true
 		}
 	}
@@ -174,7 +187,7 @@ func (p *Packs) Find(oid name.OID) (Place, bool) {
 		if one == last {
 			continue
 		}
-		if at, ok := one.find(id[:p.hashLen]); ok {
+		if at, ok := one.find(id); ok {
 			p.last.Store(one)
 			return at, true
 		}

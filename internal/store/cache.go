@@ -90,17 +90,24 @@ func (c *cache) save() {
 	}
 }
 
-// append adds to the file unless it is not as it was read. The lock is a temporary
-// like all others, so that one that a kill left behind is swept.
-func (c *cache) append(data []byte) (err error) {
-	lock := filepath.Join(filepath.Dir(c.path), TempPrefix+"lock-"+filepath.Base(c.path))
-	if err := hold(c.path, lock); err != nil {
-		return err
+// append adds to the file unless it is not as it was read.
+func (c *cache) append(data []byte) error {
+	n, err := appendFile(c.path, c.size, data)
+	c.size += int64(n)
+	return err
+}
+
+// appendFile adds to a file of a size, unless it has another one by now. The lock is a
+// temporary like all others, so that one that a kill left behind is swept.
+func appendFile(path string, size int64, data []byte) (n int, err error) {
+	lock := filepath.Join(filepath.Dir(path), TempPrefix+"lock-"+filepath.Base(path))
+	if err := hold(path, lock); err != nil {
+		return 0, err
 	}
 	defer os.Remove(lock) //nolint:errcheck // swept later
-	f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() {
 		if closed := f.Close(); err == nil {
@@ -109,14 +116,12 @@ func (c *cache) append(data []byte) (err error) {
 	}()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if info.Size() != c.size {
-		return fmt.Errorf("%q grew meanwhile", c.path)
+	if info.Size() != size {
+		return 0, fmt.Errorf("%q grew meanwhile", path)
 	}
-	n, err := f.Write(data)
-	c.size += int64(n)
-	return err
+	return f.Write(data)
 }
 
 // hold takes a lock: another name of a file, which costs no inode, or a file of its own

@@ -33,6 +33,7 @@ type Store struct {
 	mu   sync.Mutex
 	kept map[name.Session]*cache // journals that were read, while nobody uses them
 
+	whole    int                               // how many of the newest checkpoints a list reads each time
 	written  map[name.Session]bool             // by transactions of this Store
 	archives map[name.OID]map[name.ID]name.OID // archives that were read
 }
@@ -56,7 +57,7 @@ const (
 // New opens the store of a repository. It reads nothing yet.
 func New(o Options) *Store {
 	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, Tries: o.Tries, Patience: o.Patience,
-		kept: map[name.Session]*cache{}, archives: map[name.OID]map[name.ID]name.OID{}}
+		whole: readWhole, kept: map[name.Session]*cache{}, archives: map[name.OID]map[name.ID]name.OID{}}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -18,34 +20,128 @@ type Summary struct {
 	Commit name.OID
 	Err    error
 
-	record name.OID // its record commit; empty when there is an error
+	record     name.OID // its record commit; empty when there is an error
+	tree, blob name.OID // of the record commit, and of the record in it
 }
 
-// Summaries lists the checkpoints of a session in the order of their ids: all of them, or
-// those that are asked for. A damaged one has its error and stops no other.
-func (s *Store) Summaries(ctx context.Context, session name.Session, only ...name.ID) ([]Summary, error) {
+// Summaries lists the checkpoints of a session in the order of their ids. A damaged
+// one has its error and stops no other.
+func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary, error) {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
 		return nil, err
 	}
-	wanted := make(map[name.ID]bool, len(only))
-	for _, id := range only {
-		wanted[id] = true
-	}
-	out := make([]Summary, 0, max(len(only), 16))
+	var out []Summary
 	for _, r := range s.Held(ctx, refs) {
-		if sum, ok := begin(r); ok && (len(only) == 0 || wanted[sum.ID]) {
+		if sum, ok := begin(r); ok {
 			out = append(out, sum)
 		}
 	}
-	err = s.Repo.Apart(len(out), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, out[from:to]) })
-	return out, err
+	all := make([]*Summary, len(out))
+	for i := range out {
+		all[i] = &out[i]
+	}
+	return out, s.readSummaries(ctx, all)
+}
+
+// readWhole is how many checkpoints, the last ones, are looked at whole whenever they are
+// listed. Of older ones it is remembered what they say, and asked whether they are there.
+const readWhole = 1000
+
+// Listed gives what a list shows of checkpoints of a session, whose ids come in the order
+// of the journal: of those that have a ref what their commits say, and in their Err what is
+// wrong with these or their records. It is no proof: a record is compared with its id, its
+// checksum and its commit's message.
+func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID) (map[name.ID]*Summary, error) {
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+	if err != nil {
+		return nil, err
+	}
+	room := make([]Summary, len(ids)) // together, because there may be many
+	byID := make(map[name.ID]*Summary, len(ids))
+	for i, id := range ids {
+		byID[id] = &room[i]
+	}
+	for _, r := range s.Held(ctx, refs) {
+		if sum, ok := begin(r); ok && byID[sum.ID] != nil {
+			*byID[sum.ID] = sum
+		}
+	}
+	all := make([]*Summary, 0, len(ids))
+	for i, id := range ids {
+		if room[i].Commit == "" {
+			delete(byID, id)
+		} else {
+			all = append(all, &room[i])
+		}
+	}
+	old := all[:max(0, len(all)-s.whole)]
+	if err := s.lookAtOld(ctx, session, old); err != nil {
+		return nil, err
+	}
+	recent := all[len(old):]
+	if err := s.readSummaries(ctx, recent); err != nil {
+		return nil, err
+	}
+	return byID, s.checkRecords(ctx, recent, readRecords)
+}
+
+// lookAtOld takes what is remembered of checkpoints whose objects are there, and reads the
+// others.
+func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summary) error {
+	if len(all) == 0 {
+		return nil
+	}
+	known := s.glances(session)
+	read := make([]bool, len(all))
+	err := s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error {
+		objects := make([]string, to-from)
+		var raw [32]byte
+		for i, sum := range all[from:to] {
+			if n, err := hex.Decode(raw[:], []byte(sum.Commit)); err == nil {
+				objects[i] = known.of[string(raw[:n])].objects
+			}
+		}
+		for i, there := range b.Present(objects) {
+			if read[from+i] = !there; there {
+				n, _ := hex.Decode(raw[:], []byte(all[from+i].Commit)) //nolint:errcheck // it was decoded above
+				all[from+i].fill(known.of[string(raw[:n])])
+			}
+		}
+		return ctx.Err()
+	})
+	var fresh []*Summary
+	for i, sum := range all {
+		if read[i] {
+			fresh = append(fresh, sum)
+		}
+	}
+	if err == nil {
+		err = s.readSummaries(ctx, fresh)
+	}
+	if err == nil {
+		err = s.checkRecords(ctx, fresh, askRecords)
+	}
+	if err != nil {
+		return err
+	}
+	for _, sum := range fresh {
+		if sum.Err == nil {
+			known.remember(sum)
+		}
+	}
+	known.save(s.Repo.Format, len(all))
+	return nil
 }
 
 // maxCommit is the largest commit or tree of a checkpoint that is read.
 const maxCommit = 64 << 20
 
-func readSummaries(ctx context.Context, b *git.Batch, all []Summary) error {
+func (s *Store) readSummaries(ctx context.Context, all []*Summary) error {
+	return s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
+}
+
+func readSummaries(ctx context.Context, b *git.Batch, all []*Summary) error {
 	oids := make([]string, len(all))
 	for i := range all {
 		oids[i] = string(all[i].Commit)
@@ -94,14 +190,9 @@ func (s *Summary) read(message string) {
 	s.Summary = told
 }
 
-// readWhole is how many records are read to see whether they can be; of further ones
-// it is asked whether they are there.
-const readWhole = 1000
-
-// CheckRecords looks at the records of checkpoints, the last ones whole, and puts what
-// is wrong into their Err. It is no proof: it compares a record with its id, its checksum
-// and its commit's message.
-func (s *Store) CheckRecords(ctx context.Context, all []*Summary) error {
+// checkRecords finds the records of checkpoints, looks at them in one of two ways, and puts
+// what is wrong into their Err.
+func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(context.Context, *git.Batch, []*Summary) error) error {
 	var sound []*Summary
 	for _, sum := range all {
 		if sum.Err == nil && sum.record == "" {
@@ -110,36 +201,37 @@ func (s *Store) CheckRecords(ctx context.Context, all []*Summary) error {
 			sound = append(sound, sum)
 		}
 	}
-	whole := max(0, len(sound)-readWhole)
 	return s.Repo.Apart(len(sound), func(b *git.Batch, from, to int) error {
-		some, blobs, err := s.recordBlobs(ctx, b, sound[from:to])
-		if err != nil {
-			return err
+		some, err := s.findRecords(ctx, b, sound[from:to])
+		if err == nil {
+			err = look(ctx, b, some)
 		}
-		if to <= whole {
-			return askRecords(ctx, b, some, blobs)
-		}
-		return readRecords(ctx, b, some, blobs)
+		return err
 	})
 }
 
 // askRecords asks whether records are there.
-func askRecords(ctx context.Context, b *git.Batch, all []*Summary, blobs []string) error {
-	oids := make([]name.OID, len(blobs))
-	for i, oid := range blobs {
-		oids[i] = name.OID(oid)
+func askRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
+	oids := make([]name.OID, len(all))
+	for i, sum := range all {
+		oids[i] = sum.blob
 	}
 	missing, err := b.Missing(ctx, oids)
-	for i, sum := range all {
-		if missing[oids[i]] {
-			sum.blame(fmt.Errorf("object %q: %w", oids[i], git.ErrMissing))
+	for _, sum := range all {
+		if missing[sum.blob] {
+			sum.blame(fmt.Errorf("object %q: %w", sum.blob, git.ErrMissing))
 		}
 	}
 	return err
 }
 
-func readRecords(ctx context.Context, b *git.Batch, all []*Summary, blobs []string) error {
-	return b.Prove(ctx, blobs, record.MaxSize, func(i int, o git.Object, err error) error {
+// readRecords reads them.
+func readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
+	oids := make([]string, len(all))
+	for i, sum := range all {
+		oids[i] = string(sum.blob)
+	}
+	return b.Prove(ctx, oids, record.MaxSize, func(i int, o git.Object, err error) error {
 		if err == nil {
 			err = all[i].agrees(o.Data)
 		}
@@ -148,62 +240,47 @@ func readRecords(ctx context.Context, b *git.Batch, all []*Summary, blobs []stri
 	})
 }
 
-// recordBlobs finds the blobs of records through commits and trees. Those where it finds
+// findRecords finds the blobs of records through commits and trees. Those where it finds
 // none are blamed and left out.
-func (s *Store) recordBlobs(ctx context.Context, b *git.Batch, all []*Summary) (left []*Summary, blobs []string, err error) {
-	for _, sum := range all {
-		blobs = append(blobs, string(sum.record))
-	}
-	trees, err := follow(ctx, b, all, blobs, func(o git.Object, err error) (name.OID, error) {
-		c, err := commitOf(o, err)
-		return c.Tree, err
+func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) ([]*Summary, error) {
+	commit := func(sum *Summary) name.OID { return sum.record }
+	all, err := follow(ctx, b, all, commit, func(sum *Summary, o git.Object) error {
+		c, err := commitOf(o, nil)
+		sum.tree = c.Tree
+		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	all, blobs = remaining(all, trees)
-	found, err := follow(ctx, b, all, blobs, func(o git.Object, err error) (name.OID, error) {
-		if err == nil && o.Type != "tree" {
-			err = fmt.Errorf("it is a %s", o.Type)
-		}
-		if err != nil {
-			return "", err
+	return follow(ctx, b, all, func(sum *Summary) name.OID { return sum.tree }, func(sum *Summary, o git.Object) error {
+		if o.Type != "tree" {
+			return fmt.Errorf("it is a %s", o.Type)
 		}
 		entries, err := git.ParseTree(o.Data, s.Repo.HashLen())
 		for _, e := range entries {
 			if e.Name == recordPath && e.Mode == git.ModeFile {
-				return e.OID, err
+				sum.blob = e.OID
+				return err
 			}
 		}
-		return "", errors.Join(err, errors.New("it holds no "+recordPath))
+		return errors.Join(err, errors.New("it holds no "+recordPath))
 	})
-	left, blobs = remaining(all, found)
-	return left, blobs, err
 }
 
-// follow reads an object of each and gives what it leads to, "" where that is blamed.
-func follow(ctx context.Context, b *git.Batch, all []*Summary, oids []string, to func(git.Object, error) (name.OID, error)) ([]name.OID, error) {
-	found := make([]name.OID, len(oids))
+// follow reads an object of each, and gives those that lead on; the others are blamed.
+func follow(ctx context.Context, b *git.Batch, all []*Summary, object func(*Summary) name.OID, take func(*Summary, git.Object) error) ([]*Summary, error) {
+	oids := make([]string, len(all))
+	for i, sum := range all {
+		oids[i] = string(object(sum))
+	}
 	err := b.Prove(ctx, oids, maxCommit, func(i int, o git.Object, err error) error {
-		oid, err := to(o, err)
-		if err != nil {
-			all[i].blame(err)
-			return nil //nolint:nilerr // one damaged checkpoint stops no other
+		if err == nil {
+			err = take(all[i], o)
 		}
-		found[i] = oid
+		all[i].blame(err)
 		return nil
 	})
-	return found, err
-}
-
-// remaining are those that lead on, and where to.
-func remaining(all []*Summary, found []name.OID) (left []*Summary, oids []string) {
-	for i, oid := range found {
-		if oid != "" {
-			left, oids = append(left, all[i]), append(oids, string(oid))
-		}
-	}
-	return left, oids
+	return slices.DeleteFunc(slices.Clone(all), func(sum *Summary) bool { return sum.Err != nil }), err
 }
 
 func (s *Summary) agrees(raw []byte) error {

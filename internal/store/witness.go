@@ -98,7 +98,8 @@ func (s *Store) Forget(session name.Session) error {
 	s.mu.Lock()
 	delete(s.kept, session)
 	s.mu.Unlock()
-	for _, prefix := range []string{cachePrefix, leftPrefix} {
+
+	for _, prefix := range []string{cachePrefix, leftPrefix, glancePrefix} {
 		path, err := s.file(prefix + string(session))
 		if err != nil {
 			return err

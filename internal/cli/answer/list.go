@@ -14,9 +14,10 @@ type Listed []checkpoint.Listing
 
 // JSON writes a line for each checkpoint.
 func (a Listed) JSON(w io.Writer) error {
+	lines := render.NewLines(w)
 	for _, l := range a {
-		for _, item := range l.Items {
-			if err := render.JSON(w, item); err != nil {
+		for i := range l.Items {
+			if err := lines.Write(&l.Items[i]); err != nil {
 				return err
 			}
 		}

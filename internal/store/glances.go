@@ -1,0 +1,148 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"os"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+// glance is what a list shows of a checkpoint that was read once: its commit never changes.
+// That its objects are still there is asked each time.
+type glance struct {
+	objects  string // the ids of C, M, M's tree and the record, as bytes
+	checksum string // of the record, as bytes
+	created  time.Time
+	files    int
+	message  string
+}
+
+// glances is the file that keeps them, of the older checkpoints of a long session. It is
+// disposable like the cached journal, and nothing in it is believed unless all of it is
+// whole.
+type glances struct {
+	path  string
+	of    map[string]glance // by the bytes of C's id
+	count int               // in the file, those included that nobody asks for any more
+	size  int64             // of the file when it was read
+	fresh []byte            // what it lacks
+}
+
+const (
+	glancePrefix = "list-"
+	glanceHeader = "checkpoint list cache 1 "
+	checksumSize = 32
+	maxGlances   = 256 << 20
+)
+
+// glances reads the file of a session; an empty one when it is not there or not whole.
+func (s *Store) glances(session name.Session) *glances {
+	g := &glances{of: map[string]glance{}}
+	path, err := s.file(glancePrefix + string(session))
+	if err != nil {
+		return g
+	}
+	g.path = path
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxGlances {
+		return g
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || g.decode(data, s.Repo.Format, s.Repo.HashLen()) != nil {
+		*g = glances{path: path, of: map[string]glance{}}
+		return g
+	}
+	g.size = int64(len(data))
+	return g
+}
+
+var errGlances = errors.New("the cache of lists is damaged")
+
+// decode reads a header and a record after the other: its length, its payload, a checksum
+// that is seeded with its number.
+func (g *glances) decode(data []byte, format string, hashLen int) error {
+	header := glanceHeader + format + "\n"
+	text := string(data)
+	if !strings.HasPrefix(text, header) {
+		return errGlances
+	}
+	g.of = make(map[string]glance, len(data)/150)
+	for at := len(header); at < len(data); g.count++ {
+		size, n := binary.Uvarint(data[at:])
+		from := at + max(n, 0)
+		if n <= 0 || uint64(len(data)-from) < size+4 || size < uint64(4*hashLen+checksumSize+2) {
+			return errGlances
+		}
+		to := from + int(size)
+		if binary.LittleEndian.Uint32(data[to:]) != glanceSum(g.count, data[from:to]) {
+			return errGlances
+		}
+		entry := glance{objects: text[from : from+4*hashLen], checksum: text[from+4*hashLen : from+4*hashLen+checksumSize]}
+		rest := from + 4*hashLen + checksumSize
+		created, n := binary.Varint(data[rest:to])
+		files, m := binary.Uvarint(data[rest+max(n, 0) : to])
+		if n <= 0 || m <= 0 {
+			return errGlances
+		}
+		entry.created, entry.files, entry.message = time.UnixMilli(created).UTC(), int(files), text[rest+n+m:to]
+		g.of[entry.objects[:hashLen]] = entry
+		at = to + 4
+	}
+	return nil
+}
+
+func glanceSum(number int, payload []byte) uint32 {
+	return crc32.Update(uint32(number), crc32.MakeTable(crc32.Castagnoli), payload)
+}
+
+// remember adds a checkpoint that was read and is whole.
+func (g *glances) remember(s *Summary) {
+	var payload []byte
+	for _, oid := range []name.OID{s.Commit, s.record, s.tree, s.blob} {
+		raw, err := hex.DecodeString(string(oid))
+		if err != nil || len(raw) == 0 {
+			return
+		}
+		payload = append(payload, raw...)
+	}
+	sum, err := hex.DecodeString(strings.TrimPrefix(s.Checksum, checksumPrefix))
+	if err != nil || len(sum) != checksumSize {
+		return
+	}
+	payload = append(payload, sum...)
+	payload = binary.AppendVarint(payload, s.CreatedAt.UnixMilli())
+	payload = append(binary.AppendUvarint(payload, uint64(s.Files)), s.Message...)
+	g.fresh = binary.AppendUvarint(g.fresh, uint64(len(payload)))
+	g.fresh = append(g.fresh, payload...)
+	g.fresh = binary.LittleEndian.AppendUint32(g.fresh, glanceSum(g.count, payload))
+	g.count++
+}
+
+// save writes what the file lacks. A file of which most is asked for no more begins anew.
+func (g *glances) save(format string, used int) {
+	switch {
+	case g.path == "" || len(g.fresh) == 0 && g.count <= 2*used+1000:
+	case g.count > 2*used+1000:
+		os.Remove(g.path) //nolint:errcheck // it is disposable
+	case g.size == 0:
+		writeFile(g.path, append([]byte(glanceHeader+format+"\n"), g.fresh...)) //nolint:errcheck // as above
+	default:
+		appendFile(g.path, g.size, g.fresh) //nolint:errcheck // the next one writes it
+	}
+}
+
+const checksumPrefix = "sha256:"
+
+// fill gives a summary what a list shows of it; all else stays empty.
+func (s *Summary) fill(g glance) {
+	s.Summary = record.Summary{
+		ID: s.ID, Session: s.Session, CreatedAt: g.created, Files: g.files, Message: g.message,
+		Checksum: checksumPrefix + hex.EncodeToString([]byte(g.checksum)),
+	}
+}

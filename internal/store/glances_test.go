@@ -1,0 +1,100 @@
+package store
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"git-checkpoint/internal/name"
+)
+
+// told is what a list says of checkpoints.
+func (f *fixture) told(ids []name.ID) string {
+	f.t.Helper()
+	byID, err := f.Listed(f.t.Context(), "demo", ids)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	out := ""
+	for _, id := range ids {
+		sum := byID[id]
+		if sum == nil {
+			out += string(id) + " is not there\n"
+			continue
+		}
+		out += string(id) + " " + string(sum.Commit) + " " + sum.CreatedAt.String() + " " + sum.Message + " " + sum.Checksum
+		if sum.Err != nil {
+			out += " damaged"
+		}
+		out += "\n"
+	}
+	return out
+}
+
+// What is remembered of older checkpoints is what their commits say; what is missing is
+// noticed all the same, and a file that is damaged anywhere is not believed.
+func TestGlances(t *testing.T) {
+	f := newFixture(t)
+	f.whole = 2
+	var ids []name.ID
+	for range 6 {
+		ids = append(ids, f.create("demo", milestone{}))
+	}
+	path := filepath.Join(f.Repo.GitDir, "checkpoint", "list-demo")
+	want := f.told(ids)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.told(ids); got != want {
+		t.Errorf("remembered:\n%s\nread:\n%s", got, want)
+	}
+	garbled := f.git("rev-parse", "refs/checkpoints/demo/"+string(ids[0]))
+	before := f.garble(name.OID(garbled))
+	if got := f.told(ids); got != want {
+		t.Error("what is remembered was read again")
+	}
+	for i := range data {
+		damaged := bytes.Clone(data)
+		damaged[i] ^= 0x10
+		f.write(path, string(damaged))
+		if got := f.told(ids); got == want || !bytes.Contains([]byte(got), []byte(ids[0]+" "+name.ID(garbled)+" 0001-01-01 00:00:00 +0000 UTC   damaged\n")) {
+			t.Fatalf("byte %d of the file was believed:\n%s", i, got)
+		}
+	}
+	f.restore(name.OID(garbled), before)
+	f.write(path, string(data[:len(data)-1]))
+	if got := f.told(ids); got != want {
+		t.Errorf("after a file that is cut off:\n%s", got)
+	}
+	f.drop(name.OID(f.git("rev-parse", garbled+"^2:checkpoint.json")))
+	if got := f.told(ids); got == want {
+		t.Error("a record that is missing was not noticed")
+	}
+	later := f.create("demo", milestone{})
+	if got := f.told(append(ids[1:], later)); got != f.told(append(ids[1:], later)) {
+		t.Error("a file that grew says something else")
+	}
+}
+
+// garble writes over the file of a loose object, and gives what was there.
+func (f *fixture) garble(oid name.OID) []byte {
+	f.t.Helper()
+	path := f.path("objects", string(oid[:2]), string(oid[2:]))
+	before, err := os.ReadFile(path)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.restore(oid, bytes.Repeat([]byte{1}, len(before)))
+	return before
+}
+
+func (f *fixture) restore(oid name.OID, content []byte) {
+	f.t.Helper()
+	path := f.path("objects", string(oid[:2]), string(oid[2:]))
+	if err := os.Remove(path); err != nil {
+		f.t.Fatal(err)
+	}
+	f.write(path, string(content))
+}
