@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +77,40 @@ func TestGarbledAndPacked(t *testing.T) {
 	f.rewrite(other, string(whole))
 	if o, err := f.open().Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
 		t.Errorf("%q %v", o.Data, err)
+	}
+}
+
+// Where a pack has other content under an id git gives that one, and a proof says so, even
+// if a loose object is whole; who only reads gets the one that is whole.
+func TestSwappedInPack(t *testing.T) {
+	f := newFixture(t)
+	one, two := f.blob("first of them"), f.blob("the other one")
+	f.gitIn(string(one)+"\n"+string(two)+"\n", "pack-objects", "-q", f.dir+"/.git/objects/pack/pack")
+	paths, err := filepath.Glob(f.dir + "/.git/objects/pack/*.idx")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	index, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	offsets := index[len(index)-40-8 : len(index)-40]
+	copy(offsets, append(slices.Clone(offsets[4:]), offsets[:4]...))
+	if err := errors.Join(os.Remove(paths[0]), os.WriteFile(paths[0], index, 0o444)); err != nil {
+		t.Fatal(err)
+	}
+	r := f.open()
+	if o, err := r.Batch().Object(ctx(t), string(one)); err != nil || string(o.Data) != "first of them" {
+		t.Errorf("%q %v", o.Data, err)
+	}
+	err = r.Batch().Prove(ctx(t), []string{string(one), string(two)}, 100, func(i int, o Object, err error) error {
+		if !errors.Is(err, ErrGarbled) {
+			t.Errorf("%d: %q %v", i, o.Data, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -102,13 +102,22 @@ func (r *reader) locate(oids []name.OID) []located {
 }
 
 // read gives an object of at most limit bytes whose content has the id that it stands
-// under. It falls back on a loose one, as git does where a pack is damaged.
+// under. What cannot be read in a pack may be whole as a loose one.
 func (r *reader) read(l located, limit int64) (Object, error) {
+	o, err := r.readAsGit(l, limit)
+	if l.packed && err != nil && !errors.Is(err, odb.ErrLarge) {
+		return r.readLoose(l.oid, limit)
+	}
+	return o, err
+}
+
+// readAsGit reads where git reads: a loose object counts where a pack cannot be read, and
+// not where it holds other content under the id, which git takes at its word.
+func (r *reader) readAsGit(l located, limit int64) (Object, error) {
 	if l.packed {
-		got, err := r.Read(l.place, limit)
-		o, err := r.proven(l.oid, got, err)
+		o, err := r.Read(l.place, limit)
 		if err == nil || errors.Is(err, odb.ErrLarge) {
-			return o, err
+			return r.proven(l.oid, o, err)
 		}
 	}
 	return r.readLoose(l.oid, limit)

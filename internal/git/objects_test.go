@@ -274,7 +274,7 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	for oid := range all {
 		specs = append(specs, string(oid))
 	}
-	readable := f.readable(specs)
+	readable := f.readable(specs, all)
 	r := f.open()
 	defer r.Close() //nolint:errcheck // only a test
 	var lock sync.Mutex
@@ -301,8 +301,9 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	return damaged
 }
 
-// readable are the objects that git reads; it ends at one that it cannot.
-func (f *fixture) readable(specs []string) map[name.OID]bool {
+// readable are the objects that git reads as they were; it ends at one that it cannot read,
+// and takes what it can read at its word.
+func (f *fixture) readable(specs []string, all map[name.OID]Object) map[name.OID]bool {
 	found := map[name.OID]bool{}
 	for rest := specs; len(rest) > 0; {
 		out, _ := f.try(strings.Join(rest, "\n")+"\n", "cat-file", "--batch") //nolint:errcheck // what is missing in the answer tells
@@ -316,7 +317,9 @@ func (f *fixture) readable(specs []string) map[name.OID]bool {
 			} else if !ok || err != nil || size+1 > len(body) {
 				break
 			} else {
-				found[name.OID(rest[n])], out, n = true, body[size+1:], n+1
+				want := all[name.OID(rest[n])]
+				found[want.OID] = want.Type == typ && string(want.Data) == body[:size]
+				out, n = body[size+1:], n+1
 			}
 		}
 		rest = rest[min(n+1, len(rest)):]

@@ -87,7 +87,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		if here && len(oid) == 2*r.sum.Size() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
-			o, err = r.read(l, maxHere)
+			o, err = r.readAsGit(l, maxHere)
 		}
 		if err != nil {
 			err = b.proveRest(ctx, []string{string(oid)}, []int{0}, keep, take)
@@ -124,7 +124,7 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		o, err := r.read(l, maxHere)
+		o, err := r.readAsGit(l, maxHere)
 		if err != nil {
 			rest = append(rest, l.index)
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -57,8 +58,11 @@ func ReadNotes(ctx context.Context, s *store.Store) (*Notes, error) {
 			oids = append(oids, string(d.oid))
 		}
 		var next []directory
-		err := s.Repo.Batch().Prove(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
+		var lock sync.Mutex
+		err := s.Repo.ProveApart(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
 			entries, err := treeOf(o, err, s.Repo.HashLen())
+			lock.Lock()
+			defer lock.Unlock()
 			if err != nil {
 				n.unreadable(level[i].oid, level[i].prefix, err)
 				return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -32,10 +33,18 @@ func parse(data []byte, limits Limits) (*Record, error) {
 	if err := checkFormat(data, text); err != nil {
 		return nil, err
 	}
-	r := &Record{}
-	if err := r.object().parse(text); err != nil {
+	b, ok := bindings.Get().(*binding)
+	if !ok {
+		b = new(binding)
+		b.members = b.record.object()
+	}
+	b.record = Record{}
+	if err := b.members.parse(text); err != nil {
 		return nil, located(data, err)
 	}
+	r := new(Record)
+	*r, b.record = b.record, Record{}
+	bindings.Put(b)
 	for _, needed := range []struct {
 		name    string
 		missing bool
@@ -46,6 +55,15 @@ func parse(data []byte, limits Limits) (*Record, error) {
 	}
 	return r, nil
 }
+
+// binding is a record with its members bound to their codecs: to bind them takes longer
+// than to read most records, of which there may be thousands.
+type binding struct {
+	record  Record
+	members object
+}
+
+var bindings sync.Pool
 
 // checkFormat comes before any other member is looked at: a later format may mean
 // something else by each of them.
