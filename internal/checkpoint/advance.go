@@ -264,7 +264,7 @@ func (c *creation) numberSafety(v store.View, prev base) {
 // lastMilestone is the step of the newest milestone in the line of the current
 // checkpoint; nil when there is none.
 func lastMilestone(st *journal.State) *int {
-	for e := range st.Back() {
+	for e := range st.Line() {
 		if e.Milestone || e.Step > 0 {
 			n := e.Step
 			return &n

@@ -122,7 +122,7 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 		}
 	}
 	passed := 0
-	for e := range st.Back() {
+	for e := range st.Line() {
 		if passed == back {
 			return one(e), nil
 		}

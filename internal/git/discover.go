@@ -76,7 +76,7 @@ func realDir(dir string) (string, error) {
 // topOf goes up to the first directory with a .git, on one file system, as git does.
 func topOf(dir string) (string, error) {
 	for first := dir; ; dir = filepath.Dir(dir) {
-		if !sameDevice(first, dir) || exists(filepath.Join(dir, "HEAD")) { // perhaps a bare repository
+		if dir != first && !sameDevice(first, dir) || exists(filepath.Join(dir, "HEAD")) { // perhaps a bare repository
 			return "", errAsk
 		}
 		at := filepath.Join(dir, ".git")

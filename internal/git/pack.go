@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's own hash
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -170,10 +168,7 @@ func (w *packWriter) flushLocked(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compress objects: %w", err)
 	}
-	sum := sha1.New() //nolint:gosec // git's own hash
-	if w.repo.Format == "sha256" {
-		sum = sha256.New()
-	}
+	sum := newHash(w.repo.Format)
 	sum.Write(stream.Bytes())
 	stream.Write(sum.Sum(nil))
 	if _, err := w.repo.Run(ctx, Cmd{Args: []string{"index-pack", "--stdin"}, Stdin: stream}); err != nil {

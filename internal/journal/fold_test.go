@@ -41,7 +41,7 @@ func portray(s *State) portrait {
 	for x, pins := range s.Pins {
 		p.Pins[x] = oids(pins)
 	}
-	for _, c := range s.Line() {
+	for c := range s.Line() {
 		p.Line = append(p.Line, c.Checkpoint)
 	}
 	return p

@@ -252,7 +252,7 @@ func TestForgedCircles(t *testing.T) {
 	if _, _, err := a.log.RollbackPlan(id(2)); err != nil {
 		t.Error(err)
 	}
-	if line := a.state().Line(); len(line) != 2 {
+	if line := slices.Collect(a.state().Line()); len(line) != 2 {
 		t.Error("line has", len(line))
 	}
 }

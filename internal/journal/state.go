@@ -2,7 +2,6 @@ package journal
 
 import (
 	"iter"
-	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -76,10 +75,7 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 
 // Line is the current checkpoint and those before it: each one's previous, less what
 // is not live. It ends where a previous is not known here.
-func (s *State) Line() []*Entry { return slices.Collect(s.Back()) }
-
-// Back goes through Line, without making all of it.
-func (s *State) Back() iter.Seq[*Entry] {
+func (s *State) Line() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		seen := map[name.ID]bool{} // a forged journal may go in a circle
 		for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Previous) {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestSessionFacts(t *testing.T) {
 
 func TestLookups(t *testing.T) {
 	a := newClone(t, "a")
-	if s := a.state(); s.CurrentEntry() != nil || s.LastStep() != 0 || s.Line() != nil || s.Milestone(1, "") != nil || s.Entry("") != nil {
+	if s := a.state(); s.CurrentEntry() != nil || s.LastStep() != 0 || slices.Collect(s.Line()) != nil || s.Milestone(1, "") != nil || s.Entry("") != nil {
 		t.Error("an empty state has something")
 	}
 	add := func(n, step int, iteration string, milestone bool) {
@@ -75,17 +76,17 @@ func TestLookups(t *testing.T) {
 	if s.LastStep() != 6 {
 		t.Error("last step is", s.LastStep())
 	}
-	if d := cmp.Diff([]name.ID{id(4), id(3), id(2), id(1)}, ids(s.Line())); d != "" {
+	if d := cmp.Diff([]name.ID{id(4), id(3), id(2), id(1)}, ids(slices.Collect(s.Line()))); d != "" {
 		t.Error(d)
 	}
 	a.prune(3)
-	if d := cmp.Diff([]name.ID{id(4), id(2), id(1)}, ids(a.state().Line())); d != "" {
+	if d := cmp.Diff([]name.ID{id(4), id(2), id(1)}, ids(slices.Collect(a.state().Line()))); d != "" {
 		t.Error("the pruned stay in the line:", d)
 	}
 	a.rollback(1)
 	add(5, 2, "", true)
 	s = a.state()
-	if d := cmp.Diff([]name.ID{id(5), id(1)}, ids(s.Line())); d != "" || s.LastStep() != 2 || s.Milestone(6, "") != nil {
+	if d := cmp.Diff([]name.ID{id(5), id(1)}, ids(slices.Collect(s.Line()))); d != "" || s.LastStep() != 2 || s.Milestone(6, "") != nil {
 		t.Error("after a rollback:", d, s.LastStep())
 	}
 }

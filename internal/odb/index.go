@@ -97,7 +97,7 @@ func (x *index) searchHeld(all []byte, lo, hi int64, id []byte) (int64, bool) {
 		}
 		switch {
 		case c == 0:
-			return x.offset(bytesAt(all), mid)
+			return x.offset(bytes.NewReader(all), mid)
 		case c < 0:
 			lo = mid + 1
 		default:
@@ -105,16 +105,6 @@ func (x *index) searchHeld(all []byte, lo, hi int64, id []byte) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// bytesAt is an io.ReaderAt of what is in memory.
-type bytesAt []byte
-
-func (b bytesAt) ReadAt(p []byte, at int64) (int, error) {
-	if at < 0 || at > int64(len(b)) || copy(p, b[at:]) < len(p) {
-		return 0, io.ErrUnexpectedEOF
-	}
-	return len(p), nil
 }
 
 // held is the whole index when it is small and has been asked often.

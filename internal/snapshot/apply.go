@@ -18,7 +18,7 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
 	if err := os.Link(r.shot.repo.IndexPath, r.intent.OldIndex); err == nil {
 		r.intent.HasIndex = true
-	} else if err := copyFile(r.shot.repo.IndexPath, r.intent.OldIndex); err == nil {
+	} else if err := copyFile(r.shot.repo.IndexPath, r.intent.OldIndex, os.O_EXCL); err == nil {
 		r.intent.HasIndex = true
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)

@@ -96,13 +96,14 @@ func (s *Shot) privateCopy(from string) (string, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return to, nil
 	}
-	if err := copyFile(from, to); err != nil {
+	if err := copyFile(from, to, os.O_EXCL); err != nil {
 		return "", fmt.Errorf("make a private index: %w", err)
 	}
 	return to, nil
 }
 
-func copyFile(from, to string) error {
+// copyFile copies a file with its time into one that is opened with further flags.
+func copyFile(from, to string, flags int) error {
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // read only
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|flags, 0o666)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (s *Shot) calm(p *privateIndex) error {
 		return nil
 	}
 	calm := p.path + "-calm"
-	if err := copyFile(p.path, calm); err != nil {
+	if err := copyFile(p.path, calm, os.O_EXCL); err != nil {
 		return fmt.Errorf("make a private index: %w", err)
 	}
 	later := time.Unix(int64(latest)+2, 0)

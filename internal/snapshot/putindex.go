@@ -31,7 +31,7 @@ func (r *Restore) putIndex(ctx context.Context) error {
 		err = os.WriteFile(r.intent.Lock, data, 0o666)
 	} else if err = s.fillIndex(ctx, p, r); err == nil {
 		// The time says which entries are too young to be trusted; keep it.
-		err = rewrite(p.path, r.intent.Lock)
+		err = copyFile(p.path, r.intent.Lock, os.O_TRUNC)
 	}
 	r.trace("index built")
 	if err != nil {
@@ -43,22 +43,6 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	r.unlock()
 	r.trace("index")
 	return nil
-}
-
-// rewrite copies a file with its time into one that is there.
-func rewrite(from, to string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(to, data, 0o666); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // fillIndex makes the private index p the one that is wanted.
@@ -233,7 +217,7 @@ func (r *Restore) indexBack() error {
 	back := r.intent.OldIndex + "-back" // the old one stays, in case that this is done again
 	os.Remove(back)                     //nolint:errcheck // of a try that was killed
 	if os.Link(r.intent.OldIndex, back) != nil {
-		if err := copyFile(r.intent.OldIndex, back); err != nil {
+		if err := copyFile(r.intent.OldIndex, back, os.O_EXCL); err != nil {
 			return err
 		}
 	}
