@@ -3,11 +3,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
 
 	"git-checkpoint/internal/cli"
 	"git-checkpoint/internal/term"
@@ -17,11 +13,6 @@ import (
 var version = "(unreleased)"
 
 func main() {
-	// A run is short: collecting garbage in a small heap costs more than it frees.
-	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(48 << 20)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once
 	terminal := term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ())
-	os.Exit(cli.Main(ctx, terminal, os.Args[1:], version))
+	os.Exit(cli.Start(terminal, os.Args[1:], version))
 }

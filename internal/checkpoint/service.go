@@ -84,6 +84,15 @@ func (s *Service) Close() error {
 	return s.repo.Close()
 }
 
+// IndexSize is how many bytes the index of this worktree has; 0 without one.
+func (s *Service) IndexSize() int64 {
+	info, err := os.Stat(s.repo.IndexPath)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // shots opens the worktree for captures on first use.
 func (s *Service) shots() (*snapshot.Shot, error) {
 	if s.shot != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type App struct {
 	Version  string
 
 	args     []string
+	heed     func() <-chan struct{} // has signals cancel the run; nil: somebody else sees to it
 	model    *kong.Application
 	view     render.View // of stdout
 	errStyle render.Style
@@ -84,17 +86,32 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	if a.Terminal.Interactive() {
 		options.Asking = checkpoint.AskOnTerminal
 	}
+	heeded := a.heeding()
 	s, err := checkpoint.Open(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	<-heeded
+	if limit := memoryFor(s.IndexSize()); limit > everydayMemory {
+		debug.SetMemoryLimit(limit)
+	}
 	a.lookConfigured(s)
 	err = do(s)
 	for _, w := range interop.MirrorAll(context.WithoutCancel(ctx), s) {
 		a.warn(w)
 	}
 	return err
+}
+
+// heeding begins to heed signals, where that is this program's to do.
+func (a *App) heeding() <-chan struct{} {
+	if a.heed != nil {
+		return a.heed()
+	}
+	at := make(chan struct{})
+	close(at)
+	return at
 }
 
 // lookConfigured takes colours as git is configured to, unless the line says how.

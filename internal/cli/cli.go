@@ -16,10 +16,14 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// Main runs the program with args and returns its exit code.
+// Main runs the program with args in a terminal and returns its exit code.
 func Main(ctx context.Context, terminal *term.Terminal, args []string, version string) int {
 	app := &App{Terminal: terminal, Version: version, args: args}
-	err := app.run(ctx)
+	return app.main(ctx)
+}
+
+func (a *App) main(ctx context.Context) int {
+	err := a.run(ctx)
 	if err == nil {
 		return 0
 	}
@@ -31,7 +35,7 @@ func Main(ctx context.Context, terminal *term.Terminal, args []string, version s
 	if ctx.Err() != nil {
 		kind = checkpoint.KindInterrupt
 	}
-	app.report(kind, err)
+	a.report(kind, err)
 	return codeOf(kind)
 }
 

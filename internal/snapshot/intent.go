@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,11 +48,15 @@ func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 // save gives the intent its name before the first file moves. It is as durable as git
 // is told to make objects.
 func (r *Restore) save() error {
+	data, err := encodeIntent(&r.intent)
+	if err != nil {
+		return fmt.Errorf("write the intent: %w", err)
+	}
 	f, err := os.CreateTemp(r.shot.dir, "tmp-intent-")
 	if err != nil {
 		return fmt.Errorf("write the intent: %w", err)
 	}
-	err = gob.NewEncoder(f).Encode(&r.intent) // JSON would spoil paths that are not UTF-8
+	_, err = f.Write(data)
 	if err == nil && r.shot.repo.Syncs() {
 		err = f.Sync()
 	} else if err == nil {
@@ -89,18 +92,13 @@ func (s *Shot) Unfinished() (*Restore, error) {
 
 // ReadIntent reads the intent of a restore that was cut off; nil without one.
 func ReadIntent(dir string) (*Intent, error) {
-	f, err := os.Open(intentPath(dir))
+	data, err := os.ReadFile(intentPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, &IntentError{intentPath(dir), err}
-	}
-	defer f.Close() //nolint:errcheck // read only
-	in := &Intent{}
-	err = gob.NewDecoder(f).Decode(in)
-	if err == nil && !json.Valid(in.Meta) {
-		err = errors.New("it does not say of which rollback it is")
+	var in *Intent
+	if err == nil {
+		in, err = decodeIntent(data)
 	}
 	if err != nil {
 		return nil, &IntentError{intentPath(dir), err}

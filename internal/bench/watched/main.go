@@ -5,29 +5,20 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
 
 	"git-checkpoint/internal/cli"
 	"git-checkpoint/internal/term"
 )
 
 func main() {
-	// As in cmd/git-checkpoint, or something else would be measured.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(48 << 20)
 	done, err := profile(os.Getenv("BENCH_PROFILES"))
 	if err != nil {
 		os.Stderr.WriteString("error: " + err.Error() + "\n") //nolint:errcheck // nobody is left to tell
 		os.Exit(1)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	terminal := term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ())
-	code := cli.Main(ctx, terminal, os.Args[1:], "(watched)")
-	stop()
+	code := cli.Start(terminal, os.Args[1:], "(watched)")
 	done()
 	writePeak(os.Getenv("BENCH_PEAK"))
 	os.Exit(code)

@@ -1,0 +1,92 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"io/fs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// Any intent comes back as it was, and cut off anywhere it is no intent.
+func TestIntentComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawIntent(t)
+		data, err := encodeIntent(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decodeIntent(data)
+		if err != nil {
+			t.Fatalf("%v in %s", err, data)
+		}
+		if d := cmp.Diff(in, back); d != "" {
+			t.Fatal(d)
+		}
+		if _, err := decodeIntent(data[:rapid.IntRange(0, len(data)-1).Draw(t, "cut")]); err == nil {
+			t.Fatalf("a part of %s is an intent", data)
+		}
+	})
+}
+
+// What another version wrote is told from what is damaged, and is no intent either.
+func TestIntentOfAnotherVersion(t *testing.T) {
+	for _, data := range []string{"", "\x1b\xff\x81", `{}`, `{"format":2,"meta":{}}`, `{"format":1}`, `{"format":1,"meta":null}`, `[]`} {
+		if in, err := decodeIntent([]byte(data)); err == nil {
+			t.Errorf("%q is the intent %v", data, in)
+		}
+	}
+}
+
+// FuzzIntent reads anything.
+func FuzzIntent(f *testing.F) {
+	f.Add([]byte(`{"format":1,"meta":{},"ops":[{"path":{"path":"a%FF","encoding":"percent"},"old":{"mode":33188}}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in, err := decodeIntent(data)
+		if err != nil {
+			return
+		}
+		if _, err := encodeIntent(in); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func drawIntent(t *rapid.T) *Intent {
+	text := rapid.Custom(func(t *rapid.T) string {
+		return string(rapid.SliceOfN(rapid.Byte(), 1, 12).Draw(t, "bytes"))
+	})
+	texts := func(label string) []string {
+		if s := rapid.SliceOfN(text, 0, 3).Draw(t, label); len(s) > 0 {
+			return s
+		}
+		return nil
+	}
+	oid := rapid.Map(rapid.StringMatching(`([0-9a-f]{40})?`), func(s string) name.OID { return name.OID(s) })
+	entry := rapid.Custom(func(t *rapid.T) git.Entry {
+		return git.Entry{Mode: git.Mode(rapid.Uint32().Draw(t, "mode")), Name: text.Draw(t, "name"), OID: oid.Draw(t, "oid")}
+	})
+	mode := rapid.Map(rapid.Uint32(), func(m uint32) fs.FileMode { return fs.FileMode(m) })
+	in := &Intent{
+		Meta: json.RawMessage(`{"session":"main"}`), Stage: text.Draw(t, "stage"), Lock: text.Draw(t, "lock"), LockInode: rapid.Uint64().Draw(t, "inode"),
+		IndexTree: oid.Draw(t, "tree"), Directories: rapid.MapOf(text, mode).Draw(t, "directories"), NewModes: rapid.MapOf(text, mode).Draw(t, "new"),
+		Parents: rapid.MapOf(text, rapid.Just(true)).Draw(t, "parents"), HasIndex: rapid.Bool().Draw(t, "index"), OldIndex: text.Draw(t, "old"),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "ops") {
+		in.Ops = append(in.Ops, Op{
+			Path: text.Draw(t, "path"), Old: entry.Draw(t, "from"), New: entry.Draw(t, "to"), OldRaw: oid.Draw(t, "raw"), NewRaw: oid.Draw(t, "new raw"),
+			Perm: mode.Draw(t, "perm"), Same: rapid.Bool().Draw(t, "same"),
+		})
+	}
+	if rapid.Bool().Draw(t, "staged") {
+		in.Index = &IndexState{Tree: oid.Draw(t, "staged tree"), IntentToAdd: texts("intent"), AssumeUnchanged: texts("assume"), SkipWorktree: texts("skip"), SparsePresent: texts("present")}
+		for range rapid.IntRange(0, 2).Draw(t, "unmerged") {
+			in.Index.Unmerged = append(in.Index.Unmerged, Stage{rapid.IntRange(1, 3).Draw(t, "stage"), text.Draw(t, "path"), entry.Draw(t, "entry")})
+		}
+	}
+	return in
+}
