@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -13,6 +14,7 @@ type refProcess struct {
 	tried  chan struct{} // closed when it has started, or could not
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser // nil: it could not
+	stdout io.Reader
 	stderr bytes.Buffer
 }
 
@@ -20,13 +22,18 @@ type refProcess struct {
 func (p *refProcess) begin() {
 	defer close(p.tried)
 	stdin, err := p.cmd.StdinPipe()
+	if err == nil {
+		p.stdout, err = p.cmd.StdoutPipe()
+	}
 	if err == nil && p.cmd.Start() == nil {
 		p.stdin = stdin
 	}
 }
 
+// updateRefCmd writes no reflog. It does not look either whether there is a ref with the
+// name of an id, six places for each, of which it would only warn: an id it is all the same.
 func updateRefCmd() Cmd {
-	return Cmd{Args: []string{"update-ref", "--stdin", "-z"}, Config: []string{"core.logAllRefUpdates=false"}}
+	return Cmd{Args: []string{"update-ref", "--stdin", "-z"}, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"}}
 }
 
 // ReadyRefs starts the process of the next UpdateRefs ahead of time. It reads no ref
@@ -37,7 +44,7 @@ func (r *Repo) ReadyRefs(ctx context.Context) {
 	}
 	p := &refProcess{tried: make(chan struct{})}
 	c := updateRefCmd()
-	c.Stdout, c.Stderr = io.Discard, &p.stderr
+	c.Stderr = &p.stderr
 	p.cmd = r.command(context.WithoutCancel(ctx), c)
 	r.refs = p
 	go p.begin()
@@ -66,10 +73,24 @@ func (r *Repo) updateRef(ctx context.Context, input []byte) error {
 	}
 	_, err := p.stdin.Write(input)
 	p.stdin.Close() //nolint:errcheck // how it ended says all
+	if p.committed() {
+		go p.cmd.Wait() //nolint:errcheck // it has only to end, which takes it a while
+		return nil
+	}
 	if ended := p.cmd.Wait(); ended != nil {
 		err = ended
 	}
 	return classify(ctx, updateRefCmd().Args, p.stderr.String(), err)
+}
+
+// committed reads its answers, and reports whether all refs are written and no lock is left.
+func (p *refProcess) committed() bool {
+	for answers := bufio.NewScanner(p.stdout); answers.Scan(); {
+		if answers.Text() == "commit: ok" {
+			return true
+		}
+	}
+	return false
 }
 
 // endRefs lets a process go that nothing was for.
