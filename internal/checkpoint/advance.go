@@ -215,8 +215,9 @@ func (c *creation) number(v store.View) error {
 	if v.State != nil {
 		req.Last = lastMilestone(v.State)
 		req.Milestones = func(step int) (iterations []string, named string) {
-			for _, e := range v.State.Checkpoints {
-				if e.Live && e.Milestone && e.Step == step {
+			for i, c := range v.State.Standings() {
+				if c.Live && c.Milestone && c.Step == step {
+					e := v.State.At(i).Event()
 					iterations, named = append(iterations, e.Iteration), e.StepName
 				}
 			}
@@ -238,7 +239,7 @@ func (c *creation) number(v store.View) error {
 	}
 	if r.StepName == "" && v.State != nil {
 		if e := v.State.Milestone(r.Step, ""); e != nil {
-			r.StepName = e.StepName
+			r.StepName = e.Event().StepName
 		}
 	}
 	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), lastHanging(v.State, r.Step)+1)
@@ -249,11 +250,11 @@ func (c *creation) number(v store.View) error {
 func (c *creation) numberSafety(v store.View, prev base) {
 	r, n := c.record, 1
 	if prev.entry != nil {
-		r.Step, r.StepName = prev.entry.Step, prev.entry.StepName
+		r.Step, r.StepName = prev.entry.Step, prev.entry.Event().StepName
 	}
 	if v.State != nil {
-		for _, e := range v.State.Checkpoints {
-			if e.Safety {
+		for _, c := range v.State.Standings() {
+			if c.Safety {
 				n++
 			}
 		}
@@ -304,9 +305,9 @@ func (c *creation) change(v store.View) workflow.Change {
 		return change
 	}
 	change.Started = v.State.CreatedAt
-	for _, e := range v.State.Checkpoints {
-		if e.Live && e.Milestone {
-			change.Live = append(change.Live, e.Step)
+	for _, c := range v.State.Standings() {
+		if c.Live && c.Milestone {
+			change.Live = append(change.Live, c.Step)
 		}
 	}
 	for n := range v.State.Skipped {

@@ -89,9 +89,9 @@ func (s *Service) ReadArchive(ctx context.Context, session name.Session) (*Archi
 	if d, err := s.definitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {
 		a.Workflow = d.Origin()
 	}
-	for _, e := range st.Checkpoints {
+	for _, e := range st.Checkpoints() {
 		if e.Dead {
-			if key := trailer(e.Event, trailerKey); key != "" {
+			if key := trailer(e.Event(), trailerKey); key != "" {
 				a.Gone = append(a.Gone, key)
 			}
 			continue
@@ -117,7 +117,7 @@ func (s *Service) ReadArchive(ctx context.Context, session name.Session) (*Archi
 			})
 		}
 	}
-	for _, e := range st.Events {
+	for _, e := range st.Events() {
 		a.Events = append(a.Events, historyLine(e))
 		a.Touched = a.Touched || touches(e)
 	}
@@ -144,7 +144,7 @@ func touches(e *journal.Event) bool {
 // changedAt is when something last happened to the session in its own time.
 func changedAt(st *journal.State) time.Time {
 	var at time.Time
-	for _, e := range st.Events {
+	for _, e := range st.Events() {
 		if e.Kind != journal.KindImport && trailer(e, trailerDerived) == "" && e.Time.After(at) {
 			at = e.Time
 		}
@@ -158,7 +158,7 @@ func (s *Service) archived(ctx context.Context, e *journal.Entry) (Archived, err
 		return Archived{}, err
 	}
 	c := Archived{
-		Record: rec, Raw: raw, Commit: e.Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
+		Record: rec, Raw: raw, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
 	}
 	for n := range rec.Outputs {
 		if c.Outputs[n], err = s.store.Output(ctx, m, n); err != nil {
@@ -196,8 +196,8 @@ func (s *Service) MadeHere(ctx context.Context, session string) (bool, error) {
 	if err != nil {
 		return false, classify(err)
 	}
-	for _, e := range st.Checkpoints {
-		if !e.Dead && !e.Safety && trailer(e.Event, trailerDigest) == "" {
+	for _, e := range st.Checkpoints() {
+		if !e.Dead && !e.Safety && trailer(e.Event(), trailerDigest) == "" {
 			return true, nil
 		}
 	}

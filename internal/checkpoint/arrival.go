@@ -106,12 +106,12 @@ func (a *arrival) agrees(st *journal.State) error {
 	if e == nil {
 		return nil
 	}
-	for _, named := range st.Events {
+	for _, named := range st.Events() {
 		if named.Checkpoint == a.id && named.Commit == a.commit && (named.Record == "" || named.Record == a.record.Checksum) {
 			return nil
 		}
 	}
-	return fmt.Errorf("the journal names commit %s for it", e.Commit.Short())
+	return fmt.Errorf("the journal names commit %s for it", e.Event().Commit.Short())
 }
 
 // adoption names a checkpoint whose ref is there and that no event names.

@@ -57,16 +57,16 @@ func (c *creation) headTree(ctx context.Context) (name.OID, error) {
 // readRecord reads the record of a checkpoint and holds it against what the journal
 // and the checkpoint commit say: nobody may swap one of them unseen.
 func (s *Service) readRecord(ctx context.Context, e *journal.Entry) (*record.Record, []byte, name.OID, error) {
-	rec, raw, m, err := s.store.Record(ctx, e.Commit)
+	rec, raw, m, err := s.store.Record(ctx, e.Event().Commit)
 	if err != nil {
 		return rec, raw, m, err
 	}
-	commit, err := s.repo.ReadCommit(ctx, string(e.Commit))
+	commit, err := s.repo.ReadCommit(ctx, string(e.Event().Commit))
 	switch {
 	case err != nil:
 	case rec.ID != e.Checkpoint:
 		err = fmt.Errorf("its record is that of %s", rec.ID)
-	case e.Record != "" && rec.Checksum != e.Record:
+	case e.Event().Record != "" && rec.Checksum != e.Event().Record:
 		err = errors.New("its record is not the one that the journal names")
 	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.repo.Format, "tree", nil): // no files were captured
 	case rec.Snapshot.Tree != commit.Tree:
@@ -86,7 +86,7 @@ func (s *Service) corrupt(ctx context.Context, st *journal.State, e *journal.Ent
 		"`git checkpoint rebuild "+string(e.Checkpoint)+"` saves what can be proven",
 		"`git checkpoint delete "+string(e.Checkpoint)+"` goes on without it")
 	if def, defErr := s.ofSession(ctx, st); defErr == nil && own(def, "corrupt") {
-		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.StepName, "error": err.Error()}
+		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}
 		if last != nil {
 			said["last_valid"] = last.Label
 		}
@@ -98,14 +98,16 @@ func (s *Service) corrupt(ctx context.Context, st *journal.State, e *journal.Ent
 // lastValid is the newest live checkpoint before one that is damaged whose record can be
 // read; nil where there is none near.
 func (s *Service) lastValid(ctx context.Context, st *journal.State, e *journal.Entry) *journal.Entry {
-	before := st.Checkpoints[:position(st.Checkpoints, e)]
-	for i, looked := len(before)-1, 0; i >= 0 && looked < mostLenders; i-- {
-		if !before[i].Live {
+	looked := 0
+	for i, c := range st.Backward() {
+		if !c.Live || i >= e.Place {
 			continue
 		}
-		looked++
-		if _, _, _, err := s.readRecord(ctx, before[i]); err == nil {
-			return before[i]
+		if _, _, _, err := s.readRecord(ctx, st.At(i)); err == nil {
+			return st.At(i)
+		}
+		if looked++; looked == mostLenders {
+			break
 		}
 	}
 	return nil
@@ -377,9 +379,9 @@ func lastHanging(st *journal.State, step int) int {
 	if st == nil {
 		return 0
 	}
-	for _, c := range st.Checkpoints {
+	for i, c := range st.Standings() {
 		if c.Live && !c.Milestone && c.Step == step {
-			_, suffix, _ := strings.Cut(c.Label, "+")
+			_, suffix, _ := strings.Cut(st.At(i).Label, "+")
 			if k, err := strconv.Atoi(suffix); err == nil && k > highest {
 				highest = k
 			}

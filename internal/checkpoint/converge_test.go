@@ -84,10 +84,10 @@ func (s *schedule) pick() *clone {
 
 // anID is one of the checkpoints that a clone knows.
 func (s *schedule) anID(st *journal.State) name.ID {
-	if st == nil || len(st.Checkpoints) == 0 {
+	if st == nil || len(st.Checkpoints()) == 0 {
 		return ""
 	}
-	return st.Checkpoints[s.random.IntN(len(st.Checkpoints))].Checkpoint
+	return st.Checkpoints()[s.random.IntN(len(st.Checkpoints()))].Checkpoint
 }
 
 // step does one thing somewhere. That it is refused is part of the story.
@@ -200,7 +200,7 @@ func (s *schedule) bury(c *clone, drop func(context.Context, *Service) error) er
 		return err
 	}
 	knows := map[name.OID]bool{}
-	for _, e := range before.Events {
+	for _, e := range before.Events() {
 		knows[e.OID] = true
 	}
 	after := c.state()
@@ -210,7 +210,7 @@ func (s *schedule) bury(c *clone, drop func(context.Context, *Service) error) er
 			others[id] = others[id] || dir != c.dir
 		}
 	}
-	for _, e := range before.Checkpoints {
+	for _, e := range before.Checkpoints() {
 		if !e.Dead && after.Dead(e.Checkpoint) {
 			s.only[e.Checkpoint] = !others[string(e.Checkpoint)]
 			s.prunes = append(s.prunes, struct {
@@ -398,7 +398,7 @@ func (s *schedule) checkSound() {
 // lost reports whether a live checkpoint is nowhere: its maker died before a remote took
 // it, which may have its note.
 func lost(held map[string]string, st *journal.State) bool {
-	return slices.ContainsFunc(st.Checkpoints, func(e *journal.Entry) bool { return !e.Dead && held[string(e.Checkpoint)] == "" })
+	return slices.ContainsFunc(st.Checkpoints(), func(e *journal.Entry) bool { return !e.Dead && held[string(e.Checkpoint)] == "" })
 }
 
 // deadLeft reports whether a remote keeps refs of dead ones.
@@ -416,10 +416,10 @@ func (s *schedule) deadLeft(there map[string]string, st *journal.State) bool {
 func (s *schedule) checkModel(st *journal.State, refs map[string]string) {
 	s.t.Helper()
 	known := map[name.OID]bool{}
-	for _, e := range st.Events {
+	for _, e := range st.Events() {
 		known[e.OID] = true
 	}
-	for _, e := range st.Checkpoints {
+	for _, e := range st.Checkpoints() {
 		id := e.Checkpoint
 		dead := false
 		for _, p := range s.prunes {
@@ -450,7 +450,7 @@ func (s *schedule) checkModel(st *journal.State, refs map[string]string) {
 
 // prunedIn reports whether the prune reached the joined journal: its clone may have died.
 func (s *schedule) prunedIn(st *journal.State, id name.ID, knows map[name.OID]bool) bool {
-	for _, e := range st.Events {
+	for _, e := range st.Events() {
 		for _, t := range e.Tombstones {
 			if t.ID == id && len(e.Parents) > 0 && (knows[e.Parents[0]] || !s.isEvent(st, e.Parents[0])) {
 				return true
@@ -461,7 +461,7 @@ func (s *schedule) prunedIn(st *journal.State, id name.ID, knows map[name.OID]bo
 }
 
 func (s *schedule) isEvent(st *journal.State, oid name.OID) bool {
-	return slices.ContainsFunc(st.Events, func(e *journal.Event) bool { return e.OID == oid })
+	return slices.ContainsFunc(st.Events(), func(e *journal.Event) bool { return e.OID == oid })
 }
 
 // somebodyHad is true for all but what only a clone that died had, or one that dropped it.

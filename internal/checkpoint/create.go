@@ -257,7 +257,7 @@ func (s *Service) knownTree(ctx context.Context, session name.Session) name.OID 
 	if err != nil || st.CurrentEntry() == nil {
 		return ""
 	}
-	commit, err := s.repo.ReadCommit(ctx, string(st.CurrentEntry().Commit))
+	commit, err := s.repo.ReadCommit(ctx, string(st.CurrentEntry().Event().Commit))
 	if err != nil {
 		return ""
 	}

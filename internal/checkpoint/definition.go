@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/journal"
@@ -118,12 +117,15 @@ func (s *Service) ofSession(ctx context.Context, st *journal.State) (*workflow.D
 		return d, err
 	}
 	looked := 0
-	for _, e := range slices.Backward(st.Checkpoints) {
-		if e.Dead || looked == mostLenders {
+	for i, c := range st.Backward() {
+		if c.Dead {
 			continue
 		}
-		looked++
-		if found, readErr := s.repo.Batch().Typed(ctx, string(e.Commit)+":"+ownFile(st.Workflow), "blob"); readErr == nil {
+		if looked++; looked > mostLenders {
+			break
+		}
+		e := st.At(i)
+		if found, readErr := s.repo.Batch().Typed(ctx, string(e.Event().Commit)+":"+ownFile(st.Workflow), "blob"); readErr == nil {
 			return parseOwn(found.Data, st.Workflow)
 		}
 	}

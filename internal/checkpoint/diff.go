@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
@@ -173,32 +172,25 @@ func opOf(c git.Change) string {
 // between lists the live checkpoints after a, up to b or the end, both excluded.
 func between(a, b side) []Labelled {
 	out := []Labelled{}
-	list := a.found.state.Checkpoints
-	from, to := position(list, a.found.entry), len(list)
+	st := a.found.state
+	from, to := a.found.entry.Place, st.Len()
 	if b.found != nil {
 		if b.found.session != a.found.session {
 			return out
 		}
-		to = position(list, b.found.entry)
+		if e := st.Entry(b.found.entry.Checkpoint); e != nil { // it may have come just now
+			to = e.Place
+		}
 	}
 	if from > to {
 		from, to = to, from
 	}
 	for i := from + 1; i < to; i++ {
-		if list[i].Live {
-			out = append(out, Labelled{list[i].Checkpoint, list[i].Label})
+		if c := st.At(i); c.Live {
+			out = append(out, Labelled{c.Checkpoint, c.Label})
 		}
 	}
 	return out
-}
-
-func position(list []*journal.Entry, e *journal.Entry) int {
-	for i, c := range list {
-		if c.Checkpoint == e.Checkpoint {
-			return i
-		}
-	}
-	return len(list)
 }
 
 // commitsBetween lists what either side has and the other has not, newest first. Where a

@@ -70,8 +70,8 @@ func (p *parcel) entries(session name.Session) []*journal.Entry {
 		return nil
 	}
 	held := p.listing.Sessions[session].Held()
-	return slices.DeleteFunc(slices.Clone(st.Checkpoints), func(e *journal.Entry) bool {
-		return e.Dead || held[e.Checkpoint] != e.Commit
+	return slices.DeleteFunc(slices.Clone(st.Checkpoints()), func(e *journal.Entry) bool {
+		return e.Dead || held[e.Checkpoint] != e.Event().Commit
 	})
 }
 
@@ -90,7 +90,7 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, session name
 		return err
 	}
 	var history bytes.Buffer
-	for _, e := range st.Events {
+	for _, e := range st.Events() {
 		if err := writeLine(&history, "event", historyLine(e)); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, session name
 // that holds its target, so that unpacking the tar leads nowhere.
 func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
 	dir := string(session) + "/" + string(e.Checkpoint) + "/"
-	rec, raw, m, err := p.s.store.Record(ctx, e.Commit)
+	rec, raw, m, err := p.s.store.Record(ctx, e.Event().Commit)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session n
 			return err
 		}
 	}
-	c, err := p.s.repo.ReadCommit(ctx, string(e.Commit))
+	c, err := p.s.repo.ReadCommit(ctx, string(e.Event().Commit))
 	if err != nil {
 		return err
 	}
@@ -180,17 +180,17 @@ func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 		if err := writeLine(w, "session", m); err != nil {
 			return err
 		}
-		for _, e := range st.Events {
+		for _, e := range st.Events() {
 			if err := writeLine(w, "event", historyLine(e)); err != nil {
 				return err
 			}
 		}
 		for _, e := range p.entries(session) {
-			rec, raw, _, err := p.s.store.Record(ctx, e.Commit)
+			rec, raw, _, err := p.s.store.Record(ctx, e.Event().Commit)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", e.Label, err)
 			}
-			d := &Detail{Record: rec, Raw: raw, Commit: e.Commit, Ref: name.CheckpointRef(session, e.Checkpoint)}
+			d := &Detail{Record: rec, Raw: raw, Commit: e.Event().Commit, Ref: name.CheckpointRef(session, e.Checkpoint)}
 			if err := writeLine(w, "checkpoint", d); err != nil {
 				return err
 			}

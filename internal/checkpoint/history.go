@@ -23,7 +23,7 @@ func (s *Service) History(ctx context.Context, session string) ([]HistoryLine, e
 		return nil, err
 	}
 	out := []HistoryLine{}
-	for _, e := range st.Events {
+	for _, e := range st.Events() {
 		out = append(out, historyLine(e))
 	}
 	return out, nil
@@ -108,15 +108,18 @@ func (s *Service) unfinishedNow() (*Unfinished, error) {
 
 func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnswer) error {
 	a.Workflow, a.Topic, a.Status = st.Workflow, st.Topic, st.Status
-	for _, c := range st.Checkpoints {
+	last := -1
+	for i, c := range st.Standings() {
 		switch {
 		case c.Live:
 			a.CheckpointCount++
-			at := c.Time
-			a.LastCheckpointAt = &Time{at}
+			last = i
 		case c.Discarded:
 			a.Discarded++
 		}
+	}
+	if last >= 0 {
+		a.LastCheckpointAt = &Time{st.TimeOf(last)}
 	}
 	def, err := s.reading(ctx, st)
 	if err != nil {

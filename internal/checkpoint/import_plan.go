@@ -64,18 +64,18 @@ func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
 		keys[k.ID], l.digests[key] = key, k.Digest
 	}
 	current := -1
-	for _, e := range st.Checkpoints {
+	for _, e := range st.Checkpoints() {
 		if e.Dead || e.Safety {
 			continue
 		}
-		key := trailer(e.Event, trailerKey)
-		if digest := trailer(e.Event, trailerDigest); digest != "" {
+		key := trailer(e.Event(), trailerKey)
+		if digest := trailer(e.Event(), trailerDigest); digest != "" {
 			l.digests[key] = digest
 		} else {
 			key = keys[e.Checkpoint]
 		}
 		l.add(ledgerEntry{
-			id: e.Checkpoint, key: key, label: e.Label, step: e.Step, stepName: e.StepName, iteration: e.Iteration,
+			id: e.Checkpoint, key: key, label: e.Label, step: e.Step, stepName: e.Event().StepName, iteration: e.Event().Iteration,
 			milestone: e.Milestone, live: e.Live,
 		})
 		if e.Checkpoint == st.Current {

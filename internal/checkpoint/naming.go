@@ -103,9 +103,9 @@ func one(e *journal.Entry) []*journal.Entry {
 
 func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if ref == "latest" {
-		for i := len(st.Checkpoints) - 1; i >= 0; i-- {
-			if st.Checkpoints[i].Live {
-				return one(st.Checkpoints[i]), nil
+		for i, c := range st.Backward() {
+			if c.Live {
+				return one(st.At(i)), nil
 			}
 		}
 		return nil, noCheckpoint(st)
@@ -154,10 +154,9 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 		return nil, nil //nolint:nilerr // it may still be a prefix
 	}
 	if m[3] != "" {
-		for i := len(st.Checkpoints) - 1; i >= 0; i-- {
-			c := st.Checkpoints[i]
-			if (c.Live || c.Safety && !c.Dead) && !c.Milestone && c.Step == step && strings.HasSuffix(c.Label, "+"+m[3]) {
-				return one(c), nil
+		for i, c := range st.Backward() {
+			if (c.Live || c.Safety && !c.Dead) && !c.Milestone && c.Step == step && strings.HasSuffix(st.At(i).Label, "+"+m[3]) {
+				return one(st.At(i)), nil
 			}
 		}
 		return nil, nil
@@ -168,12 +167,7 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 // byLabel takes live checkpoints; the label of a discarded one means nothing.
 // Twins made at the same time elsewhere share a label: the newest is meant.
 func byLabel(st *journal.State, ref string) ([]*journal.Entry, error) {
-	for i := len(st.Checkpoints) - 1; i >= 0; i-- {
-		if c := st.Checkpoints[i]; (c.Live || c.Safety && !c.Dead) && c.Label == ref {
-			return one(c), nil
-		}
-	}
-	return nil, nil
+	return one(st.Labelled(ref)), nil
 }
 
 func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
@@ -187,9 +181,9 @@ func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
 // byImportKey takes what a document that was imported is called where it comes from;
 // of a document that was updated in place, the newest.
 func byImportKey(st *journal.State, ref string) ([]*journal.Entry, error) {
-	for i := len(st.Checkpoints) - 1; i >= 0; i-- {
-		if c := st.Checkpoints[i]; !c.Dead && trailer(c.Event, trailerKey) == ref {
-			return one(c), nil
+	for i, c := range st.Backward() {
+		if !c.Dead && trailer(st.At(i).Event(), trailerKey) == ref {
+			return one(st.At(i)), nil
 		}
 	}
 	return nil, nil
@@ -208,12 +202,12 @@ func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if !hexPattern().MatchString(ref) {
 		return nil, nil
 	}
-	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Commit), ref) }), nil
+	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Event().Commit), ref) }), nil
 }
 
 func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entry {
 	var out []*journal.Entry
-	for _, c := range st.Checkpoints {
+	for _, c := range st.Checkpoints() {
 		if !c.Dead && fits(c) {
 			out = append(out, c)
 		}
@@ -277,8 +271,8 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*found, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
-	for _, c := range st.Checkpoints {
-		if c.Commit == commit && !c.Dead {
+	for _, c := range st.Checkpoints() {
+		if c.Event().Commit == commit && !c.Dead {
 			return &found{session, st, c}, nil
 		}
 	}
@@ -299,7 +293,7 @@ func unknownCheckpoint(session name.Session, st *journal.State, ref string) erro
 func nearestCheckpoints(st *journal.State, ref string) []string {
 	number, err := strconv.Atoi(ref)
 	var list []similar
-	for _, c := range st.Checkpoints {
+	for _, c := range st.Checkpoints() {
 		if !c.Live {
 			continue
 		}

@@ -35,7 +35,7 @@ func story(t *rapid.T) *journal.State {
 		switch kind := rapid.IntRange(0, 9).Draw(t, "kind"); {
 		case kind < 5 || len(ids) == 0:
 			st = add(drawCreate(t, st, at, len(nodes)))
-			ids = append(ids, st.Events[len(st.Events)-1].Checkpoint)
+			ids = append(ids, st.Events()[len(st.Events())-1].Checkpoint)
 		case kind < 9:
 			to := rapid.SampledFrom(ids).Draw(t, "to")
 			discard, restore, err := st.RollbackPlan(to)
@@ -84,15 +84,15 @@ func TestNaming(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := story(t)
 		newest := map[string]name.ID{}
-		for _, c := range st.Checkpoints {
+		for _, c := range st.Checkpoints() {
 			if !c.Live {
 				continue
 			}
 			newest[c.Label] = c.Checkpoint
 			if c.Milestone {
 				newest[fmt.Sprint(c.Step)] = c.Checkpoint
-				if c.Iteration != "" {
-					newest[fmt.Sprintf("%d.%s", c.Step, c.Iteration)] = c.Checkpoint
+				if c.Event().Iteration != "" {
+					newest[fmt.Sprintf("%d.%s", c.Step, c.Event().Iteration)] = c.Checkpoint
 				}
 			} else {
 				_, k, _ := strings.Cut(c.Label, "+")
@@ -103,9 +103,9 @@ func TestNaming(t *testing.T) {
 		if st.Current != "" {
 			newest["@"], newest["@~0"] = st.Current, st.Current
 		}
-		for _, c := range st.Checkpoints {
+		for _, c := range st.Checkpoints() {
 			if !c.Dead {
-				newest[string(c.Checkpoint)], newest[string(c.Commit)] = c.Checkpoint, c.Checkpoint
+				newest[string(c.Checkpoint)], newest[string(c.Event().Commit)] = c.Checkpoint, c.Checkpoint
 			}
 		}
 		for ref, want := range newest {
@@ -114,7 +114,7 @@ func TestNaming(t *testing.T) {
 				t.Fatalf("%q means %v (%v), want %s", ref, got, err, want)
 			}
 		}
-		for _, c := range st.Checkpoints {
+		for _, c := range st.Checkpoints() {
 			if got, _ := named(st, string(c.Checkpoint)); c.Dead && len(got) > 0 {
 				t.Fatalf("%s was pruned and is found", c.Checkpoint)
 			}
@@ -152,13 +152,23 @@ func TestNearest(t *testing.T) {
 
 // What is typed may be near a step's number, its name, the label or the id.
 func TestNearestCheckpoints(t *testing.T) {
-	st := &journal.State{}
+	var nodes []journal.Node
 	for i, label := range []string{"cp-01-spec", "cp-02-architecture", "cp-05-implementation", "cp-09"} {
 		step := []int{1, 2, 5, 9}[i]
-		e := &journal.Entry{Event: &journal.Event{}, Live: label != "cp-09"}
-		e.Label, e.Step, e.Checkpoint = label, step, name.ID(fmt.Sprintf("cp-%02d-20261120T09000%d000Z-00ff", step, step))
-		st.Checkpoints = append(st.Checkpoints, e)
+		e := &journal.Event{Kind: journal.KindCreate, Label: label, Step: step, Checkpoint: name.ID(fmt.Sprintf("cp-%02d-20261120T09000%d000Z-00ff", step, step))}
+		if label == "cp-09" {
+			e.Trigger = journal.TriggerSafety
+		}
+		if e.OID = name.OID(strings.Repeat(fmt.Sprint(i), 40)); i > 0 {
+			e.Parents = []name.OID{nodes[i-1].OID}
+		}
+		nodes = append(nodes, journal.Node{OID: e.OID, Parents: e.Parents, Event: e})
 	}
+	log, err := journal.NewLog(nodes, nodes[len(nodes)-1].OID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := log.Fold()
 	for typed, want := range map[string]string{
 		"4": "cp-05-implementation", "99": "cp-05-implementation", "implementatoin": "cp-05-implementation", "cp-02-architektur": "cp-02-architecture",
 		"cp-01-20261120T090001000Z-00fe": "cp-01-20261120T090001000Z-00ff", "zzzzzzzzzzz": "",

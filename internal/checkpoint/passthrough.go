@@ -50,9 +50,9 @@ func (s *Service) Log(ctx context.Context, session string, args []string, to IO)
 		return 1, err
 	}
 	var commits []string
-	for i := len(st.Checkpoints) - 1; i >= 0; i-- {
-		if c := st.Checkpoints[i]; !c.Dead && !c.Safety {
-			commits = append(commits, string(c.Commit))
+	for i, c := range st.Backward() {
+		if !c.Dead && !c.Safety {
+			commits = append(commits, string(st.At(i).Event().Commit))
 		}
 	}
 	if len(commits) == 0 {

@@ -119,7 +119,7 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 		policy.SessionStatus = st.Status
 	}
 	if e := st.CurrentEntry(); e != nil {
-		policy.Status = e.CheckpointStatus
+		policy.Status = e.Event().CheckpointStatus
 	}
 	verdicts, err := p.s.judge(ctx, st, itemsOf(st), policy)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 		}
 		going = append(going, j)
 		gone[e.Checkpoint] = true
-		ids, commits = append(ids, e.Checkpoint), append(commits, e.Commit)
+		ids, commits = append(ids, e.Checkpoint), append(commits, e.Event().Commit)
 	}
 	if len(ids) == 0 {
 		return nil
@@ -193,11 +193,11 @@ func itemsOf(st *journal.State) []workflow.Item {
 		}
 	}
 	var items []workflow.Item
-	for _, e := range st.Checkpoints {
+	for _, e := range st.Checkpoints() {
 		if !e.Dead {
 			items = append(items, workflow.Item{
-				ID: string(e.Checkpoint), Step: e.Step, Trigger: e.Trigger, Worktree: e.WorktreeID, Discarded: e.Discarded,
-				Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Time, DiscardedAt: discarded[e.Checkpoint],
+				ID: string(e.Checkpoint), Step: e.Step, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
+				Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Event().Time, DiscardedAt: discarded[e.Checkpoint],
 			})
 		}
 	}
@@ -224,7 +224,7 @@ func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflo
 			e := st.Entry(name.ID(v.ID))
 			all[e.Checkpoint] = true
 			if v.Keep && !dropped[i] {
-				commits = append(commits, e.Commit)
+				commits = append(commits, e.Event().Commit)
 			}
 		}
 		return p.s.onlyHeldBy(ctx, st.Session, all, commits)
@@ -312,7 +312,7 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 		if verdict.Keep || entry == nil {
 			continue
 		}
-		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Commit, Record: entry.Record, Reason: verdict.Reason})
+		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: verdict.Reason})
 		change.Remove = append(change.Remove, store.Removal{ID: entry.Checkpoint})
 	}
 	if len(e.Tombstones) > 0 {

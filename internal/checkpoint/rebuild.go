@@ -187,8 +187,8 @@ func (r *rebuilding) standIn(id name.ID) name.ID {
 	if r.p.State == nil {
 		return ""
 	}
-	for _, e := range r.p.State.Checkpoints {
-		if e.RebuiltFrom == id && !e.Dead {
+	for _, e := range r.p.State.Checkpoints() {
+		if e.Event().RebuiltFrom == id && !e.Dead {
 			return e.Checkpoint
 		}
 	}

@@ -41,7 +41,7 @@ func (w *repairs) lostRecord(v proof.Verdict) bool {
 // the journal names: the checksum proves it.
 func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Record, name.OID, error) {
 	blob := w.rebuilding.notes.Of(v.Commit())
-	if blob == "" || v.Entry.Record == "" {
+	if blob == "" || v.Entry.Event().Record == "" {
 		return nil, "", nil
 	}
 	var found *record.Record
@@ -50,7 +50,7 @@ func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Rec
 			return nil //nolint:nilerr // then there is none
 		}
 		r, err := record.Parse(o.Data, record.Limits{})
-		if err == nil && record.Verify(r, o.Data) == nil && r.Checksum == v.Entry.Record && r.ID == v.ID {
+		if err == nil && record.Verify(r, o.Data) == nil && r.Checksum == v.Entry.Event().Record && r.ID == v.ID {
 			found = r
 		}
 		return nil
@@ -169,9 +169,9 @@ func (b *beside) fromMessage() {
 	s, e := b.broken.Message, b.broken.Entry
 	words, topic := record.Body(b.broken.Parts.Commit.Message)
 	b.record = &record.Record{
-		Format: record.Format, Label: e.Label, Session: b.session, Step: e.Step, StepName: e.StepName, Iteration: e.Iteration,
-		Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, Message: words, Topic: topic, CreatedAt: s.CreatedAt,
-		Workflow: record.Workflow{Name: b.p.State.Workflow}, Previous: e.Previous, State: json.RawMessage("{}"), Outputs: map[string]record.Output{},
+		Format: record.Format, Label: e.Label, Session: b.session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
+		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, Message: words, Topic: topic, CreatedAt: s.CreatedAt,
+		Workflow: record.Workflow{Name: b.p.State.Workflow}, Previous: e.Event().Previous, State: json.RawMessage("{}"), Outputs: map[string]record.Output{},
 	}
 	b.record.Git.Head, b.record.Snapshot.Tree = b.draft.Head, b.draft.Tree
 	b.lost("state", "error", "workflow.version", "git.branch", "snapshot.skipped", "snapshot.modes")
@@ -182,7 +182,7 @@ func (b *beside) files(ctx context.Context) error {
 	var base name.OID
 	from := string(b.draft.Head)
 	if e := b.p.State.Entry(b.record.Previous); e != nil {
-		from = string(e.Commit)
+		from = string(e.Event().Commit)
 	}
 	if from != "" {
 		commit, err := b.s.repo.ReadCommit(ctx, from)

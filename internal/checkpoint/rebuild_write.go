@@ -137,7 +137,7 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 			told = append(told, "tag")
 		case proof.RefMissing:
 			if v.Sound {
-				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Commit})
+				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit})
 				l.mended(f, "its ref was made again, as the journal names it")
 				told = append(told, "ref")
 			}
@@ -147,8 +147,8 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 				if w.p.Archived[v.ID] { // a ref of its own goes before the archive
 					old = ""
 				}
-				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Commit, Old: old})
-				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", v.Entry.Commit.Short(), v.Ref)
+				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit, Old: old})
+				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", v.Entry.Event().Commit.Short(), v.Ref)
 				told = append(told, "ref")
 			}
 		}
@@ -177,12 +177,12 @@ func (w *repairs) adopt(v proof.Verdict) error {
 // tell has the journal tell of what was done to itself.
 func (w *repairs) tell() error {
 	l := w.lines[""]
-	if l == nil || w.p.State == nil || len(l.Mended)+len(l.Missing) == 0 || len(w.p.State.Checkpoints) == 0 {
+	if l == nil || w.p.State == nil || len(l.Mended)+len(l.Missing) == 0 || w.p.State.Len() == 0 {
 		return nil
 	}
 	about := w.p.State.CurrentEntry()
 	if about == nil {
-		about = w.p.State.Checkpoints[len(w.p.State.Checkpoints)-1]
+		about = w.p.State.At(w.p.State.Len() - 1)
 	}
 	e, err := w.s.event(journal.KindRebuild, w.session)
 	if err != nil {
@@ -246,8 +246,8 @@ func (w *repairs) write(ctx context.Context) error {
 // is somebody's own and stays.
 func (w *repairs) freeTags(ctx context.Context) error {
 	own := map[name.OID]bool{}
-	for _, e := range w.p.State.Checkpoints {
-		own[e.Commit] = true
+	for _, e := range w.p.State.Checkpoints() {
+		own[e.Event().Commit] = true
 	}
 	var moved []git.Update
 	var specs []string

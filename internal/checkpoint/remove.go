@@ -44,7 +44,7 @@ func (s *Service) doomed(ctx context.Context, session string, refs []string) (na
 		if !seen[f.entry.Checkpoint] {
 			seen[f.entry.Checkpoint] = true
 			out.Removed = append(out.Removed, Labelled{f.entry.Checkpoint, f.entry.Label})
-			commits = append(commits, f.entry.Commit)
+			commits = append(commits, f.entry.Event().Commit)
 		}
 	}
 	var err error
@@ -142,9 +142,9 @@ func (s *Service) drop(ctx context.Context, session name.Session, ids []name.ID,
 				return change, pinnedError(entry)
 			}
 			gone[id] = true
-			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Commit, Record: entry.Record, Reason: reason})
+			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: reason})
 			change.Remove = append(change.Remove, store.Removal{ID: id})
-			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Commit}) // the ref may name another commit
+			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Event().Commit}) // the ref may name another commit
 		}
 		if len(e.Tombstones) > 0 {
 			change.Events = []journal.Event{e}
@@ -183,10 +183,10 @@ func (s *Service) wholeSession(ctx context.Context, request string) (name.Sessio
 	out := &Removed{Removed: []Labelled{}}
 	gone := map[name.ID]bool{}
 	var commits []name.OID
-	for _, c := range st.Checkpoints {
+	for _, c := range st.Checkpoints() {
 		if !c.Dead {
 			gone[c.Checkpoint] = true
-			commits = append(commits, c.Commit)
+			commits = append(commits, c.Event().Commit)
 			out.Removed = append(out.Removed, Labelled{c.Checkpoint, c.Label})
 		}
 	}

@@ -155,9 +155,9 @@ func (r *resumption) closeOld(ctx context.Context) error {
 // deleteResumption deletes what the session holds, damaged or not.
 func (s *Service) deleteResumption(ctx context.Context, f *found) (*ResumeAnswer, error) {
 	a := &ResumeAnswer{
-		Session: f.session, Checkpoint: f.entry.Checkpoint, Label: f.entry.Label, Status: f.entry.CheckpointStatus, Topic: f.state.Topic,
+		Session: f.session, Checkpoint: f.entry.Checkpoint, Label: f.entry.Label, Status: f.entry.Event().CheckpointStatus, Topic: f.state.Topic,
 		Completed: []json.RawMessage{}, Pending: []json.RawMessage{}, Warnings: []string{}, Questions: []string{}, Refusals: []string{},
-		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []FileChange{}, CreatedAt: Time{f.entry.Time},
+		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []FileChange{}, CreatedAt: Time{f.entry.Event().Time},
 	}
 	var err error
 	a.Removed, err = s.DeleteSession(ctx, string(f.session))
@@ -239,10 +239,8 @@ func (s *Service) hasWorked(ctx context.Context) (bool, error) {
 		if err != nil {
 			continue // a damaged session says nothing of this worktree
 		}
-		for _, e := range st.Events {
-			if e.Kind == journal.KindCreate && e.WorktreeID == id {
-				return true, nil
-			}
+		if st.Worked(id, journal.KindCreate) {
+			return true, nil
 		}
 	}
 	return false, nil

@@ -92,7 +92,7 @@ func (s *Service) isOver(ctx context.Context, st *journal.State) bool {
 	if err != nil {
 		return false
 	}
-	status := st.CurrentEntry().CheckpointStatus
+	status := st.CurrentEntry().Event().CheckpointStatus
 	return status == "complete" || def.Statuses.Closes[status] == "complete"
 }
 
@@ -145,7 +145,7 @@ func (r *resumption) read(ctx context.Context) error {
 	e := r.found.entry
 	rec, _, _, err := r.s.readRecord(ctx, e)
 	if err == nil {
-		err = r.s.whole(ctx, e.Commit)
+		err = r.s.whole(ctx, e.Event().Commit)
 	}
 	if err != nil {
 		return r.s.corrupt(ctx, r.found.state, e, err)

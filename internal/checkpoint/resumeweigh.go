@@ -130,15 +130,7 @@ func listed[T any](list []T) []T {
 // and this one has no part in its session.
 func (s *Service) elsewhereMade(f *found) bool {
 	id, err := s.store.WorktreeID()
-	if err != nil {
-		return false
-	}
-	for _, e := range f.state.Events {
-		if e.WorktreeID == id {
-			return false
-		}
-	}
-	return true
+	return err == nil && !f.state.Worked(id)
 }
 
 func (s *Service) fileExists(p string) bool {

@@ -87,8 +87,8 @@ func (r *Rollback) answerSteps(ctx context.Context) error {
 	for _, id := range discard {
 		if e := r.to.state.Entry(id); e != nil {
 			label := e.Label
-			if w, err := r.s.store.WorktreeID(); err == nil && e.WorktreeID != w {
-				label += " (made in worktree " + e.Worktree + ")"
+			if w, err := r.s.store.WorktreeID(); err == nil && e.Event().WorktreeID != w {
+				label += " (made in worktree " + e.Event().Worktree + ")"
 			}
 			r.answer.Plan.Discard = append(r.answer.Plan.Discard, label)
 		} else {
@@ -117,13 +117,21 @@ func (r *Rollback) answerSteps(ctx context.Context) error {
 // after is the situation once the move is done.
 func (r *Rollback) after(discard, restore []name.ID) workflow.Situation {
 	in := r.s.situation(r.to.state, base{record: r.goal})
-	in.Live = nil
-	for _, e := range r.to.state.Checkpoints {
-		live := e.Live && !slices.Contains(discard, e.Checkpoint) || slices.Contains(restore, e.Checkpoint)
-		if live && e.Milestone && !e.Dead {
-			in.Live, in.Names[e.Step] = append(in.Live, e.Step), e.StepName
+	st, live := r.to.state, map[int]bool{} // those that change
+	for _, id := range discard {
+		if e := st.Entry(id); e != nil {
+			live[e.Place] = false
 		}
 	}
+	for _, id := range restore {
+		if e := st.Entry(id); e != nil {
+			live[e.Place] = true
+		}
+	}
+	in.Live, in.Named = steps(st, func(i int, c journal.Standing) bool {
+		now, changes := live[i]
+		return !c.Dead && (now || !changes && c.Live)
+	})
 	return in
 }
 

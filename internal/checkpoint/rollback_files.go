@@ -155,7 +155,7 @@ func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
 	if then == nil || then.Dead || r.undoes.Mode == string(modePaths) || r.undoes.Mode == string(ModeProduced) {
 		return out, nil // of a part, it is not known which
 	}
-	commit, err := r.s.repo.ReadCommit(ctx, string(then.Commit))
+	commit, err := r.s.repo.ReadCommit(ctx, string(then.Event().Commit))
 	if err != nil {
 		return nil, damaged(then, err)
 	}
@@ -261,7 +261,7 @@ func (r *Rollback) produced(ctx context.Context) (map[string]bool, error) {
 	trees := map[name.ID]name.OID{}
 	tree := func(e *journal.Entry) (name.OID, error) {
 		if trees[e.Checkpoint] == "" {
-			commit, err := r.s.repo.ReadCommit(ctx, string(e.Commit))
+			commit, err := r.s.repo.ReadCommit(ctx, string(e.Event().Commit))
 			if err != nil {
 				return "", damaged(e, err)
 			}
@@ -270,9 +270,9 @@ func (r *Rollback) produced(ctx context.Context) (map[string]bool, error) {
 		return trees[e.Checkpoint], nil
 	}
 	after := false
-	for _, e := range r.to.state.Checkpoints {
+	for _, e := range r.to.state.Checkpoints() {
 		after = after || e.Checkpoint == r.files.Checkpoint
-		before := r.to.state.Entry(e.Previous)
+		before := r.to.state.Entry(e.Event().Previous)
 		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
 			continue
 		}

@@ -24,7 +24,7 @@ func (c *clone) ok(err error) {
 
 func (c *clone) live() []name.ID {
 	var ids []name.ID
-	for _, e := range c.state().Checkpoints {
+	for _, e := range c.state().Checkpoints() {
 		if e.Live {
 			ids = append(ids, e.Checkpoint)
 		}
@@ -286,7 +286,7 @@ func TestAdopted(t *testing.T) {
 	w.git(a.dir, "push", "-q", w.remotes[0], "refs/checkpoints/demo/"+string(x)) // all that a kill left
 	b.ok(b.sync("r0"))
 	e := b.state().Entry(x)
-	if e == nil || e.Kind != "adopt" || b.state().Current != x {
+	if e == nil || e.Event().Kind != "adopt" || b.state().Current != x {
 		t.Fatalf("%s was not adopted: %+v", x, e)
 	}
 	b.ok(b.rollback(one))

@@ -199,8 +199,8 @@ func typed(e *journal.Entry) string {
 	switch {
 	case !e.Live || !e.Milestone:
 		return string(e.Checkpoint)
-	case e.Iteration != "":
-		return fmt.Sprintf("%d.%s", e.Step, e.Iteration)
+	case e.Event().Iteration != "":
+		return fmt.Sprintf("%d.%s", e.Step, e.Event().Iteration)
 	}
 	return fmt.Sprint(e.Step)
 }

@@ -15,7 +15,7 @@ import (
 func (t *trip) unjoinable(session name.Session, theirs, mine *journal.State) error {
 	switch {
 	case theirs.Session != session:
-		return &store.DamagedError{What: "journal", OID: theirs.Events[0].OID, Err: fmt.Errorf("it is the one of session %q", theirs.Session)}
+		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it is the one of session %q", theirs.Session)}
 	case theirs.ReadOnly != "":
 		return &store.ReadOnlyError{Session: session, Reason: theirs.ReadOnly}
 	}

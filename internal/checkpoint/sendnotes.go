@@ -98,11 +98,11 @@ func (c *consignment) fates() (alive, dead map[name.OID]bool) {
 			continue
 		}
 		st := j.fold()
-		for _, e := range st.Checkpoints {
+		for _, e := range st.Checkpoints() {
 			if e.Dead {
-				dead[e.Commit] = true
+				dead[e.Event().Commit] = true
 			} else {
-				alive[e.Commit] = true
+				alive[e.Event().Commit] = true
 			}
 		}
 		for _, tomb := range st.Tombstones {

@@ -184,12 +184,7 @@ const modeOwnBranch = "own-branch"
 
 // ownsBranch reports whether rollbacks of a session move its branch by default.
 func ownsBranch(st *journal.State) bool {
-	for _, e := range st.Events {
-		if e.Kind == journal.KindStart {
-			return e.Mode == modeOwnBranch
-		}
-	}
-	return false
+	return st.Started != nil && st.Started.Mode == modeOwnBranch
 }
 
 // unfinishedTopic says so when another session works on the topic already.
@@ -269,7 +264,7 @@ func (s *Service) ShowSession(ctx context.Context, request string) (*Manifest, e
 		return nil, err
 	}
 	m := s.manifest(st)
-	_, problems, err := s.problems(ctx, st, st.Checkpoints)
+	_, problems, err := s.problems(ctx, st, st.Checkpoints())
 	if err != nil {
 		return nil, err
 	}
@@ -291,12 +286,12 @@ func (s *Service) manifest(st *journal.State) *Manifest {
 	if m.Status == "" {
 		m.Status = "in_progress"
 	}
-	for _, c := range st.Checkpoints {
+	for _, c := range st.Checkpoints() {
 		if c.Dead || c.Safety {
 			continue
 		}
 		m.Checkpoints = append(m.Checkpoints, ManifestEntry{
-			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: Time{c.Time}, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned,
+			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: Time{c.Event().Time}, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned,
 		})
 	}
 	for _, r := range st.Rollbacks {

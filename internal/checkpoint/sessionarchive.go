@@ -66,10 +66,10 @@ func (s *Service) toArchive(ctx context.Context, st *journal.State) (map[name.ID
 	}
 	found := map[name.ID]name.OID{}
 	var commits []name.OID
-	for _, e := range st.Checkpoints {
-		if !e.Dead && held[e.Checkpoint] == e.Commit && !archived[e.Checkpoint] {
-			found[e.Checkpoint] = e.Commit
-			commits = append(commits, e.Commit)
+	for _, e := range st.Checkpoints() {
+		if !e.Dead && held[e.Checkpoint] == e.Event().Commit && !archived[e.Checkpoint] {
+			found[e.Checkpoint] = e.Event().Commit
+			commits = append(commits, e.Event().Commit)
 		}
 	}
 	if len(commits) == 0 {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,9 +203,9 @@ func (s *Service) Candidates(ctx context.Context, kind, prefix string) []string 
 		if err != nil {
 			return nil
 		}
-		for _, c := range st.Checkpoints {
+		for i, c := range st.Standings() {
 			if c.Live {
-				add(c.Label)
+				add(st.At(i).Label)
 			}
 		}
 		add("latest")
@@ -252,18 +253,36 @@ func (s *Service) situation(st *journal.State, b base) workflow.Situation {
 	in := workflow.Situation{
 		Session: string(st.Session), State: rec.State, Status: rec.Status, Error: rec.Error, Age: s.now().Sub(rec.CreatedAt),
 		Place: workflow.Place{Step: rec.Step, Name: rec.StepName, Iteration: rec.Iteration, Milestone: rec.Milestone},
-		Names: map[int]string{},
 	}
-	for _, e := range st.Checkpoints {
-		if e.Live && e.Milestone {
-			in.Live, in.Names[e.Step] = append(in.Live, e.Step), e.StepName
-		}
-		if e.Checkpoint == rec.ID {
-			break // what came later was not done there
-		}
+	last := st.Len()
+	if e := st.Entry(rec.ID); e != nil {
+		last = e.Place // what came later was not done there
 	}
+	in.Live, in.Named = steps(st, func(i int, c journal.Standing) bool { return c.Live && i <= last })
 	for n := range st.Skipped {
 		in.Skipped = append(in.Skipped, n)
 	}
 	return in
+}
+
+// steps are those that checkpoints which are done have finished, and what a step is called.
+func steps(st *journal.State, done func(int, journal.Standing) bool) (finished []int, named func(int) string) {
+	type place struct{ step, at int }
+	var places []place
+	for i, c := range st.Standings() {
+		if c.Milestone && done(i, c) {
+			finished, places = append(finished, c.Step), append(places, place{c.Step, i})
+		}
+	}
+	byStep := func(a, b place) int { return cmp.Compare(a.step, b.step) }
+	if !slices.IsSortedFunc(places, byStep) {
+		slices.SortStableFunc(places, byStep)
+	}
+	return finished, func(step int) string {
+		next, _ := slices.BinarySearchFunc(places, step+1, func(p place, step int) int { return cmp.Compare(p.step, step) })
+		if next == 0 || places[next-1].step != step {
+			return ""
+		}
+		return st.StepName(places[next-1].at) // that of the newest
+	}
 }

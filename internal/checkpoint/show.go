@@ -74,7 +74,7 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 	}
 	l := &Listing{Session: session, Topic: st.Topic, Items: []Item{}}
 	var shown []*journal.Entry
-	for _, e := range st.Checkpoints {
+	for _, e := range st.Checkpoints() {
 		if !e.Dead && req.mayShow(e) {
 			shown = append(shown, e)
 		}
@@ -108,11 +108,11 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 // item is a checkpoint as the journal and its commit have it; sum may be nil.
 func (l *Listing) item(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
 	item := Item{
-		ID: e.Checkpoint, Label: e.Label, Session: l.Session, Step: e.Step, StepName: e.StepName, Iteration: e.Iteration,
-		Milestone: e.Milestone, Trigger: e.Trigger, Status: e.CheckpointStatus, CreatedAt: Time{e.Time}, Commit: e.Commit,
+		ID: e.Checkpoint, Label: e.Label, Session: l.Session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
+		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, CreatedAt: Time{e.Event().Time}, Commit: e.Event().Commit,
 		Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: problem == "", Problem: problem,
 	}
-	if sum != nil && sum.Commit == e.Commit && !sum.CreatedAt.IsZero() {
+	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
 		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, Time{sum.CreatedAt}
 	}
 	return item
@@ -120,7 +120,7 @@ func (l *Listing) item(st *journal.State, e *journal.Entry, sum *store.Summary, 
 
 // mayShow applies those filters of `list` that ask for what the journal says.
 func (req ListRequest) mayShow(e *journal.Entry) bool {
-	return (req.Trigger == "" || e.Trigger == req.Trigger) && (req.Status == "" || e.CheckpointStatus == req.Status) && (req.Step == nil || e.Step == *req.Step)
+	return (req.Trigger == "" || e.Event().Trigger == req.Trigger) && (req.Status == "" || e.Event().CheckpointStatus == req.Status) && (req.Step == nil || e.Step == *req.Step)
 }
 
 // problems says of each checkpoint that is not valid why: its ref, its commit, its record,
@@ -143,11 +143,11 @@ func (s *Service) problems(ctx context.Context, st *journal.State, of []*journal
 		case e.Dead:
 		case sum == nil:
 			problems[e.Checkpoint] = "its ref is missing"
-		case sum.Commit != e.Commit:
+		case sum.Commit != e.Event().Commit:
 			problems[e.Checkpoint] = "its ref points at another commit"
 		case sum.Err != nil:
 			problems[e.Checkpoint] = sum.Err.Error()
-		case e.Record != "" && sum.Checksum != e.Record:
+		case e.Event().Record != "" && sum.Checksum != e.Event().Record:
 			problems[e.Checkpoint] = "its record is not the one that the journal names"
 		}
 	}
@@ -185,13 +185,13 @@ func (s *Service) Show(ctx context.Context, session, ref string) (*Detail, error
 		return nil, s.corrupt(ctx, f.state, f.entry, err)
 	}
 	d := &Detail{
-		Record: rec, Raw: raw, Commit: f.entry.Commit, Ref: name.CheckpointRef(f.session, f.entry.Checkpoint),
+		Record: rec, Raw: raw, Commit: f.entry.Event().Commit, Ref: name.CheckpointRef(f.session, f.entry.Checkpoint),
 		Current: f.entry.Checkpoint == f.state.Current, Discarded: f.entry.Discarded, Pinned: f.entry.Pinned,
 	}
 	if f.entry.Milestone && f.entry.Live {
-		tag := name.TagRef(f.session, f.entry.Step, f.entry.Iteration)
+		tag := name.TagRef(f.session, f.entry.Step, f.entry.Event().Iteration)
 		oid, err := s.repo.Batch().Resolve(ctx, tag)
-		if err == nil && oid == f.entry.Commit {
+		if err == nil && oid == f.entry.Event().Commit {
 			d.Tag = tag
 		} else if err != nil && !errors.Is(err, git.ErrMissing) {
 			return nil, classify(err)

@@ -63,7 +63,7 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	l.valid[got.ID] = line.OK
 	switch {
 	case got.Entry != nil:
-		l.previous[got.ID] = got.Entry.Previous
+		l.previous[got.ID] = got.Entry.Event().Previous
 	case got.Record != nil:
 		l.previous[got.ID] = got.Record.Previous
 	}
@@ -76,8 +76,8 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 	if len(line.Findings) == 0 || l.p.State == nil {
 		return
 	}
-	for _, e := range l.p.State.Checkpoints {
-		if e.RebuiltFrom != line.Checkpoint || e.Dead || line.Checkpoint == "" {
+	for _, e := range l.p.State.Checkpoints() {
+		if e.Event().RebuiltFrom != line.Checkpoint || e.Dead || line.Checkpoint == "" {
 			continue
 		}
 		for i := range line.Findings {
@@ -109,7 +109,7 @@ func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, er
 		subject, there := l.p.Subject(at)
 		if !there {
 			if e := subject.Entry; e != nil { // pruned
-				l.previous[at] = e.Previous
+				l.previous[at] = e.Event().Previous
 			}
 			continue
 		}
@@ -195,7 +195,7 @@ func (l *lineage) live(id name.ID) []int {
 	}
 	var steps []int
 	seen := map[name.ID]bool{}
-	for e := l.p.State.Entry(id); e != nil && !seen[e.Checkpoint]; e = l.p.State.Entry(e.Previous) {
+	for e := l.p.State.Entry(id); e != nil && !seen[e.Checkpoint]; e = l.p.State.Entry(e.Event().Previous) {
 		seen[e.Checkpoint] = true
 		if e.Milestone && !slices.Contains(steps, e.Step) {
 			steps = append(steps, e.Step)

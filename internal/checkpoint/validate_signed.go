@@ -90,15 +90,15 @@ func (s *Service) unsignedEvents(ctx context.Context, p *proof.Session) ([]Findi
 	}
 	var found []Finding
 	failed := 0
-	oids := make([]name.OID, 0, len(p.State.Events))
-	for _, e := range p.State.Events {
+	oids := make([]name.OID, 0, len(p.State.Events()))
+	for _, e := range p.State.Events() {
 		oids = append(oids, e.OID)
 	}
 	states, err := s.repo.Signatures(ctx, oids)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range p.State.Events {
+	for _, e := range p.State.Events() {
 		f, bad := badSignature(states[e.OID], e.OID, fmt.Sprintf("event %s (%s)", e.OID.Short(), e.Kind), true)
 		if states[e.OID].Code == 'N' {
 			f, bad = proof.Violated(proof.Unsigned, string(e.OID), fmt.Sprintf("event %s (%s) is not signed", e.OID.Short(), e.Kind)), true

@@ -176,7 +176,7 @@ func (c *clone) prune(ns ...int) {
 // summary is a state in a line: live and discarded steps, current, dead, pinned.
 func summary(s *State) string {
 	var live, discarded, dead, pinned []string
-	for _, c := range s.Checkpoints {
+	for _, c := range s.Checkpoints() {
 		if c.Safety {
 			continue
 		}

@@ -26,10 +26,13 @@ type prune struct {
 // pin is taken back. It is pinned when it is not dead and some pin is not known to
 // any unpin.
 func (s *State) bury() {
-	f := &s.fold
+	f := s.fold
 	graves := f.graves()
+	if len(graves) == 0 {
+		return
+	}
 	for _, g := range graves {
-		g.decide(&f.graph)
+		g.decide(f.graph())
 	}
 	f.dig(graves)
 	for _, g := range graves {
@@ -44,7 +47,7 @@ func (s *State) bury() {
 		}
 		for _, p := range g.pins {
 			if p.released != yes {
-				s.Pins[g.id] = append(s.Pins[g.id], f.events[p.at])
+				s.Pins[g.id] = append(s.Pins[g.id], f.event(p.at))
 			}
 		}
 	}
@@ -63,7 +66,8 @@ func (f *fold) graves() []*grave {
 		}
 		return g
 	}
-	for i, e := range f.events {
+	for i := range f.named {
+		e := f.at(int32(i)).special() //nolint:gosec // a journal has at most MaxNodes
 		if e == nil || e.Format > Format {
 			continue
 		}
@@ -136,7 +140,7 @@ func (f *fold) dig(graves []*grave) {
 			}
 		}
 	}
-	f.graph.sweep(lanes, func(first, count int, reached func(int32) uint64) {
+	f.graph().sweep(lanes, func(first, count int, reached func(int32) uint64) {
 		for bit := range count {
 			owners[first+bit].witness(pins[first+bit], func(i int32) bool { return reached(i)&(1<<bit) != 0 })
 		}

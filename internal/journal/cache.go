@@ -18,7 +18,7 @@ import (
 // its number and payload: a flipped bit, a record that is missing and one that moved
 // are all found. The cache is disposable; anything odd in it is an error.
 // The number in the header changes with what a payload holds and in which order.
-const cacheHeader = "checkpoint journal cache 2\n"
+const cacheHeader = "checkpoint journal cache 3\n"
 
 const maxRecord = MaxMessage * 2
 
@@ -26,11 +26,16 @@ const maxRecord = MaxMessage * 2
 const (
 	recordMerge = iota
 	recordEvent
+	recordBase // the first create of a block whose record others are relative to
+	recordNext // a create, as what differs from the block's base
 )
+
+// block is how many nodes share a base at most.
+const block = 1024
 
 // Encode is the whole journal as a cache.
 func (l *Log) Encode() []byte {
-	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*384), 0)
+	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*192), 0)
 }
 
 // AppendTo appends the records of the nodes from the given number on (Len counts
@@ -41,8 +46,28 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 		dst = append(dst, cacheHeader...)
 	}
 	var payload []byte
-	for i := from; i < len(l.nodes); i++ {
-		payload = l.appendNode(payload[:0], int32(i))
+	base := none
+	for i := int32(from) &^ (block - 1); int(i) < len(l.nodes); i++ { //nolint:gosec // a journal has at most MaxNodes
+		if i%block == 0 {
+			base = none
+		}
+		kind := byte(recordEvent)
+		switch plain := l.plain(i); {
+		case l.nodes[i].class == classMerge:
+			kind = recordMerge
+		case plain && base == none:
+			kind, base = recordBase, i
+		case plain && l.session(i) == l.session(base):
+			kind = recordNext
+		}
+		if int(i) < from {
+			continue
+		}
+		if kind == recordNext {
+			payload = l.appendNext(payload[:0], i, base)
+		} else {
+			payload = l.appendWhole(payload[:0], kind, i)
+		}
 		dst = binary.AppendUvarint(dst, uint64(len(payload)))
 		dst = append(dst, payload...)
 		dst = binary.LittleEndian.AppendUint32(dst, recordSum(i, payload))
@@ -50,7 +75,32 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 	return dst
 }
 
-// Decode reads a cache.
+// plain reports whether the cache can keep a node as what differs from another create.
+func (l *Log) plain(i int32) bool {
+	n := &l.nodes[i]
+	if n.class != classCreate || len(l.edges.of(i)) != 1 {
+		return false
+	}
+	return n.own == nil || len(n.own.Event.Discard)+len(n.own.Event.Restore)+len(n.own.Event.Tombstones) == 0
+}
+
+// appendWhole appends a payload: type, OID, parents as distances, committer date, and
+// the event.
+func (l *Log) appendWhole(dst []byte, kind byte, i int32) []byte {
+	dst = appendText(append(dst, kind), string(l.oid(i)))
+	parents := l.edges.of(i)
+	dst = binary.AppendUvarint(dst, uint64(len(parents)))
+	for _, p := range parents {
+		dst = binary.AppendUvarint(dst, uint64(i-p)) //nolint:gosec // parents come first
+	}
+	dst = binary.AppendVarint(dst, l.committed(i).Unix())
+	if kind == recordMerge {
+		return dst
+	}
+	return appendEvent(dst, l.event(i))
+}
+
+// Decode reads a cache. The journal keeps the data, which must not change any more.
 func Decode(data []byte) (*Log, error) {
 	l, err := decode(data)
 	if err != nil {
@@ -60,150 +110,179 @@ func Decode(data []byte) (*Log, error) {
 }
 
 func decode(data []byte) (*Log, error) {
-	if len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
+	if len(data) > math.MaxUint32 || len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
 		return nil, errors.New("it is no cache of this version")
 	}
-	records, nodes, err := split(data[len(cacheHeader):])
+	l, err := split(data)
 	if err != nil {
 		return nil, err
 	}
-	parts := make([]decoder, min(len(records)/partSize+1, runtime.GOMAXPROCS(0)))
+	count := len(l.nodes)
+	parts := make([]decoder, min(count/partSize+1, runtime.GOMAXPROCS(0)))
 	errs := make([]error, len(parts))
 	var wait sync.WaitGroup
 	for k := range parts {
-		from, to := k*len(records)/len(parts), (k+1)*len(records)/len(parts)
-		parts[k] = decoder{nodes: nodes, edges: newEdges(to - from)}
-		wait.Go(func() { errs[k] = parts[k].part(records, from, to) })
+		from, to := int32(k*count/len(parts)), int32((k+1)*count/len(parts)) //nolint:gosec // at most MaxNodes
+		parts[k] = decoder{Log: l, edges: newEdges(count + grows - int(from))}
+		wait.Go(func() { errs[k] = parts[k].part(from, to) })
 	}
 	wait.Wait()
+	straight := true
 	for k := range parts {
 		if errs[k] != nil {
 			return nil, errs[k]
 		}
+		straight = straight && !parts[k].bent
 		if k > 0 {
 			parts[0].edges.join(parts[k].edges)
 		}
 	}
-	return finish(&Log{nodes: nodes, edges: parts[0].edges})
+	l.edges = parts[0].edges
+	if straight {
+		return l, nil
+	}
+	return finish(l)
 }
+
+// grows is for how many more nodes there is room at once: what follows is mostly one.
+const grows = 8
 
 // partSize is for how many records it is worth to start a goroutine.
 const partSize = 1024
 
-// split checks the frame of every record before anything is made of it, and begins the
-// node of each with its id. Both share one copy of the data.
-func split(data []byte) (records []string, nodes []Node, err error) {
-	text := string(data)
-	records = make([]string, 0, len(data)/256)
-	nodes = make([]Node, 0, len(data)/256)
-	for at := 0; at < len(data); {
-		size, n := binary.Uvarint(data[at:])
-		from := at + max(n, 0)
-		if n <= 0 || size == 0 || size > maxRecord || uint64(len(data)-from) < size+4 || len(records) >= MaxNodes {
-			return nil, nil, fmt.Errorf("record %d does not fit", len(records))
+// split finds the records. The bases come first, because all others of their blocks need
+// them.
+func split(data []byte) (*Log, error) {
+	l := &Log{data: data, nodes: make([]node, 0, len(data)/smallRecord+grows)}
+	var bases []int32
+	for at := len(cacheHeader); at < len(data); {
+		size, head := binary.Uvarint(data[at:])
+		from, n := at+max(head, 0), len(l.nodes)
+		if head <= 0 || size == 0 || size > maxRecord || uint64(len(data)-from) < size+4 || n >= MaxNodes {
+			return nil, fmt.Errorf("record %d does not fit", n)
 		}
-		to := from + int(size)
-		if binary.LittleEndian.Uint32(data[to:]) != recordSum(len(records), data[from:to]) {
-			return nil, nil, fmt.Errorf("record %d has a wrong checksum", len(records))
+		if n%block == 0 {
+			bases = append(bases, none)
 		}
-		r := reader{rest: text[from+1 : to]}
-		nodes = append(nodes, Node{OID: name.OID(r.text())})
-		records = append(records, text[from:to])
-		at = to + 4
+		if data[from] == recordBase {
+			if bases[n/block] != none {
+				return nil, fmt.Errorf("record %d is a second base", n)
+			}
+			bases[n/block] = int32(n) //nolint:gosec // at most MaxNodes
+		}
+		l.nodes = append(l.nodes, node{at: uint32(from), size: uint32(size)}) //nolint:gosec // see Decode
+		at = from + int(size) + 4
 	}
-	if len(records) == 0 {
-		return nil, nil, errors.New("it is empty")
+	if len(l.nodes) == 0 {
+		return nil, errors.New("it is empty")
 	}
-	return records, nodes, nil
+	l.bases = bases
+	d := decoder{Log: l}
+	for _, i := range bases {
+		if i == none {
+			continue
+		}
+		if err := d.node(i); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	return l, nil
 }
+
+// smallRecord is about the size of most.
+const smallRecord = 128
 
 // recordSum is seeded with the record's number, so that a record holds only in its
 // own place.
-func recordSum(number int, payload []byte) uint32 {
-	return crc32.Update(uint32(number), crc32.MakeTable(crc32.Castagnoli), payload)
+func recordSum(number int32, payload []byte) uint32 {
+	return crc32.Update(uint32(number), castagnoli(), payload) //nolint:gosec // at most MaxNodes
 }
 
-// appendNode appends a payload: type, OID, parents as distances, committer date, and
-// the event.
-func (l *Log) appendNode(dst []byte, i int32) []byte {
-	n := &l.nodes[i]
-	kind := byte(recordMerge)
-	if n.Event != nil {
-		kind = recordEvent
-	}
-	dst = appendText(append(dst, kind), string(n.OID))
-	parents := l.edges.of(i)
-	dst = binary.AppendUvarint(dst, uint64(len(parents)))
-	for _, p := range parents {
-		dst = binary.AppendUvarint(dst, uint64(i-p))
-	}
-	dst = binary.AppendVarint(dst, n.CommitterTime.Unix())
-	if n.Event == nil {
-		return dst
-	}
-	return appendEvent(dst, n.Event)
-}
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-func appendText(dst []byte, s string) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
-}
-
-// decoder makes nodes of records, one after the other.
+// decoder makes nodes of their records, one after the other.
 type decoder struct {
-	nodes   []Node // all of the cache; the ids are there
-	edges   edges  // of this part
-	events  []Event
-	parents []name.OID
+	*Log        // the nodes know their records
+	edges edges // of this part
+	bent  bool  // a node in it is not the only child of the one before it
 }
 
-// part decodes some of the records.
-func (d *decoder) part(records []string, from, to int) error {
-	events := 0
-	for _, r := range records[from:to] {
-		if r[0] == recordEvent {
-			events++
-		}
-	}
-	d.events, d.parents = make([]Event, 0, events), make([]name.OID, 0, to-from) // events never move
+// part reads some of the records.
+func (d *decoder) part(from, to int32) error {
 	for i := from; i < to; i++ {
-		if err := d.node(i, records[i]); err != nil {
+		if err := d.node(i); err != nil {
 			return fmt.Errorf("record %d: %w", i, err)
+		}
+		parents := d.edges.of(i - from)
+		if i > 0 && (len(parents) != 1 || parents[0] != i-1) || i == 0 && len(parents) > 0 {
+			d.bent = true
 		}
 	}
 	return nil
 }
 
-func (d *decoder) node(i int, payload string) error {
-	n := &d.nodes[i]
-	r := reader{rest: payload[1:]}
-	r.text() // the id
+func (d *decoder) node(i int32) error {
+	n, record := &d.nodes[i], d.record(i)
+	if binary.LittleEndian.Uint32(d.data[n.at+n.size:]) != recordSum(i, record) {
+		return errors.New("it has a wrong checksum")
+	}
+	r := reader{rest: record[1:]}
+	if record[0] == recordNext {
+		base := d.base(i)
+		if base == none || base > i {
+			return errors.New("its block has no base before it")
+		}
+		if err := d.parent(i, r.next(n, &d.nodes[base])); err != nil {
+			return err
+		}
+		d.edges.end()
+		return r.end()
+	}
+	own := Node{OID: name.OID(r.text())}
 	count := r.uint()
 	if count > uint64(len(r.rest)) {
 		return errors.New("it has more parents than fit")
 	}
-	first := len(d.parents)
 	for range count {
 		distance := r.uint()
-		if distance == 0 || distance > uint64(i) { //nolint:gosec // a place in a list
-			return errors.New("a parent is not before it")
+		if err := d.parent(i, distance); err != nil {
+			return err
 		}
-		p := int32(i - int(distance)) //nolint:gosec // both are places in a list
-		d.edges.parent(p)
-		d.parents = append(d.parents, d.nodes[p].OID)
+		own.Parents = append(own.Parents, d.recorded(i-int32(distance))) //nolint:gosec // parent has seen that it is there
 	}
 	d.edges.end()
-	n.Parents = d.parents[first:len(d.parents):len(d.parents)]
-	n.CommitterTime = time.Unix(r.int(), 0).UTC()
-	switch payload[0] {
+	own.CommitterTime = time.Unix(r.int(), 0).UTC()
+	switch record[0] {
 	case recordMerge:
-	case recordEvent:
-		d.events = append(d.events, Event{OID: n.OID, Parents: n.Parents})
-		n.Event = &d.events[len(d.events)-1]
-		r.event(n.Event)
+	case recordEvent, recordBase:
+		own.Event = &Event{OID: own.OID, Parents: own.Parents}
+		r.event(own.Event)
 	default:
-		return fmt.Errorf("its type is %d", payload[0])
+		return fmt.Errorf("its type is %d", record[0])
 	}
-	if r.broken || r.rest != "" {
+	if n.own != nil {
+		return nil // split has read it, and others look at it
+	}
+	n.own = &own
+	n.tell()
+	if record[0] == recordBase && (n.class != classCreate || count != 1 || len(own.Event.Discard)+len(own.Event.Restore)+len(own.Event.Tombstones) > 0) {
+		return errors.New("it cannot be a base")
+	}
+	return r.end()
+}
+
+// parent adds one by its distance.
+func (d *decoder) parent(i int32, distance uint64) error {
+	if distance == 0 || distance > uint64(i) { //nolint:gosec // a place in a list
+		return errors.New("a parent is not before it")
+	}
+	d.edges.parent(i - int32(distance)) //nolint:gosec // likewise
+	return nil
+}
+
+// end demands that all was read.
+func (r *reader) end() error {
+	if r.broken || len(r.rest) > 0 {
 		return errors.New("it does not read to its end")
 	}
 	return nil
@@ -222,46 +301,9 @@ func finish(l *Log) (*Log, error) {
 		}
 	}
 	var err error
-	if l.order, err = foldOrder(l.nodes, l.edges); err != nil {
+	if l.order, err = foldOrder(l); err != nil {
 		return nil, err
 	}
 	l.settle()
 	return l, nil
-}
-
-// reader takes values off a payload. Once one does not fit it is broken, and every
-// further value is empty.
-type reader struct {
-	rest   string
-	broken bool
-}
-
-func (r *reader) uint() uint64 {
-	var v uint64
-	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
-		b := r.rest[i]
-		v |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			r.rest = r.rest[i+1:]
-			return v
-		}
-	}
-	r.rest, r.broken = "", true
-	return 0
-}
-
-func (r *reader) int() int64 {
-	v := r.uint()
-	return int64(v>>1) ^ -int64(v&1)
-}
-
-func (r *reader) text() string {
-	size := r.uint()
-	if size > uint64(len(r.rest)) || size > math.MaxInt32 {
-		r.rest, r.broken = "", true
-		return ""
-	}
-	s := r.rest[:size]
-	r.rest = r.rest[size:]
-	return s
 }

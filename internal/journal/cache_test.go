@@ -137,9 +137,21 @@ func frame(payloads ...[]byte) []byte {
 	data := []byte(cacheHeader)
 	for i, p := range payloads {
 		data = append(binary.AppendUvarint(data, uint64(len(p))), p...)
-		data = binary.LittleEndian.AppendUint32(data, recordSum(i, p))
+		data = binary.LittleEndian.AppendUint32(data, recordSum(int32(i), p))
 	}
 	return data
+}
+
+// payloads are those of a journal's cache.
+func payloads(l *Log) (all [][]byte) {
+	kept, err := split(l.Encode())
+	if err != nil {
+		panic(err)
+	}
+	for i := range kept.nodes {
+		all = append(all, kept.record(int32(i)))
+	}
+	return all
 }
 
 func TestDecodeRefuses(t *testing.T) {
@@ -147,7 +159,7 @@ func TestDecodeRefuses(t *testing.T) {
 	record := func(kind byte, rest ...byte) []byte { return append(append([]byte{kind}, oid...), rest...) }
 	for what, data := range map[string][]byte{
 		"nothing":            nil,
-		"another version":    []byte("checkpoint journal cache 2\n"),
+		"another version":    []byte("checkpoint journal cache 2\n\x05\x00\x04abcd\x00\x00\x00\x00"),
 		"no record":          frame(),
 		"empty record":       frame(nil),
 		"type":               frame(record(7, 0, 0)),
@@ -158,7 +170,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"two tips":           frame(record(recordMerge, 0, 0), record(recordMerge, 0, 0)),
 		"too short":          frame(record(recordMerge, 0)),
 		"too long":           frame(record(recordMerge, 0, 0, 0)),
-		"text past the end":  frame([]byte{recordMerge, 0xff, 0xff, 0xff, 0xff, 0x0f}),
+		"text past the end":  frame([]byte{recordMerge, 0xfc, 0xff, 0xff, 0xff, 0x0f}),
 		"endless number":     frame([]byte{recordMerge, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}),
 		"unknown member":     frame(record(recordEvent, append(binary.AppendUvarint([]byte{0, 0}, hasFormat<<1), 0, 0, 0)...)),
 		"long list":          frame(record(recordEvent, append(binary.AppendUvarint([]byte{0, 0}, hasDiscard), 0, 0, 0, 0xff, 0xff, 0xff, 0x7f)...)),
@@ -179,13 +191,15 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(l.Encode(), l.appendNode(nil, 0), l.appendNode(nil, 1))
+	f.Add(l.Encode(), payloads(l)[0], payloads(l)[1])
 	nodes := braid(12, 2, 2)
 	l, err = NewLog(nodes, nodes[len(nodes)-1].OID)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(l.Encode(), l.appendNode(nil, 0), l.appendNode(nil, 1))
+	for i := range 10 {
+		f.Add(l.Encode(), payloads(l)[i], payloads(l)[i+1])
+	}
 	f.Fuzz(func(t *testing.T, data, first, second []byte) {
 		// Once as it is, and once with checksums that hold, to get past them.
 		for _, d := range [][]byte{data, frame(first), frame(first, second), frame(first, second, second)} {
@@ -194,8 +208,12 @@ func FuzzDecode(f *testing.F) {
 				continue
 			}
 			s := l.Fold()
-			for _, c := range s.Checkpoints {
+			for _, c := range s.Checkpoints() {
 				s.RollbackPlan(c.Checkpoint)
+				if e := c.Event(); e.Checkpoint != c.Checkpoint || e.Label != c.Label || e.Step != c.Step || e.Milestone != c.Milestone ||
+					(e.Trigger == TriggerSafety) != c.Safety || s.Entry(c.Checkpoint) != c {
+					t.Fatalf("%+v is found as %+v", e, c)
+				}
 			}
 			again, err := Decode(l.Encode())
 			if err != nil {

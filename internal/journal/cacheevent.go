@@ -45,13 +45,7 @@ func appendEvent(dst []byte, e *Event) []byte {
 			dst = appendText(dst, t.Reason)
 		}
 	}
-	if len(e.Extra) > 0 {
-		dst = binary.AppendUvarint(dst, uint64(len(e.Extra)))
-		for _, t := range e.Extra {
-			dst = appendText(dst, t.Key)
-			dst = appendText(dst, t.Value)
-		}
-	}
+	dst = appendExtra(dst, e.Extra)
 	if e.format() != Format {
 		dst = binary.AppendUvarint(dst, uint64(e.Format))
 	}
@@ -127,9 +121,7 @@ func (r *reader) event(e *Event) {
 		}
 	}
 	if set&hasExtra != 0 {
-		for n := r.count(); n > 0 && !r.broken; n-- {
-			e.Extra = append(e.Extra, Trailer{r.text(), r.text()})
-		}
+		e.Extra = r.extra()
 	}
 	if set&hasFormat != 0 {
 		e.Format = int(r.uint())
@@ -139,12 +131,31 @@ func (r *reader) event(e *Event) {
 	}
 }
 
+func appendExtra(dst []byte, extra []Trailer) []byte {
+	if len(extra) == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(extra)))
+	for _, t := range extra {
+		dst = appendText(dst, t.Key)
+		dst = appendText(dst, t.Value)
+	}
+	return dst
+}
+
+func (r *reader) extra() (extra []Trailer) {
+	for n := r.count(); n > 0 && !r.broken; n-- {
+		extra = append(extra, Trailer{r.text(), r.text()})
+	}
+	return extra
+}
+
 // count is the length of a list. Each of its elements takes at least a byte, so a
 // length that could not be there is not believed.
 func (r *reader) count() uint64 {
 	n := r.uint()
 	if n > uint64(len(r.rest)) {
-		r.rest, r.broken = "", true
+		r.fail()
 		return 0
 	}
 	return n

@@ -20,25 +20,24 @@ const maxWalks = 512
 // doubting holds each event against what its ancestors say.
 type doubting struct {
 	*fold
+	graph *graph
 	found []Doubt
 	now   liveness
 	next  int // step
 	dead  []bool
 	pins  map[int32][]int32
 	vague bool // what is dead depends on concurrent events, so what is current is not asked
-	at    map[name.OID]int32
+	where map[name.OID]int32
 	walks int
 }
 
 // Doubts holds every event against those before it: what it speaks of was named by
 // then, and a new checkpoint follows the one that was current.
 func (s *State) Doubts() []Doubt {
-	f := &s.fold
-	d := &doubting{
-		fold: f, dead: make([]bool, len(f.first)), pins: map[int32][]int32{},
-		now: liveness{known: make([]bool, len(f.first)), live: make([]bool, len(f.first)), current: none},
-	}
-	for i, e := range f.events {
+	f := s.fold
+	d := &doubting{fold: f, graph: f.graph(), dead: make([]bool, len(f.first)), pins: map[int32][]int32{}, now: f.nothing()}
+	for i := range f.named {
+		e := f.event(int32(i)) //nolint:gosec // a journal has at most MaxNodes
 		if e == nil || !e.known() {
 			continue
 		}
@@ -66,15 +65,15 @@ func (d *doubting) references(i int32, e *Event) {
 		d.knew(i, e, e.Checkpoint)
 	}
 	if e.Kind == KindUndo && e.Undoes != "" {
-		if d.at == nil {
-			d.at = map[name.OID]int32{}
-			for j, o := range d.events {
-				if o != nil {
-					d.at[o.OID] = int32(j)
+		if d.where == nil {
+			d.where = map[name.OID]int32{}
+			for j := range d.named {
+				if at := d.log.position(j); d.log.nodes[at].class != classMerge {
+					d.where[d.log.oid(at)] = int32(j) //nolint:gosec // a journal has at most MaxNodes
 				}
 			}
 		}
-		if j, ok := d.at[e.Undoes]; !ok || !d.descended(i, []int32{j}) {
+		if j, ok := d.where[e.Undoes]; !ok || !d.descended(i, []int32{j}) {
 			d.doubt(e, "it takes back %s, which is no event before it", e.Undoes.Short())
 		}
 	}
@@ -128,7 +127,7 @@ func (d *doubting) follows(i int32, e *Event) {
 	}
 	var want name.ID
 	if x := d.current(); x != none {
-		want = d.events[d.first[x]].Checkpoint
+		want = d.id(x)
 	}
 	if e.Previous == want {
 		return
@@ -163,12 +162,11 @@ func (d *doubting) current() int32 {
 
 // apply lets an event have its effect.
 func (d *doubting) apply(i int32, e *Event) {
-	for ; d.next < len(d.steps) && d.steps[d.next].at <= i; d.next++ {
-		if s := &d.steps[d.next]; s.event.moves() {
-			d.now.move(s, d.safety)
-		} else {
-			d.now.name(s, d.safety)
-		}
+	if d.next < len(d.steps) && d.steps[d.next].at == i {
+		d.now.apply(none, &d.steps[d.next])
+		d.next++
+	} else if x := d.named[i]; x != none {
+		d.now.apply(x, nil)
 	}
 	switch e.Kind {
 	case KindPin:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"git-checkpoint/internal/name"
 )
@@ -11,17 +13,41 @@ import (
 // fold is a journal made ready: positions are places in the order of the fold,
 // entries are indexes of checkpoints in the order of their first naming.
 type fold struct {
-	graph  graph
-	events []*Event // by position; nil for a merge
-	ids    map[name.ID]int32
-	newest name.ID           // an entry that ids lacks, the last one; see FoldOnto
-	named  []int32           // by position: the entry that is named there
-	first  []int32           // by entry: the position that first names it
-	again  map[int32][]int32 // by entry: all positions that name it, if several
-	safety []bool            // by entry
-	steps  []step
-	moves  map[*Event]int // rollbacks and undos: index of their step
+	log   Log                     // as it was when it was folded
+	graph func() *graph           // made when first needed
+	ids   *table                  // entries by id
+	named []int32                 // by position: the entry that is named there, or none
+	first []int32                 // by entry: the position that first names it
+	again map[int32][]int32       // by entry: all positions that name it, if several
+	marks []mark                  // by entry: what it is
+	made  []atomic.Pointer[Entry] // by entry: those that were asked for
+	steps []step
+	moves map[*Event]int // rollbacks and undos: index of their step
 }
+
+// mark is what a checkpoint is, in the end.
+type mark uint8
+
+const (
+	markLive mark = 1 << iota
+	markDiscarded
+	markDead
+	markPinned
+)
+
+// at is the node at a position.
+func (f *fold) at(i int32) *node { return &f.log.nodes[f.log.position(int(i))] }
+
+// event is that of a position, nil for a merge.
+func (f *fold) event(i int32) *Event { return f.log.event(f.log.position(int(i))) }
+
+// naming is the node in the journal that first names an entry.
+func (f *fold) naming(x int) int32 { return f.log.position(int(f.first[x])) }
+
+func (f *fold) node(x int) *node { return &f.log.nodes[f.naming(x)] }
+
+// id is that of an entry.
+func (f *fold) id(x int32) name.ID { return f.log.checkpoint(f.naming(int(x))) }
 
 // Fold says what the journal says.
 func (l *Log) Fold() *State {
@@ -30,98 +56,100 @@ func (l *Log) Fold() *State {
 		Pins:       map[name.ID][]*Event{},
 		Tombstones: map[name.ID]Tombstone{},
 	}
-	f := &s.fold
-	f.events = make([]*Event, len(l.nodes))
-	for i := range l.nodes {
-		f.events[i] = l.nodes[l.position(i)].Event
-	}
-	var beside sync.WaitGroup
-	beside.Go(func() {
-		f.graph = l.graph()
-		s.tell()
-	})
+	s.fold = newFold(l)
+	s.tell()
 	s.name()
-	beside.Wait()
-	f.compile()
-	now := f.replay(nil)
+	s.fold.compile()
+	now := s.fold.replay(nil)
 	s.bury()
 	s.judge(now)
 	return s
 }
 
+func newFold(l *Log) *fold {
+	f := &fold{log: *l}
+	f.log.at = nil // it goes on with the journal
+	f.graph = sync.OnceValue(func() *graph {
+		e := f.log.edges
+		if f.log.order != nil {
+			e = e.permuted(f.log.order)
+		}
+		g := newGraph(e)
+		return &g
+	})
+	return f
+}
+
 // FoldOnto is Fold, where before was the fold of this journal without its last event. A
 // create on top of all others, the ordinary case, asks nothing of what was known.
 func (l *Log) FoldOnto(before *State) *State {
-	at := len(l.nodes) - 1
-	e := l.nodes[at].Event
-	if before == nil || e == nil || !before.follows(e) || len(before.fold.events) != at || !slices.Equal(l.edges.of(int32(at)), []int32{int32(at) - 1}) {
+	at := int32(len(l.nodes) - 1) //nolint:gosec // a journal has at most MaxNodes
+	n := &l.nodes[at]
+	if before == nil || !before.follows(n) || len(before.fold.named) != int(at) || !slices.Equal(l.edges.of(at), []int32{at - 1}) {
 		return l.Fold()
 	}
-	s := *before
-	s.Events = append(slices.Clip(s.Events), e)
-	if e.Time.After(s.UpdatedAt) {
-		s.UpdatedAt = e.Time
+	s, old, f := *before, before.fold, newFold(l)
+	s.UpdatedAt = later(s.UpdatedAt, n.time)
+	made := mark(0)
+	if !n.safety {
+		made, s.Current = markLive, l.checkpoint(at)
 	}
-	entry := &Entry{Event: e, Safety: e.Trigger == TriggerSafety}
-	if entry.Live = !entry.Safety; entry.Live {
-		s.Current = e.Checkpoint
-	}
-	x := int32(len(s.Checkpoints))
-	s.Checkpoints = append(slices.Clip(s.Checkpoints), entry)
-	f := &s.fold
-	f.graph = l.graph()
-	f.newest = e.Checkpoint
-	f.events = append(slices.Clip(f.events), e)
-	f.named = append(slices.Clip(f.named), x)
-	f.first = append(slices.Clip(f.first), int32(at))
-	f.safety = append(slices.Clip(f.safety), entry.Safety)
-	f.steps = append(slices.Clip(f.steps), step{at: int32(at), event: e, entry: x, other: none})
+	x := int32(len(old.first)) //nolint:gosec // a journal has at most MaxNodes
+	f.ids, f.again, f.steps, f.moves = old.ids.with(x), old.again, old.steps, old.moves
+	f.named = append(slices.Clip(old.named), x)
+	f.first = append(slices.Clip(old.first), at)
+	f.marks = append(slices.Clip(old.marks), made)
+	f.made = make([]atomic.Pointer[Entry], len(f.first))
+	s.fold = f
 	return &s
 }
 
-// follows reports whether e does nothing but make a checkpoint known that nothing was
+// follows reports whether a node does nothing but make a checkpoint known that nothing was
 // said of yet.
-func (s *State) follows(e *Event) bool {
-	return e.Kind == KindCreate && e.known() && e.names() && e.Session == s.Session && s.ReadOnly == "" && s.fold.newest == "" &&
-		s.Entry(e.Checkpoint) == nil && !s.Dead(e.Checkpoint) && len(s.Pins[e.Checkpoint]) == 0
-}
-
-func (l *Log) graph() graph {
-	if l.order == nil {
-		return newGraph(l.edges)
+func (s *State) follows(n *node) bool {
+	if n.class != classCreate || n.own == nil || n.own.Event.Session != s.Session || s.ReadOnly != "" || len(s.fold.ids.late) == mostLate {
+		return false
 	}
-	return newGraph(l.edges.permuted(l.order))
+	id := n.own.Event.Checkpoint
+	return s.fold.entry(id) < 0 && !s.Dead(id) && len(s.Pins[id]) == 0
 }
 
 // tell gathers what needs no checkpoint: the session's own facts.
 func (s *State) tell() {
-	s.Events = make([]*Event, 0, len(s.fold.events))
-	for _, e := range s.fold.events {
-		if e == nil {
+	first, l := true, &s.fold.log
+	for i := range l.nodes {
+		at := l.position(i)
+		n := &l.nodes[at]
+		if n.class == classMerge {
 			continue
 		}
-		s.Events = append(s.Events, e)
-		if e.Time.After(s.UpdatedAt) {
-			s.UpdatedAt = e.Time
+		s.UpdatedAt = later(s.UpdatedAt, n.time)
+		session := l.session(at)
+		if first {
+			s.Session, s.CreatedAt, first = session, time.UnixMilli(n.time).UTC(), false
 		}
-		if s.Session == "" {
-			s.Session = e.Session
+		if s.ReadOnly == "" && session != s.Session {
+			s.ReadOnly = fmt.Sprintf("event %s is of session %q, not of %q", l.oid(at).Short(), session, s.Session)
 		}
-		if s.ReadOnly == "" && e.Session != s.Session {
-			s.ReadOnly = fmt.Sprintf("event %s is of session %q, not of %q", e.OID.Short(), e.Session, s.Session)
-		}
-		if !e.known() {
+		switch e := n.special(); {
+		case e == nil:
+		case !e.known():
 			s.Unknown = append(s.Unknown, e)
 			if s.ReadOnly == "" {
 				s.ReadOnly = fmt.Sprintf("event %s (%q, format %d) was written by a later version", e.OID.Short(), e.Kind, e.format())
 			}
-			continue
+		default:
+			s.note(e)
 		}
-		s.note(e)
 	}
-	if s.CreatedAt.IsZero() && len(s.Events) > 0 {
-		s.CreatedAt = s.Events[0].Time
+}
+
+// later is a time, or the given one when that comes after it.
+func later(t time.Time, millis int64) time.Time {
+	if millis > t.UnixMilli() {
+		return time.UnixMilli(millis).UTC()
 	}
+	return t
 }
 
 // note applies one event to the session's facts: the last one that says something
@@ -129,8 +157,8 @@ func (s *State) tell() {
 func (s *State) note(e *Event) {
 	switch e.Kind {
 	case KindStart:
-		if s.CreatedAt.IsZero() {
-			s.CreatedAt = e.Time
+		if s.Started == nil {
+			s.Started, s.CreatedAt = e, e.Time
 		}
 		last(&s.Workflow, e.Workflow)
 		last(&s.Topic, e.Topic)
@@ -155,44 +183,35 @@ func last(member *string, value string) {
 
 // name makes an entry for each checkpoint that an event names.
 func (s *State) name() {
-	f := &s.fold
-	count := 0
-	for _, e := range f.events {
-		if e != nil && e.names() {
-			count++
-		}
-	}
-	f.ids = make(map[name.ID]int32, count)
-	f.first = make([]int32, 0, count)
+	f := s.fold
+	count := len(f.log.nodes)
+	f.ids = newTable(count)
 	f.again = map[int32][]int32{}
-	f.named = make([]int32, len(f.events))
-	entries := make([]Entry, 0, count)
-	for i, e := range f.events {
-		if e == nil || !e.names() {
+	f.named = make([]int32, count, count+grows)
+	f.first = make([]int32, 0, count+grows)
+	for i := range f.named {
+		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		n := f.at(at)
+		if f.named[i] = none; !n.names() {
 			continue
 		}
-		x, ok := f.ids[e.Checkpoint]
-		if !ok {
-			x = int32(len(entries))
-			f.ids[e.Checkpoint] = x
-			f.first = append(f.first, int32(i))
-			f.safety = append(f.safety, e.Trigger == TriggerSafety)
-			entries = append(entries, Entry{Event: e, Safety: e.Trigger == TriggerSafety})
+		x := f.ids.find(n.hash, func(x int32) bool {
+			return f.node(int(x)).hash == n.hash && f.id(x) == f.log.checkpoint(f.log.position(i))
+		})
+		if x == none {
+			x = int32(len(f.first)) //nolint:gosec // a journal has at most MaxNodes
+			f.ids.add(n.hash, x)
+			f.first = append(f.first, at)
+		} else {
+			if len(f.again[x]) == 0 {
+				f.again[x] = []int32{f.first[x]}
+			}
+			f.again[x] = append(f.again[x], at)
 		}
 		f.named[i] = x
-		if !ok {
-			continue
-		}
-		if len(f.again[x]) == 0 {
-			f.again[x] = []int32{f.first[x]}
-		}
-		f.again[x] = append(f.again[x], int32(i))
-		entries[x].LastNamed = e
 	}
-	s.Checkpoints = make([]*Entry, len(entries))
-	for x := range entries {
-		s.Checkpoints[x] = &entries[x]
-	}
+	f.marks = make([]mark, len(f.first), len(f.first)+grows)
+	f.made = make([]atomic.Pointer[Entry], len(f.first))
 }
 
 // namings are the positions that name an entry, in order.
@@ -207,29 +226,39 @@ func (f *fold) namings(x int32) []int32 {
 // is dead falls back to the newest that could be current before it, else to the
 // newest of all.
 func (s *State) judge(now liveness) {
-	newest, before := none, none
-	for x, c := range s.Checkpoints {
-		if s.Dead(c.Checkpoint) {
-			t := s.Tombstones[c.Checkpoint]
-			c.Dead, c.Tombstone = true, &t
+	f := s.fold
+	for id := range s.Tombstones {
+		if x := f.entry(id); x >= 0 {
+			f.marks[x] = markDead
 		}
-		c.Pinned = !c.Dead && len(s.Pins[c.Checkpoint]) > 0
-		c.Live = now.live[x] && !c.Dead
-		c.Discarded = !now.live[x] && !c.Dead && !c.Safety
-		if c.Live {
-			newest = int32(x)
+	}
+	for id := range s.Pins {
+		if x := f.entry(id); x >= 0 && f.marks[x] != markDead {
+			f.marks[x] = markPinned
+		}
+	}
+	newest, before := none, none
+	for i := range f.marks {
+		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		switch {
+		case f.marks[x] == markDead:
+		case now.live[x]:
+			f.marks[x] |= markLive
+			newest = x
 			if newest < now.current {
 				before = newest
 			}
+		case !f.node(i).safety:
+			f.marks[x] |= markDiscarded
 		}
 	}
 	current := now.current
-	if current == none || s.Checkpoints[current].Dead {
+	if current == none || f.marks[current] == markDead {
 		if current = before; current == none {
 			current = newest
 		}
 	}
 	if current != none {
-		s.Current = s.Checkpoints[current].Checkpoint
+		s.Current = f.id(current)
 	}
 }

@@ -25,9 +25,9 @@ type portrait struct {
 }
 
 func portray(s *State) portrait {
-	p := portrait{Order: oids(s.Events), Rollbacks: oids(s.Rollbacks), Current: s.Current, Status: s.Status, ReadOnly: s.ReadOnly,
+	p := portrait{Order: oids(s.Events()), Rollbacks: oids(s.Rollbacks), Current: s.Current, Status: s.Status, ReadOnly: s.ReadOnly,
 		Pins: map[name.ID][]name.OID{}, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
-	for _, c := range s.Checkpoints {
+	for _, c := range s.Checkpoints() {
 		for _, flag := range []struct {
 			set  bool
 			list *[]name.ID
@@ -69,14 +69,14 @@ func agree(t reporter, l *Log) {
 	t.Helper()
 	s := l.Fold()
 	v := newNaive(l.Nodes(), l.Tip().OID)
-	if d := cmp.Diff(oids(v.order), oids(s.Events)); d != "" {
+	if d := cmp.Diff(oids(v.order), oids(s.Events())); d != "" {
 		t.Fatal("order (-rules +fold):", d)
 	}
 	n := v.fold(v.order)
 	if c := v.current(n); c != s.Current {
 		t.Fatal("current is", s.Current, "by the rules", c)
 	}
-	for i, c := range s.Checkpoints {
+	for i, c := range s.Checkpoints() {
 		x := c.Checkpoint
 		if n.known[i] != x {
 			t.Fatal("checkpoint", i, "is", x, "by the rules", n.known[i])
@@ -234,7 +234,7 @@ func TestConcurrentPinWins(t *testing.T) {
 		a, b := clones[0], clones[1]
 		a.pull(b)
 		b.pull(a)
-		n := a.state().Checkpoints[0].Step
+		n := a.state().Checkpoints()[0].Step
 		if a.state().Dead(id(n)) {
 			return
 		}
@@ -274,8 +274,8 @@ func TestFoldOnto(t *testing.T) {
 			if d := cmp.Diff(portray(want), portray(got)); d != "" {
 				t.Fatal(d)
 			}
-			for i, e := range want.Checkpoints {
-				if got.Entry(e.Checkpoint) != got.Checkpoints[i] {
+			for i, e := range want.Checkpoints() {
+				if got.Entry(e.Checkpoint) != got.Checkpoints()[i] {
 					t.Fatalf("%s is not found", e.Checkpoint)
 				}
 				discard, restore, err := want.RollbackPlan(e.Checkpoint)

@@ -3,7 +3,6 @@ package journal
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -17,7 +16,9 @@ const MaxNodes = 1 << 20
 // fold. It grows and never changes what it holds. It is not safe for use by several
 // goroutines at once.
 type Log struct {
-	nodes []Node // parents first; the tip is last. The cache appends in this order.
+	nodes []node  // parents first; the tip is last. The cache appends in this order.
+	data  []byte  // the cache that it came from, whose records are at hand
+	bases []int32 // of its blocks; none where there is none
 	edges edges
 	order []int32            // the fold's order; nil when nodes have it themselves
 	at    map[name.OID]int32 // made when first needed
@@ -51,7 +52,7 @@ func NewLog(nodes []Node, tip name.OID) (*Log, error) {
 // ancestor. After an error the journal is what it was.
 func (l *Log) Extend(nodes []Node, tip name.OID) error {
 	switch {
-	case tip == l.nodes[len(l.nodes)-1].OID:
+	case tip == l.Tip().OID:
 		return nil
 	case l.follows(nodes, tip):
 		l.append(nodes)
@@ -67,15 +68,19 @@ func (l *Log) Extend(nodes []Node, tip name.OID) error {
 
 // Tip is the newest commit, of which all others are ancestors.
 func (l *Log) Tip() Tip {
-	n := l.nodes[len(l.nodes)-1]
-	if n.CommitterTime.IsZero() && n.Event != nil {
-		return Tip{n.OID, n.Event.Time.UTC().Truncate(time.Second)} // not parsed, just made
+	i := int32(len(l.nodes) - 1) //nolint:gosec // a journal has at most MaxNodes
+	committed := l.committed(i)
+	if committed.IsZero() && l.nodes[i].class != classMerge {
+		committed = time.UnixMilli(l.nodes[i].time).UTC().Truncate(time.Second) // not parsed, just made
 	}
-	return Tip{n.OID, n.CommitterTime}
+	return Tip{l.oid(i), committed}
 }
 
 // Contains reports whether oid is the tip or one of its ancestors.
 func (l *Log) Contains(oid name.OID) bool {
+	if oid == l.Tip().OID {
+		return true
+	}
 	_, ok := l.index()[oid]
 	return ok
 }
@@ -84,13 +89,19 @@ func (l *Log) Contains(oid name.OID) bool {
 func (l *Log) Len() int { return len(l.nodes) }
 
 // Nodes are the journal's commits, parents before children, the tip last.
-func (l *Log) Nodes() []Node { return slices.Clone(l.nodes) }
+func (l *Log) Nodes() []Node {
+	nodes := make([]Node, len(l.nodes))
+	for i := range nodes {
+		nodes[i] = l.node(int32(i)) //nolint:gosec // a journal has at most MaxNodes
+	}
+	return nodes
+}
 
 // Events are the journal's events in the order of the fold.
 func (l *Log) Events() []*Event {
 	events := make([]*Event, 0, len(l.nodes))
 	for i := range l.nodes {
-		if e := l.nodes[l.position(i)].Event; e != nil {
+		if e := l.event(l.position(i)); e != nil {
 			events = append(events, e)
 		}
 	}
@@ -109,7 +120,7 @@ func (l *Log) index() map[name.OID]int32 {
 	if l.at == nil {
 		l.at = make(map[name.OID]int32, len(l.nodes))
 		for i := range l.nodes {
-			l.at[l.nodes[i].OID] = int32(i)
+			l.at[l.oid(int32(i))] = int32(i) //nolint:gosec // a journal has at most MaxNodes
 		}
 	}
 	return l.at
@@ -138,7 +149,7 @@ func (l *Log) append(nodes []Node) {
 		at := int32(len(l.nodes))
 		l.edges.parent(at - 1)
 		l.edges.end()
-		l.nodes = append(l.nodes, nodes[i])
+		l.nodes = append(l.nodes, newNode(nodes[i]))
 		if l.order != nil {
 			l.order = append(l.order, at)
 		}
@@ -156,7 +167,7 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 		return err
 	}
 	known, added := l.index(), make(map[name.OID]int32, len(fresh))
-	grown := Log{nodes: l.nodes, edges: l.edges, at: known}
+	grown := Log{nodes: l.nodes, data: l.data, bases: l.bases, edges: l.edges, at: known}
 	for _, n := range fresh {
 		for _, p := range n.Parents {
 			at, ok := known[p]
@@ -167,10 +178,10 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 		}
 		grown.edges.end()
 		added[n.OID] = int32(len(grown.nodes))
-		grown.nodes = append(grown.nodes, n)
+		grown.nodes = append(grown.nodes, newNode(n))
 	}
 	if len(known) > 0 {
-		if grown.order, err = foldOrder(grown.nodes, grown.edges); err != nil {
+		if grown.order, err = foldOrder(&grown); err != nil {
 			return err
 		}
 		grown.settle()

@@ -2,29 +2,26 @@ package journal
 
 import "errors"
 
-// foldOrder is the order of the fold over nodes whose parents e holds: Kahn's
+// foldOrder is the order of the fold over the nodes of a journal: Kahn's
 // algorithm, and of the events that are ready the one with the smallest (time, OID).
 // Merges are transparent: one is passed the moment its parents were, so it stands in
 // the result but moves no event. As a new event is never an ancestor of a known one,
 // the relative order of known events stays when more arrive.
-func foldOrder(nodes []Node, e edges) ([]int32, error) {
-	n := e.len()
+func foldOrder(l *Log) ([]int32, error) {
+	e, n := l.edges, l.edges.len()
 	children := e.reversed()
 	waiting := make([]int32, n)
-	ready := queue{nodes: nodes, times: make([]int64, n)}
+	ready := queue{log: l}
 	order := make([]int32, 0, n)
 	var merges []int32
 	admit := func(i int32) {
-		if nodes[i].Event == nil {
+		if l.nodes[i].class == classMerge {
 			merges = append(merges, i)
 			return
 		}
 		ready.push(i)
 	}
 	for i := range int32(n) {
-		if nodes[i].Event != nil {
-			ready.times[i] = nodes[i].Event.Time.UnixMilli()
-		}
 		if waiting[i] = e.start[i+1] - e.start[i]; waiting[i] == 0 {
 			admit(i)
 		}
@@ -51,16 +48,15 @@ func foldOrder(nodes []Node, e edges) ([]int32, error) {
 
 // queue is a min-heap of events by (time, OID).
 type queue struct {
-	nodes []Node
-	times []int64
+	log   *Log
 	items []int32
 }
 
 func (q *queue) less(a, b int32) bool {
-	if q.times[a] != q.times[b] {
-		return q.times[a] < q.times[b]
+	if x, y := q.log.nodes[a].time, q.log.nodes[b].time; x != y {
+		return x < y
 	}
-	return q.nodes[a].OID < q.nodes[b].OID
+	return q.log.oid(a) < q.log.oid(b)
 }
 
 func (q *queue) push(x int32) {

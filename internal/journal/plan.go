@@ -36,21 +36,22 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 	case c.Dead:
 		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrDead)
 	}
-	f := &s.fold
+	f := s.fold
 	// A rebuilt checkpoint stands where the broken one stood: counted from the repair,
 	// all that was made before the repair would stay.
 	originals := f.originals()
-	anchor := f.first[originals[f.entry(target)]]
-	then := f.replay(f.graph.past(anchor))
+	chosen := f.entry(target)
+	anchor := f.first[originals[chosen]]
+	then := f.replay(f.graph().past(anchor))
 	now := f.replay(nil)
-	for x, e := range s.Checkpoints {
-		if e.Safety {
+	for i := range f.first {
+		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		if f.node(i).safety {
 			continue
 		}
-		x := int32(x)
 		want := now.live[x]
 		switch o := originals[x]; {
-		case e == c:
+		case x == chosen:
 			want = true
 		case then.known[x]:
 			want = then.live[x]
@@ -61,9 +62,9 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 		}
 		switch {
 		case now.live[x] && !want:
-			discard = append(discard, e.Checkpoint)
+			discard = append(discard, f.id(x))
 		case !now.live[x] && want:
-			restore = append(restore, e.Checkpoint)
+			restore = append(restore, f.id(x))
 		}
 	}
 	return discard, restore, nil
@@ -109,7 +110,7 @@ func (s *State) UndoPlan(worktreeID string) (Plan, error) {
 // what someone else changed back already: the lists hold differences only, so that
 // the undo of the undo is exact.
 func (s *State) PlanUndoOf(v *Event) (Plan, error) {
-	f := &s.fold
+	f := s.fold
 	index, ok := f.moves[v]
 	if !ok {
 		return Plan{}, ErrNothingToUndo
@@ -119,10 +120,10 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	switch {
 	case target == unnamed:
 		return Plan{}, fmt.Errorf("undo %s: go back to %q: %w", v.OID.Short(), v.From, ErrUnknownCheckpoint)
-	case target != none && f.safety[target]:
+	case target != none && f.node(int(target)).safety:
 		return Plan{}, fmt.Errorf("undo %s: go back to %q: %w", v.OID.Short(), v.From, ErrSafety)
 	}
-	out, back := f.created(f.graph.future(undone.at)), make([]bool, len(f.first))
+	out, back := f.created(f.graph().future(undone.at)), make([]bool, len(f.first))
 	for _, x := range undone.restore {
 		out[x] = true
 	}
@@ -134,13 +135,14 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	}
 	now := f.replay(nil)
 	p := Plan{Undoes: v, Target: v.From, Safety: v.Safety}
-	for x, e := range s.Checkpoints {
+	for i := range f.first {
+		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
 		switch {
-		case e.Safety:
+		case f.node(i).safety:
 		case out[x] && now.live[x]:
-			p.Discard = append(p.Discard, e.Checkpoint)
+			p.Discard = append(p.Discard, f.id(x))
 		case back[x] && !now.live[x]:
-			p.Restore = append(p.Restore, e.Checkpoint)
+			p.Restore = append(p.Restore, f.id(x))
 		}
 	}
 	return p, nil
@@ -158,18 +160,15 @@ func (l *Log) UndoPlan(worktreeID string) (Plan, error) { return l.Fold().UndoPl
 // rebuilt from these; what was merely adopted there is the work of someone else.
 func (f *fold) created(mark []bool) []bool {
 	made := make([]bool, len(f.first))
-	for i := range f.steps {
-		s := &f.steps[i]
-		if !mark[s.at] || s.event.moves() {
-			continue
-		}
-		switch s.event.Kind {
-		case KindCreate:
-			made[s.entry] = true
-		case KindRebuild:
+	f.each(func(at, created int32, s *step) {
+		switch {
+		case !mark[at]:
+		case s == nil:
+			made[created] = true
+		case s.event.Kind == KindRebuild:
 			made[s.entry] = made[s.entry] || s.other >= 0 && made[s.other]
 		}
-	}
+	})
 	return made
 }
 
@@ -179,8 +178,11 @@ func (f *fold) originals() []int32 {
 	all := make([]int32, len(f.first))
 	for x := range all {
 		all[x] = int32(x)
-		e := f.events[f.first[x]]
-		if o := f.entry(e.RebuiltFrom); e.Kind == KindRebuild && o >= 0 && o < int32(x) {
+		e := f.node(x).special()
+		if e == nil || e.Kind != KindRebuild {
+			continue
+		}
+		if o := f.entry(e.RebuiltFrom); o >= 0 && o < int32(x) {
 			all[x] = all[o]
 		}
 	}

@@ -14,7 +14,7 @@ func TestPlansFollowTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, c := range drawSchedule(t, 30, everything) {
 			s, v := c.state(), newNaive(c.log.Nodes(), c.log.Tip().OID)
-			for _, e := range s.Checkpoints {
+			for _, e := range s.Checkpoints() {
 				if e.Safety || e.Dead {
 					continue
 				}
@@ -48,7 +48,7 @@ func TestUndoIsExact(t *testing.T) {
 		clones := drawSchedule(t, 25, everything)
 		c := clones[rapid.IntRange(0, len(clones)-1).Draw(t, "who")]
 		s := c.state()
-		x := s.Checkpoints[rapid.IntRange(0, len(s.Checkpoints)-1).Draw(t, "target")]
+		x := s.Checkpoints()[rapid.IntRange(0, len(s.Checkpoints())-1).Draw(t, "target")]
 		if x.Safety || x.Dead || s.Current == "" {
 			return
 		}
@@ -169,7 +169,7 @@ func TestUndoToNone(t *testing.T) {
 }
 
 func (c *clone) rebuild(n, from int) {
-	e := checkpoint(KindRebuild, n, c.state().Entry(id(from)).Previous)
+	e := checkpoint(KindRebuild, n, c.state().Entry(id(from)).Event().Previous)
 	e.Step, e.RebuiltFrom = from, id(from)
 	c.write(e)
 }

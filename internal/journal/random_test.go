@@ -147,7 +147,7 @@ func drawSchedule(t *rapid.T, steps int, kinds []string) []*clone {
 			c.pull(clones[rapid.IntRange(0, len(clones)-1).Draw(t, "from")])
 		case "adopt": // a ref that came without its journal
 			for _, o := range clones {
-				for _, e := range o.state().Checkpoints {
+				for _, e := range o.state().Checkpoints() {
 					if s.Entry(e.Checkpoint) == nil && !e.Safety {
 						c.write(checkpointOf(KindAdopt, e))
 						s = c.state()
@@ -155,7 +155,7 @@ func drawSchedule(t *rapid.T, steps int, kinds []string) []*clone {
 				}
 			}
 		case "rollback":
-			e := s.Checkpoints[rapid.IntRange(0, len(s.Checkpoints)-1).Draw(t, "target")]
+			e := s.Checkpoints()[rapid.IntRange(0, len(s.Checkpoints())-1).Draw(t, "target")]
 			if !e.Safety && !e.Dead {
 				c.rollback(e.Step)
 			}
@@ -177,7 +177,7 @@ func drawSchedule(t *rapid.T, steps int, kinds []string) []*clone {
 }
 
 func checkpointOf(k Kind, e *Entry) Event {
-	return checkpoint(k, e.Step, e.Previous)
+	return checkpoint(k, e.Step, e.Event().Previous)
 }
 
 var everything = []string{"create", "create", "create", "pull", "pull", "adopt", "rollback", "rollback", "undo", "pin", "unpin", "prune"}

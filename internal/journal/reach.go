@@ -77,27 +77,26 @@ func (w *walk) touches(found []int32, oid name.OID) bool {
 // sorted puts what was found in the order of the fold, counting only the parents
 // that were found too.
 func (w *walk) sorted(found []int32) ([]Node, error) {
-	subset := make([]Node, len(found))
+	subset := Log{nodes: make([]node, len(found)), edges: newEdges(len(found))}
 	local := make([]int32, len(w.nodes))
 	for i, f := range found {
-		subset[i], local[f] = w.nodes[f], int32(i)
+		subset.nodes[i], local[f] = newNode(w.nodes[f]), int32(i)
 	}
-	e := newEdges(len(found))
-	for i := range subset {
-		for _, p := range subset[i].Parents {
+	for _, f := range found {
+		for _, p := range w.nodes[f].Parents {
 			if _, ok := w.known[p]; !ok {
-				e.parent(local[w.given[p]])
+				subset.edges.parent(local[w.given[p]])
 			}
 		}
-		e.end()
+		subset.edges.end()
 	}
-	order, err := foldOrder(subset, e)
+	order, err := foldOrder(&subset)
 	if err != nil {
 		return nil, err
 	}
 	sorted := make([]Node, len(order))
 	for i, o := range order {
-		sorted[i] = subset[o]
+		sorted[i] = w.nodes[found[o]]
 	}
 	return sorted, nil
 }

@@ -12,7 +12,8 @@ const none int32 = -1
 // unnamed stands for a checkpoint that no event names.
 const unnamed int32 = -2
 
-// step is an event that changes what is live or current.
+// step is an event that changes what is live or current, and no create: that needs
+// nothing but its entry.
 type step struct {
 	at    int32
 	event *Event
@@ -34,24 +35,21 @@ type question struct {
 // undo change those of their lists which a create, adopt or rebuild among their
 // ancestors names.
 func (f *fold) compile() {
-	f.steps = make([]step, 0, len(f.events))
 	f.moves = map[*Event]int{}
 	var open []question
-	for i, e := range f.events {
-		switch {
+	for i, x := range f.named {
+		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		switch e := f.at(at).special(); {
 		case e == nil:
 		case e.names():
-			other := none // a create asks for no other
-			switch e.Kind {
-			case KindAdopt:
-				other = f.entry(e.Previous)
-			case KindRebuild:
+			other := f.entry(e.Previous)
+			if e.Kind == KindRebuild {
 				other = f.entry(e.RebuiltFrom)
 			}
-			f.steps = append(f.steps, step{at: int32(i), event: e, entry: f.named[i], other: other})
+			f.steps = append(f.steps, step{at: at, event: e, entry: x, other: other})
 		case e.moves():
 			f.moves[e] = len(f.steps)
-			f.steps = append(f.steps, step{at: int32(i), event: e, entry: f.entry(e.To)})
+			f.steps = append(f.steps, step{at: at, event: e, entry: f.entry(e.To)})
 			for _, id := range e.Discard {
 				open = f.list(open, question{f.entry(id), len(f.steps) - 1, false})
 			}
@@ -63,16 +61,29 @@ func (f *fold) compile() {
 	f.settle(open)
 }
 
+// each gives what changes what is live or current, in order: a step, or the entry that a
+// create names.
+func (f *fold) each(visit func(at, created int32, s *step)) {
+	next := 0
+	for i, x := range f.named {
+		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		if next < len(f.steps) && f.steps[next].at == at {
+			visit(at, none, &f.steps[next])
+			next++
+		} else if x != none {
+			visit(at, x, nil)
+		}
+	}
+}
+
 // entry is the index of a checkpoint.
 func (f *fold) entry(id name.ID) int32 {
 	if id == "" {
 		return none
 	}
-	if x, ok := f.ids[id]; ok {
+	hash := hashOf(id)
+	if x := f.ids.find(hash, func(x int32) bool { return f.node(int(x)).hash == hash && f.id(x) == id }); x != none {
 		return x
-	}
-	if id == f.newest {
-		return int32(len(f.first)) - 1
 	}
 	return unnamed
 }
@@ -84,7 +95,7 @@ func (f *fold) list(open []question, q question) []question {
 		return open
 	}
 	// The first naming is below all others, so it alone decides both cheap answers.
-	switch f.graph.descends(f.steps[q.step].at, f.first[q.entry]) {
+	switch f.graph().descends(f.steps[q.step].at, f.first[q.entry]) {
 	case yes:
 		f.known(q)
 	case unsure:
@@ -104,6 +115,9 @@ func (f *fold) known(q question) {
 
 // settle answers the open questions: one lane for each entry.
 func (f *fold) settle(open []question) {
+	if len(open) == 0 {
+		return
+	}
 	sort.SliceStable(open, func(i, j int) bool { return open[i].entry < open[j].entry })
 	var lanes []lane
 	var starts []int
@@ -116,7 +130,7 @@ func (f *fold) settle(open []question) {
 		l.until = max(l.until, f.steps[q.step].at)
 	}
 	starts = append(starts, len(open))
-	f.graph.sweep(lanes, func(first, count int, reached func(int32) uint64) {
+	f.graph().sweep(lanes, func(first, count int, reached func(int32) uint64) {
 		for bit := range count {
 			for _, q := range open[starts[first+bit]:starts[first+bit+1]] {
 				if reached(f.steps[q.step].at)&(1<<bit) != 0 {
@@ -129,67 +143,69 @@ func (f *fold) settle(open []question) {
 
 // liveness is what is known, live and current after some events.
 type liveness struct {
+	fold        *fold
 	known, live []bool
 	current     int32
 }
 
-// replay applies the steps in order; with a mark only those whose position it holds.
+// nothing is what is known before the first event.
+func (f *fold) nothing() liveness {
+	return liveness{fold: f, known: make([]bool, len(f.first)), live: make([]bool, len(f.first)), current: none}
+}
+
+// replay applies the events in order; with a mark only those whose position it holds.
 func (f *fold) replay(mark []bool) liveness {
-	n := liveness{known: make([]bool, len(f.first)), live: make([]bool, len(f.first)), current: none}
-	for i := range f.steps {
-		s := &f.steps[i]
-		switch {
-		case mark != nil && (int(s.at) >= len(mark) || !mark[s.at]):
-		case s.event.moves():
-			n.move(s, f.safety)
-		default:
-			n.name(s, f.safety)
+	n := f.nothing()
+	f.each(func(at, created int32, s *step) {
+		if mark == nil || int(at) < len(mark) && mark[at] {
+			n.apply(created, s)
 		}
-	}
+	})
 	return n
 }
 
-// name applies a create, adopt or rebuild.
-func (n *liveness) name(s *step, safety []bool) {
-	first := !n.known[s.entry]
-	n.known[s.entry] = true
-	if safety[s.entry] {
-		return
+// apply lets a step or a create have its effect.
+func (n *liveness) apply(created int32, s *step) {
+	switch {
+	case s == nil:
+		if n.name(created); n.live[created] {
+			n.current = created
+		}
+	case s.event.moves():
+		n.move(s)
+	default:
+		first := n.name(s.entry)
+		// An adopt that follows the current checkpoint is current, and so is what replaces
+		// the current one; else they move nothing.
+		if n.live[s.entry] && s.other == n.current && (first || s.event.Kind == KindRebuild) {
+			n.current = s.entry
+		}
 	}
+}
+
+// name makes a checkpoint known, and live the first time.
+func (n *liveness) name(x int32) (first bool) {
+	first = !n.known[x]
+	n.known[x] = true
 	if first {
-		n.live[s.entry] = true
+		n.live[x] = !n.fold.node(int(x)).safety
 	}
-	if !n.live[s.entry] {
-		return
-	}
-	switch s.event.Kind {
-	case KindCreate:
-		n.current = s.entry
-	case KindAdopt:
-		if first && s.other == n.current {
-			n.current = s.entry
-		}
-	case KindRebuild:
-		// What replaces the current checkpoint is current; else a rebuild moves nothing.
-		if s.other == n.current {
-			n.current = s.entry
-		}
-	}
+	return first
 }
 
 // move applies a rollback or an undo. An id in both lists comes back: what is kept
 // too long can be discarded again.
-func (n *liveness) move(s *step, safety []bool) {
+func (n *liveness) move(s *step) {
 	for _, x := range s.discard {
 		n.live[x] = false
 	}
 	for _, x := range s.restore {
-		n.live[x] = !safety[x]
+		n.live[x] = !n.fold.node(int(x)).safety
 	}
 	switch {
 	case s.entry == none:
 		n.current = none // the undo of a rollback that was made when none was current
-	case s.entry == unnamed || !n.known[s.entry] || safety[s.entry]:
+	case s.entry == unnamed || !n.known[s.entry] || n.fold.node(int(s.entry)).safety:
 		// Only a forged event has such a target; it can make nothing live.
 	default:
 		n.live[s.entry] = true

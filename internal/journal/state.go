@@ -2,6 +2,8 @@ package journal
 
 import (
 	"iter"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -15,11 +17,10 @@ type State struct {
 	Status                  string // of the session; the last one that was said
 	CreatedAt, UpdatedAt    time.Time
 
-	Checkpoints []*Entry // in the order in which the fold first met them
-	Current     name.ID  // empty: none
+	Current name.ID // checkpoint; empty: none
 
-	Events     []*Event              // in the order of the fold
-	Rollbacks  []*Event              // rollbacks and undos among them
+	Started    *Event                // the first start, if any
+	Rollbacks  []*Event              // rollbacks and undos, in the order of the fold
 	Unknown    []*Event              // of a kind or format that this version does not know
 	Skipped    map[int]*Event        // steps that a skip satisfies, by the last one
 	Archived   *Event                // the last archive, if any
@@ -27,27 +28,173 @@ type State struct {
 	Tombstones map[name.ID]Tombstone // of what is dead, whether the checkpoint is known or not
 	ReadOnly   string                // why nothing may be written on top; empty: it may
 
-	fold fold
+	fold *fold // nil: of no journal
 }
 
-// Entry is a checkpoint as the journal has it. Live, Discarded and Dead exclude each
-// other; a safety checkpoint is never Live or Discarded.
-type Entry struct {
-	*Event           // the first create, adopt or rebuild that names it
-	LastNamed *Event // the last one, if another
-
-	Safety    bool
+// Standing is what a checkpoint is. Live, Discarded and Dead exclude each other; a safety
+// checkpoint is never Live or Discarded.
+type Standing struct {
+	Step      int
+	Milestone bool
+	Safety    bool // made by a rollback or an undo, before these change anything
 	Live      bool
 	Discarded bool // by a rollback; it can be gone back to
 	Dead      bool // pruned
 	Pinned    bool
+}
+
+// Entry is a checkpoint as the journal has it.
+type Entry struct {
+	Place      int // what At gives it for
+	Checkpoint name.ID
+	Label      string
+	Standing
+	LastNamed *Event     // the last event that names it, if another than the first
 	Tombstone *Tombstone // of a dead one
+
+	fold *fold
+	at   int32 // position of the first event
+	read atomic.Pointer[Event]
+}
+
+// Event is the first create, adopt or rebuild that names the checkpoint.
+func (c *Entry) Event() *Event {
+	if c.read.Load() == nil {
+		c.read.CompareAndSwap(nil, c.fold.event(c.at))
+	}
+	return c.read.Load()
+}
+
+// Len is the number of checkpoints.
+func (s *State) Len() int {
+	if s.fold == nil {
+		return 0
+	}
+	return len(s.fold.first)
+}
+
+// Standings tells of all checkpoints what they are, in the order in which the fold first
+// met them, which At counts by.
+func (s *State) Standings() iter.Seq2[int, Standing] {
+	return func(yield func(int, Standing) bool) {
+		for i := range s.Len() {
+			if !yield(i, s.Standing(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Backward is Standings from the newest checkpoint to the oldest.
+func (s *State) Backward() iter.Seq2[int, Standing] {
+	return func(yield func(int, Standing) bool) {
+		for i := s.Len() - 1; i >= 0; i-- {
+			if !yield(i, s.Standing(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Standing is what a checkpoint is, by its place.
+func (s *State) Standing(i int) Standing {
+	n, m := s.fold.node(i), s.fold.marks[i]
+	return Standing{
+		Step: n.step, Milestone: n.milestone, Safety: n.safety,
+		Live: m&markLive != 0, Discarded: m&markDiscarded != 0, Dead: m&markDead != 0, Pinned: m&markPinned != 0,
+	}
+}
+
+// At is a checkpoint by its place.
+func (s *State) At(i int) *Entry {
+	f := s.fold
+	if f.made[i].Load() == nil {
+		at := f.first[i]
+		c := &Entry{Place: i, Standing: s.Standing(i), fold: f, at: at}
+		c.Checkpoint, c.Label = f.id(int32(i)), s.text(i, textLabel) //nolint:gosec // a journal has at most MaxNodes
+		if all := f.again[int32(i)]; all != nil {                    //nolint:gosec // a journal has at most MaxNodes
+			c.LastNamed = f.event(all[len(all)-1])
+		}
+		if c.Dead {
+			t := s.Tombstones[c.Checkpoint]
+			c.Tombstone = &t
+		}
+		f.made[i].CompareAndSwap(nil, c)
+	}
+	return f.made[i].Load()
+}
+
+// StepName is what the step of a checkpoint is called, by the checkpoint's place.
+func (s *State) StepName(i int) string { return s.text(i, textStepName) }
+
+func (s *State) text(i, k int) string { return s.fold.log.text(s.fold.naming(i), k) }
+
+// TimeOf is when a checkpoint was made, by its place.
+func (s *State) TimeOf(i int) time.Time { return time.UnixMilli(s.fold.node(i).time).UTC() }
+
+// Worked reports whether an event of some kinds, or of any without one, was made in a
+// worktree.
+func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
+	if s.fold == nil {
+		return false
+	}
+	l := &s.fold.log
+	for i := range l.nodes {
+		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		if n := &l.nodes[i]; n.class == classMerge || len(kinds) > 0 && !slices.Contains(kinds, l.kind(at)) {
+			continue
+		}
+		if l.is(at, textWorktreeID, worktreeID) {
+			return true
+		}
+	}
+	return false
+}
+
+// Since is how many of the checkpoints a state that was folded before has at the same
+// places for sure.
+func (s *State) Since(before *State) int {
+	if before.Len() == 0 || s.Len() < before.Len() {
+		return 0
+	}
+	a, b := &s.fold.log, &before.fold.log
+	tip := int32(len(b.nodes) - 1) //nolint:gosec // a journal has at most MaxNodes
+	if a.order != nil || b.order != nil || len(a.nodes) < len(b.nodes) || a.oid(tip) != b.oid(tip) {
+		return 0
+	}
+	return before.Len()
+}
+
+// Checkpoints are all of them, in the order in which the fold first met them.
+func (s *State) Checkpoints() []*Entry {
+	all := make([]*Entry, s.Len())
+	for i := range all {
+		all[i] = s.At(i)
+	}
+	return all
+}
+
+// Events are those of the journal in the order of the fold.
+func (s *State) Events() []*Event {
+	if s.fold == nil {
+		return nil
+	}
+	events := make([]*Event, 0, len(s.fold.named))
+	for i := range s.fold.named {
+		if e := s.fold.event(int32(i)); e != nil { //nolint:gosec // a journal has at most MaxNodes
+			events = append(events, e)
+		}
+	}
+	return events
 }
 
 // Entry is the checkpoint id, or nil when no event names it.
 func (s *State) Entry(id name.ID) *Entry {
+	if s.fold == nil {
+		return nil
+	}
 	if x := s.fold.entry(id); x >= 0 {
-		return s.Checkpoints[x]
+		return s.At(int(x))
 	}
 	return nil
 }
@@ -64,10 +211,20 @@ func (s *State) Dead(id name.ID) bool {
 // Milestone is the newest live milestone of a step, or of one iteration of it when
 // iteration is not empty; nil when there is none.
 func (s *State) Milestone(step int, iteration string) *Entry {
-	for i := len(s.Checkpoints) - 1; i >= 0; i-- {
-		c := s.Checkpoints[i]
-		if c.Live && c.Milestone && c.Step == step && (iteration == "" || c.Iteration == iteration) {
-			return c
+	for i, c := range s.Backward() {
+		if c.Live && c.Milestone && c.Step == step && (iteration == "" || s.At(i).Event().Iteration == iteration) {
+			return s.At(i)
+		}
+	}
+	return nil
+}
+
+// Labelled is the newest checkpoint of a label that is live, or kept for an undo; nil when
+// there is none. Twins made at the same time elsewhere share a label.
+func (s *State) Labelled(label string) *Entry {
+	for i, c := range s.Backward() {
+		if (c.Live || c.Safety && !c.Dead) && s.fold.log.is(s.fold.naming(i), textLabel, label) {
+			return s.At(i)
 		}
 	}
 	return nil
@@ -78,7 +235,7 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 func (s *State) Line() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		seen := map[name.ID]bool{} // a forged journal may go in a circle
-		for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Previous) {
+		for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Event().Previous) {
 			seen[c.Checkpoint] = true
 			if c.Live && !yield(c) {
 				return
@@ -101,10 +258,9 @@ func (s *State) LastStep() int {
 // newest one that is not dead; nil when there is none. Worktrees go by their random
 // id: by name, one clone would prune what the undo of another needs.
 func (s *State) NewestSafety(worktreeID string) *Entry {
-	for i := len(s.Checkpoints) - 1; i >= 0; i-- {
-		c := s.Checkpoints[i]
-		if c.Safety && !c.Dead && c.WorktreeID == worktreeID {
-			return c
+	for i, c := range s.Backward() {
+		if c.Safety && !c.Dead && s.At(i).Event().WorktreeID == worktreeID {
+			return s.At(i)
 		}
 	}
 	return nil

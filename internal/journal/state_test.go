@@ -25,7 +25,7 @@ func TestSessionFacts(t *testing.T) {
 	if s.Skipped[2] == nil || s.Skipped[2].Reason != "known" || s.Skipped[1] != nil {
 		t.Error("skipped:", s.Skipped)
 	}
-	if a.state().Current != id(1) || len(s.Events) != 6 {
+	if a.state().Current != id(1) || len(s.Events()) != 6 {
 		t.Error("events that are about no checkpoint changed the current one")
 	}
 	a.write(Event{Kind: KindClose, Status: "complete"})
@@ -144,7 +144,7 @@ func TestNamedTwice(t *testing.T) {
 	a.write(e)
 	s := a.state()
 	want(t, s, "live 1 at 1 discarded 2")
-	if x := s.Entry(id(2)); x.Record != "" || x.LastNamed == nil || x.LastNamed.Record != "sha256:ff" {
+	if x := s.Entry(id(2)); x.Event().Record != "" || x.LastNamed == nil || x.LastNamed.Record != "sha256:ff" {
 		t.Errorf("%+v", x)
 	}
 	a.adopt(1, "")

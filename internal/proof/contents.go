@@ -148,8 +148,8 @@ func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
 	if f == nil || len(f.findings) == 0 || f.findings[0].Kind != CommitMissing {
 		return false
 	}
-	for _, e := range j.State.Checkpoints {
-		if e.Commit == have && e.Live && e.Milestone && strings.HasPrefix(string(ref), string(name.TagRef(j.Name, e.Step, ""))) {
+	for _, e := range j.State.Checkpoints() {
+		if e.Event().Commit == have && e.Live && e.Milestone && strings.HasPrefix(string(ref), string(name.TagRef(j.Name, e.Step, ""))) {
 			return true
 		}
 	}

@@ -219,7 +219,7 @@ func (j *judging) judge(s Subject) (Verdict, []name.OID) {
 	}
 	f := j.facts[s.Commit()]
 	if f == nil {
-		v.find(EventMismatch, string(s.Entry.OID), "the event that names it names no commit")
+		v.find(EventMismatch, string(s.Entry.Event().OID), "the event that names it names no commit")
 		return v, nil
 	}
 	v.Record, v.Message = f.record, f.summary
@@ -273,11 +273,11 @@ func (j *judging) judgeRef(v *Verdict) {
 	case v.Ref == "":
 		v.find(RefMissing, ref, "its ref is gone, and no tombstone says that it was pruned")
 		return
-	case v.Ref == v.Entry.Commit:
+	case v.Ref == v.Entry.Event().Commit:
 		return
 	}
 	f := j.facts[v.Ref]
-	moved := fmt.Sprintf("its ref points at %s, and the journal names %s", v.Ref.Short(), v.Entry.Commit.Short())
+	moved := fmt.Sprintf("its ref points at %s, and the journal names %s", v.Ref.Short(), v.Entry.Event().Commit.Short())
 	for _, k := range f.findings {
 		if k.Kind != CommitForeign && k.Kind != CommitMissing {
 			v.find(k.Kind, k.Object, "of what its ref points at: "+k.Message)
@@ -308,7 +308,7 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 		v.find(RecordID, oid, fmt.Sprintf("its record is that of %s of session %q", r.ID, r.Session))
 	}
 	changed := slices.ContainsFunc(f.findings, func(k Finding) bool { return k.Kind == RecordChecksum })
-	if e != nil && e.Record != "" && r.Checksum != e.Record && !changed {
+	if e != nil && e.Event().Record != "" && r.Checksum != e.Event().Record && !changed {
 		v.find(RecordOther, oid, "its record is whole, and not the one that the journal names")
 	}
 	if differ := record.Agree(r, f.summary); len(differ) > 0 {
@@ -319,8 +319,8 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 // judgeEvent compares what the events say of a checkpoint with its record.
 func (j *judging) judgeEvent(v *Verdict, f *facts) {
 	e := v.Entry
-	if l := e.LastNamed; l != nil && l.Commit != e.Commit {
-		v.find(EventConflict, string(l.OID), fmt.Sprintf("two events name it with different commits, %s and %s", e.Commit.Short(), l.Commit.Short()))
+	if l := e.LastNamed; l != nil && l.Commit != e.Event().Commit {
+		v.find(EventConflict, string(l.OID), fmt.Sprintf("two events name it with different commits, %s and %s", e.Event().Commit.Short(), l.Commit.Short()))
 	}
 	r := f.record
 	if r == nil || r.ID != v.ID {
@@ -331,16 +331,16 @@ func (j *judging) judgeEvent(v *Verdict, f *facts) {
 		name string
 		same bool
 	}{
-		{"label", e.Label == r.Label}, {"step", e.Step == r.Step}, {"step name", e.StepName == r.StepName},
-		{"iteration", e.Iteration == r.Iteration}, {"milestone", e.Milestone == r.Milestone}, {"trigger", e.Trigger == r.Trigger},
-		{"status", e.CheckpointStatus == r.Status}, {"previous", e.Previous == r.Previous}, {"rebuilt_from", e.RebuiltFrom == r.RebuiltFrom},
+		{"label", e.Label == r.Label}, {"step", e.Step == r.Step}, {"step name", e.Event().StepName == r.StepName},
+		{"iteration", e.Event().Iteration == r.Iteration}, {"milestone", e.Milestone == r.Milestone}, {"trigger", e.Event().Trigger == r.Trigger},
+		{"status", e.Event().CheckpointStatus == r.Status}, {"previous", e.Event().Previous == r.Previous}, {"rebuilt_from", e.Event().RebuiltFrom == r.RebuiltFrom},
 	} {
 		if !m.same {
 			differ = append(differ, m.name)
 		}
 	}
 	if len(differ) > 0 {
-		v.find(EventMismatch, string(e.OID), "the event that names it and its record disagree about "+strings.Join(differ, ", "))
+		v.find(EventMismatch, string(e.Event().OID), "the event that names it and its record disagree about "+strings.Join(differ, ", "))
 	}
 }
 
@@ -351,9 +351,9 @@ func (j *judging) judgeTags(v *Verdict) {
 		want := j.derived[ref]
 		switch {
 		case j.mayLag(ref, have):
-		case want == v.Entry.Commit:
+		case want == v.Entry.Event().Commit:
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, not at this checkpoint", ref, have.Short()))
-		case want == "" && have == v.Entry.Commit:
+		case want == "" && have == v.Entry.Event().Commit:
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at it, and it is not the newest live milestone of the step", ref))
 		}
 	}

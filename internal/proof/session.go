@@ -99,7 +99,7 @@ func (p *Session) judgeChain(seen []name.OID) {
 	if p.State.Session != p.Name {
 		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
 	}
-	for _, e := range p.State.Events {
+	for _, e := range p.State.Events() {
 		if e.Session != p.State.Session {
 			p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
 		}
@@ -127,8 +127,8 @@ func (p *Session) judgeTagRefs() {
 	for _, oid := range p.Refs {
 		held[oid] = true
 	}
-	for _, e := range p.State.Checkpoints {
-		held[e.Commit] = true
+	for _, e := range p.State.Checkpoints() {
+		held[e.Event().Commit] = true
 	}
 	for ref, have := range p.odd {
 		if p.derived[ref] == "" && !held[have] {
@@ -166,8 +166,8 @@ type Subject struct {
 
 // Commit is the checkpoint's commit: the one that the journal names, else the ref's.
 func (s Subject) Commit() name.OID {
-	if s.Entry != nil && s.Entry.Commit != "" {
-		return s.Entry.Commit
+	if s.Entry != nil && s.Entry.Event().Commit != "" {
+		return s.Entry.Event().Commit
 	}
 	return s.Ref
 }
@@ -177,7 +177,7 @@ func (s Subject) Commit() name.OID {
 func (p *Session) Subjects() []Subject {
 	var out []Subject
 	if p.State != nil {
-		for _, e := range p.State.Checkpoints {
+		for _, e := range p.State.Checkpoints() {
 			if !e.Dead {
 				out = append(out, Subject{e.Checkpoint, e, p.Refs[e.Checkpoint]})
 			}

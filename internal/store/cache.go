@@ -44,7 +44,7 @@ func (s *Store) take(session name.Session) *cache {
 		return kept
 	}
 	c := s.newCache(session)
-	data, err := os.ReadFile(c.path)
+	data, err := mapFile(c.path)
 	if err != nil {
 		return c
 	}

@@ -120,7 +120,7 @@ func TestLogAfterRewrite(t *testing.T) {
 		t.Errorf("%v, %d nodes", l.Tip(), l.Len())
 	}
 	f.status("demo", "failed")
-	if st := f.log("demo").Fold(); st.Status != "failed" || len(st.Events) != 3 {
+	if st := f.log("demo").Fold(); st.Status != "failed" || len(st.Events()) != 3 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -143,7 +143,7 @@ func TestCacheOfTwoWriters(t *testing.T) {
 	if l, err := journal.Decode(data); err != nil || l.Len() != 3 {
 		t.Errorf("%v", err)
 	}
-	if st := f.log("demo").Fold(); st.Status != "failed" || len(st.Events) != 4 {
+	if st := f.log("demo").Fold(); st.Status != "failed" || len(st.Events()) != 4 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -245,15 +245,15 @@ func TestJoin(t *testing.T) {
 		}
 	}
 	entry := theirs.Fold().Entry(two)
-	blob, err := f.RecordBlob(t.Context(), entry.Commit)
+	blob, err := f.RecordBlob(t.Context(), entry.Event().Commit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	res := f.mustChange("demo", Change{
-		Base: joined, Create: []NewCheckpoint{{ID: two, Commit: entry.Commit, RecordBlob: blob}},
+		Base: joined, Create: []NewCheckpoint{{ID: two, Commit: entry.Event().Commit, RecordBlob: blob}},
 		Events: []journal.Event{{Kind: journal.KindStatus, Status: "joined"}},
 	})
-	if res.State.Status != "joined" || len(res.State.Checkpoints) != 3 {
+	if res.State.Status != "joined" || len(res.State.Checkpoints()) != 3 {
 		t.Errorf("%+v", res.State)
 	}
 	if got := f.tags("demo"); got != fmt.Sprintf("step-1=%s step-2=%s step-3=%s", one, two, three) {

@@ -34,10 +34,15 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 	if st == nil {
 		return c
 	}
-	for _, e := range st.Checkpoints {
-		if !e.Live || !e.Milestone {
+	steps := make(map[int]bool, len(only))
+	for k := range only {
+		steps[k.step] = true
+	}
+	for i, s := range st.Standings() {
+		if !s.Live || !s.Milestone || !steps[s.Step] {
 			continue
 		}
+		e := st.At(i)
 		for _, k := range keysOf(e) {
 			if k.step >= 0 && only[k] {
 				c[k] = append(c[k], e)
@@ -50,8 +55,8 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 // keysOf are the tags that a milestone could have; a negative step is none.
 func keysOf(e *journal.Entry) [2]tagKey {
 	keys := [2]tagKey{{step: e.Step}, {step: -1}}
-	if e.Iteration != "" && taggable().MatchString(e.Iteration) {
-		keys[1] = tagKey{e.Step, e.Iteration}
+	if e.Event().Iteration != "" && taggable().MatchString(e.Event().Iteration) {
+		keys[1] = tagKey{e.Step, e.Event().Iteration}
 	}
 	return keys
 }
@@ -103,24 +108,7 @@ type derivation struct {
 // keys are the tags to look at: those whose newest checkpoint the change replaces
 // and those of what it removes; or all. It gathers their candidates, too.
 func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
-	touched := map[tagKey]bool{} // true: whether or not another checkpoint is the newest
-	add := func(e *journal.Entry, always bool) {
-		for _, k := range keysOf(e) {
-			if e.Milestone && k.step >= 0 {
-				touched[k] = touched[k] || always
-			}
-		}
-	}
-	if d.result.State != nil {
-		for i, e := range d.result.State.Checkpoints {
-			switch {
-			case d.change.Tags == TagsRebuilt || d.removed[e.Checkpoint]:
-				add(e, true)
-			case d.change.Tags == TagsDerived && e.Live != d.wasLive(i, e):
-				add(e, false)
-			}
-		}
-	}
+	touched := d.touched()
 	if d.change.Tags == TagsRebuilt {
 		listed, err := d.list(ctx)
 		if err != nil {
@@ -151,16 +139,46 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	return out, nil
 }
 
-// wasLive reports whether a checkpoint was live before the change; mostly it stands
-// where it stood.
-func (d *derivation) wasLive(i int, e *journal.Entry) bool {
-	if d.before == nil {
+// touched are the tags of the checkpoints that change; true: whether or not another one is
+// the newest.
+func (d *derivation) touched() map[tagKey]bool {
+	touched := map[tagKey]bool{}
+	st := d.result.State
+	if st == nil {
+		return touched
+	}
+	add := func(i int, always bool) {
+		for _, k := range keysOf(st.At(i)) {
+			if st.Standing(i).Milestone && k.step >= 0 {
+				touched[k] = touched[k] || always
+			}
+		}
+	}
+	same := 0
+	if d.before != nil {
+		same = st.Since(d.before)
+	}
+	for i, s := range st.Standings() {
+		switch {
+		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
+			add(i, true)
+		case d.change.Tags == TagsDerived && s.Live != d.wasLive(i, same):
+			add(i, false)
+		}
+	}
+	return touched
+}
+
+// wasLive reports whether a checkpoint was live before the change; the first ones, as many
+// as are the same, stand where they stood.
+func (d *derivation) wasLive(i, same int) bool {
+	switch {
+	case d.before == nil:
 		return false
+	case i < same:
+		return d.before.Standing(i).Live
 	}
-	if i < len(d.before.Checkpoints) && d.before.Checkpoints[i].Checkpoint == e.Checkpoint {
-		return d.before.Checkpoints[i].Live
-	}
-	old := d.before.Entry(e.Checkpoint)
+	old := d.before.Entry(d.result.State.At(i).Checkpoint)
 	return old != nil && old.Live
 }
 
@@ -221,8 +239,8 @@ func (d *derivation) isOwn(oid name.OID) bool {
 		if side == nil {
 			continue
 		}
-		for _, e := range side.Checkpoints {
-			d.own[e.Commit] = true
+		for _, e := range side.Checkpoints() {
+			d.own[e.Event().Commit] = true
 			if e.LastNamed != nil {
 				d.own[e.LastNamed.Commit] = true
 			}

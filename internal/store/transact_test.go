@@ -41,7 +41,7 @@ func TestCreate(t *testing.T) {
 				}
 			}
 			st, err := f.State(t.Context(), "demo")
-			if err != nil || st.Current != two || len(st.Checkpoints) != 2 || st.Workflow != "go-team" {
+			if err != nil || st.Current != two || len(st.Checkpoints()) != 2 || st.Workflow != "go-team" {
 				t.Errorf("%+v %v", st, err)
 			}
 			if _, err := os.Lstat(f.path("logs", "refs", "checkpoints")); err == nil {
@@ -94,7 +94,7 @@ func TestParallelSessions(t *testing.T) {
 	}
 	wg.Wait()
 	for _, session := range []name.Session{"one", "two"} {
-		if st, err := f.State(t.Context(), session); err != nil || len(st.Checkpoints) != 8 {
+		if st, err := f.State(t.Context(), session); err != nil || len(st.Checkpoints()) != 8 {
 			t.Errorf("%s: %v", session, err)
 		}
 	}
@@ -149,11 +149,11 @@ func checkRace(t *testing.T, f *fixture, writers int) {
 		t.Fatal(err)
 	}
 	steps := map[int]bool{}
-	for _, c := range st.Checkpoints {
+	for _, c := range st.Checkpoints() {
 		steps[c.Step] = true
 	}
-	if len(steps) != writers || len(st.Checkpoints) != writers {
-		t.Errorf("%d checkpoints, %d steps", len(st.Checkpoints), len(steps))
+	if len(steps) != writers || len(st.Checkpoints()) != writers {
+		t.Errorf("%d checkpoints, %d steps", len(st.Checkpoints()), len(steps))
 	}
 	if sums, err := f.Summaries(t.Context(), "demo"); err != nil || len(sums) != writers {
 		t.Errorf("%d summaries, %v", len(sums), err)
@@ -278,7 +278,7 @@ func TestLaterVersion(t *testing.T) {
 	if !errors.As(err, &later) || built {
 		t.Errorf("%v, built: %v", err, built)
 	}
-	if st, err := f.State(t.Context(), "demo"); err != nil || len(st.Checkpoints) != 1 {
+	if st, err := f.State(t.Context(), "demo"); err != nil || len(st.Checkpoints()) != 1 {
 		t.Errorf("%v", err)
 	}
 }

@@ -52,13 +52,14 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage) *evalua
 // steps fills what is known of steps without looking at the state.
 func (e *evaluation) steps(s Situation) {
 	name := func(n int) string {
-		switch {
-		case e.d.nameOf(n) != "":
-			return e.d.nameOf(n)
-		case s.Names[n] != "":
-			return s.Names[n]
+		called := e.d.nameOf(n)
+		if called == "" && s.Named != nil {
+			called = s.Named(n)
 		}
-		return fmt.Sprintf("step %d", n)
+		if called == "" {
+			called = fmt.Sprintf("step %d", n)
+		}
+		return called
 	}
 	done, left := []any{}, []any{}
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(s.Live))) {

@@ -26,10 +26,10 @@ type Situation struct {
 	Status string
 	Error  json.RawMessage
 	// Place is where it stands; Live are the steps with a live milestone, in
-	// order, Names what they are called, Skipped those done without.
+	// order, Named says what they are called, Skipped are those done without.
 	Place   Place
 	Live    []int
-	Names   map[int]string
+	Named   func(step int) string // nil: nobody knows
 	Skipped []int
 	// Age is how long ago it was made.
 	Age time.Duration

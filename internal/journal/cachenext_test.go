@@ -1,0 +1,186 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/name"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// drawKept is a text of any of the forms in which the cache keeps it, and near to these.
+func drawKept(t *rapid.T) string {
+	digits := strings.Repeat("0f", rapid.IntRange(0, 90).Draw(t, "digits"))
+	return rapid.SampledFrom([]string{
+		"", "x", digits, digits + "0", "sha256:" + digits, "sha256:", strings.ToUpper(digits), "é" + digits, TriggerSafety,
+	}).Draw(t, "text")
+}
+
+// drawLine is a journal that somebody wrote alone, longer than what shares a base, of
+// creates that differ from each other in anything.
+func drawLine(t *rapid.T, size int) []Node {
+	var nodes []Node
+	for i := range size {
+		e := checkpoint(KindCreate, i%1000, id(max(i-1, 0)%1000))
+		e.Format, e.Session, e.Actor, e.Worktree, e.WorktreeID = Format, "demo", actor, "main", "4f2a9c1b4f2a9c1b"
+		e.OID, e.Time = oid(8, i), epoch.Add(time.Duration(i)*time.Second)
+		e.Commit, e.Record = oid(9, i), fmt.Sprintf("sha256:%064x", i)
+		if i > 0 {
+			e.Parents = []name.OID{nodes[i-1].OID}
+		}
+		nodes = append(nodes, Node{OID: e.OID, Parents: e.Parents, Event: &e, CommitterTime: e.Time})
+	}
+	for range rapid.IntRange(0, 40).Draw(t, "changes") {
+		e := nodes[rapid.IntRange(0, size-1).Draw(t, "node")].Event
+		fields := texts(e)
+		switch k := rapid.IntRange(-6, textCount-1).Draw(t, "member"); k {
+		case -1:
+			e.Step = rapid.IntRange(-5, 1<<40).Draw(t, "step")
+		case -2:
+			e.Milestone = !e.Milestone
+		case -3:
+			e.Actor = drawKept(t)
+		case -4:
+			e.Extra = append(e.Extra, Trailer{"X", drawKept(t)})
+		case -5:
+			e.Kind, e.Discard = rapid.SampledFrom([]Kind{KindRollback, KindAdopt, KindCreate, KindPin}).Draw(t, "kind"), []name.ID{id(1)}
+		case -6:
+			e.Time = e.Time.Add(time.Duration(rapid.IntRange(-1e9, 1e9).Draw(t, "skew")) * time.Millisecond)
+		default:
+			*fields[k].value = drawKept(t)
+		}
+	}
+	return nodes
+}
+
+// A create that is kept as what differs from another reads back as it was, each member of
+// it also alone, and the journal says the same.
+func TestRelativeRecords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.SampledFrom([]int{2, 40, block + 30}).Draw(t, "size")
+		nodes := drawLine(t, size)
+		l := mustLog(t, nodes, nodes[len(nodes)-1].OID)
+		back, err := Decode(l.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from := rapid.IntRange(1, size).Draw(t, "from"); string(l.AppendTo(mustLog(t, nodes[:from], nodes[from-1].OID).Encode(), from)) != string(l.Encode()) {
+			t.Fatal("the appended cache is not the whole one")
+		}
+		kept, alike := 0, size > 2
+		for i := range back.nodes {
+			alike = alike && nodes[i].Event.Session == "demo"
+			if back.nodes[i].own == nil {
+				kept++
+			}
+			e := nodes[i].Event
+			for k, f := range texts(e) {
+				if !back.is(int32(i), k, *f.value) || back.is(int32(i), k, *f.value+"x") {
+					t.Fatalf("%s of %+v is %q", f.key, e, back.text(int32(i), k))
+				}
+			}
+		}
+		if alike && kept < size/2-2 {
+			t.Fatalf("%d of %d are relative", kept, size)
+		}
+		a, b := l.Fold(), back.Fold()
+		if d := cmp.Diff(portray(a), portray(b)); d != "" {
+			t.Fatal(d)
+		}
+		for i, c := range a.Checkpoints() {
+			x := b.At(i)
+			if x.Place != i || x.Checkpoint != c.Checkpoint || x.Label != c.Label || x.Standing != c.Standing || b.StepName(i) != c.Event().StepName ||
+				!b.TimeOf(i).Equal(c.Event().Time) || b.Entry(c.Checkpoint) != x {
+				t.Fatalf("%+v is %+v", c, x)
+			}
+			if d := cmp.Diff(normal(*c.Event()), normal(*x.Event())); d != "" {
+				t.Fatal(d)
+			}
+			if want, got := a.Labelled(c.Label), b.Labelled(c.Label); (want == nil) != (got == nil) || want != nil && want.Place != got.Place {
+				t.Fatalf("labelled %q: %+v, not %+v", c.Label, got, want)
+			}
+		}
+		same(t, l, back)
+	})
+}
+
+// Whether an event was made in a worktree is known without reading it.
+func TestWorked(t *testing.T) {
+	a := newClone(t, "a")
+	for n := range 5 {
+		a.create(n)
+	}
+	e := checkpoint(KindCreate, 5, a.state().Current)
+	e.WorktreeID = "ffffffffffffffffffffffffffffffff"
+	a.write(e)
+	a.pin(1)
+	e = Event{Kind: KindStatus, Status: "x", WorktreeID: "s"}
+	a.write(e)
+	back, err := Decode(a.log.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*State{a.state(), back.Fold()} {
+		if !s.Worked("a") || !s.Worked("a", KindCreate) || !s.Worked(strings.Repeat("f", 32), KindCreate) || !s.Worked("s") ||
+			s.Worked("s", KindCreate) || s.Worked("b") || s.Worked(strings.Repeat("f", 32), KindPin) {
+			t.Error("who worked there is not what was written")
+		}
+	}
+	if new(State).Worked("a") {
+		t.Error("nobody worked anywhere")
+	}
+}
+
+// Since counts what stands where it stood, and claims nothing of what may not.
+func TestSince(t *testing.T) {
+	a, b := newClone(t, "a"), newClone(t, "b")
+	a.create(1)
+	a.create(2)
+	before := a.state()
+	b.pull(a)
+	a.create(3)
+	if got := a.state().Since(before); got != 2 {
+		t.Error("after one more:", got)
+	}
+	if got := before.Since(a.state()); got != 0 {
+		t.Error("the older one has all of the newer:", got)
+	}
+	b.create(4)
+	if got := a.state().Since(b.state()); got != 0 {
+		t.Error("another line:", got)
+	}
+	a.pull(b)
+	if got := a.state().Since(before); got != 0 && got != 2 {
+		t.Error("after a merge:", got)
+	}
+	if got := a.state().Since(&State{}); got != 0 {
+		t.Error("of nothing:", got)
+	}
+}
+
+// Entries are found whatever else has their place or their hash.
+func TestTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hashes := rapid.SliceOfN(rapid.Uint32Range(0, 20), 1, 60).Draw(t, "hashes")
+		tab := newTable(len(hashes))
+		early := rapid.IntRange(0, len(hashes)).Draw(t, "early")
+		for x, h := range hashes {
+			if x < early {
+				tab.add(h, int32(x))
+			} else {
+				tab = tab.with(int32(x))
+			}
+		}
+		for x, h := range hashes {
+			if got := tab.find(h, func(y int32) bool { return y == int32(x) }); got != int32(x) {
+				t.Fatalf("%d is found as %d", x, got)
+			}
+			if got := tab.find(h, func(int32) bool { return false }); got != none {
+				t.Fatalf("what is not there is found as %d", got)
+			}
+		}
+	})
+}
