@@ -14,14 +14,7 @@ type OID string
 
 // ParseOID accepts exactly the two lengths that git has.
 func ParseOID(s string) (OID, error) {
-	if len(s) != 40 && len(s) != 64 {
-		return "", fmt.Errorf("not an object id: %q", s)
-	}
-	var odd byte
-	for i := range len(s) {
-		odd |= notHex[s[i]]
-	}
-	if odd != 0 {
+	if len(s) != 40 && len(s) != 64 || !isHex(s) {
 		return "", fmt.Errorf("not an object id: %q", s)
 	}
 	return OID(s), nil
@@ -124,17 +117,33 @@ func NewID(step int, t time.Time, random uint16) ID {
 
 // ParseID accepts a whole id only.
 func ParseID(s string) (ID, error) {
-	parts := strings.Split(s, "-")
-	if len(parts) != 4 || parts[0] != "cp" || !isDigits(parts[1], 2, 9) || len(parts[2]) != 19 || len(parts[3]) != 4 ||
-		!isDigits(parts[2][:8], 8, 8) || parts[2][8] != 'T' || !isDigits(parts[2][9:18], 9, 9) || parts[2][18] != 'Z' ||
-		strings.Trim(parts[3], "0123456789abcdef") != "" {
+	const behind = len("-20060102T150405000Z-0000")
+	rest, ok := strings.CutPrefix(s, "cp-")
+	step := len(rest) - behind
+	if !ok || step < 2 || step > 9 || !isDigits(rest[:step]) {
+		return "", fmt.Errorf("not a checkpoint id: %q", s)
+	}
+	if rest = rest[step:]; rest[0] != '-' || !isDigits(rest[1:9]) || rest[9] != 'T' || !isDigits(rest[10:19]) || rest[19] != 'Z' || rest[20] != '-' || !isHex(rest[21:]) {
 		return "", fmt.Errorf("not a checkpoint id: %q", s)
 	}
 	return ID(s), nil
 }
 
-func isDigits(s string, least, most int) bool {
-	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789") == ""
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(s string) bool {
+	var odd byte
+	for i := range len(s) {
+		odd |= notHex[s[i]]
+	}
+	return odd == 0
 }
 
 // Refs of a session. Leaves "journal" and "archive" are reserved; no id collides

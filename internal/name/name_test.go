@@ -1,6 +1,7 @@
 package name
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,4 +99,26 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(session, leaf)
 		}
 	})
+}
+
+// An id is what its pattern says, whatever is changed in one.
+func TestParseIDByPattern(t *testing.T) {
+	pattern := regexp.MustCompile(`^cp-[0-9]{2,9}-[0-9]{8}T[0-9]{9}Z-[0-9a-f]{4}$`)
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`cp-[0-9]{1,10}-[0-9]{8}T[0-9]{9}Z-[0-9a-f]{4}`).Draw(t, "id")
+		if rapid.Bool().Draw(t, "changed") {
+			i := rapid.IntRange(0, len(s)).Draw(t, "at")
+			s = s[:i] + rapid.SampledFrom([]string{"", "0", "-", "T", "g", "A", "\n", "ü"}).Draw(t, "piece") + s[min(len(s), i+rapid.IntRange(0, 1).Draw(t, "less")):]
+		}
+		_, err := ParseID(s)
+		if want := pattern.MatchString(s); (err == nil) != want {
+			t.Fatalf("%q: %v", s, err)
+		} else if want {
+			taken++
+		}
+	})
+	if taken == 0 {
+		t.Error("no id was taken")
+	}
 }

@@ -231,7 +231,7 @@ func (f *facts) takeRecord(o git.Object, err error) {
 
 // parseRecord reads a record and says what is wrong with it by itself.
 func parseRecord(raw []byte) (*record.Record, Kind, string) {
-	rec, err := record.Parse(raw, record.Limits{})
+	rec, changed, err := record.ParseSealed(raw, record.Limits{})
 	var format *record.FormatError
 	var size *record.SizeError
 	var syntax *record.JSONError
@@ -245,8 +245,8 @@ func parseRecord(raw []byte) (*record.Record, Kind, string) {
 	case err != nil:
 		return nil, RecordUnreadable, "its record cannot be read: " + err.Error()
 	}
-	if err := record.VerifyParsed(rec, raw); err != nil {
-		return rec, RecordChecksum, "its record was changed: " + err.Error()
+	if changed != nil {
+		return rec, RecordChecksum, "its record was changed: " + changed.Error()
 	}
 	return rec, "", ""
 }

@@ -31,16 +31,16 @@ func Checksum(raw []byte) (string, error) {
 	if err := check(raw, Limits{Size: math.MaxInt64, Depth: MaxDepth}); err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
-	return sum(raw)
+	return sum(nil, raw)
 }
 
-// sum is Checksum of a text that passed check.
-func sum(raw []byte) (string, error) {
+// sum is Checksum of a text that passed check, taken apart or not.
+func sum(apart *apart, raw []byte) (string, error) {
 	c, ok := canonicals.Get().(*canonical)
 	if !ok {
 		c = &canonical{number: checksumNumber, drop: "checksum"}
 	}
-	form, err := c.canonicalize(raw)
+	form, err := c.form(apart, raw)
 	if err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
@@ -62,13 +62,6 @@ const maxReused = 1 << 20
 // differ.
 func Verify(r *Record, raw []byte) error {
 	computed, err := Checksum(raw)
-	return compare(r, computed, err)
-}
-
-// VerifyParsed is Verify of a text that Parse has just taken: it is not looked
-// through once more.
-func VerifyParsed(r *Record, raw []byte) error {
-	computed, err := sum(raw)
 	return compare(r, computed, err)
 }
 

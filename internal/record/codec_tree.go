@@ -74,30 +74,30 @@ func (o object) appendTo(dst []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-func (o object) parse(raw []byte) error {
-	if raw[0] != '{' {
-		return wrongType("an object", raw)
+func (o object) parse(v value) error {
+	if v.raw[0] != '{' {
+		return wrongType("an object", v.raw)
 	}
-	var room [32][]byte
+	var room [32]value
 	given := room[:]
 	if n := len(o.members) + len(o.behind); n > len(given) {
-		given = make([][]byte, n)
+		given = make([]value, n)
 	}
 	*o.extra = nil
 	next := 0 // most are in their order
-	for key, value := range written(raw) {
+	for key, member := range v.members() {
 		i := o.find(key, next)
 		if i >= 0 {
-			given[i], next = value, i+1
+			given[i], next = member, i+1
 			continue
 		}
 		if *o.extra == nil {
 			*o.extra = map[string]json.RawMessage{}
 		}
-		(*o.extra)[unquote(key)] = slices.Clone(value)
+		(*o.extra)[unquote(key)] = slices.Clone(member.raw)
 	}
 	for i := range len(o.members) + len(o.behind) {
-		if m := o.member(i); given[i] != nil {
+		if m := o.member(i); given[i].raw != nil {
 			if err := m.value.parse(given[i]); err != nil {
 				return within(m.name, err)
 			}
@@ -156,14 +156,14 @@ func (l list[T]) appendTo(dst []byte) (_ []byte, err error) {
 	return append(dst, ']'), nil
 }
 
-func (l list[T]) parse(raw []byte) error {
-	if raw[0] != '[' {
-		return wrongType("a list", raw)
+func (l list[T]) parse(v value) error {
+	if v.raw[0] != '[' {
+		return wrongType("a list", v.raw)
 	}
 	*l.at = nil
-	for value := range elements(raw) {
+	for element := range v.elements() {
 		var item T
-		if err := l.bind(&item).parse(value); err != nil {
+		if err := l.bind(&item).parse(element); err != nil {
 			return within(strconv.Itoa(len(*l.at)), err)
 		}
 		*l.at = append(*l.at, item)
@@ -188,14 +188,15 @@ func (d dict[T]) appendTo(dst []byte) ([]byte, error) {
 	return items.appendTo(dst)
 }
 
-func (d dict[T]) parse(raw []byte) error {
-	if raw[0] != '{' {
-		return wrongType("an object", raw)
+func (d dict[T]) parse(v value) error {
+	if v.raw[0] != '{' {
+		return wrongType("an object", v.raw)
 	}
 	*d.at = nil
-	for name, value := range members(raw) {
+	for key, member := range v.members() {
 		var item T
-		if err := d.bind(&item).parse(value); err != nil {
+		name := unquote(key)
+		if err := d.bind(&item).parse(member); err != nil {
 			return within(name, err)
 		}
 		if *d.at == nil {

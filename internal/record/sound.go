@@ -1,15 +1,26 @@
 package record
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
 // sound reports whether a text passes the rules of check for sure, in one pass. It is
 // false also where that would take more to see: escaped member names, objects with very
 // many members, halves of surrogate pairs that may be whole. check looks again then, and
 // finds the words for what is wrong.
-func sound(data []byte, depth int) bool {
-	s := sounding{data: data, depth: depth}
+func sound(data []byte, depth int) bool { return soundInto(nil, data, depth) }
+
+// soundInto is sound, and takes the text apart meanwhile unless apart is nil. Where it is
+// false apart has nothing.
+func soundInto(apart *apart, data []byte, depth int) bool {
+	s := sounding{data: data, depth: depth, apart: apart}
 	s.names = s.room[:0]
-	return s.value() && s.skip() == 0 && s.at == len(data)
+	ok := len(data) <= math.MaxInt32 && s.value() && s.skip() == 0 && s.at == len(data)
+	if !ok && apart != nil {
+		apart.nodes = apart.nodes[:0]
+	}
+	return ok
 }
 
 // sounding is how far a text was looked at.
@@ -18,38 +29,56 @@ type sounding struct {
 	at    int
 	depth int // how many more brackets may be opened
 	names []extent
+	apart *apart // nil: nobody wants it
 	room  [maxNames]extent
 }
 
-// extent is where a member's name stands.
-type extent struct{ start, end int }
+// extent is where something stands.
+type extent struct{ start, end int32 }
 
 // maxNames is how many members of one object are compared with each other.
 const maxNames = 64
 
 // skip passes over white space and gives the next byte, 0 at the end.
 func (s *sounding) skip() byte {
-	for ; s.at < len(s.data); s.at++ {
-		if c := s.data[s.at]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+	data, at := s.data, s.at
+	for ; at < len(data); at++ {
+		if c := data[at]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			s.at = at
 			return c
 		}
 	}
+	s.at = at
 	return 0
 }
 
 func (s *sounding) value() bool {
-	switch c := s.skip(); {
-	case c == '{':
-		return s.object()
-	case c == '[':
-		return s.list()
-	case c == '"':
-		_, ok := s.text()
+	c := s.skip()
+	if s.apart == nil {
+		_, ok := s.valueOf(c)
 		return ok
+	}
+	n := s.apart.begin(s.at)
+	escaped, ok := s.valueOf(c)
+	if ok {
+		s.apart.end(n, s.at, escaped)
+	}
+	return ok
+}
+
+// valueOf passes over the value that begins with c; escaped says so of a text.
+func (s *sounding) valueOf(c byte) (escaped, ok bool) {
+	switch {
+	case c == '"':
+		return s.text()
+	case c == '{':
+		return false, s.object()
+	case c == '[':
+		return false, s.list()
 	case c == '-' || c >= '0' && c <= '9':
-		return s.number()
+		return false, s.number()
 	default:
-		return s.word("true") || s.word("false") || s.word("null")
+		return false, s.word("true") || s.word("false") || s.word("null")
 	}
 }
 
@@ -89,15 +118,18 @@ func (s *sounding) object() bool {
 		if s.skip() != '"' {
 			return false
 		}
-		start := s.at
+		name := extent{start: int32(s.at)} //nolint:gosec // more is not looked at in one pass
 		escaped, ok := s.text()
-		if !ok || escaped || !s.add(before, extent{start, s.at}) || s.skip() != ':' {
+		name.end = int32(s.at) //nolint:gosec // as above
+		if !ok || escaped || !s.add(before, name) || s.skip() != ':' {
 			return false
 		}
 		s.at++
+		member := s.apart.next()
 		if !s.value() {
 			return false
 		}
+		s.apart.called(member, name)
 		switch s.skip() {
 		case ',':
 			s.at++
@@ -115,7 +147,7 @@ func (s *sounding) object() bool {
 func (s *sounding) add(before int, name extent) bool {
 	text := s.data[name.start:name.end]
 	for _, other := range s.names[before:] {
-		if bytes.Equal(s.data[other.start:other.end], text) {
+		if other.end-other.start == name.end-name.start && bytes.Equal(s.data[other.start:other.end], text) {
 			return false
 		}
 	}
@@ -146,20 +178,22 @@ func (s *sounding) list() bool {
 
 // text passes over a string.
 func (s *sounding) text() (escaped, ok bool) {
-	for s.at++; s.at < len(s.data); s.at++ {
-		switch c := s.data[s.at]; {
-		case c == '"':
+	for at := s.at + 1; at < len(s.data); at++ {
+		c := s.data[at]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		if s.at = at; c == '"' {
 			s.at++
 			return escaped, true
-		case c < ' ':
-			return escaped, false
-		case c == '\\':
-			escaped = true
-			if !s.escape() {
-				return escaped, false
-			}
 		}
+		escaped = true
+		if c != '\\' || !s.escape() {
+			return escaped, false
+		}
+		at = s.at
 	}
+	s.at = len(s.data)
 	return escaped, false
 }
 

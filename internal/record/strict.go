@@ -14,14 +14,17 @@ import (
 // check holds the rules that every JSON text from outside has to pass. The
 // cheapest come first: nothing is parsed before size, UTF-8 and depth are known
 // to be in bounds.
-func check(data []byte, limits Limits) error {
+func check(data []byte, limits Limits) error { return checkInto(nil, data, limits) }
+
+// checkInto is check, and takes a text apart that one pass was enough for.
+func checkInto(apart *apart, data []byte, limits Limits) error {
 	if int64(len(data)) > limits.Size {
 		return &SizeError{Size: int64(len(data)), Limit: limits.Size}
 	}
 	if !utf8.Valid(data) {
 		return jsonError(data, firstInvalid(data), "", "not UTF-8")
 	}
-	if sound(data, limits.Depth) {
+	if soundInto(apart, data, limits.Depth) {
 		return nil
 	}
 	if at := tooDeep(data, limits.Depth); at >= 0 {

@@ -124,11 +124,12 @@ func (l *trailerList) value(key string) string {
 // cutTrailers splits the last paragraph off.
 func cutTrailers(message string) (body, block string) {
 	message = strings.TrimRight(message, "\n")
-	i := strings.LastIndex(message, "\n\n")
-	if i < 0 {
-		return message, ""
+	for i := len(message) - 2; i >= 0; i-- { // faster than the library over some lines
+		if message[i] == '\n' && message[i+1] == '\n' {
+			return message[:i], message[i+2:]
+		}
 	}
-	return message[:i], message[i+2:]
+	return message, ""
 }
 
 // summarize holds the grammar of each trailer. The numbers are those that a

@@ -1,0 +1,18 @@
+package record
+
+import "testing"
+
+// What a proof does with each record.
+func BenchmarkParseSealed(b *testing.B) {
+	data, err := Seal(example(), Limits{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, changed, err := ParseSealed(data, Limits{}); changed != nil || err != nil {
+			b.Fatal(changed, err)
+		}
+	}
+}
