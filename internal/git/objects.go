@@ -104,7 +104,7 @@ func (r *reader) locate(oids []name.OID) []located {
 // read gives an object of at most limit bytes whose content has the id that it stands
 // under. What cannot be read in a pack may be whole as a loose one.
 func (r *reader) read(l located, limit int64) (Object, error) {
-	o, err := r.readAsGit(l, limit)
+	o, err := r.readAsGit(l, limit, (*odb.Reader).Read)
 	if l.packed && err != nil && !errors.Is(err, odb.ErrLarge) {
 		return r.readLoose(l.oid, limit)
 	}
@@ -113,9 +113,10 @@ func (r *reader) read(l located, limit int64) (Object, error) {
 
 // readAsGit reads where git reads: a loose object counts where a pack cannot be read, and
 // not where it holds other content under the id, which git takes at its word.
-func (r *reader) readAsGit(l located, limit int64) (Object, error) {
+// Packs are read by packed, so that the content is as good as it gives it.
+func (r *reader) readAsGit(l located, limit int64, packed func(*odb.Reader, odb.Place, int64) (odb.Object, error)) (Object, error) {
 	if l.packed {
-		o, err := r.Read(l.place, limit)
+		o, err := packed(&r.Reader, l.place, limit)
 		if err == nil || errors.Is(err, odb.ErrLarge) {
 			return r.proven(l.oid, o, err)
 		}

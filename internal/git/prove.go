@@ -22,8 +22,9 @@ var ErrGarbled = errors.New("garbled: its content has another id")
 
 // Prove reads objects by their whole ids and computes the ids anew: git itself takes a
 // loose object at its word. Content of more than keep bytes is looked at and not kept,
-// so that no object fills the memory; its Data is nil. Errors are those of Objects, and
-// ErrGarbled, with which the content comes all the same. Each is called in no order.
+// so that no object fills the memory; its Data is nil, and otherwise good until each
+// returns. Errors are those of Objects, and ErrGarbled, with which the content comes all
+// the same. Each is called in no order.
 func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
 	if len(oids) == 0 {
 		return ctx.Err()
@@ -87,7 +88,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		if here && len(oid) == 2*r.sum.Size() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
-			o, err = r.readAsGit(l, maxHere)
+			o, err = r.readAsGit(l, maxHere, (*odb.Reader).Read)
 		}
 		if err != nil {
 			err = b.proveRest(ctx, []string{string(oid)}, []int{0}, keep, take)
@@ -124,7 +125,7 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		o, err := r.readAsGit(l, maxHere)
+		o, err := r.readAsGit(l, maxHere, (*odb.Reader).Peek)
 		if err != nil {
 			rest = append(rest, l.index)
 			continue

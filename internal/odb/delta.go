@@ -2,7 +2,8 @@ package odb
 
 // patch makes an object of at most limit bytes from another one and a delta: how long both
 // are, and then pieces, copied from the one before or new. It refuses what git refuses.
-func patch(base, delta []byte, limit int64) ([]byte, error) {
+// What room gives it writes over.
+func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, error) {
 	const shortest = 4
 	if len(delta) < shortest {
 		return nil, ErrElsewhere
@@ -18,18 +19,18 @@ func patch(base, delta []byte, limit int64) ([]byte, error) {
 	if size > limit {
 		return nil, ErrLarge
 	}
-	out := make([]byte, 0, size)
+	out := room(size)[:0]
 	for len(rest) > 0 {
 		op := rest[0]
 		rest = rest[1:]
 		switch {
 		case op&0x80 != 0:
 			var at, n int
-			if at, n, rest, ok = piece(op, rest); !ok || at > len(base) || n > len(base)-at || n > cap(out)-len(out) {
+			if at, n, rest, ok = piece(op, rest); !ok || at > len(base) || n > len(base)-at || n > int(size)-len(out) {
 				return nil, ErrElsewhere
 			}
 			out = append(out, base[at:at+n]...)
-		case op == 0 || int(op) > len(rest) || int(op) > cap(out)-len(out):
+		case op == 0 || int(op) > len(rest) || int(op) > int(size)-len(out):
 			return nil, ErrElsewhere
 		default:
 			out = append(out, rest[:op]...)

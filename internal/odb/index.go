@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"io"
+	"math/bits"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,13 @@ type index struct {
 
 	asked atomic.Int32
 	load  sync.Once
-	all   atomic.Pointer[[]byte]
+	all   atomic.Pointer[held]
+}
+
+// held is an index in memory.
+type held struct {
+	data    []byte
+	ordered bool // each id is larger than the one before, and stands where the fanout says
 }
 
 // An index of version 2: a magic number, the version, the fanout, the ids in order, a
@@ -79,10 +86,52 @@ func (x *index) find(id []byte) (int64, bool) {
 	if id[0] > 0 {
 		lo = int64(x.fanout[id[0]-1])
 	}
-	if all := x.held(); all != nil {
-		return x.searchHeld(*all, lo, hi, id)
+	all := x.held()
+	if all == nil {
+		return x.search(x.file, lo, hi, id)
 	}
-	return x.search(x.file, lo, hi, id)
+	if all.ordered {
+		if n, ok := x.guess(all.data, lo, hi, id); ok {
+			return x.offsetHeld(all.data, n)
+		}
+	}
+	return x.searchHeld(all.data, lo, hi, id)
+}
+
+// guess finds an id among some that are in order and begin with the same byte: they are
+// spread evenly, so it stands near where its next bytes say. False says nothing.
+func (x *index) guess(all []byte, lo, hi int64, id []byte) (int64, bool) {
+	const jumps, steps = 2, 8
+	if lo >= hi {
+		return 0, false
+	}
+	ids, n, first := all[idsAt+lo*x.hashLen:idsAt+hi*x.hashLen], hi-lo, binary.BigEndian.Uint64(id)
+	have := func(at int64) uint64 { return binary.BigEndian.Uint64(ids[at*x.hashLen:]) }
+	far := func(from, to uint64) int64 { // how many ids stand between two numbers
+		high, _ := bits.Mul64((to-from)<<8, uint64(n))
+		return int64(high) //nolint:gosec // less than n
+	}
+	at := far(first&^(1<<56-1), first)
+	for range jumps {
+		if h := have(at); h < first {
+			at = min(at+far(h, first), n-1)
+		} else {
+			at = max(at-far(first, h), 0)
+		}
+	}
+	for range steps {
+		switch h := have(at); {
+		case h == first:
+			return lo + at, bytes.Equal(ids[at*x.hashLen:][:x.hashLen], id)
+		case h < first && at+1 < n && have(at+1) <= first:
+			at++
+		case h > first && at > 0 && have(at-1) >= first:
+			at--
+		default:
+			return 0, false
+		}
+	}
+	return 0, false
 }
 
 // searchHeld is search in memory.
@@ -97,7 +146,7 @@ func (x *index) searchHeld(all []byte, lo, hi int64, id []byte) (int64, bool) {
 		}
 		switch {
 		case c == 0:
-			return x.offset(bytes.NewReader(all), mid)
+			return x.offsetHeld(all, mid)
 		case c < 0:
 			lo = mid + 1
 		default:
@@ -108,7 +157,7 @@ func (x *index) searchHeld(all []byte, lo, hi int64, id []byte) (int64, bool) {
 }
 
 // held is the whole index when it is small and has been asked often.
-func (x *index) held() *[]byte {
+func (x *index) held() *held {
 	if all := x.all.Load(); all != nil || x.size > maxHeld {
 		return all
 	}
@@ -118,10 +167,27 @@ func (x *index) held() *[]byte {
 	x.load.Do(func() {
 		all := make([]byte, x.size)
 		if _, err := x.file.ReadAt(all, 0); err == nil {
-			x.all.Store(&all)
+			x.all.Store(&held{all, x.ordered(all)})
 		}
 	})
 	return x.all.Load()
+}
+
+// ordered looks whether every id is larger than the one before it, and begins with the
+// byte that the fanout says. Then whoever searches in whatever way finds the same.
+func (x *index) ordered(all []byte) bool {
+	at, last := int64(0), uint64(0)
+	for first, end := range x.fanout {
+		for ; at < int64(end); at++ {
+			id := all[idsAt+at*x.hashLen:][:x.hashLen]
+			h := binary.BigEndian.Uint64(id)
+			if int(id[0]) != first || h < last || h == last && at > 0 && bytes.Compare(all[idsAt+(at-1)*x.hashLen:][:x.hashLen], id) >= 0 {
+				return false
+			}
+			last = h
+		}
+	}
+	return true
 }
 
 // together is how many ids are read at once when no more than these are left.
@@ -164,21 +230,41 @@ func (x *index) search(from io.ReaderAt, lo, hi int64, id []byte) (int64, bool) 
 // wide ones.
 func (x *index) offset(from io.ReaderAt, n int64) (int64, bool) {
 	var b [wideSize]byte
-	offsets := idsAt + x.count*(x.hashLen+checksumSize)
-	if _, err := from.ReadAt(b[:offsetSize], offsets+n*offsetSize); err != nil {
+	if _, err := from.ReadAt(b[:offsetSize], x.offsetAt(n)); err != nil {
 		return 0, false
 	}
-	at := int64(binary.BigEndian.Uint32(b[:]))
-	if at&(1<<31) == 0 {
-		return at, true
+	at, wide, ok := x.placed(b[:])
+	if !wide || !ok {
+		return at, ok
 	}
-	wide := offsets + x.count*offsetSize + (at&^(1<<31))*wideSize
-	if wide > x.size-2*x.hashLen-wideSize {
+	if _, err := from.ReadAt(b[:], at); err != nil {
 		return 0, false
 	}
-	if _, err := from.ReadAt(b[:], wide); err != nil {
-		return 0, false
-	}
-	at = int64(binary.BigEndian.Uint64(b[:]))
+	at = int64(binary.BigEndian.Uint64(b[:])) //nolint:gosec // a negative one is refused
 	return at, at >= 0
+}
+
+// offsetHeld is offset in memory.
+func (x *index) offsetHeld(all []byte, n int64) (int64, bool) {
+	at, wide, ok := x.placed(all[x.offsetAt(n):])
+	if !wide || !ok {
+		return at, ok
+	}
+	at = int64(binary.BigEndian.Uint64(all[at:])) //nolint:gosec // as above
+	return at, at >= 0
+}
+
+// offsetAt is where the offset of the n-th object stands.
+func (x *index) offsetAt(n int64) int64 {
+	return idsAt + x.count*(x.hashLen+checksumSize) + n*offsetSize
+}
+
+// placed is an offset as it stands there, or where it stands as a wide one.
+func (x *index) placed(b []byte) (at int64, wide, ok bool) {
+	at = int64(binary.BigEndian.Uint32(b))
+	if at&(1<<31) == 0 {
+		return at, false, true
+	}
+	at = x.offsetAt(x.count) + (at&^(1<<31))*wideSize
+	return at, true, at <= x.size-2*x.hashLen-wideSize
 }

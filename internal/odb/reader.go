@@ -14,11 +14,18 @@ type Object struct {
 type Reader struct {
 	inflater inflater
 	bases    bases
-	window   []byte // of a pack, from an offset on
-	of       *pack
-	from     int64
+	ahead    window // where objects are that are asked for, mostly one behind the other
+	aside    window // where the ones are that they are made from
+	below    bool   // one of these is being read
 	scratch  []byte // a delta, or a loose object's file
 	deltas   []header
+}
+
+// window is what was read of a pack, from an offset on.
+type window struct {
+	data []byte
+	of   *pack
+	from int64
 }
 
 // The types of entries. What a delta makes has the type of what it is made from.
@@ -49,9 +56,16 @@ const maxChain = 4096
 
 // Read gives an object of at most limit bytes, which goes for what it is made from too.
 func (r *Reader) Read(at Place, limit int64) (Object, error) {
+	o, err := r.Peek(at, limit)
+	r.bases.give(at.pack, at.offset)
+	return o, err
+}
+
+// Peek is Read of content that is good until something else is read.
+func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 	p, offset := at.pack, at.offset
 	deltas := r.deltas[:0]
-	defer func() { r.deltas = deltas }()
+	defer func() { r.deltas, r.below = deltas, false }()
 	var o Object
 	for {
 		if have, ok := r.bases.get(p, offset); ok {
@@ -66,7 +80,7 @@ func (r *Reader) Read(at Place, limit int64) (Object, error) {
 			return Object{}, ErrLarge
 		}
 		if !h.isDelta() {
-			o = Object{Type: typeNames[h.typ], Size: h.size, Data: make([]byte, h.size)}
+			o = Object{Type: typeNames[h.typ], Size: h.size, Data: r.bases.room(h.size)}
 			if err := r.content(p, h.data, o.Data); err != nil {
 				return Object{}, ErrElsewhere
 			}
@@ -74,15 +88,16 @@ func (r *Reader) Read(at Place, limit int64) (Object, error) {
 			break
 		}
 		deltas = append(deltas, header{h.typ, h.size, offset, h.data})
-		offset = h.base
+		offset, r.below = h.base, true
 	}
 	for i := len(deltas) - 1; i >= 0; i-- {
 		d := deltas[i]
+		r.below = i > 0
 		delta := r.room(d.size)
 		if err := r.content(p, d.data, delta); err != nil {
 			return Object{}, ErrElsewhere
 		}
-		data, err := patch(o.Data, delta, limit)
+		data, err := patch(o.Data, delta, limit, r.bases.room)
 		if err != nil {
 			return Object{}, err
 		}
@@ -224,7 +239,7 @@ func compressed(size int64) int64 { return size + size>>10 + spare }
 const (
 	guessed = 4 << 10
 	spare   = 64
-	ahead   = 64 << 10
+	ahead   = 128 << 10
 )
 
 // bytes gives what a pack has at an offset, at least so much of it as asked for unless the
@@ -234,24 +249,41 @@ func (r *Reader) bytes(p *pack, offset, least int64) ([]byte, error) {
 		return nil, ErrElsewhere
 	}
 	least = min(least, p.end-offset)
-	end := r.from + int64(len(r.window))
-	if r.of == p && offset >= r.from && offset+least <= end {
-		return r.window[offset-r.from:], nil
+	w := &r.ahead
+	if have := w.has(p, offset, least); have != nil {
+		return have, nil
 	}
-	n := least
-	if r.of == p && offset >= r.from && offset < end+ahead {
+	if r.below {
+		w = &r.aside
+		if have := w.has(p, offset, least); have != nil {
+			return have, nil
+		}
+	}
+	return w.load(p, offset, least)
+}
+
+// has gives what the window has from an offset on, nil when that is less than least.
+func (w *window) has(p *pack, offset, least int64) []byte {
+	if w.of != p || offset < w.from || offset+least > w.from+int64(len(w.data)) {
+		return nil
+	}
+	return w.data[offset-w.from:]
+}
+
+// load moves the window to an offset. It is a large one where the one before was near.
+func (w *window) load(p *pack, offset, least int64) ([]byte, error) {
+	n := max(least, guessed)
+	if w.of == p && offset >= w.from && offset < w.from+int64(len(w.data))+ahead {
 		n = max(n, ahead)
-	} else {
-		n = max(n, guessed)
 	}
 	n = min(n, p.end-offset)
-	if int64(cap(r.window)) < n {
-		r.window = make([]byte, max(n, ahead))
+	if int64(cap(w.data)) < n {
+		w.data = make([]byte, max(n, ahead))
 	}
-	r.of, r.from, r.window = p, offset, r.window[:n]
-	if _, err := p.file.ReadAt(r.window, offset); err != nil {
-		r.of = nil
+	w.of, w.from, w.data = p, offset, w.data[:n]
+	if _, err := p.file.ReadAt(w.data, offset); err != nil {
+		w.of = nil
 		return nil, err
 	}
-	return r.window, nil
+	return w.data, nil
 }

@@ -1,6 +1,7 @@
 package odb
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ func FuzzPatch(f *testing.F) {
 	f.Add([]byte("0123456789"), append(sizes(10, 14), 0x90, 10, 4, 'm', 'o', 'r', 'e'))
 	f.Add([]byte("0123456789"), append(sizes(10, 1), 0x91, 9, 1))
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		out, err := patch(base, delta, 1<<16)
+		out, err := patch(base, delta, 1<<16, func(n int64) []byte { return bytes.Repeat([]byte("x"), int(n)) })
 		if err == nil && len(out) > 1<<16 {
 			t.Fatalf("%d bytes", len(out))
 		}
