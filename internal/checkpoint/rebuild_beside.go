@@ -49,8 +49,8 @@ func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Rec
 		if err != nil || o.Type != "blob" || o.Data == nil {
 			return nil //nolint:nilerr // then there is none
 		}
-		r, err := record.Parse(o.Data, record.Limits{})
-		if err == nil && record.Verify(r, o.Data) == nil && r.Checksum == v.Entry.Event().Record && r.ID == v.ID {
+		r, changed, err := record.ParseSealed(o.Data, record.Limits{})
+		if err == nil && changed == nil && r.Checksum == v.Entry.Event().Record && r.ID == v.ID {
 			found = r
 		}
 		return nil
@@ -218,7 +218,7 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 		}
 		return b.present(ctx)
 	}
-	b.draft.IndexTree, b.draft.Flags = tree["index"].OID, tree["index-flags"].OID
+	b.draft.IndexTree, b.draft.Flags = tree.At("index").OID, tree.At("index-flags").OID
 	r.Git.Index = b.draft.IndexTree
 	m := b.broken.Parts.RecordCommit
 	raw, err := b.s.store.Raw(ctx, m)
@@ -241,7 +241,7 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 			r.Git.Unmerged = append(r.Git.Unmerged, p)
 		}
 	}
-	if err := b.outputs(ctx, tree["outputs"].OID); err != nil {
+	if err := b.outputs(ctx, tree.At("outputs").OID); err != nil {
 		return err
 	}
 	return b.present(ctx)

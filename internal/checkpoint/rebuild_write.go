@@ -63,7 +63,7 @@ func (s *Service) moveRef(ctx context.Context, ref name.Ref, to, from name.OID) 
 
 // take decides what is done about one checkpoint.
 func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
-	if blob := v.Parts.Tree["checkpoint.json"].OID; len(w.rebuilding.notes.Findings) > 0 && blob != "" {
+	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(w.rebuilding.notes.Findings) > 0 && blob != "" {
 		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob}) // the notes begin anew
 	}
 	if v.Entry == nil {
@@ -128,7 +128,7 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 	for _, f := range v.Findings {
 		switch f.Kind {
 		case proof.NoteMissing, proof.NoteEdited, proof.NoteSwapped, proof.NoteTwice, proof.NoteUnreadable:
-			w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: v.Parts.Tree["checkpoint.json"].OID})
+			w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: v.Parts.Tree.At("checkpoint.json").OID})
 			l.mended(f, "its note was written again")
 			told = append(told, "note")
 		case proof.TagMoved:
@@ -299,7 +299,7 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 		}
 		naming(&e, a.Record, a.Ref)
 		change.Events = append(change.Events, e)
-		change.Notes = append(change.Notes, store.NewNote{Commit: a.Ref, RecordBlob: a.Parts.Tree["checkpoint.json"].OID})
+		change.Notes = append(change.Notes, store.NewNote{Commit: a.Ref, RecordBlob: a.Parts.Tree.At("checkpoint.json").OID})
 	}
 	for _, s := range w.stood {
 		change.Events, change.Create = append(change.Events, s.event), append(change.Create, s.create)

@@ -15,15 +15,20 @@ import (
 // lineage judges the checkpoints of a session in the journal's order: beside what the
 // repository proves it asks the workflow, and knows which was the last valid one.
 type lineage struct {
-	v        *validation
-	p        *proof.Session
-	known    broken
-	valid    map[name.ID]bool
-	previous map[name.ID]name.ID
-	recent   map[name.ID]before
-	kept     []name.ID // of recent, the oldest first
-	defs     map[string]*workflow.Definition
-	signed   map[name.OID]git.SignatureState // of the part that is judged
+	v      *validation
+	p      *proof.Session
+	known  broken
+	judged map[name.ID]link
+	recent map[name.ID]before
+	kept   []name.ID // of recent, the oldest first
+	defs   map[string]*workflow.Definition
+	signed map[name.OID]git.SignatureState // of the part that is judged
+}
+
+// link is what a checkpoint followed, and whether it was found valid.
+type link struct {
+	previous name.ID
+	valid    bool
 }
 
 // before is what a rule asks about the checkpoint that another one followed.
@@ -38,8 +43,7 @@ const maxStates = 64
 
 func newLine(v *validation, p *proof.Session, known broken) *lineage {
 	return &lineage{
-		v: v, p: p, known: known, valid: map[name.ID]bool{}, previous: map[name.ID]name.ID{},
-		recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
+		v: v, p: p, known: known, judged: map[name.ID]link{}, recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
 	}
 }
 
@@ -60,13 +64,16 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	if line.Findings == nil {
 		line.Findings = []Finding{}
 	}
-	l.valid[got.ID] = line.OK
+	now := link{valid: line.OK}
 	switch {
 	case got.Entry != nil:
-		l.previous[got.ID] = got.Entry.Event().Previous
+		now.previous = got.Entry.Event().Previous
 	case got.Record != nil:
-		l.previous[got.ID] = got.Record.Previous
+		now.previous = got.Record.Previous
+	default:
+		now.previous = l.judged[got.ID].previous
 	}
+	l.judged[got.ID] = now
 	line.LastValid = l.lastValid(got.ID)
 	return line, nil
 }
@@ -91,12 +98,17 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 
 // lastValid is the newest valid one before a checkpoint, of those that were judged.
 func (l *lineage) lastValid(id name.ID) name.ID {
-	seen := map[name.ID]bool{}
-	for at := l.previous[id]; at != "" && !seen[at]; at = l.previous[at] {
-		if l.valid[at] {
+	var seen map[name.ID]bool // made when the first is not: a forged line may go in a circle
+	for at := l.judged[id].previous; at != "" && !seen[at]; {
+		before := l.judged[at]
+		if before.valid {
 			return at
 		}
+		if seen == nil {
+			seen = map[name.ID]bool{}
+		}
 		seen[at] = true
+		at = before.previous
 	}
 	return ""
 }
@@ -104,12 +116,12 @@ func (l *lineage) lastValid(id name.ID) name.ID {
 // lookBack judges one checkpoint after the other, back from a subject, until one is valid.
 func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, error) {
 	seen := map[name.ID]bool{from.ID: true}
-	for at := l.previous[from.ID]; at != "" && !seen[at]; at = l.previous[at] {
+	for at := l.judged[from.ID].previous; at != "" && !seen[at]; at = l.judged[at].previous {
 		seen[at] = true
 		subject, there := l.p.Subject(at)
 		if !there {
 			if e := subject.Entry; e != nil { // pruned
-				l.previous[at] = e.Event().Previous
+				l.judged[at] = link{previous: e.Event().Previous}
 			}
 			continue
 		}
@@ -117,7 +129,7 @@ func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, er
 			_, err := l.judge(ctx, got)
 			return err
 		})
-		if err != nil || l.valid[at] {
+		if err != nil || l.judged[at].valid {
 			return at, err
 		}
 	}
@@ -185,7 +197,7 @@ func (l *lineage) workflow(got proof.Verdict) []Finding {
 			change.Skipped = append(change.Skipped, n)
 		}
 	}
-	return violations(def.Check(change), string(got.Parts.Tree["checkpoint.json"].OID))
+	return violations(def.Check(change), string(got.Parts.Tree.At("checkpoint.json").OID))
 }
 
 // live are the steps with a milestone in the line up to a checkpoint.

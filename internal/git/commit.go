@@ -26,7 +26,10 @@ type Signature struct {
 func (s Signature) Person() string { return s.Name + " <" + s.Email + ">" }
 
 func (s Signature) String() string {
-	return fmt.Sprintf("%s %d %s", s.Person(), s.When.Unix(), s.When.Format("-0700"))
+	b := make([]byte, 0, len(s.Name)+len(s.Email)+32)
+	b = append(append(append(append(b, s.Name...), " <"...), s.Email...), "> "...)
+	b = append(strconv.AppendInt(b, s.When.Unix(), 10), ' ')
+	return string(s.When.AppendFormat(b, "-0700"))
 }
 
 // Commit is a commit object. Headers that this program does not write (gpgsig,
@@ -56,9 +59,9 @@ func (r *Repo) WriteCommit(ctx context.Context, c Commit) (name.OID, error) {
 	return r.WriteObject(ctx, "commit", c.Encode())
 }
 
-// ParentsOf reads the parents of a commit object, and nothing else of it.
-func ParentsOf(data []byte) []name.OID {
-	var parents []name.OID
+// ParentsOf reads the parents of a commit object, and nothing else of it. It appends to
+// parents, which may be nil.
+func ParentsOf(parents []name.OID, data []byte) []name.OID {
 	_, rest, _ := bytes.Cut(data, []byte{'\n'}) // the tree
 	for {
 		line, below, _ := bytes.Cut(rest, []byte{'\n'})

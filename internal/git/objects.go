@@ -1,8 +1,7 @@
 package git
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"errors"
 	"hash"
 	"runtime"
@@ -28,8 +27,11 @@ type objects struct {
 type reader struct {
 	odb.Reader
 	*objects
-	sum    hash.Hash
-	digest []byte
+	sum     hash.Hash
+	begin   []byte // of what is hashed
+	digest  []byte
+	want    []byte
+	located []located // of the last locate
 }
 
 func (r *Repo) newObjects() *objects {
@@ -86,9 +88,9 @@ type located struct {
 }
 
 // locate looks ids up, and puts them into the order in which packs are read. An empty one
-// is left out.
+// is left out. What it gives is good until the next time.
 func (r *reader) locate(oids []name.OID) []located {
-	all := make([]located, 0, len(oids))
+	all := slices.Grow(r.located[:0], len(oids))
 	for i, oid := range oids {
 		if oid == "" {
 			continue
@@ -98,6 +100,7 @@ func (r *reader) locate(oids []name.OID) []located {
 		all = append(all, l)
 	}
 	slices.SortFunc(all, func(a, b located) int { return a.place.Compare(b.place) })
+	r.located = all
 	return all
 }
 
@@ -142,16 +145,14 @@ func (r *reader) proven(oid name.OID, o odb.Object, err error) (Object, error) {
 
 // has reports whether content has an id.
 func (r *reader) has(oid name.OID, o odb.Object) bool {
-	var head [32]byte
-	begin := append(append(head[:0], o.Type...), ' ')
-	begin = append(strconv.AppendInt(begin, o.Size, 10), 0)
+	begin := append(append(r.begin[:0], o.Type...), ' ')
+	r.begin = append(strconv.AppendInt(begin, o.Size, 10), 0)
 	r.sum.Reset()
-	r.sum.Write(begin)
+	r.sum.Write(r.begin)
 	r.sum.Write(o.Data)
 	r.digest = r.sum.Sum(r.digest[:0])
-	var want [sha256.Size]byte
-	n, err := hex.Decode(want[:], []byte(oid))
-	return err == nil && string(want[:n]) == string(r.digest)
+	r.want = oid.Bytes(r.want[:0])
+	return len(r.want) > 0 && bytes.Equal(r.want, r.digest)
 }
 
 // info gives type and size of an object, without a look at its content.

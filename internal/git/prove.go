@@ -61,7 +61,7 @@ func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep i
 }
 
 // Follow proves an object, and then those that each says are next, until there is none.
-// Each of them is read as often as it is said.
+// Each of them is read as often as it is said, and its content is good until each returns.
 func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func(Object, error) ([]name.OID, error)) error {
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
@@ -88,7 +88,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		if here && len(oid) == 2*r.sum.Size() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
-			o, err = r.readAsGit(l, maxHere, (*odb.Reader).Read)
+			o, err = r.readAsGit(l, maxHere, (*odb.Reader).Peek)
 		}
 		if err != nil {
 			err = b.proveRest(ctx, []string{string(oid)}, []int{0}, keep, take)

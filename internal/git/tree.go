@@ -38,28 +38,41 @@ func (e Entry) same(o Entry) bool { return e.Mode == o.Mode && e.OID == o.OID }
 
 // ParseTree decodes a tree object; hashLen is 20 or 32 bytes.
 func ParseTree(data []byte, hashLen int) ([]Entry, error) {
-	var out []Entry
-	for len(data) > 0 {
+	const usual = 40 // bytes of an entry
+	out := make([]Entry, 0, 1+len(data)/usual)
+	err := EachEntry(data, hashLen, func(mode Mode, entry, id []byte) {
+		out = append(out, Entry{mode, string(entry), name.OIDOf(id)})
+	})
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return out, nil
+}
+
+// EachEntry is ParseTree for who keeps little of it: each gets the names and ids as they
+// stand in data. After an error it has had those before.
+func EachEntry(data []byte, hashLen int, each func(mode Mode, entry, id []byte)) error {
+	for n := 0; len(data) > 0; n++ {
 		space := bytes.IndexByte(data, ' ')
 		if space < 1 || space > 7 {
-			return nil, fmt.Errorf("damaged tree: no mode after %d entries", len(out))
+			return fmt.Errorf("damaged tree: no mode after %d entries", n)
 		}
 		var mode Mode
 		for _, c := range data[:space] {
 			if c < '0' || c > '7' {
-				return nil, fmt.Errorf("damaged tree: mode %q", data[:space])
+				return fmt.Errorf("damaged tree: mode %q", data[:space])
 			}
 			mode = mode<<3 | Mode(c-'0')
 		}
 		end := bytes.IndexByte(data[space:], 0)
 		if end < 2 || len(data) < space+end+1+hashLen {
-			return nil, fmt.Errorf("damaged tree: cut off after %d entries", len(out))
+			return fmt.Errorf("damaged tree: cut off after %d entries", n)
 		}
 		end += space
-		out = append(out, Entry{mode, string(data[space+1 : end]), name.OID(hex.EncodeToString(data[end+1 : end+1+hashLen]))})
+		each(mode, data[space+1:end], data[end+1:end+1+hashLen])
 		data = data[end+1+hashLen:]
 	}
-	return out, nil
+	return nil
 }
 
 // EncodeTree sorts entries as git does and encodes them.

@@ -4,6 +4,7 @@
 package name
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -20,15 +21,43 @@ func ParseOID(s string) (OID, error) {
 	return OID(s), nil
 }
 
-// notHex is 1 for each byte that is no lower-case hex digit: a proof looks at millions.
-var notHex = func() (table [256]byte) {
+// hexDigits has the value of each lower-case hex digit, and 0xf0 for all else: a proof
+// looks at millions.
+var hexDigits = func() (table [256]byte) {
 	for c := range table {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			table[c] = 1
-		}
+		table[c] = 0xf0
+	}
+	for value, c := range []byte("0123456789abcdef") {
+		table[c] = byte(value)
 	}
 	return table
 }()
+
+// OIDOf is an id as trees and indexes have it, 20 or 32 bytes.
+func OIDOf(id []byte) OID {
+	var digits [64]byte
+	return OID(digits[:hex.Encode(digits[:], id)])
+}
+
+// Bytes is the inverse of OIDOf; nil for what is no id. It appends to room, which may be
+// nil.
+func (o OID) Bytes(room []byte) []byte {
+	if len(o) != 40 && len(o) != 64 {
+		return nil
+	}
+	var odd byte
+	at := len(room)
+	room = append(room, make([]byte, len(o)/2)...)
+	for i := range room[at:] {
+		high, low := hexDigits[o[2*i]], hexDigits[o[2*i+1]]
+		odd |= high | low
+		room[at+i] = high<<4 | low
+	}
+	if odd > 0x0f {
+		return nil
+	}
+	return room
+}
 
 // IsZero reports whether o names no object: empty or all zeros.
 func (o OID) IsZero() bool { return strings.Trim(string(o), "0") == "" }
@@ -141,9 +170,9 @@ func isDigits(s string) bool {
 func isHex(s string) bool {
 	var odd byte
 	for i := range len(s) {
-		odd |= notHex[s[i]]
+		odd |= hexDigits[s[i]]
 	}
-	return odd == 0
+	return odd <= 0x0f
 }
 
 // Refs of a session. Leaves "journal" and "archive" are reserved; no id collides

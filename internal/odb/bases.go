@@ -9,6 +9,7 @@ type bases struct {
 	bytes int64
 	ring  kept // the one that was used last is the first after it
 	free  [maxClass + 1][][]byte
+	spare int64 // bytes of what is free
 }
 
 type where struct {
@@ -29,7 +30,6 @@ const (
 	maxKeptBytes = 1 << 20
 	overhead     = 200 // bytes of memory for one, beside its content
 	maxClass     = 17  // the content of maxKept has 1<<maxClass bytes
-	maxFree      = 16  // contents of a class that wait for their next use
 )
 
 // room gives memory for content of a size; what it held may still stand there.
@@ -41,6 +41,7 @@ func (b *bases) room(size int64) []byte {
 	free := b.free[class]
 	if n := len(free); n > 0 {
 		b.free[class] = free[:n-1]
+		b.spare -= 1 << class
 		return free[n-1][:size]
 	}
 	return make([]byte, size, 1<<class)
@@ -49,8 +50,9 @@ func (b *bases) room(size int64) []byte {
 // reuse takes memory back that room gave.
 func (b *bases) reuse(data []byte) {
 	class := bits.Len64(uint64(max(cap(data), 1) - 1)) //nolint:gosec // it is not negative
-	if class <= maxClass && cap(data) == 1<<class && len(b.free[class]) < maxFree {
+	if class <= maxClass && cap(data) == 1<<class && b.spare < maxKeptBytes {
 		b.free[class] = append(b.free[class], data)
+		b.spare += 1 << class
 	}
 }
 

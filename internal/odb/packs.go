@@ -10,7 +10,6 @@ package odb
 
 import (
 	"cmp"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -152,14 +151,12 @@ func (p *Packs) list() {
 
 // Find tells where an object is, as of the last Refresh.
 func (p *Packs) Find(oid name.OID) (Place, bool) {
-	var id [32]byte
-	if len(oid) != 2*p.hashLen {
+	var room [32]byte
+	id := oid.Bytes(room[:0])
+	if len(id) != p.hashLen {
 		return Place{}, false
 	}
-	if _, err := hex.Decode(id[:], []byte(oid)); err != nil {
-		return Place{}, false
-	}
-	return p.find(id[:p.hashLen])
+	return p.find(id)
 }
 
 // Has reports whether an object, whose id is given as bytes, has a place.

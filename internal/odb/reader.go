@@ -26,6 +26,7 @@ type window struct {
 	data []byte
 	of   *pack
 	from int64
+	size int64 // of what is read at once
 }
 
 // The types of entries. What a delta makes has the type of what it is made from.
@@ -270,15 +271,17 @@ func (w *window) has(p *pack, offset, least int64) []byte {
 	return w.data[offset-w.from:]
 }
 
-// load moves the window to an offset. It is a large one where the one before was near.
+// load moves the window to an offset. It grows while each goes on where the one before
+// ended: what is not used was read in vain.
 func (w *window) load(p *pack, offset, least int64) ([]byte, error) {
-	n := max(least, guessed)
-	if w.of == p && offset >= w.from && offset < w.from+int64(len(w.data))+ahead {
-		n = max(n, ahead)
+	if end := w.from + int64(len(w.data)); w.of == p && offset >= w.from && offset < end+guessed {
+		w.size = min(2*w.size, ahead)
+	} else {
+		w.size = guessed
 	}
-	n = min(n, p.end-offset)
+	n := min(max(least, w.size), p.end-offset)
 	if int64(cap(w.data)) < n {
-		w.data = make([]byte, max(n, ahead))
+		w.data = make([]byte, n)
 	}
 	w.of, w.from, w.data = p, offset, w.data[:n]
 	if _, err := p.file.ReadAt(w.data, offset); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +23,7 @@ type Chain struct {
 	State  *journal.State // its fold; nil when the chain is broken
 	Breaks []Break        // what is wrong, as it was met
 
-	nodes map[name.OID]journal.Node // what could be read
+	nodes map[name.OID]journal.Node // what could be read, of one that is broken
 }
 
 // Break is a place where a journal does not hold.
@@ -46,13 +48,13 @@ const keepJournal = journal.MaxMessage + 1<<20
 
 // ReadChain reads a journal below a tip.
 func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error) {
-	c := &Chain{Tip: tip, nodes: map[name.OID]journal.Node{}}
-	whole, err := c.follow(ctx, s)
+	c := &Chain{Tip: tip}
+	nodes, err := c.follow(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if whole {
-		c.fold()
+	if nodes != nil {
+		c.fold(nodes)
 	}
 	if c.State == nil { // go slowly, and say what is wrong
 		c.Breaks, c.nodes = nil, map[name.OID]journal.Node{}
@@ -60,68 +62,104 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 			return nil, err
 		}
 		if len(c.Breaks) == 0 {
-			c.fold()
+			c.fold(slices.Collect(maps.Values(c.nodes)))
 		}
 	}
 	return c, ctx.Err()
 }
 
 // follow reads all that the tip reaches. While one commit is read those before it are
-// taken apart. It is false when anything is not as it has to be.
-func (c *Chain) follow(ctx context.Context, s *store.Store) (whole bool, err error) {
-	const atOnce = 64
-	read := make(chan []git.Object, 4)
-	done := make(chan bool)
-	whole = true
-	go func() {
-		sound := true
-		for some := range read {
-			for _, o := range some {
-				n, err := s.Node(o)
-				sound = sound && err == nil
-				c.nodes[o.OID] = n
-			}
-		}
-		done <- sound
-	}()
-	seen := map[name.OID]bool{c.Tip: true}
-	var some []git.Object
-	err = s.Repo.Batch().Follow(ctx, c.Tip, keepJournal, func(o git.Object, err error) ([]name.OID, error) {
-		if err != nil || o.Data == nil || len(seen) > journal.MaxNodes {
+// taken apart. It gives nothing when anything is not as it has to be.
+func (c *Chain) follow(ctx context.Context, s *store.Store) ([]journal.Node, error) {
+	read, spare := make(chan stretch, 4), make(chan stretch, 6)
+	done := make(chan []journal.Node)
+	go func() { done <- nodesOf(s, read, spare) }()
+	whole, count := true, 0
+	var some stretch
+	var next []name.OID
+	var seen map[name.OID]bool // made at the first merge: what a line reaches it reaches once
+	err := s.Repo.Batch().Follow(ctx, c.Tip, keepJournal, func(o git.Object, err error) ([]name.OID, error) {
+		if count++; err != nil || o.Data == nil || count > journal.MaxNodes {
 			whole = false
 			return nil, errStop
 		}
-		if some = append(some, o); len(some) == atOnce {
+		next = git.ParentsOf(next[:0], o.Data)
+		if some.add(o); len(some.commits) == together/16 {
 			read <- some
-			some = nil
-		}
-		var next []name.OID
-		for _, p := range git.ParentsOf(o.Data) {
-			if !seen[p] {
-				seen[p] = true
-				next = append(next, p)
+			some = stretch{}
+			select {
+			case some = <-spare:
+				some.reset()
+			default:
 			}
+		}
+		if seen == nil && len(next) > 1 {
+			seen = map[name.OID]bool{}
+		}
+		if seen != nil {
+			next = slices.DeleteFunc(next, func(p name.OID) bool {
+				met := seen[p]
+				seen[p] = true
+				return met
+			})
 		}
 		return next, nil
 	})
 	read <- some
 	close(read)
-	sound := <-done
+	nodes := <-done
 	if errors.Is(err, errStop) {
 		err = nil
 	}
-	return whole && sound, err
+	if !whole {
+		nodes = nil
+	}
+	return nodes, err
 }
+
+// nodesOf takes commits apart, and gives back the memory that they were in. It gives
+// nothing when one is not as it has to be.
+func nodesOf(s *store.Store, read <-chan stretch, spare chan<- stretch) []journal.Node {
+	var nodes []journal.Node
+	sound := true
+	for some := range read {
+		for _, o := range some.commits {
+			n, err := s.Node(o)
+			sound = sound && err == nil
+			nodes = append(nodes, n)
+		}
+		select {
+		case spare <- some:
+		default:
+		}
+	}
+	if !sound {
+		return nil
+	}
+	return nodes
+}
+
+// stretch is some commits of a journal, with their content in one piece.
+type stretch struct {
+	commits []git.Object
+	content []byte
+}
+
+// add takes a copy of a commit.
+func (s *stretch) add(o git.Object) {
+	start := len(s.content)
+	s.content = append(s.content, o.Data...)
+	o.Data = s.content[start:len(s.content):len(s.content)]
+	s.commits = append(s.commits, o)
+}
+
+func (s *stretch) reset() { s.commits, s.content = s.commits[:0], s.content[:0] }
 
 // errStop ends a reading whose rest is not needed.
 var errStop = errors.New("enough")
 
 // fold makes the log of a chain whose commits could all be read.
-func (c *Chain) fold() {
-	nodes := make([]journal.Node, 0, len(c.nodes))
-	for _, n := range c.nodes {
-		nodes = append(nodes, n)
-	}
+func (c *Chain) fold(nodes []journal.Node) {
 	log, err := journal.NewLog(nodes, c.Tip)
 	var missing *journal.MissingError
 	switch {
@@ -130,7 +168,7 @@ func (c *Chain) fold() {
 	case err != nil:
 		c.broken(Break{JournalForged, c.Tip, "", err.Error()})
 	default:
-		c.Log, c.State = log, log.Fold()
+		c.Log, c.State, c.nodes = log, log.Fold(), nil
 	}
 }
 
@@ -201,8 +239,19 @@ func (c *Chain) walk(ctx context.Context, s *store.Store) error {
 
 // Has reports whether the chain reaches a commit.
 func (c *Chain) Has(oid name.OID) bool {
+	if c.Log != nil {
+		return c.Log.Contains(oid)
+	}
 	_, ok := c.nodes[oid]
 	return ok
+}
+
+// all are the commits that could be read.
+func (c *Chain) all() iter.Seq[journal.Node] {
+	if c.Log != nil {
+		return slices.Values(c.Log.Nodes())
+	}
+	return maps.Values(c.nodes)
 }
 
 // Sound gives the newest commits below which everything holds, of this chain and more:
@@ -210,8 +259,8 @@ func (c *Chain) Has(oid name.OID) bool {
 func Sound(chains ...*Chain) []name.OID {
 	all := map[name.OID]journal.Node{}
 	for _, c := range chains {
-		for oid, n := range c.nodes {
-			all[oid] = n
+		for n := range c.all() {
+			all[n.OID] = n
 		}
 	}
 	sound := soundOf(all)
@@ -264,12 +313,12 @@ func soundOf(all map[name.OID]journal.Node) map[name.OID]bool {
 
 // Starting finds the one commit of the chain whose id begins so.
 func (c *Chain) Starting(prefix string) (found name.OID, ok bool) {
-	for oid := range c.nodes {
-		if strings.HasPrefix(string(oid), prefix) {
+	for n := range c.all() {
+		if strings.HasPrefix(string(n.OID), prefix) {
 			if found != "" {
 				return "", false
 			}
-			found = oid
+			found = n.OID
 		}
 	}
 	return found, found != ""

@@ -38,7 +38,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	if r.Git.Head != head {
 		differ(f.oid, "its record was made at HEAD %s and its commit at %s", orNone(r.Git.Head), orNone(head))
 	}
-	if index := f.tree[indexPath].OID; r.Git.Index != index {
+	if index := f.tree.At(indexPath).OID; r.Git.Index != index {
 		differ(f.mOID, "its record names the index %s, and %s is kept", orNone(r.Git.Index), orNone(index))
 	}
 	if len(r.Outputs) > 0 != f.has(outputsPath) {
@@ -66,44 +66,46 @@ func keptOrNot(kept bool) string {
 	return "none is kept"
 }
 
-// need lists the objects that have to be there beside those that were read.
-func (j *judging) need(f *facts) []name.OID {
-	var out []name.OID
+// need adds the objects that have to be there beside those that were read.
+func (f *facts) need(all []need) []need {
 	add := func(oid name.OID, kind Kind, what string) {
-		if oid == "" {
-			return
+		if oid != "" {
+			all = append(all, need{oid, kind, what})
 		}
-		if _, known := j.needs[oid]; !known {
-			j.needs[oid] = need{kind, what}
-			j.order = append(j.order, oid)
-		}
-		out = append(out, oid)
 	}
 	add(f.commit.Tree, TreeMissing, "the tree of its files")
 	if len(f.commit.Parents) == 2 {
 		add(f.commit.Parents[0], HeadMissing, "the commit that HEAD was at")
 	}
-	add(f.tree[indexPath].OID, TreeMissing, "the tree of what was staged")
+	add(f.tree.At(indexPath).OID, TreeMissing, "the tree of what was staged")
 	for _, part := range []string{outputsPath, rawPath, conflictsPath} {
-		add(f.tree[part].OID, TreeMissing, "the tree "+part+"/ of its record commit")
+		if f.has(part) {
+			add(f.tree.At(part).OID, TreeMissing, "the tree "+part+"/ of its record commit")
+		}
 	}
-	add(f.tree[flagsPath].OID, BlobMissing, "the list of index flags")
+	add(f.tree.At(flagsPath).OID, BlobMissing, "the list of index flags")
 	if f.record != nil {
 		for output, o := range f.record.Outputs {
 			add(o.OID, BlobMissing, fmt.Sprintf("its output %q", output))
 		}
 	}
-	return out
+	return all
 }
 
 // readNotes reads the notes that are no checkpoint's own record, to see whose they are.
 func (j *judging) readNotes(ctx context.Context, subjects []Subject) error {
 	var odd []string
 	for _, s := range subjects {
-		note := j.Notes.on[s.Commit()]
-		if f := j.facts[s.Commit()]; note != "" && f != nil && f.tree != nil && note != f.tree[recordPath].OID {
-			odd = append(odd, string(note))
+		f := j.facts[s.Commit()]
+		if f == nil || f.tree == nil {
+			continue
 		}
+		if there, same := j.Notes.compare(s.Commit(), f.tree.At(recordPath).OID); there && !same {
+			odd = append(odd, string(j.Notes.Of(s.Commit())))
+		}
+	}
+	if len(odd) > 0 {
+		j.notes = map[name.OID]name.ID{}
 	}
 	return j.batch.Prove(ctx, odd, record.MaxSize, func(i int, o git.Object, err error) error {
 		if err == nil && o.Data != nil {
@@ -117,12 +119,15 @@ func (j *judging) readNotes(ctx context.Context, subjects []Subject) error {
 
 // judgeNote compares the note of a checkpoint with its record.
 func (j *judging) judgeNote(v *Verdict, f *facts) {
-	want := f.tree[recordPath].OID
+	want := f.tree.At(recordPath).OID
 	if want == "" {
 		return // what the note ought to be is not known
 	}
 	commit := v.Commit()
-	have := j.Notes.on[commit]
+	if _, same := j.Notes.compare(commit, want); same && len(j.Notes.twice) == 0 {
+		return
+	}
+	have := j.Notes.Of(commit)
 	switch other := j.notes[have]; {
 	case have == "" && j.Notes.hidden(commit):
 		v.find(NoteUnreadable, string(commit), "its note is in a part of the notes that cannot be read")
@@ -132,7 +137,7 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 		v.find(NoteSwapped, string(have), fmt.Sprintf("its note is the record of %s", other))
 	case have != want:
 		v.find(NoteEdited, string(have), "its note was edited: it is not its record")
-	case j.Notes.twice[commit]:
+	case j.Notes.isTwice(commit):
 		v.find(NoteTwice, string(commit), "its note stands in the tree of notes more than once, and git shows them as one")
 	}
 }

@@ -30,8 +30,8 @@ type Verdict struct {
 type Parts struct {
 	Commit       git.Commit
 	RecordCommit name.OID
-	Tree         map[string]git.Entry // of the record commit; nil when it could not be read
-	Signed       bool                 // the commit carries a signature
+	Tree         Tree // of the record commit; nil when it could not be read
+	Signed       bool // the commit carries a signature
 
 	recordTree name.OID
 }
@@ -73,8 +73,9 @@ func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep
 	var group sync.WaitGroup
 	for k, reader := range readers {
 		group.Go(func() {
+			j := &judging{Session: p, batch: reader, facts: map[name.OID]*facts{}}
 			for i := k; i < len(parts); i += len(readers) { // in turn, as they are waited for
-				p.judgePart(ctx, reader, parts[i], judged[i])
+				j.judgePart(ctx, parts[i], judged[i])
 				close(judged[i])
 			}
 		})
@@ -103,32 +104,33 @@ func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep
 // may be missing.
 type someJudged struct {
 	verdicts []Verdict
-	lacks    [][]name.OID // of each verdict: what it cannot do without
-	needs    map[name.OID]need
+	lacks    [][]need // of each verdict: what it cannot do without
 	missing  map[name.OID]bool
 	err      error
 }
 
-// judging is the judgement of some checkpoints at once.
+// judging is the judgement of some checkpoints at once, by one reader after the other.
 type judging struct {
 	*Session
 	batch *git.Batch
 	most  int // checkpoints whose records there is room for, as far as is known
 	facts map[name.OID]*facts
+	room  []facts              // where these are
 	notes map[name.OID]name.ID // whose record a note that is none of its own holds
-	needs map[name.OID]need    // objects that have to be there
-	order []name.OID           // of needs
+	oids  []string             // that were asked for last
+	needs []name.OID           // objects that have to be there
 }
 
 // need is an object that a checkpoint cannot do without.
 type need struct {
+	oid  name.OID
 	kind Kind
 	what string
 }
 
 // judgePart judges some checkpoints, and hands on as many at once as there is room for
 // their records.
-func (p *Session) judgePart(ctx context.Context, batch *git.Batch, subjects []Subject, to chan<- someJudged) {
+func (j *judging) judgePart(ctx context.Context, subjects []Subject, to chan<- someJudged) {
 	give := func(s someJudged) error {
 		select {
 		case to <- s:
@@ -137,13 +139,8 @@ func (p *Session) judgePart(ctx context.Context, batch *git.Batch, subjects []Su
 			return ctx.Err()
 		}
 	}
-	j := &judging{Session: p, batch: batch, most: len(subjects)}
-	commits := make([]name.OID, 0, 2*len(subjects))
-	for _, s := range subjects {
-		commits = append(commits, s.Commit(), s.Ref)
-	}
-	var err error
-	if j.facts, err = j.readFacts(ctx, commits); err != nil {
+	j.most = len(subjects)
+	if err := j.readFacts(ctx, subjects); err != nil {
 		give(someJudged{err: err}) //nolint:errcheck // it ends anyway
 		return
 	}
@@ -161,20 +158,25 @@ func (p *Session) judgePart(ctx context.Context, batch *git.Batch, subjects []Su
 }
 
 func (j *judging) judgeSome(ctx context.Context, subjects []Subject) someJudged {
-	j.notes, j.needs, j.order = map[name.OID]name.ID{}, map[name.OID]need{}, nil
+	j.notes, j.needs = nil, j.needs[:0]
 	if err := j.readNotes(ctx, subjects); err != nil {
 		return someJudged{err: err}
 	}
-	s := someJudged{verdicts: make([]Verdict, len(subjects)), lacks: make([][]name.OID, len(subjects))}
+	s := someJudged{verdicts: make([]Verdict, len(subjects)), lacks: make([][]need, len(subjects))}
+	all := make([]need, 0, 4*len(subjects))
 	for i, subject := range subjects {
-		s.verdicts[i], s.lacks[i] = j.judge(subject)
+		from := len(all)
+		s.verdicts[i], all = j.judge(subject, all)
+		s.lacks[i] = all[from:]
 	}
-	s.needs = j.needs
-	s.missing, s.err = j.batch.Missing(ctx, j.order)
+	for _, n := range all {
+		j.needs = append(j.needs, n.oid)
+	}
+	s.missing, s.err = j.batch.Missing(ctx, j.needs)
 	for _, subject := range subjects { // the verdict has what is still asked for
 		for _, oid := range []name.OID{subject.Commit(), subject.Ref} {
 			if f := j.facts[oid]; f != nil {
-				f.record, f.findings = nil, f.findings[:f.before]
+				f.forget()
 			}
 		}
 	}
@@ -191,9 +193,9 @@ func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
 	}
 	for i := range s.verdicts {
 		v := &s.verdicts[i]
-		for _, oid := range s.lacks[i] {
-			if n := s.needs[oid]; s.missing[oid] && (deep == nil || n.kind == HeadMissing) {
-				v.find(n.kind, string(oid), n.what+" is missing")
+		for _, n := range s.lacks[i] {
+			if s.missing[n.oid] && (deep == nil || n.kind == HeadMissing) {
+				v.find(n.kind, string(n.oid), n.what+" is missing")
 			}
 		}
 		v.Sound = v.Record != nil && Restorable(v.Findings[v.beside:])
@@ -210,9 +212,9 @@ func (v *Verdict) find(kind Kind, object, message string) {
 	v.Findings = append(v.Findings, Finding{Kind: kind, Object: object, Message: message})
 }
 
-// judge says what is wrong with a checkpoint, and which objects have to be there beside
-// those that were read.
-func (j *judging) judge(s Subject) (Verdict, []name.OID) {
+// judge says what is wrong with a checkpoint, and adds which objects have to be there
+// beside those that were read.
+func (j *judging) judge(s Subject, needs []need) (Verdict, []need) {
 	v := Verdict{Subject: s}
 	if s.Entry != nil {
 		v.Label = s.Entry.Label
@@ -220,10 +222,10 @@ func (j *judging) judge(s Subject) (Verdict, []name.OID) {
 	f := j.facts[s.Commit()]
 	if f == nil {
 		v.find(EventMismatch, string(s.Entry.Event().OID), "the event that names it names no commit")
-		return v, nil
+		return v, needs
 	}
 	v.Record, v.Message = f.record, f.summary
-	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.m.Tree, Signed: strings.Contains("\n"+f.commit.Other, "\ngpgsig")}
+	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.m.Tree, Signed: isSigned(f.commit)}
 	if v.Label == "" {
 		v.Label = f.summary.Label
 	}
@@ -243,8 +245,10 @@ func (j *judging) judge(s Subject) (Verdict, []name.OID) {
 	if s.Entry != nil {
 		j.judgeTags(&v)
 	}
-	return v, j.need(f)
+	return v, f.need(needs)
 }
+
+func isSigned(c git.Commit) bool { return c.Other != "" && strings.Contains("\n"+c.Other, "\ngpgsig") }
 
 // judgeUnnamed is for a ref that no event names.
 func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
@@ -303,7 +307,7 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 	if r == nil {
 		return
 	}
-	oid := string(f.tree[recordPath].OID)
+	oid := string(f.tree.At(recordPath).OID)
 	if r.ID != v.ID || r.Session != j.Name {
 		v.find(RecordID, oid, fmt.Sprintf("its record is that of %s of session %q", r.ID, r.Session))
 	}

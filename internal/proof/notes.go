@@ -23,14 +23,23 @@ type Notes struct {
 	Ref      name.OID
 	Findings []Finding // about the notes as a whole
 
-	on     map[name.OID]name.OID
-	twice  map[name.OID]bool
-	broken []string // beginnings of commit ids whose notes could not be read
+	on      map[key]key
+	twice   map[key]bool
+	broken  []string // beginnings of commit ids whose notes could not be read
+	hashLen int
+}
+
+// key is an id as bytes: there may be many, and of these no map holds pointers.
+type key [32]byte
+
+func keyOf(oid name.OID) (k key, ok bool) {
+	ok = len(oid.Bytes(k[:0])) > 0
+	return k, ok
 }
 
 // ReadNotes reads all notes. What is damaged hides only what is below it.
 func ReadNotes(ctx context.Context, s *store.Store) (*Notes, error) {
-	n := &Notes{on: map[name.OID]name.OID{}, twice: map[name.OID]bool{}}
+	n := &Notes{on: map[key]key{}, twice: map[key]bool{}, hashLen: s.Repo.HashLen()}
 	refs, err := s.Repo.Refs(ctx, string(name.NotesRef))
 	if err != nil {
 		return nil, err
@@ -60,22 +69,16 @@ func ReadNotes(ctx context.Context, s *store.Store) (*Notes, error) {
 		var next []directory
 		var lock sync.Mutex
 		err := s.Repo.ProveApart(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
-			entries, err := treeOf(o, err, s.Repo.HashLen())
 			lock.Lock()
 			defer lock.Unlock()
+			at := level[i]
+			here, err := n.take(at.prefix, o, err, func(below string, oid name.OID) { next = append(next, directory{oid, below}) })
 			if err != nil {
-				n.unreadable(level[i].oid, level[i].prefix, err)
+				n.unreadable(at.oid, at.prefix, err)
 				return nil
 			}
-			if count += len(entries); count > maxNotes {
+			if count += here; count > maxNotes {
 				return fmt.Errorf("read notes: more than %d", maxNotes)
-			}
-			for _, e := range entries {
-				if e.IsTree() && len(e.Name) == 2 {
-					next = append(next, directory{e.OID, level[i].prefix + e.Name})
-				} else if !e.IsTree() {
-					n.add(level[i].prefix+e.Name, e.OID)
-				}
 			}
 			return nil
 		})
@@ -108,15 +111,52 @@ func (n *Notes) unreadable(oid name.OID, prefix string, err error) {
 	})
 }
 
-func (n *Notes) add(path string, blob name.OID) {
-	commit, err := name.ParseOID(path)
-	if err != nil {
+// take adds the notes of a directory, and says how many entries it has. What is damaged
+// adds nothing.
+func (n *Notes) take(prefix string, o git.Object, err error, below func(prefix string, oid name.OID)) (count int, _ error) {
+	if err := ofType(o, err, "tree"); err != nil {
+		return 0, err
+	}
+	if err := git.EachEntry(o.Data, n.hashLen, func(git.Mode, []byte, []byte) { count++ }); err != nil {
+		return 0, fmt.Errorf("%w: %w", git.ErrGarbled, err)
+	}
+	var room [64]byte
+	return count, git.EachEntry(o.Data, n.hashLen, func(mode git.Mode, entry, id []byte) {
+		switch path := append(append(room[:0], prefix...), entry...); {
+		case mode != git.ModeTree:
+			n.add(path, id)
+		case len(entry) == 2:
+			below(string(path), name.OIDOf(id))
+		}
+	})
+}
+
+func (n *Notes) add(path, blob []byte) {
+	if len(path) != 2*n.hashLen {
 		return // a note on something else
 	}
-	if n.on[commit] != "" {
+	commit, ok := keyOf(name.OID(path))
+	if !ok {
+		return // as above
+	}
+	if _, twice := n.on[commit]; twice {
 		n.twice[commit] = true
 	}
-	n.on[commit] = blob
+	var k key
+	copy(k[:], blob)
+	n.on[commit] = k
+}
+
+// compare says whether a commit has a note, and whether that is a blob.
+func (n *Notes) compare(commit, blob name.OID) (there, same bool) {
+	have, there := n.of(commit)
+	want, ok := keyOf(blob)
+	return there, there && ok && have == want
+}
+
+func (n *Notes) isTwice(commit name.OID) bool {
+	k, ok := keyOf(commit)
+	return ok && n.twice[k]
 }
 
 // hidden reports whether the note of a commit may be in a part that could not be read.
@@ -132,13 +172,18 @@ func (n *Notes) hidden(commit name.OID) bool {
 // errWrongType is an object of another type than it has to be.
 var errWrongType = errors.New("it is of another type")
 
+// ofType is err, or that a proven object is of another type.
+func ofType(o git.Object, err error, typ string) error {
+	if err == nil && o.Type != typ {
+		return fmt.Errorf("%w: a %s, not a %s", errWrongType, o.Type, typ)
+	}
+	return err
+}
+
 // treeOf decodes a tree that was proven.
 func treeOf(o git.Object, err error, hashLen int) ([]git.Entry, error) {
-	switch {
-	case err != nil:
+	if err := ofType(o, err, "tree"); err != nil {
 		return nil, err
-	case o.Type != "tree":
-		return nil, fmt.Errorf("%w: a %s, not a tree", errWrongType, o.Type)
 	}
 	entries, err := git.ParseTree(o.Data, hashLen)
 	if err != nil {
@@ -149,11 +194,8 @@ func treeOf(o git.Object, err error, hashLen int) ([]git.Entry, error) {
 
 // commitOf decodes a commit that was proven.
 func commitOf(o git.Object, err error) (git.Commit, error) {
-	switch {
-	case err != nil:
+	if err := ofType(o, err, "commit"); err != nil {
 		return git.Commit{}, err
-	case o.Type != "commit":
-		return git.Commit{}, fmt.Errorf("%w: a %s, not a commit", errWrongType, o.Type)
 	}
 	c, err := git.ParseCommit(o.OID, o.Data)
 	if err != nil {
@@ -163,4 +205,18 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 }
 
 // Of is the note of a commit, "" when it has none that can be read.
-func (n *Notes) Of(commit name.OID) name.OID { return n.on[commit] }
+func (n *Notes) Of(commit name.OID) name.OID {
+	blob, there := n.of(commit)
+	if !there {
+		return ""
+	}
+	return name.OIDOf(blob[:n.hashLen])
+}
+
+func (n *Notes) of(commit name.OID) (blob key, there bool) {
+	k, ok := keyOf(commit)
+	if ok {
+		blob, there = n.on[k]
+	}
+	return blob, there
+}

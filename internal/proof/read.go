@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -18,11 +19,17 @@ type facts struct {
 	summary record.Summary
 	m       git.Commit
 	mOID    name.OID
-	tree    map[string]git.Entry // of M
-	record  *record.Record       // nil when it could not be read
+	tree    Tree           // of M
+	record  *record.Record // nil when it could not be read
 
 	findings []Finding
-	before   int // how many of the findings are about what comes before the record
+	before   int  // how many of the findings are about what comes before the record
+	taken    bool // its record is read, or about to be
+}
+
+// forget drops the record and what was found of it.
+func (f *facts) forget() {
+	f.record, f.findings, f.taken = nil, f.findings[:f.before], false
 }
 
 func (f *facts) find(kind Kind, object name.OID, format string, args ...any) {
@@ -30,7 +37,20 @@ func (f *facts) find(kind Kind, object name.OID, format string, args ...any) {
 }
 
 // has reports whether the tree of M holds something there.
-func (f *facts) has(entry string) bool { return f.tree[entry].OID != "" }
+func (f *facts) has(entry string) bool { return f.tree.At(entry).OID != "" }
+
+// Tree is what a record commit holds: a handful of entries.
+type Tree []git.Entry
+
+// At is the entry of a name, the last one where a hostile tree has several.
+func (t Tree) At(entry string) git.Entry {
+	for i := len(t) - 1; i >= 0; i-- {
+		if t[i].Name == entry {
+			return t[i]
+		}
+	}
+	return git.Entry{}
+}
 
 // recordPath is where M has the record.
 const recordPath = "checkpoint.json"
@@ -38,48 +58,53 @@ const recordPath = "checkpoint.json"
 // keepCommit bounds the commits and trees of a checkpoint that are kept to be read.
 const keepCommit = 64 << 20
 
-// readFacts reads the objects of checkpoint commits, one kind after the other, up to
-// where each has its record.
-func (j *judging) readFacts(ctx context.Context, commits []name.OID) (map[name.OID]*facts, error) {
-	all := make(map[name.OID]*facts, len(commits))
+// readFacts reads the objects of the commits of some checkpoints, one kind after the
+// other, up to where each has its record.
+func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
+	clear(j.facts)
+	j.room = slices.Grow(j.room[:0], 2*len(subjects)) // so that it stays where it is
 	var order []*facts
-	for _, oid := range commits {
-		if oid != "" && all[oid] == nil {
-			all[oid] = &facts{oid: oid}
-			order = append(order, all[oid])
+	for _, s := range subjects {
+		for _, oid := range []name.OID{s.Commit(), s.Ref} {
+			if oid == "" || j.facts[oid] != nil {
+				continue
+			}
+			j.room = append(j.room, facts{oid: oid})
+			f := &j.room[len(j.room)-1]
+			j.facts[oid], order = f, append(order, f)
 		}
 	}
 	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){j.readCommits, j.readRecordCommits, j.readRecordTrees} {
 		var err error
 		if order, err = stage(ctx, order); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for _, f := range all {
-		f.before = len(f.findings)
+	for i := range j.room {
+		j.room[i].before = len(j.room[i].findings)
 	}
-	return all, nil
+	return nil
 }
 
 // prove asks for one object of each and hands each its own, in no order; what it answers
 // goes on.
 func (j *judging) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
-	oids := make([]string, len(all))
-	for i, f := range all {
-		oids[i] = string(object(f))
+	j.oids = j.oids[:0]
+	for _, f := range all {
+		j.oids = append(j.oids, string(object(f)))
 	}
-	goesOn := make([]bool, len(all))
-	err := j.batch.Prove(ctx, oids, keep, func(i int, o git.Object, err error) error {
-		goesOn[i] = each(all[i], o, err)
+	stops := 0
+	err := j.batch.Prove(ctx, j.oids, keep, func(i int, o git.Object, err error) error {
+		if !each(all[i], o, err) {
+			all[i] = nil
+			stops++
+		}
 		return nil
 	})
-	on := make([]*facts, 0, len(all))
-	for i, f := range all {
-		if goesOn[i] {
-			on = append(on, f)
-		}
+	if stops > 0 {
+		all = slices.DeleteFunc(all, func(f *facts) bool { return f == nil })
 	}
-	return on, err
+	return all, err
 }
 
 func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, error) {
@@ -131,11 +156,10 @@ func (j *judging) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, 
 			f.find(kind, f.m.Tree, "the tree of its record is %s", what)
 			return false
 		}
-		f.tree = make(map[string]git.Entry, len(entries))
-		for _, e := range entries {
-			f.tree[e.Name] = e
+		if f.tree = entries; f.tree == nil {
+			f.tree = Tree{}
 		}
-		if e := f.tree[recordPath]; e.Mode != git.ModeFile {
+		if e := f.tree.At(recordPath); e.Mode != git.ModeFile {
 			f.find(RecordMissing, f.mOID, "the commit of its record holds no %s", recordPath)
 			return false
 		}
@@ -163,11 +187,10 @@ func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) (int, e
 	for {
 		n := min(j.most, len(subjects))
 		var all []*facts
-		taken := map[*facts]bool{}
 		for _, s := range subjects[:n] {
 			for _, oid := range []name.OID{s.Commit(), s.Ref} {
-				if f := j.facts[oid]; f != nil && f.has(recordPath) && f.tree[recordPath].Mode == git.ModeFile && !taken[f] {
-					taken[f] = true
+				if f := j.facts[oid]; f != nil && f.has(recordPath) && f.tree.At(recordPath).Mode == git.ModeFile && !f.taken {
+					f.taken = true
 					all = append(all, f)
 				}
 			}
@@ -181,7 +204,7 @@ func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) (int, e
 			return n, err
 		}
 		for _, f := range all { // they are read again, fewer at once
-			f.record, f.findings = nil, f.findings[:f.before]
+			f.forget()
 		}
 		j.most = max(1, n/16)
 	}
@@ -190,11 +213,11 @@ func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) (int, e
 // readRecords reads the records, of at most space bytes together. One that is garbled or
 // wrong is read as far as it can be, so that it is said what became of it.
 func (j *judging) readRecords(ctx context.Context, all []*facts, space int64) error {
-	oids := make([]string, len(all))
-	for i, f := range all {
-		oids[i] = string(f.tree[recordPath].OID)
+	j.oids = j.oids[:0]
+	for _, f := range all {
+		j.oids = append(j.oids, string(f.tree.At(recordPath).OID))
 	}
-	return j.batch.Prove(ctx, oids, record.MaxSize, func(i int, o git.Object, err error) error {
+	return j.batch.Prove(ctx, j.oids, record.MaxSize, func(i int, o git.Object, err error) error {
 		if space -= int64(len(o.Data)); space < 0 {
 			return errRoom
 		}
@@ -204,7 +227,7 @@ func (j *judging) readRecords(ctx context.Context, all []*facts, space int64) er
 }
 
 func (f *facts) takeRecord(o git.Object, err error) {
-	oid := f.tree[recordPath].OID
+	oid := f.tree.At(recordPath).OID
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		f.find(RecordMissing, oid, "its record is missing")

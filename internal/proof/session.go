@@ -43,11 +43,15 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 		p.find(RefsGarbled, "packed-refs", fault+", and hides refs from who searches for them")
 	}
 	var tip name.OID
-	own := map[name.Ref]bool{}
-	for _, r := range refs {
-		own[r.Ref] = true
+	held := s.Held(ctx, refs)
+	var own map[name.Ref]bool // made when an archive holds more
+	if len(held) > len(refs) {
+		own = make(map[name.Ref]bool, len(refs))
+		for _, r := range refs {
+			own[r.Ref] = true
+		}
 	}
-	for _, r := range s.Held(ctx, refs) {
+	for _, r := range held {
 		if store.IsTag(session, r.Ref) {
 			p.Tags[r.Ref] = r.OID
 		}
@@ -58,7 +62,9 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 		if r.Ref == name.JournalRef(session) {
 			tip = r.OID
 		} else if id, err := name.ParseID(leaf); err == nil {
-			p.Refs[id], p.Archived[id] = r.OID, !own[r.Ref]
+			if p.Refs[id] = r.OID; own != nil && !own[r.Ref] {
+				p.Archived[id] = true
+			}
 		}
 	}
 	if tip == "" {

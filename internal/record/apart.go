@@ -9,6 +9,7 @@ import "iter"
 type apart struct {
 	data  []byte
 	nodes []node
+	names []extent // of the members of open objects
 	known [knownTexts]string
 }
 

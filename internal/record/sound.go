@@ -15,10 +15,15 @@ func sound(data []byte, depth int) bool { return soundInto(nil, data, depth) }
 // false apart has nothing.
 func soundInto(apart *apart, data []byte, depth int) bool {
 	s := sounding{data: data, depth: depth, apart: apart}
-	s.names = s.room[:0]
+	if apart != nil {
+		s.names = apart.names[:0]
+	}
 	ok := len(data) <= math.MaxInt32 && s.value() && s.skip() == 0 && s.at == len(data)
-	if !ok && apart != nil {
-		apart.nodes = apart.nodes[:0]
+	if apart != nil {
+		apart.names = s.names
+		if !ok {
+			apart.nodes = apart.nodes[:0]
+		}
 	}
 	return ok
 }
@@ -30,7 +35,6 @@ type sounding struct {
 	depth int // how many more brackets may be opened
 	names []extent
 	apart *apart // nil: nobody wants it
-	room  [maxNames]extent
 }
 
 // extent is where something stands.

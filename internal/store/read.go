@@ -40,9 +40,9 @@ func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []
 	if err != nil {
 		return nil, nil, m, err
 	}
-	r, err := record.Parse(raw, record.Limits{})
+	r, changed, err := record.ParseSealed(raw, record.Limits{})
 	if err == nil {
-		err = record.Verify(r, raw)
+		err = changed
 	}
 	if err != nil {
 		return r, raw, m, &DamagedError{What: "record", OID: e.OID, Err: err}
