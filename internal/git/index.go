@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -62,7 +62,7 @@ const (
 
 // ReadIndex reads an index file. A missing one is an empty index.
 func (r *Repo) ReadIndex(path string) (*Index, error) {
-	data, err := os.ReadFile(path)
+	data, err := mapped.Path(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{Version: 2}, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -146,7 +147,7 @@ func (f refFiles) readPacked() ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackedRefs {
 		return nil, errAsk
 	}
-	data, err := os.ReadFile(path)
+	data, err := mapped.Path(path)
 	if err != nil {
 		return nil, errAsk
 	}

@@ -68,6 +68,11 @@ type reader struct {
 func (r *reader) fail() { r.rest, r.broken = nil, true }
 
 func (r *reader) uint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // as nearly all are
+		v := uint64(r.rest[0])
+		r.rest = r.rest[1:]
+		return v
+	}
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
 		r.fail()

@@ -82,7 +82,10 @@ func (f *fold) entry(id name.ID) int32 {
 		return none
 	}
 	hash := hashOf(id)
-	if x := f.ids.find(hash, func(x int32) bool { return f.node(int(x)).hash == hash && f.id(x) == id }); x != none {
+	x := f.ids.find(hash, func(x int32) bool {
+		return f.node(int(x)).hash == hash && f.log.is(f.naming(int(x)), textCheckpoint, string(id))
+	})
+	if x != none {
 		return x
 	}
 	return unnamed

@@ -10,7 +10,7 @@ import (
 )
 
 // pack is one pack with its index. Both are opened when something is looked for there, and
-// stay open: what a gc deletes can be read on.
+// stay at hand: what a gc deletes can be read on.
 type pack struct {
 	path    string // of the index
 	hashLen int
@@ -41,8 +41,8 @@ func (p *pack) open() (*index, *os.File, error) {
 		return nil, nil, err
 	}
 	x, err := openIndex(xf, p.hashLen)
+	xf.Close() //nolint:errcheck // read only
 	if err != nil {
-		xf.Close() //nolint:errcheck // read only
 		return nil, nil, err
 	}
 	f, err := openRegular(strings.TrimSuffix(p.path, ".idx") + ".pack")
@@ -50,9 +50,8 @@ func (p *pack) open() (*index, *os.File, error) {
 		err = p.check(f, x)
 	}
 	if err != nil {
-		xf.Close() //nolint:errcheck // read only
 		if f != nil {
-			f.Close() //nolint:errcheck // as above
+			f.Close() //nolint:errcheck // read only
 		}
 		return nil, nil, err
 	}
@@ -98,8 +97,7 @@ func openRegular(path string) (*os.File, error) {
 func (p *pack) close() {
 	p.once.Do(func() {})
 	if p.index != nil {
-		p.file.Close()                  //nolint:errcheck // read only
-		p.index.file.(*os.File).Close() //nolint:errcheck,forcetypeassert // as above
+		p.file.Close() //nolint:errcheck // read only
 		p.index = nil
 	}
 }

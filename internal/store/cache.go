@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) take(session name.Session) *cache {
 		return kept
 	}
 	c := s.newCache(session)
-	data, err := mapFile(c.path)
+	data, err := mapped.Path(c.path)
 	if err != nil {
 		return c
 	}

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -20,7 +23,9 @@ type evaluation struct {
 	progressText string
 }
 
-func (d *Definition) newEvaluation(s Situation, current json.RawMessage) *evaluation {
+// newEvaluation fills all of them, or, for one text that is to be filled, none of those that
+// are counted where it speaks of none of these: in a long session they cost more than all else.
+func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only string) *evaluation {
 	e := &evaluation{d: d, meter: newMeter(s.State, s.Error, current)}
 	state := value(s.State)
 	if state == nil {
@@ -30,6 +35,13 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage) *evalua
 		"state": state, "error": value(s.Error), "current": value(current),
 		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": "", "files": nil,
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "",
+	}
+	e.vars["next_step"], e.vars["next_name"] = nil, ""
+	if next, ok := d.Next(newest(s.Live), s.Skipped); ok {
+		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
+	}
+	if only != "" && !counted().MatchString(only) {
+		return e
 	}
 	e.steps(s)
 	r := &d.Resumption
@@ -57,7 +69,7 @@ func (e *evaluation) steps(s Situation) {
 			called = s.Named(n)
 		}
 		if called == "" {
-			called = fmt.Sprintf("step %d", n)
+			called = "step " + strconv.Itoa(n)
 		}
 		return called
 	}
@@ -71,11 +83,12 @@ func (e *evaluation) steps(s Situation) {
 		}
 	}
 	e.vars["steps_done"], e.vars["steps_left"] = done, left
-	e.vars["next_step"], e.vars["next_name"] = nil, ""
-	if next, ok := e.d.Next(newest(s.Live), s.Skipped); ok {
-		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
-	}
 }
+
+// counted are the variables that newEvaluation fills behind all others.
+var counted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`steps_done|steps_left|completed|pending|done|total|point`)
+})
 
 // value evaluates an expression; what cannot be evaluated over this state is nil.
 func (e *evaluation) value(text string) any {

@@ -121,7 +121,7 @@ func filesIn(found []FileRef, path string, v any) []FileRef {
 // Resume evaluates the definition's rules for going on. All checks are made; the
 // strictest answer wins. What the state lacks is left out, never a failure.
 func (d *Definition) Resume(in ResumeInput) Resume {
-	e := d.newEvaluation(in.Situation, in.Current)
+	e := d.newEvaluation(in.Situation, in.Current, "")
 	e.vars["branch"], e.vars["files"] = in.Branch, plain(in.Changed)
 	r := &d.Resumption
 	out := Resume{Action: ActionResume, State: in.State, Restore: map[string]json.RawMessage{}}
@@ -237,5 +237,5 @@ func (d *Definition) NextAction(s Situation) string {
 	if source == "" {
 		return ""
 	}
-	return tidy(d.newEvaluation(s, nil).fill(source))
+	return tidy(d.newEvaluation(s, nil, source).fill(source))
 }

@@ -7,6 +7,7 @@ package answer
 
 import (
 	"io"
+	"strings"
 
 	"git-checkpoint/internal/render"
 )
@@ -68,11 +69,16 @@ func (p *page) fields(rows ...field) {
 
 // section writes a heading and the rows below it, cut for people.
 func (p *page) section(title string, columns []render.Column, rows [][]render.Cell) {
+	rows, more := cut(p, rows, listed)
+	p.cutSection(title, columns, rows, more)
+}
+
+// cutSection is section of rows that were cut.
+func (p *page) cutSection(title string, columns []render.Column, rows [][]render.Cell, more int) {
 	if len(rows) == 0 {
 		return
 	}
 	p.line(heading(title))
-	rows, more := p.cut(rows)
 	for i, row := range rows {
 		rows[i] = append([]render.Cell{nil}, row...)
 	}
@@ -82,15 +88,22 @@ func (p *page) section(title string, columns []render.Column, rows [][]render.Ce
 	}
 }
 
-func (p *page) cut(rows [][]render.Cell) (shown [][]render.Cell, more int) {
-	return p.cutTo(rows, listed)
+// cut leaves of a list what people read at once; others get all of it.
+func cut[T any](p *page, list []T, most int) (shown []T, more int) {
+	if p.view.Layout == render.Tabbed || len(list) <= most {
+		return list, 0
+	}
+	return list[:most], len(list) - most
 }
 
-func (p *page) cutTo(rows [][]render.Cell, most int) (shown [][]render.Cell, more int) {
-	if p.view.Layout == render.Tabbed || len(rows) <= most {
-		return rows, 0
+// enumeration is a list in a line.
+func (p *page) enumeration(list []string) string {
+	shown, more := cut(p, list, listed)
+	text := strings.Join(shown, ", ")
+	if more > 0 {
+		text += ", … and " + render.Count(more, "more", "more")
 	}
-	return rows[:most], len(rows) - most
+	return text
 }
 
 type field struct {

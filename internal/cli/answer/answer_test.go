@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -242,5 +243,41 @@ func TestUnconfirmed(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), `"dry_run":true`) {
 		t.Errorf("no dry run: %s", b.String())
+	}
+}
+
+// A list that is long is cut for people, and whole for all others; a text is the same
+// whether or not something in it has to be decoded.
+func TestLongLists(t *testing.T) {
+	plan := &checkpoint.RollbackAnswer{ToLabel: "cp-03", Session: "demo"}
+	report := &checkpoint.ResumeAnswer{Session: "demo"}
+	for i := range 40 {
+		plan.Plan.Discard = append(plan.Plan.Discard, fmt.Sprintf("cp-%d", i))
+		report.Completed = append(report.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
+	}
+	report.Completed = append(report.Completed, json.RawMessage(`"a \"b\" \u00e9"`), json.RawMessage(`"é"`), json.RawMessage(`"`), json.RawMessage(``), json.RawMessage(`{"n":1}`))
+	for _, c := range []struct {
+		a       answer.Answer
+		layout  render.Layout
+		has     []string
+		without string
+	}{
+		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-11, … and 28 more"}, "cp-12"},
+		{answer.Planned{Plan: plan}, render.Tabbed, []string{"cp-0, cp-1,", "cp-38, cp-39"}, "more"},
+		{answer.Resumed{Resume: report}, render.Aligned, []string{"step 0", "step 11", "… and 33 more"}, "step 12"},
+		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 0", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "more"},
+	} {
+		var b bytes.Buffer
+		if err := c.a.Text(&b, render.View{Layout: c.layout, Now: now(), Width: 200}); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range c.has {
+			if !strings.Contains(b.String(), text) {
+				t.Errorf("%q is not in\n%s", text, b.String())
+			}
+		}
+		if strings.Contains(b.String(), c.without) {
+			t.Errorf("%q is in\n%s", c.without, b.String())
+		}
 	}
 }

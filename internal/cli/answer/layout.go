@@ -46,7 +46,7 @@ func (p *page) documents(list []checkpoint.Imported) {
 			cell(render.Normal, d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), cell(render.Normal, files), cell(render.Dim, d.Path),
 		})
 	}
-	rows, more := p.cut(rows)
+	rows, more := cut(p, rows, listed)
 	p.table(render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, Rows: rows})
 	if more > 0 {
 		p.line(dim("… and " + render.Count(more, "more", "more")))

@@ -51,7 +51,7 @@ func (p *page) judged(title string, list []checkpoint.Judged) {
 		p.section(title, columns, rows)
 		return
 	}
-	rows, more := p.cut(rows)
+	rows, more := cut(p, rows, listed)
 	p.table(render.Table{Columns: columns, Rows: rows})
 	if more > 0 {
 		p.line(dim("… and " + render.Count(more, "more", "more")))

@@ -59,7 +59,7 @@ func (p *page) removed(gone []checkpoint.Labelled) {
 	for _, c := range gone {
 		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))})
 	}
-	rows, more := p.cut(rows)
+	rows, more := cut(p, rows, listed)
 	p.table(render.Table{Columns: []render.Column{{}, {Min: 20}}, Rows: rows})
 	if more > 0 {
 		p.line(dim("… and " + render.Count(more, "more", "more")))

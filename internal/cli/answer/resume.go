@@ -143,18 +143,37 @@ func (p *page) restored(r *checkpoint.ResumeAnswer) {
 }
 
 func (p *page) values(title string, values []json.RawMessage) {
-	var rows [][]render.Cell
-	for _, v := range values {
-		rows = append(rows, []render.Cell{cell(render.Normal, textOf(v))})
+	shown, more := cut(p, values, listed)
+	rows := make([][]render.Cell, len(shown))
+	for i, v := range shown {
+		rows[i] = []render.Cell{cell(render.Normal, textOf(v))}
 	}
-	p.section(title, []render.Column{{Min: 20}}, rows)
+	p.cutSection(title, []render.Column{{Min: 20}}, rows, more)
 }
 
 // textOf is a JSON value for people: a string is its text.
 func textOf(raw json.RawMessage) string {
+	if isWord(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
 		return text
 	}
 	return jsonText(raw)
+}
+
+// isWord reports whether a JSON value is a string with nothing in it that is written in
+// another way: most are, and there may be ten thousand.
+func isWord(raw json.RawMessage) bool {
+	last := len(raw) - 1
+	if last < 1 || raw[0] != '"' || raw[last] != '"' {
+		return false
+	}
+	for _, c := range raw[1:last] {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -29,7 +29,7 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 		field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}},
 		field{"Brings", say(brings(r))},
 		field{"State", say(stateStep(r))},
-		field{"Discards", say(strings.Join(r.Plan.Discard, ", "))},
+		field{"Discards", say(p.enumeration(r.Plan.Discard))},
 		field{"Branch", say(branchPlan(r, v))},
 		field{"First", say("a safety checkpoint of what is here now")},
 	)

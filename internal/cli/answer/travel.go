@@ -42,7 +42,7 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 			cell(render.Dim, arrow(l.Verb)), cell(role, string(l.Outcome)), cell(render.Normal, shortRef(l.Ref)), cell(render.Normal, l.Message),
 		})
 	}
-	rows, more := p.cutTo(t.Rows, 40)
+	rows, more := cut(p, t.Rows, 40)
 	t.Rows = rows
 	p.table(t)
 	if more > 0 {
