@@ -123,22 +123,17 @@ func decode(data []byte) (*Log, error) {
 	var wait sync.WaitGroup
 	for k := range parts {
 		from, to := int32(k*count/len(parts)), int32((k+1)*count/len(parts)) //nolint:gosec // at most MaxNodes
-		parts[k] = decoder{Log: l, edges: newEdges(count + grows - int(from))}
+		parts[k] = decoder{Log: l, edges: edges{from: from}}
 		wait.Go(func() { errs[k] = parts[k].part(from, to) })
 	}
 	wait.Wait()
-	straight := true
 	for k := range parts {
 		if errs[k] != nil {
 			return nil, errs[k]
 		}
-		straight = straight && !parts[k].bent
-		if k > 0 {
-			parts[0].edges.join(parts[k].edges)
-		}
+		l.edges.join(parts[k].edges)
 	}
-	l.edges = parts[0].edges
-	if straight {
+	if int(l.edges.line) == count { // it is in its order
 		return l, nil
 	}
 	return finish(l)
@@ -204,7 +199,6 @@ var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc
 type decoder struct {
 	*Log        // the nodes know their records
 	edges edges // of this part
-	bent  bool  // a node in it is not the only child of the one before it
 }
 
 // part reads some of the records.
@@ -212,10 +206,6 @@ func (d *decoder) part(from, to int32) error {
 	for i := from; i < to; i++ {
 		if err := d.node(i); err != nil {
 			return fmt.Errorf("record %d: %w", i, err)
-		}
-		parents := d.edges.of(i - from)
-		if i > 0 && (len(parents) != 1 || parents[0] != i-1) || i == 0 && len(parents) > 0 {
-			d.bent = true
 		}
 	}
 	return nil
@@ -292,8 +282,10 @@ func (r *reader) end() error {
 // append was lost and the last is not the tip of what is here.
 func finish(l *Log) (*Log, error) {
 	childOf := make([]bool, len(l.nodes))
-	for _, p := range l.edges.to {
-		childOf[p] = true
+	for i := range l.nodes {
+		for _, p := range l.edges.of(int32(i)) { //nolint:gosec // a journal has at most MaxNodes
+			childOf[p] = true
+		}
 	}
 	for i, c := range childOf {
 		if c == (i == len(childOf)-1) {

@@ -1,48 +1,72 @@
 package journal
 
-// edges holds the parents of every node by position, flat: those of i are
-// to[start[i]:start[i+1]]. A position's parents always come before it.
+import "slices"
+
+// edges holds the parents of every node by position. A position's parents always come
+// before it. Of a journal that one clone wrote alone nothing has to be held.
 type edges struct {
-	start []int32
+	from  int32   // what position 0 is in the journal, whose numbers the parents have
+	line  int32   // so many are each the only child of the one before it
+	start []int32 // of those behind these: to[start[i]:start[i+1]] are the i-th one's
 	to    []int32
 }
 
-func newEdges(nodes int) edges {
-	return edges{start: append(make([]int32, 0, nodes+1), 0), to: make([]int32, 0, nodes)}
+func (e *edges) len() int { return int(e.line) + max(0, len(e.start)-1) }
+
+func (e *edges) of(i int32) []int32 {
+	if i >= e.line {
+		return e.to[e.start[i-e.line]:e.start[i-e.line+1]]
+	}
+	if before := e.from + i - 1; before >= 0 {
+		return []int32{before}
+	}
+	return nil
 }
-
-func (e *edges) len() int { return len(e.start) - 1 }
-
-func (e *edges) of(i int32) []int32 { return e.to[e.start[i]:e.start[i+1]] }
 
 // parent adds a parent of the node that the next call of end finishes. One that a
 // commit names twice is here twice, as a parent and as a child.
 func (e *edges) parent(p int32) { e.to = append(e.to, p) }
 
-func (e *edges) end() { e.start = append(e.start, int32(len(e.to))) }
+func (e *edges) end() {
+	before := e.from + e.line - 1
+	switch {
+	case len(e.start) > 0:
+	case before < 0 && len(e.to) == 0, before >= 0 && len(e.to) == 1 && e.to[0] == before:
+		e.line, e.to = e.line+1, e.to[:0]
+		return
+	default:
+		e.start = append(e.start, 0)
+	}
+	e.start = append(e.start, int32(len(e.to))) //nolint:gosec // a journal has at most MaxNodes
+}
 
-// join appends the nodes of another, whose parents are numbered as here.
+// join appends the nodes of another, which come next in the journal.
 func (e *edges) join(next edges) {
-	before := int32(len(e.to)) //nolint:gosec // a journal has at most MaxNodes
-	e.to = append(e.to, next.to...)
-	for _, at := range next.start[1:] {
-		e.start = append(e.start, before+at)
+	if len(e.start)+len(next.start) == 0 {
+		e.line += next.line
+		return
+	}
+	for i := range int32(next.len()) { //nolint:gosec // a journal has at most MaxNodes
+		e.to = append(e.to, next.of(i)...)
+		e.end()
 	}
 }
 
 // reversed gives the children of every node in the same form.
 func (e *edges) reversed() edges {
-	n := e.len()
-	r := edges{start: make([]int32, n+1), to: make([]int32, len(e.to))}
-	for _, p := range e.to {
-		r.start[p+1]++
+	n := int32(e.len()) //nolint:gosec // a journal has at most MaxNodes
+	r := edges{start: make([]int32, n+1)}
+	for i := range n {
+		for _, p := range e.of(i) {
+			r.start[p+1]++
+		}
 	}
 	for i := range n {
 		r.start[i+1] += r.start[i]
 	}
-	next := make([]int32, n)
-	copy(next, r.start)
-	for i := range int32(n) {
+	r.to = make([]int32, r.start[n])
+	next := slices.Clone(r.start)
+	for i := range n {
 		for _, p := range e.of(i) {
 			r.to[next[p]] = i
 			next[p]++
@@ -57,7 +81,7 @@ func (e *edges) permuted(order []int32) edges {
 	for i, o := range order {
 		at[o] = int32(i)
 	}
-	r := newEdges(len(order))
+	var r edges
 	for _, o := range order {
 		for _, p := range e.of(o) {
 			r.to = append(r.to, at[p])

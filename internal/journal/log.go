@@ -41,7 +41,7 @@ func (e *MissingError) Error() string {
 // NewLog makes a journal of the nodes that tip reaches; others are left out. A
 // parent that is not among the nodes is a *MissingError.
 func NewLog(nodes []Node, tip name.OID) (*Log, error) {
-	l := &Log{edges: newEdges(len(nodes))}
+	l := &Log{}
 	if err := l.grow(nodes, tip); err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}

@@ -22,7 +22,7 @@ func foldOrder(l *Log) ([]int32, error) {
 		ready.push(i)
 	}
 	for i := range int32(n) {
-		if waiting[i] = e.start[i+1] - e.start[i]; waiting[i] == 0 {
+		if waiting[i] = int32(len(e.of(i))); waiting[i] == 0 {
 			admit(i)
 		}
 	}

@@ -77,7 +77,7 @@ func (w *walk) touches(found []int32, oid name.OID) bool {
 // sorted puts what was found in the order of the fold, counting only the parents
 // that were found too.
 func (w *walk) sorted(found []int32) ([]Node, error) {
-	subset := Log{nodes: make([]node, len(found)), edges: newEdges(len(found))}
+	subset := Log{nodes: make([]node, len(found))}
 	local := make([]int32, len(w.nodes))
 	for i, f := range found {
 		subset.nodes[i], local[f] = newNode(w.nodes[f]), int32(i)

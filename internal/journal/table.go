@@ -15,7 +15,7 @@ const mostLate = 64
 // newTable has room for a number of entries.
 func newTable(count int) *table {
 	size := 16
-	for size < 2*count {
+	for 2*size < 3*count {
 		size *= 2
 	}
 	return &table{slots: make([]int32, size)}
