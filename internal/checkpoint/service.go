@@ -68,6 +68,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if o.MirrorPaths == nil {
 		o.MirrorPaths = func(string, string) []string { return nil }
 	}
+	repo.ReclaimRefs() // before anybody reads a ref
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
 	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn, mirrorPaths: o.MirrorPaths}
 	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})

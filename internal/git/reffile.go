@@ -77,37 +77,64 @@ func (f refFiles) shared(ref string) bool {
 
 // packed searches packed-refs, which git keeps sorted and says so.
 func (f refFiles) packed(ref name.Ref) (name.OID, error) {
-	file, err := os.Open(filepath.Join(f.dir, "packed-refs"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", errAsk
-	}
-	defer file.Close() //nolint:errcheck // read only
-	info, err := file.Stat()
-	if err != nil {
-		return "", errAsk
-	}
-	p := packedRefs{file, info.Size()}
-	first, end, err := p.line(0)
-	if err != nil || !strings.HasPrefix(first, "# pack-refs with:") || !strings.Contains(first+" ", " sorted ") {
-		return "", errAsk
-	}
-	line, err := p.find(end, string(ref))
-	if err != nil || line == "" {
+	p, err := f.openPacked()
+	if err != nil || p.file == nil {
 		return "", err
 	}
-	if len(line) < f.digits || !isHex(line[:f.digits]) {
-		return "", errAsk
+	defer p.file.Close() //nolint:errcheck // read only
+	return p.resolve(string(ref), f.digits)
+}
+
+// openPacked opens packed-refs; without one there is no file.
+func (f refFiles) openPacked() (packedRefs, error) {
+	file, err := os.Open(filepath.Join(f.dir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return packedRefs{}, nil
 	}
-	return name.OID(line[:f.digits]), nil
+	if err != nil {
+		return packedRefs{}, errAsk
+	}
+	p := packedRefs{file: file}
+	info, err := file.Stat()
+	if err == nil {
+		p.size = info.Size()
+		err = p.readHeader()
+	}
+	if err != nil {
+		file.Close() //nolint:errcheck // read only
+		return packedRefs{}, errAsk
+	}
+	return p, nil
 }
 
 // packedRefs is the open file.
 type packedRefs struct {
-	file io.ReaderAt
-	size int64
+	file interface {
+		io.ReaderAt
+		io.Closer
+	}
+	size, begin int64 // where the first ref is
+}
+
+func (p *packedRefs) readHeader() error {
+	first, begin, err := p.line(0)
+	if err != nil || !strings.HasPrefix(first, "# pack-refs with:") || !strings.Contains(first+" ", " sorted ") {
+		return errAsk
+	}
+	p.begin = begin
+	return nil
+}
+
+// resolve gives what a ref points to, "" where there is none.
+func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
+	line, err := p.find(ref)
+	if _, at, _ := strings.Cut(line, " "); err != nil || at != ref {
+		return "", err
+	}
+	if len(line) < digits || !isHex(line[:digits]) {
+		return "", errAsk
+	}
+	return name.OID(line[:digits]), nil
 }
 
 // line is the line that starts at an offset, and where the next one starts.
@@ -126,9 +153,10 @@ func (p packedRefs) line(at int64) (string, int64, error) {
 	}
 }
 
-// find is a binary search from an offset on: the line of a ref, "" without one. A line
-// that starts with "^" belongs to the ref before it.
-func (p packedRefs) find(lo int64, ref string) (string, error) {
+// find is a binary search: the line of a ref, else of the next one, "" behind the last. A
+// line that starts with "^" belongs to the ref before it.
+func (p packedRefs) find(ref string) (string, error) {
+	lo, found := p.begin, ""
 	for hi := p.size; lo < hi; {
 		mid, err := p.start(lo, lo+(hi-lo)/2)
 		if err != nil {
@@ -145,7 +173,7 @@ func (p packedRefs) find(lo int64, ref string) (string, error) {
 		case at == ref:
 			return line, nil
 		case at > ref:
-			hi = mid
+			hi, found = mid, line
 			continue
 		}
 		for lo = next; lo < p.size; lo = next {
@@ -157,7 +185,7 @@ func (p packedRefs) find(lo int64, ref string) (string, error) {
 			}
 		}
 	}
-	return "", nil
+	return found, nil
 }
 
 // start is where the ref begins whose lines an offset is in; lo is the start of one.

@@ -36,10 +36,10 @@ func updateRefCmd() Cmd {
 	return Cmd{Args: []string{"update-ref", "--stdin", "-z"}, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"}}
 }
 
-// ReadyRefs starts the process of the next UpdateRefs ahead of time. It reads no ref
-// before it has the transaction, and ends without one at Close, or when we are killed.
+// ReadyRefs starts the process of the next UpdateRefs ahead of time, where it will be
+// git's to do. It reads no ref before it has the transaction, and ends without one at Close, or when we are killed.
 func (r *Repo) ReadyRefs(ctx context.Context) {
-	if r.refs != nil {
+	if r.refs != nil || r.writesRefs() {
 		return
 	}
 	p := &refProcess{tried: make(chan struct{})}

@@ -12,6 +12,7 @@ import (
 // transaction, serves one, and leaves nothing behind when nothing was for it.
 func TestReadyRefs(t *testing.T) {
 	f := newFixture(t)
+	f.git("config", "core.filesRefLockTimeout", "100") // or refs are written without it
 	f.git("commit", "-q", "--allow-empty", "-m", "a")
 	r := f.open()
 	ctx := t.Context()
@@ -48,6 +49,7 @@ func TestReadyRefs(t *testing.T) {
 // One that was ended meanwhile changes nothing, and the error says so.
 func TestReadyRefsEnded(t *testing.T) {
 	f := newFixture(t)
+	f.git("config", "core.filesRefLockTimeout", "100")
 	f.git("commit", "-q", "--allow-empty", "-m", "a")
 	r := f.open()
 	ctx, cancel := context.WithCancel(t.Context())

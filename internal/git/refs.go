@@ -69,14 +69,32 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 		}
 	}
 	if fresh, rest := r.packable(updates); len(fresh) > 0 {
-		if err := r.updateMany(ctx, fresh, rest); !errors.Is(err, errNotPacked) {
+		err := r.unstuck(func() error { return r.updateMany(ctx, fresh, rest) })
+		if !errors.Is(err, errNotPacked) {
 			return err
 		}
+	}
+	if err := r.writeRefs(updates); !errors.Is(err, errAsk) {
+		return err
 	}
 	return r.updateRefs(ctx, updates)
 }
 
+// updateRefs has git do it.
 func (r *Repo) updateRefs(ctx context.Context, updates []Update) error {
+	return r.unstuck(func() error { return r.askUpdate(ctx, updates) })
+}
+
+// unstuck does what takes locks of refs, once more where a killed process had left one.
+func (r *Repo) unstuck(do func() error) error {
+	err := do()
+	if HeldLock(err) != "" && r.ReclaimRefs() {
+		return do()
+	}
+	return err
+}
+
+func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 	var in bytes.Buffer
 	in.WriteString("start\x00")
 	if err := r.writeUpdates(&in, updates); err != nil {

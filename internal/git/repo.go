@@ -48,6 +48,9 @@ type Repo struct {
 	writing sync.Once
 	pack    *packWriter // while InPacks runs
 	refs    *refProcess // waits for the next UpdateRefs
+
+	plainly   bool // refs are written here
+	plainOnce sync.Once
 }
 
 // Head is where HEAD stood when the repository was opened.

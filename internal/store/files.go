@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 )
 
@@ -115,7 +116,9 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("sweep temporaries: %w", err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), TempPrefix) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return !strings.HasPrefix(e.Name(), TempPrefix) || strings.HasPrefix(e.Name(), git.RefTempPrefix)
+	})
 	if len(entries) == 0 {
 		return 0, nil
 	}

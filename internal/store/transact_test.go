@@ -340,10 +340,11 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// An ordinary create starts one process, and writes eight objects when no file
+// An ordinary create starts one process where git writes the refs, and writes eight objects when no file
 // changed: record, M with its tree, C, the event, and the notes with two trees.
 func TestCreateIsCheap(t *testing.T) {
 	f := newFixture(t)
+	f.git("config", "core.filesRefLockTimeout", "100") // elsewhere it starts none
 	f.create("demo", milestone{})
 	f.create("demo", milestone{})
 	bin := t.TempDir()

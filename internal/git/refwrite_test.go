@@ -1,0 +1,450 @@
+package git
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"git-checkpoint/internal/name"
+)
+
+// refsOfWriting are names that lie in each other's way now and then.
+func refsOfWriting() []name.Ref {
+	return []name.Ref{
+		"refs/checkpoints/s/a", "refs/checkpoints/s/b", "refs/checkpoints/s/journal", "refs/checkpoints/s", "refs/checkpoints/s/a/c",
+		"refs/checkpoints/t/a", "refs/tags/checkpoint/s/step-1", "refs/tags/checkpoint/s", "refs/notes/checkpoints", "refs/checkpoints/s/b-1",
+	}
+}
+
+// loose are the files of refs that a repository has, and their content.
+func (f *fixture) loose() string {
+	var out strings.Builder
+	top := filepath.Join(f.dir, ".git", "refs")
+	err := filepath.Walk(top, func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%s %s %q\n", strings.TrimPrefix(path, top), info.Mode(), data)
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return out.String()
+}
+
+func (f *fixture) withoutRefs() {
+	for _, what := range []string{"refs/checkpoints", "refs/notes", "refs/tags", "packed-refs"} {
+		if err := os.RemoveAll(filepath.Join(f.dir, ".git", filepath.FromSlash(what))); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+func (f *fixture) leftovers() []string {
+	left, err := filepath.Glob(filepath.Join(f.dir, ".git", "checkpoint", RefTempPrefix+"*"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return left
+}
+
+// A transaction that is written here leaves the files that git's own leaves, or fails where
+// git fails; one that is left to git has changed nothing.
+func TestWriteRefsAsGit(t *testing.T) {
+	for _, format := range formats {
+		ours, theirs := newFixture(t, "--object-format="+format), newFixture(t, "--object-format="+format)
+		var oids []name.OID
+		for i := range 4 {
+			oids = append(oids, ours.blob(fmt.Sprint(i)))
+			theirs.blob(fmt.Sprint(i))
+		}
+		absent := HashObject(format, "blob", []byte("absent"))
+		r, other := ours.open(), theirs.open()
+		if !r.writesRefs() {
+			t.Skip("refs are git's here")
+		}
+		here, failed, asked := 0, 0, 0
+		rapid.Check(t, func(rt *rapid.T) {
+			ours.withoutRefs()
+			theirs.withoutRefs()
+			for range rapid.IntRange(1, 4).Draw(rt, "steps") {
+				if pack := rapid.SampledFrom([]string{"", "", "", "--all", "--no-all"}).Draw(rt, "pack"); pack != "" {
+					ours.git("pack-refs", pack)
+					theirs.git("pack-refs", pack)
+				}
+				updates := drawUpdates(rt, other, oids, absent)
+				before := ours.loose()
+				err := r.writeRefs(updates)
+				if left := ours.leftovers(); len(left) > 0 {
+					rt.Fatalf("%v leave %v", updates, left)
+				}
+				if errors.Is(err, errAsk) {
+					asked++
+					if now := ours.loose(); now != before {
+						rt.Fatalf("%v are for git, and changed\n%s to\n%s", updates, before, now)
+					}
+					err = r.updateRefs(ctx(t), updates)
+				} else if here++; err != nil {
+					failed++
+				}
+				wrong := other.updateRefs(ctx(t), updates)
+				if (err == nil) != (wrong == nil) || errors.Is(err, ErrRaced) != errors.Is(wrong, ErrRaced) {
+					rt.Fatalf("%v:\nhere %v\ngit  %v\n%s", updates, err, wrong, before)
+				}
+				if a, b := ours.loose(), theirs.loose(); a != b {
+					rt.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
+				}
+				all := "for-each-ref"
+				if a, b := ours.git(all), theirs.git(all); a != b {
+					rt.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
+				}
+			}
+		})
+		t.Logf("%s: %d here, of which %d failed; %d by git", format, here, failed, asked)
+		if here < asked/4 || failed == 0 || failed == here {
+			t.Errorf("%d were written here, of which %d failed, %d by git", here, failed, asked)
+		}
+	}
+}
+
+// drawUpdates mostly expects what is there.
+func drawUpdates(rt *rapid.T, r *Repo, oids []name.OID, absent name.OID) []Update {
+	var out []Update
+	refs := rapid.SliceOfNDistinct(rapid.SampledFrom(refsOfWriting()), 1, 4, rapid.ID).Draw(rt, "refs")
+	for _, ref := range refs {
+		have, err := r.Batch().ResolveAll(rt.Context(), ref)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		u := Update{Ref: ref, New: rapid.SampledFrom(oids).Draw(rt, "new"), Old: have[ref]}
+		switch rapid.IntRange(0, 29).Draw(rt, "what") {
+		case 0:
+			u.Old = rapid.SampledFrom(oids).Draw(rt, "old")
+		case 1:
+			u.Old = ""
+		case 2:
+			u.New = absent
+		case 3, 4, 5:
+			if u.Old != "" {
+				u.New = ""
+			}
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// Writers here, git's own and packing beside each other lose no update: each that
+// succeeded went on from another.
+func TestWriteRefsRace(t *testing.T) {
+	f := newFixture(t)
+	if !f.open().writesRefs() {
+		t.Skip("refs are git's here")
+	}
+	const rounds, writers = 25, 4
+	refs := []name.Ref{"refs/checkpoints/s/journal", "refs/notes/checkpoints"}
+	type step struct{ from, to name.OID }
+	var mu sync.Mutex
+	var steps []step
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	for w := range writers {
+		r := f.open()
+		write := r.writeRefs
+		if w == 0 {
+			write = func(u []Update) error { return r.updateRefs(ctx(t), u) }
+		}
+		group.Go(func() {
+			for i := range rounds {
+				oid, err := r.WriteObject(ctx(t), "blob", fmt.Appendf(nil, "%d %d", w, i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for {
+					have, err := r.Batch().ResolveAll(ctx(t), refs[0])
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					updates := []Update{{Ref: name.Ref(fmt.Sprintf("refs/checkpoints/s/%d-%d", w, i)), New: oid}, {Ref: refs[0], New: oid, Old: have[refs[0]]}, {Ref: refs[1], New: oid, Old: have[refs[0]]}}
+					if err = write(updates); err == nil {
+						mu.Lock()
+						steps = append(steps, step{have[refs[0]], oid})
+						mu.Unlock()
+						break
+					}
+					if !errors.Is(err, ErrRaced) && !errors.Is(err, errAsk) {
+						t.Errorf("%v", err)
+						return
+					}
+				}
+			}
+		})
+	}
+	packing := make(chan struct{})
+	go func() {
+		defer close(packing)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				f.try("", "pack-refs", "--all", "--prune") //nolint:errcheck // it may meet a lock
+			}
+		}
+	}()
+	group.Wait()
+	close(done)
+	<-packing
+	next := map[name.OID]name.OID{}
+	for _, s := range steps {
+		if other, twice := next[s.from]; twice {
+			t.Fatalf("both %s and %s come after %q", other, s.to, s.from)
+		}
+		next[s.from] = s.to
+	}
+	at, n := name.OID(""), 0
+	for ; next[at] != ""; n++ {
+		at = next[at]
+	}
+	for _, ref := range refs {
+		if got := f.git("rev-parse", string(ref)); n != rounds*writers || got != string(at) {
+			t.Errorf("%d steps end at %s, and %s is %s", n, at, ref, got)
+		}
+	}
+	if got := strings.Count(f.git("for-each-ref", "refs/checkpoints/s"), "\n"); got != rounds*writers {
+		t.Errorf("%d refs", got)
+	}
+	if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func (f *fixture) locks() []string {
+	var out []string
+	for line := range strings.Lines(f.loose()) {
+		if path, _, _ := strings.Cut(line, " "); strings.HasSuffix(path, ".lock") {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// The lock of a process of ours that was killed goes, also when git meets it; one that
+// somebody holds stays, and so does git's own.
+func TestReclaimRefs(t *testing.T) {
+	f := newFixture(t)
+	one, two := f.blob("one"), f.blob("two")
+	r := f.open()
+	if !r.writesRefs() {
+		t.Skip("refs are git's here")
+	}
+	journal, tag := name.Ref("refs/checkpoints/s/journal"), name.Ref("refs/tags/checkpoint/s/step-1")
+	write := func(u ...Update) error { return r.UpdateRefs(ctx(t), u) }
+	lock := func(ref name.Ref) *refLocks {
+		l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+		if err := l.add(Update{Ref: ref, New: two}); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	die := func(l *refLocks) { l.first.Close() } //nolint:errcheck // as the end of a process does
+	if err := write(Update{Ref: journal, New: one}); err != nil {
+		t.Fatal(err)
+	}
+	var held *LockedError
+	living := lock(journal)
+	if err := write(Update{Ref: tag, New: one}, Update{Ref: journal, New: two, Old: one}); !errors.As(err, &held) || held.Path != living.locks[0].path() {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := write(Update{Ref: journal, Old: one}); !errors.As(err, &held) {
+		t.Errorf("a lock that is held, for git: %v", err)
+	}
+	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 1 {
+		t.Errorf("%v %v", f.locks(), f.leftovers())
+	}
+	before := filepath.Base(living.locks[0].proof)
+	if err := living.decide(); err != nil {
+		t.Fatal(err)
+	}
+	if after := filepath.Base(living.locks[0].proof); r.isNamed(living.first, before) || !r.isNamed(living.first, after) {
+		t.Errorf("%s is %s now", before, after)
+	}
+	if err := os.Rename(living.locks[0].proof, filepath.Join(r.proofs(), before)); err != nil { // undecided after all
+		t.Fatal(err)
+	}
+	die(living)
+	if err := write(Update{Ref: tag, New: one}, Update{Ref: journal, New: two, Old: one}); err != nil {
+		t.Errorf("a lock of the dead: %v", err)
+	}
+	die(lock(journal))
+	die(lock(tag))
+	if err := write(Update{Ref: journal, Old: two}, Update{Ref: tag, Old: one}); err != nil {
+		t.Errorf("locks of the dead, for git: %v", err)
+	}
+	die(lock("refs/checkpoints/s/cp-1"))
+	if r.ReclaimRefs(); len(f.locks())+len(f.leftovers()) > 0 {
+		t.Errorf("%v %v", f.locks(), f.leftovers())
+	}
+	dead := lock("refs/checkpoints/s/cp-2")
+	if err := os.Remove(dead.locks[0].path()); err != nil {
+		t.Fatal(err)
+	}
+	die(dead)
+	f.write(".git/refs/checkpoints/s/cp-2.lock", string(two)+"\n") // somebody else's since
+	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 0 {
+		t.Errorf("%v %v", f.locks(), f.leftovers())
+	}
+	f.write(".git/refs/checkpoints/s/journal.lock", string(two)+"\n") // as git's looks
+	r.ReclaimRefs()
+	if err := write(Update{Ref: journal, New: two}); !errors.As(err, &held) || len(f.locks()) != 2 {
+		t.Errorf("a lock of git's: %v", err)
+	}
+}
+
+// What git would do besides, or in another way, is git's.
+func TestWriteRefsAsks(t *testing.T) {
+	plain := newFixture(t)
+	if !plain.open().writesRefs() {
+		t.Skip("refs are git's here")
+	}
+	one := plain.blob("one")
+	for _, u := range [][]Update{
+		{}, {{Ref: "refs/heads/x", New: one}}, {{Ref: "refs/checkpoints/s/a", Old: one}}, {{Ref: "refs/checkpoints/s/a b", New: one}},
+		{{Ref: "refs/checkpoints/s/a.lock", New: one}}, {{Ref: "refs/checkpoints/../x", New: one}}, {{Ref: "refs/checkpoints/s/a", New: "12"}},
+		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a", New: one}},
+		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a/b", New: one}},
+		{{Ref: name.Ref("refs/checkpoints/s/" + strings.Repeat("a", 240)), New: one}},
+	} {
+		if plain.open().plainUpdates(u) {
+			t.Errorf("%v are plain", u)
+		}
+	}
+	for _, setting := range []string{"core.fsync=reference", "core.sharedRepository=group", "core.filesRefLockTimeout=5", "core.fsyncMethod=batch", "core.sharedRepository=umask"} {
+		f := newFixture(t)
+		key, value, _ := strings.Cut(setting, "=")
+		f.git("config", key, value)
+		if f.open().writesRefs() {
+			t.Errorf("written here with %s", setting)
+		}
+	}
+	f := newFixture(t)
+	one = f.blob("one")
+	two := f.blob("two")
+	f.git("update-ref", "--create-reflog", "refs/checkpoints/s/journal", string(one))
+	f.git("symbolic-ref", "refs/notes/checkpoints", "refs/checkpoints/s/journal")
+	r := f.open()
+	for _, ref := range []name.Ref{"refs/checkpoints/s/journal", "refs/notes/checkpoints"} {
+		if err := r.writeRefs([]Update{{Ref: ref, New: two, Old: one}}); !errors.Is(err, errAsk) {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+// A transaction that was decided is ended, wherever its process was killed; one that was
+// not is taken back. Both are whole, or nothing of them is there.
+func TestReclaimEnds(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	if !r.writesRefs() {
+		t.Skip("refs are git's here")
+	}
+	refs := refsOfWriting()[:3]
+	for decided := range 2 {
+		for renamed := range len(refs) + 1 {
+			if decided == 0 && renamed > 0 {
+				continue
+			}
+			for _, pack := range []bool{false, true} {
+				f.withoutRefs()
+				l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+				oid := f.blob(fmt.Sprint(decided, renamed, pack))
+				for _, ref := range refs {
+					if err := l.add(Update{Ref: ref, New: oid}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if decided == 1 {
+					if err := l.decide(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, lock := range l.locks[:renamed] {
+					if err := os.Rename(lock.path(), lock.ref); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if r.ReclaimRefs(); len(f.locks()) != len(refs)-renamed {
+					t.Fatalf("reclaimed from the living: %v", f.locks())
+				}
+				l.first.Close() //nolint:errcheck // as the end of a process does
+				if pack {
+					f.try("", "pack-refs", "--all") //nolint:errcheck // it meets locks
+				}
+				r.ReclaimRefs()
+				want := len(refs) * decided
+				if got := strings.Count(f.git("for-each-ref", "refs/checkpoints")+"\n", string(oid)); got != want {
+					t.Errorf("decided %d, %d renamed, packed %v: %d refs", decided, renamed, pack, got)
+				}
+				if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
+					t.Errorf("left are %v", left)
+				}
+			}
+		}
+	}
+}
+
+// The name of a proof says of which ref it is, and of no other.
+func TestProofNames(t *testing.T) {
+	for i, ref := range refsOfWriting() {
+		file := proofOf("ABC", i, ref)
+		if p, ok := parseProof(file); !ok || p.ref != string(ref) || p.id != "ABC" || p.n != fmt.Sprintf("%03d", i) || p.decided {
+			t.Errorf("%s: %+v", file, p)
+		}
+	}
+	if p, ok := parseProof(decided(proofOf("ABC", 0, "refs/x"))); !ok || !p.decided || p.ref != "refs/x" || p.n != "000" {
+		t.Errorf("%+v", p)
+	}
+	for _, file := range []string{"", "tmp-ref-", "tmp-ref-x", "tmp-index-a.000:refs:x", "tmp-ref-x.000:..:..:config", "tmp-ref-x.000:refs:a.lock", "tmp-ref-x.000:config", "tmp-ref-x.000;refs:x"} {
+		if p, ok := parseProof(file); ok {
+			t.Errorf("%q: %+v", file, p)
+		}
+	}
+}
+
+// Refs are written in the order that was asked for: one that cannot be stops those after
+// it.
+func TestWriteRefsOrder(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	if !r.writesRefs() {
+		t.Skip("refs are git's here")
+	}
+	oid := f.blob("x")
+	refs := []name.Ref{"refs/checkpoints/s/c", "refs/checkpoints/s/a", "refs/checkpoints/s/b"}
+	l := &refLocks{repo: r, id: rand.Text()[:10]}
+	for _, ref := range refs {
+		if err := l.add(Update{Ref: ref, New: oid}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.write(".git/refs/checkpoints/s/a/in-the-way", "")
+	err := l.commit()
+	l.release()
+	if got := f.git("for-each-ref", "--format=%(refname)", "refs/checkpoints"); err == nil || errors.Is(err, errAsk) || got != string(refs[0]) {
+		t.Errorf("%v, and there are %q", err, got)
+	}
+	if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+}
