@@ -128,11 +128,23 @@ func (a *App) lookConfigured(s *checkpoint.Service) {
 }
 
 // give writes an answer to stdout in the form that was asked for.
-func (a *App) give(found answer.Answer) error {
+func (a *App) give(found answer.Answer) error { return a.giveTo(a.Terminal.Out, found) }
+
+func (a *App) giveTo(w io.Writer, found answer.Answer) error {
 	if a.json {
-		return write(a.Terminal.Out, found.JSON)
+		return write(w, found.JSON)
 	}
-	return a.tell(a.Terminal.Out, found)
+	return a.tell(w, found)
+}
+
+// giveMany gives answers that come one after the other: a person sees each at once, a
+// program many together. Flush gives the last ones.
+func (a *App) giveMany() (give func(answer.Answer) error, flush func() error) {
+	if a.Terminal.OutTerminal {
+		return a.give, func() error { return nil }
+	}
+	g := &gathered{to: a.Terminal.Out}
+	return func(found answer.Answer) error { return a.giveTo(g, found) }, g.flush
 }
 
 // confirmed gives an answer that only confirms: the quiet do without it, programs not.

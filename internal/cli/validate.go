@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 
 	"git-checkpoint/internal/checkpoint"
@@ -50,14 +51,15 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		}
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(proofMemory))
 		found := answer.Validation{}
+		give, flush := app.giveMany()
 		err := s.Validate(ctx, request, func(line checkpoint.Validated) error {
 			found.Count(line)
 			if app.quiet && line.OK {
 				return nil
 			}
-			return app.give(answer.Validated(line))
+			return give(answer.Validated(line))
 		})
-		if err != nil {
+		if err := errors.Join(err, flush()); err != nil {
 			return err
 		}
 		if !app.json && !app.quiet {

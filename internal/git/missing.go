@@ -8,21 +8,21 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Missing lists those of the ids that name no object here, each once.
+// Missing lists those of the ids that name no object here.
 func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool, error) {
 	missing := map[name.OID]bool{}
 	if len(oids) == 0 {
 		return missing, ctx.Err()
 	}
 	var specs []string
-	seen := make(map[name.OID]bool, len(oids))
+	var before [4]name.OID // one checkpoint after the other needs the same
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
-	for _, oid := range oids {
-		if oid == "" || seen[oid] {
+	for i, oid := range oids {
+		if oid == "" || slices.Contains(before[:], oid) {
 			continue
 		}
-		seen[oid] = true
+		before[i%len(before)] = oid
 		if _, packed := b.objects.packs.Find(oid); packed {
 			continue
 		}

@@ -5,7 +5,8 @@ import "math/bits"
 // bases are the objects that were read last, up to a number of bytes. The memory of those
 // that nobody else was given is used again.
 type bases struct {
-	known map[where]*kept
+	table []*kept // by where they are; those that fall together are linked
+	count int
 	bytes int64
 	ring  kept // the one that was used last is the first after it
 	free  [maxClass + 1][][]byte
@@ -22,6 +23,19 @@ type kept struct {
 	object     Object
 	given      bool // somebody has the content for good
 	prev, next *kept
+	beside     *kept // in the table
+}
+
+// tableBits makes the table as large as there can be objects.
+const tableBits = 12
+
+// at is where in the table an object stands, or would.
+func (b *bases) at(w where) **kept {
+	slot := &b.table[uint64(w.offset)*0x9e3779b97f4a7c15>>(64-tableBits)] //nolint:gosec // any number does
+	for *slot != nil && (*slot).where != w {
+		slot = &(*slot).beside
+	}
+	return slot
 }
 
 // What is kept: objects up to a size, and so much of them.
@@ -64,7 +78,10 @@ func (b *bases) give(p *pack, offset int64) {
 }
 
 func (b *bases) get(p *pack, offset int64) (Object, bool) {
-	k := b.known[where{p, offset}]
+	if b.table == nil {
+		return Object{}, false
+	}
+	k := *b.at(where{p, offset})
 	if k == nil {
 		return Object{}, false
 	}
@@ -75,19 +92,20 @@ func (b *bases) get(p *pack, offset int64) (Object, bool) {
 
 func (b *bases) put(p *pack, offset int64, o Object) {
 	at := where{p, offset}
-	if o.Size > maxKept || b.known[at] != nil {
-		return
-	}
-	if b.known == nil {
-		b.known = map[where]*kept{}
+	if b.table == nil {
+		b.table = make([]*kept, 1<<tableBits)
 		b.ring.prev, b.ring.next = &b.ring, &b.ring
+	}
+	if o.Size > maxKept || *b.at(at) != nil {
+		return
 	}
 	b.bytes += o.Size + overhead
 	var k *kept
 	for b.bytes > maxKeptBytes && b.ring.prev != &b.ring {
 		k = b.ring.prev
 		b.unlink(k)
-		delete(b.known, k.where)
+		*b.at(k.where) = k.beside
+		b.count--
 		b.bytes -= k.object.Size + overhead
 		if !k.given {
 			b.reuse(k.object.Data)
@@ -96,8 +114,9 @@ func (b *bases) put(p *pack, offset int64, o Object) {
 	if k == nil {
 		k = new(kept)
 	}
-	k.where, k.object, k.given = at, o, false
-	b.known[at] = k
+	*k = kept{where: at, object: o}
+	*b.at(at) = k
+	b.count++
 	b.link(k)
 }
 

@@ -207,7 +207,7 @@ func (z *inflater) dynamic() error {
 	count[0] = [maxWord + 1]uint16{}
 	l := z.lengths[:words+backs]
 	clear(l)
-	for i := 0; i < len(l); {
+	for i := z.lengthsQuickly(l, words, &count); i < len(l); {
 		symbol, repeat, ok := z.lengthOf()
 		if symbol == repeated && i > 0 {
 			symbol = uint(l[i-1])
@@ -238,6 +238,49 @@ func (z *inflater) dynamic() error {
 	return z.distance.make(&distances, l[words:], &count[1])
 }
 
+// lengthsQuickly is the beginning of that, as long as there is enough to read that little
+// needs to be asked, and all is as usual. It says how far it came.
+func (z *inflater) lengthsQuickly(l []uint8, words int, count *[2][maxWord + 1]uint16) int {
+	in, at, bits, have, i := z.in, z.at, z.bits, z.have, 0
+	for i < len(l) && len(in)-at >= 8 {
+		bits |= binary.LittleEndian.Uint64(in[at:]) << (have & 63)
+		at += int(63-have) >> 3
+		have |= 56
+		for have >= lengthBits+7 && i < len(l) {
+			e := z.distance.look(bits)
+			symbol, left := e.value(), bits>>e.length()
+			repeat, extra := 1, uint(0)
+			switch {
+			case symbol == repeated && i > 0:
+				symbol, repeat, extra = uint(l[i-1]), 3+int(left&3), 2
+			case symbol == 17:
+				symbol, repeat, extra = 0, 3+int(left&7), 3
+			case symbol == 18:
+				symbol, repeat, extra = 0, 11+int(left&0x7f), 7
+			}
+			if e == 0 || symbol > maxWord || repeat > len(l)-i {
+				z.at, z.bits, z.have = at, bits, have
+				return i
+			}
+			bits, have = left>>extra, have-e.length()-extra
+			if symbol == 0 {
+				i += repeat
+				continue
+			}
+			for end := i + repeat; i < end; i++ {
+				l[i] = uint8(symbol)
+				of := 0
+				if i >= words {
+					of = 1
+				}
+				count[of][symbol&maxWord]++
+			}
+		}
+	}
+	z.at, z.bits, z.have = at, bits, have
+	return i
+}
+
 // repeated says that the length before comes again.
 const repeated = 16
 
@@ -246,7 +289,7 @@ func (z *inflater) lengthOf() (length uint, repeat int, ok bool) {
 	if z.have < 14 {
 		z.fill()
 	}
-	e := z.distance.words[z.bits&(1<<lengthBits-1)]
+	e := z.distance.look(z.bits)
 	if e == 0 || z.past > z.have {
 		return 0, 0, false
 	}
@@ -267,7 +310,7 @@ func (z *inflater) lengthOf() (length uint, repeat int, ok bool) {
 func (z *inflater) compressed(out []byte, done int) (int, error) {
 	for done = z.quickly(out, done); ; {
 		z.fill()
-		e := z.literal.look(z.bits, literalBits)
+		e := z.literal.look(z.bits)
 		z.take(e.length())
 		switch e.kind() {
 		case kindLiteral:
@@ -282,7 +325,7 @@ func (z *inflater) compressed(out []byte, done int) (int, error) {
 			return done, errStream
 		default:
 			n := int(e.value() + z.take(e.extra()))
-			e = z.distance.look(z.bits, distanceBits)
+			e = z.distance.look(z.bits)
 			z.take(e.length())
 			if e.kind() != kindBase {
 				return done, errStream
@@ -303,34 +346,41 @@ func (z *inflater) compressed(out []byte, done int) (int, error) {
 // to be asked, and all is as usual. It says how far it came.
 func (z *inflater) quickly(out []byte, done int) int {
 	in, at, bits, have := z.in, z.at, z.bits, z.have
-	for len(in)-at >= 16 && len(out)-done >= 2 {
+	for len(in)-at >= 16 && len(out)-done >= 3 {
 		z.at, z.bits, z.have = at, bits, have
 		began := done
-		bits |= binary.LittleEndian.Uint64(in[at:]) << have
+		bits |= binary.LittleEndian.Uint64(in[at:]) << (have & 63)
 		at += int(63-have) >> 3
 		have |= 56
-		e := z.literal.look(bits, literalBits)
+		e := z.literal.look(bits)
 		bits >>= e.length()
 		have -= e.length()
 		if e.kind() == kindLiteral {
 			out[done] = byte(e.value())
 			done++
-			e = z.literal.look(bits, literalBits)
+			e = z.literal.look(bits)
 			bits >>= e.length()
 			have -= e.length()
 			if e.kind() == kindLiteral {
 				out[done] = byte(e.value())
 				done++
-				continue
+				e = z.literal.look(bits)
+				bits >>= e.length()
+				have -= e.length()
+				if e.kind() == kindLiteral {
+					out[done] = byte(e.value())
+					done++
+					continue
+				}
 			}
-			bits |= binary.LittleEndian.Uint64(in[at:]) << have
+			bits |= binary.LittleEndian.Uint64(in[at:]) << (have & 63)
 			at += int(63-have) >> 3
 			have |= 56
 		}
 		n := int(e.value()) + int(bits&(1<<e.extra()-1))
 		bits >>= e.extra()
 		have -= e.extra()
-		d := z.distance.look(bits, distanceBits)
+		d := z.distance.look(bits)
 		bits >>= d.length()
 		have -= d.length()
 		back := int(d.value()) + int(bits&(1<<d.extra()-1))
@@ -347,6 +397,12 @@ func (z *inflater) quickly(out []byte, done int) int {
 
 // repeat copies n bytes from back before; what is copied may be what was just copied.
 func repeat(out []byte, done, back, n int) int {
+	const few = 16
+	if n <= few && back >= few/2 && len(out)-done >= few { // what is too much is written over
+		binary.LittleEndian.PutUint64(out[done:], binary.LittleEndian.Uint64(out[done-back:]))
+		binary.LittleEndian.PutUint64(out[done+8:], binary.LittleEndian.Uint64(out[done-back+8:]))
+		return done + n
+	}
 	if back >= n {
 		return done + copy(out[done:done+n], out[done-back:])
 	}

@@ -1,5 +1,7 @@
 package odb
 
+import "encoding/binary"
+
 // entry is what a word of a code stands for: its length, how many bits follow it, what
 // kind it is, and its value.
 type entry uint32
@@ -21,7 +23,7 @@ func (e entry) value() uint  { return uint(e >> 16) }
 func newEntry(kind, extra, value uint) entry { return entry(value<<16 | kind<<8 | extra<<4) }
 
 // code is one of the three codes of a block: what its symbols stand for, how many bits one
-// look decides, and whether it may be incomplete.
+// look decides at most, and whether it may be incomplete.
 type code struct {
 	symbols []entry
 	root    uint
@@ -81,17 +83,23 @@ const maxWord = 15
 // table finds what the next bits stand for: the first bits decide, or lead to a second
 // table for the longer words.
 type table struct {
+	root   uint                // how many bits decide at first: no more than the longest word has
 	sorted [maxLiterals]uint16 // the symbols that have words, the shortest first
 	words  [1 << 11]entry      // both: 288 symbols need 1334 of them at most, and distances fewer
 }
 
 // look finds the entry of the word that bits begin with.
-func (t *table) look(bits uint64, root uint) entry {
-	e := t.words[bits&(1<<root-1)]
+func (t *table) look(bits uint64) entry {
+	e := t.words[bits&(1<<(t.root&63)-1)&(1<<11-1)]
 	if e.kind() == kindDeeper {
-		e = t.words[(e.value()+uint(bits>>root)&(1<<e.extra()-1))&(1<<11-1)]
+		e = t.deeper(e, bits)
 	}
 	return e
+}
+
+// deeper finds a word in the second table that an entry of the first leads to.
+func (t *table) deeper(e entry, bits uint64) entry {
+	return t.words[(e.value()+uint(bits>>(t.root&63))&(1<<e.extra()-1))&(1<<11-1)]
 }
 
 // make fills the table from the lengths of all words, 0 for a symbol without one, of which
@@ -113,8 +121,12 @@ func (t *table) make(c *code, lengths []uint8, count *[maxWord + 1]uint16) error
 		return errStream
 	}
 	sorted := t.sorted[:next[longest+1]]
-	for s, l := range lengths {
-		if l != 0 {
+	for s := 0; s < len(lengths); s++ {
+		if len(lengths)-s >= 8 && binary.LittleEndian.Uint64(lengths[s:]) == 0 { // most have no word
+			s += 7
+			continue
+		}
+		if l := lengths[s] & maxWord; l != 0 {
 			sorted[next[l]] = uint16(s)
 			next[l]++
 		}
@@ -127,7 +139,9 @@ func (t *table) make(c *code, lengths []uint8, count *[maxWord + 1]uint16) error
 func (t *table) fill(c *code, longest int, count *[maxWord + 1]uint16) error {
 	word, done := uint(0), 0
 	t.words[0] = 0
-	for l := uint(1); l <= c.root; l++ { // what has l bits is in there twice with one more
+	root := min(c.root, max(1, uint(longest))) //nolint:gosec // of at most maxWord
+	t.root = root
+	for l := uint(1); l <= root; l++ { // what has l bits is in there twice with one more
 		half := uint(1) << (l - 1)
 		copy(t.words[half:2*half], t.words[:half])
 		for _, s := range t.sorted[done : done+int(count[l])] {
@@ -140,12 +154,12 @@ func (t *table) fill(c *code, longest int, count *[maxWord + 1]uint16) error {
 		}
 		done += int(count[l])
 	}
-	free := uint(1) << c.root
+	free := uint(1) << root
 	below, first, width := ^uint(0), uint(0), uint(0) // of the second table that is being filled
-	for l := c.root + 1; l <= uint(longest); l++ {
+	for l := root + 1; l <= uint(longest); l++ {
 		for n := count[l]; n > 0; n-- {
-			if low := word & (1<<c.root - 1); low != below {
-				below, first, width = low, free, widthOf(c.root, l, uint(longest), n, count)
+			if low := word & (1<<root - 1); low != below {
+				below, first, width = low, free, widthOf(root, l, uint(longest), n, count)
 				free += 1 << width
 				if free > uint(len(t.words)) {
 					return errStream
@@ -158,7 +172,7 @@ func (t *table) fill(c *code, longest int, count *[maxWord + 1]uint16) error {
 			if e != 0 {
 				e |= entry(l)
 			}
-			for at := word >> c.root; at < 1<<width; at += 1 << (l - c.root) {
+			for at := word >> root; at < 1<<width; at += 1 << (l - root) {
 				t.words[first+at] = e
 			}
 			word = following(word, l)

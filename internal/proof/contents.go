@@ -93,15 +93,16 @@ func (f *facts) need(all []need) []need {
 }
 
 // readNotes reads the notes that are no checkpoint's own record, to see whose they are.
-func (j *judging) readNotes(ctx context.Context, subjects []Subject) error {
+func (j *judging) readNotes(ctx context.Context, some []looked) error {
 	var odd []string
-	for _, s := range subjects {
-		f := j.facts[s.Commit()]
+	for i := range some {
+		f := some[i].own
 		if f == nil || f.tree == nil {
 			continue
 		}
-		if there, same := j.Notes.compare(s.Commit(), f.tree.At(recordPath).OID); there && !same {
-			odd = append(odd, string(j.Notes.Of(s.Commit())))
+		there, same := j.Notes.compare(f.oid, f.tree.At(recordPath).OID)
+		if f.noted = same; there && !same {
+			odd = append(odd, string(j.Notes.Of(f.oid)))
 		}
 	}
 	if len(odd) > 0 {
@@ -124,7 +125,7 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 		return // what the note ought to be is not known
 	}
 	commit := v.Commit()
-	if _, same := j.Notes.compare(commit, want); same && len(j.Notes.twice) == 0 {
+	if f.noted && len(j.Notes.twice) == 0 {
 		return
 	}
 	have := j.Notes.Of(commit)
@@ -149,7 +150,7 @@ func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
 	if want == "" {
 		return false
 	}
-	f := j.facts[want]
+	f := j.factsOf(want)
 	if f == nil || len(f.findings) == 0 || f.findings[0].Kind != CommitMissing {
 		return false
 	}

@@ -60,20 +60,22 @@ func (p *Session) Judge(ctx context.Context, subjects []Subject, deep *Deep, eac
 	})
 }
 
-// JudgeParts is Judge for who has something to ask about several at once. While each
-// looks at some the next ones are read, by as many readers as can be at work at once.
+// JudgeParts is Judge for who has something to ask about several at once, which are good
+// until each returns. While it looks at some the next ones are read, by as many readers as
+// can be at work at once.
 func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep, each func([]Verdict) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	parts := slices.Collect(slices.Chunk(subjects, part))
 	judged := make([]chan someJudged, len(parts))
 	for i := range judged {
-		judged[i] = make(chan someJudged)
+		judged[i] = make(chan someJudged) // with room in it whoever is slow would fill the memory
 	}
 	readers := p.store.Repo.Batches()
+	spare := make(chan []Verdict, 2*len(readers))
 	var group sync.WaitGroup
 	for k, reader := range readers {
 		group.Go(func() {
-			j := &judging{Session: p, batch: reader, facts: map[name.OID]*facts{}}
+			j := &judging{Session: p, batch: reader, spare: spare}
 			for i := k; i < len(parts); i += len(readers) { // in turn, as they are waited for
 				j.judgePart(ctx, parts[i], judged[i])
 				close(judged[i])
@@ -95,6 +97,10 @@ func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep
 			if s.err != nil {
 				return s.err
 			}
+			select {
+			case spare <- s.verdicts:
+			default:
+			}
 		}
 	}
 	return ctx.Err()
@@ -112,13 +118,16 @@ type someJudged struct {
 // judging is the judgement of some checkpoints at once, by one reader after the other.
 type judging struct {
 	*Session
-	batch *git.Batch
-	most  int // checkpoints whose records there is room for, as far as is known
-	facts map[name.OID]*facts
-	room  []facts              // where these are
-	notes map[name.OID]name.ID // whose record a note that is none of its own holds
-	oids  []string             // that were asked for last
-	needs []name.OID           // objects that have to be there
+	batch  *git.Batch
+	most   int // checkpoints whose records there is room for, as far as is known
+	looked []looked
+	room   []facts              // of these
+	order  []*facts             // that were read last
+	facts  map[name.OID]*facts  // by their commits; nil: nobody asked yet
+	notes  map[name.OID]name.ID // whose record a note that is none of its own holds
+	oids   []string             // that were asked for last
+	spare  chan []Verdict       // whose memory can be used again
+	needs  []name.OID           // objects that have to be there
 }
 
 // need is an object that a checkpoint cannot do without.
@@ -144,43 +153,65 @@ func (j *judging) judgePart(ctx context.Context, subjects []Subject, to chan<- s
 		give(someJudged{err: err}) //nolint:errcheck // it ends anyway
 		return
 	}
-	for len(subjects) > 0 {
-		n, err := j.readRecordsOf(ctx, subjects)
+	for some := j.looked; len(some) > 0; {
+		n, err := j.readRecordsOf(ctx, some)
 		if err != nil {
 			give(someJudged{err: err}) //nolint:errcheck // as above
 			return
 		}
-		if give(j.judgeSome(ctx, subjects[:n])) != nil {
+		if give(j.judgeSome(ctx, some[:n])) != nil {
 			return
 		}
-		subjects = subjects[n:]
+		some = some[n:]
 	}
 }
 
-func (j *judging) judgeSome(ctx context.Context, subjects []Subject) someJudged {
+func (j *judging) judgeSome(ctx context.Context, some []looked) someJudged {
 	j.notes, j.needs = nil, j.needs[:0]
-	if err := j.readNotes(ctx, subjects); err != nil {
+	if err := j.readNotes(ctx, some); err != nil {
 		return someJudged{err: err}
 	}
-	s := someJudged{verdicts: make([]Verdict, len(subjects)), lacks: make([][]need, len(subjects))}
-	all := make([]need, 0, 4*len(subjects))
-	for i, subject := range subjects {
+	s := someJudged{verdicts: j.verdicts(len(some)), lacks: make([][]need, len(some))}
+	all := make([]need, 0, 4*len(some))
+	for i := range some {
 		from := len(all)
-		s.verdicts[i], all = j.judge(subject, all)
+		s.verdicts[i], all = j.judge(&some[i], all)
 		s.lacks[i] = all[from:]
 	}
 	for _, n := range all {
 		j.needs = append(j.needs, n.oid)
 	}
 	s.missing, s.err = j.batch.Missing(ctx, j.needs)
-	for _, subject := range subjects { // the verdict has what is still asked for
-		for _, oid := range []name.OID{subject.Commit(), subject.Ref} {
-			if f := j.facts[oid]; f != nil {
-				f.forget()
-			}
+	for i := range some { // the verdict has what is still asked for
+		for f := range some[i].each() {
+			f.forget()
 		}
 	}
 	return s
+}
+
+// factsOf is what was read of a commit.
+func (j *judging) factsOf(commit name.OID) *facts {
+	if j.facts == nil {
+		j.facts = make(map[name.OID]*facts, len(j.room))
+		for i := range j.room {
+			j.facts[j.room[i].oid] = &j.room[i]
+		}
+	}
+	return j.facts[commit]
+}
+
+// verdicts gives memory for so many.
+func (j *judging) verdicts(n int) []Verdict {
+	select {
+	case used := <-j.spare:
+		if cap(used) >= n {
+			clear(used)
+			return used[:n]
+		}
+	default:
+	}
+	return make([]Verdict, n)
 }
 
 // settle adds what is missing and, with deep, what is damaged below, and says of each
@@ -214,25 +245,25 @@ func (v *Verdict) find(kind Kind, object, message string) {
 
 // judge says what is wrong with a checkpoint, and adds which objects have to be there
 // beside those that were read.
-func (j *judging) judge(s Subject, needs []need) (Verdict, []need) {
-	v := Verdict{Subject: s}
+func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
+	v := Verdict{Subject: s.Subject}
 	if s.Entry != nil {
 		v.Label = s.Entry.Label
 	}
-	f := j.facts[s.Commit()]
+	f := s.own
 	if f == nil {
 		v.find(EventMismatch, string(s.Entry.Event().OID), "the event that names it names no commit")
 		return v, needs
 	}
 	v.Record, v.Message = f.record, f.summary
-	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.m.Tree, Signed: isSigned(f.commit)}
+	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.mTree, Signed: isSigned(f.commit)}
 	if v.Label == "" {
 		v.Label = f.summary.Label
 	}
 	if s.Entry == nil {
 		j.judgeUnnamed(&v, f)
 	} else {
-		j.judgeRef(&v)
+		j.judgeRef(&v, s.held)
 		v.beside = len(v.Findings)
 		v.Findings = append(v.Findings, f.findings...)
 		j.judgeRecord(&v, s.Entry, f)
@@ -271,7 +302,7 @@ func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 
 // judgeRef compares a ref with the commit that the journal names. What the ref holds
 // instead is looked at too: it is what git shows to everybody.
-func (j *judging) judgeRef(v *Verdict) {
+func (j *judging) judgeRef(v *Verdict, f *facts) {
 	ref := string(name.CheckpointRef(j.Name, v.ID))
 	switch {
 	case v.Ref == "":
@@ -280,7 +311,6 @@ func (j *judging) judgeRef(v *Verdict) {
 	case v.Ref == v.Entry.Event().Commit:
 		return
 	}
-	f := j.facts[v.Ref]
 	moved := fmt.Sprintf("its ref points at %s, and the journal names %s", v.Ref.Short(), v.Entry.Event().Commit.Short())
 	for _, k := range f.findings {
 		if k.Kind != CommitForeign && k.Kind != CommitMissing {

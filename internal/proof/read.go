@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -17,19 +19,36 @@ type facts struct {
 	oid     name.OID
 	commit  git.Commit
 	summary record.Summary
-	m       git.Commit
-	mOID    name.OID
+	mOID    name.OID       // the commit of its record
+	mTree   name.OID       // and the tree of that
 	tree    Tree           // of M
 	record  *record.Record // nil when it could not be read
 
 	findings []Finding
 	before   int  // how many of the findings are about what comes before the record
-	taken    bool // its record is read, or about to be
+	noted    bool // its record is the note on it
 }
 
 // forget drops the record and what was found of it.
-func (f *facts) forget() {
-	f.record, f.findings, f.taken = nil, f.findings[:f.before], false
+func (f *facts) forget() { f.record, f.findings = nil, f.findings[:f.before] }
+
+// looked is a checkpoint with what its objects hold: of its own commit, and of what its
+// ref points at, which is the same but for damage.
+type looked struct {
+	Subject
+	own, held *facts // nil: there is none
+}
+
+// each gives both, or the one.
+func (l *looked) each() iter.Seq[*facts] {
+	return func(yield func(*facts) bool) {
+		if l.own != nil && !yield(l.own) {
+			return
+		}
+		if l.held != nil && l.held != l.own {
+			yield(l.held)
+		}
+	}
 }
 
 func (f *facts) find(kind Kind, object name.OID, format string, args ...any) {
@@ -61,19 +80,25 @@ const keepCommit = 64 << 20
 // readFacts reads the objects of the commits of some checkpoints, one kind after the
 // other, up to where each has its record.
 func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
-	clear(j.facts)
+	j.looked, j.facts = j.looked[:0], nil
 	j.room = slices.Grow(j.room[:0], 2*len(subjects)) // so that it stays where it is
-	var order []*facts
-	for _, s := range subjects {
-		for _, oid := range []name.OID{s.Commit(), s.Ref} {
-			if oid == "" || j.facts[oid] != nil {
-				continue
-			}
-			j.room = append(j.room, facts{oid: oid})
-			f := &j.room[len(j.room)-1]
-			j.facts[oid], order = f, append(order, f)
+	order := j.order[:0]
+	of := func(oid name.OID) *facts {
+		if oid == "" {
+			return nil
 		}
+		j.room = append(j.room, facts{oid: oid})
+		order = append(order, &j.room[len(j.room)-1])
+		return order[len(order)-1]
 	}
+	for _, s := range subjects {
+		l := looked{Subject: s, own: of(s.Commit())}
+		if l.held = l.own; s.Ref != s.Commit() {
+			l.held = of(s.Ref)
+		}
+		j.looked = append(j.looked, l)
+	}
+	j.order = order
 	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){j.readCommits, j.readRecordCommits, j.readRecordTrees} {
 		var err error
 		if order, err = stage(ctx, order); err != nil {
@@ -133,13 +158,14 @@ func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, erro
 
 func (j *judging) readRecordCommits(ctx context.Context, all []*facts) ([]*facts, error) {
 	return j.prove(ctx, all, func(f *facts) name.OID { return f.mOID }, keepCommit, func(f *facts, o git.Object, err error) bool {
-		f.m, err = commitOf(o, err)
+		m, err := commitOf(o, err)
+		f.mTree = name.OID(strings.Clone(string(m.Tree))) // the rest of it goes
 		switch {
 		case errors.Is(err, git.ErrMissing):
 			f.find(RecordCommitMissing, f.mOID, "the commit of its record is missing")
 		case err != nil:
 			f.find(RecordCommitGarbled, f.mOID, "the commit of its record is garbled: %v", err)
-		case len(f.m.Parents) > 0:
+		case len(m.Parents) > 0:
 			f.find(RecordCommitGarbled, f.mOID, "the commit of its record has parents, which no record's has")
 		default:
 			return true
@@ -149,11 +175,11 @@ func (j *judging) readRecordCommits(ctx context.Context, all []*facts) ([]*facts
 }
 
 func (j *judging) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, error) {
-	return j.prove(ctx, all, func(f *facts) name.OID { return f.m.Tree }, keepCommit, func(f *facts, o git.Object, err error) bool {
+	return j.prove(ctx, all, func(f *facts) name.OID { return f.mTree }, keepCommit, func(f *facts, o git.Object, err error) bool {
 		entries, err := treeOf(o, err, j.store.Repo.HashLen())
 		if err != nil {
 			kind, what := treeFault(err)
-			f.find(kind, f.m.Tree, "the tree of its record is %s", what)
+			f.find(kind, f.mTree, "the tree of its record is %s", what)
 			return false
 		}
 		if f.tree = entries; f.tree == nil {
@@ -183,18 +209,18 @@ var errRoom = errors.New("no room")
 
 // readRecordsOf reads the records of the first of some checkpoints, as many as there is
 // room for, and says of how many.
-func (j *judging) readRecordsOf(ctx context.Context, subjects []Subject) (int, error) {
+func (j *judging) readRecordsOf(ctx context.Context, some []looked) (int, error) {
 	for {
-		n := min(j.most, len(subjects))
-		var all []*facts
-		for _, s := range subjects[:n] {
-			for _, oid := range []name.OID{s.Commit(), s.Ref} {
-				if f := j.facts[oid]; f != nil && f.has(recordPath) && f.tree.At(recordPath).Mode == git.ModeFile && !f.taken {
-					f.taken = true
+		n := min(j.most, len(some))
+		all := j.order[:0]
+		for i := range some[:n] {
+			for f := range some[i].each() {
+				if e := f.tree.At(recordPath); e.OID != "" && e.Mode == git.ModeFile {
 					all = append(all, f)
 				}
 			}
 		}
+		j.order = all
 		space := int64(room)
 		if n == 1 {
 			space = 2 * record.MaxSize
