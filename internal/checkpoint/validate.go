@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/proof"
@@ -87,13 +88,17 @@ func (s *Service) Validate(ctx context.Context, req ValidateRequest, each func(V
 	if req.Ref != "" {
 		return classify(v.one(ctx))
 	}
+	var notes *proof.Notes
+	var notesErr error
+	var beside sync.WaitGroup
+	beside.Go(func() { notes, notesErr = proof.ReadNotes(ctx, s.store) })
 	sessions, err := s.provable(ctx, req.Session, req.All)
+	beside.Wait()
 	if err != nil {
 		return err
 	}
-	notes, err := proof.ReadNotes(ctx, s.store)
-	if err != nil {
-		return classify(err)
+	if notesErr != nil {
+		return classify(notesErr)
 	}
 	for _, session := range sessions {
 		if err := v.session(ctx, session, notes); err != nil {

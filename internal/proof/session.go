@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
@@ -39,10 +41,47 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 	if err != nil {
 		return nil, err
 	}
+	var reading sync.WaitGroup
+	var chain *Chain
+	var chainErr error
+	tip := tipOf(refs, session)
+	if tip != "" { // which keeps one processor and a half
+		reading.Go(func() { chain, chainErr = ReadChain(ctx, s, tip) })
+	}
+	p.sort(ctx, refs)
+	reading.Wait()
+	if chainErr != nil {
+		return nil, chainErr
+	}
+	if tip == "" {
+		if len(p.Refs) == 0 && len(seen) == 0 {
+			return nil, fmt.Errorf("session %q: %w", session, store.ErrNoSession)
+		}
+		p.Lost = seen
+		p.find(JournalDeleted, string(name.JournalRef(session)), fmt.Sprintf("the journal of session %q is gone", session))
+		return p, nil
+	}
+	p.Chain = chain
+	p.judgeChain(seen)
+	return p, nil
+}
+
+// tipOf is the journal's ref.
+func tipOf(refs []git.RefValue, session name.Session) name.OID {
+	for _, r := range refs {
+		if r.Ref == name.JournalRef(session) {
+			return r.OID
+		}
+	}
+	return ""
+}
+
+// sort puts refs where they belong.
+func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
+	s, session := p.store, p.Name
 	if fault := s.Repo.PackedRefsFault(); fault != "" {
 		p.find(RefsGarbled, "packed-refs", fault+", and hides refs from who searches for them")
 	}
-	var tip name.OID
 	held := s.Held(ctx, refs)
 	var own map[name.Ref]bool // made when an archive holds more
 	if len(held) > len(refs) {
@@ -59,27 +98,12 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 		if !ok || owner != session {
 			continue
 		}
-		if r.Ref == name.JournalRef(session) {
-			tip = r.OID
-		} else if id, err := name.ParseID(leaf); err == nil {
+		if id, err := name.ParseID(leaf); err == nil {
 			if p.Refs[id] = r.OID; own != nil && !own[r.Ref] {
 				p.Archived[id] = true
 			}
 		}
 	}
-	if tip == "" {
-		if len(p.Refs) == 0 && len(seen) == 0 {
-			return nil, fmt.Errorf("session %q: %w", session, store.ErrNoSession)
-		}
-		p.Lost = seen
-		p.find(JournalDeleted, string(name.JournalRef(session)), fmt.Sprintf("the journal of session %q is gone", session))
-		return p, nil
-	}
-	if p.Chain, err = ReadChain(ctx, s, tip); err != nil {
-		return nil, err
-	}
-	p.judgeChain(seen)
-	return p, nil
 }
 
 func (p *Session) find(kind Kind, object, message string) {
