@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 
 	"git-checkpoint/internal/checkpoint"
@@ -59,7 +58,10 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			}
 			return give(answer.Validated(line))
 		})
-		if err := errors.Join(err, flush()); err != nil {
+		if last := flush(); err == nil {
+			err = last
+		}
+		if err != nil {
 			return err
 		}
 		if !app.json && !app.quiet {
