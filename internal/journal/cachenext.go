@@ -190,6 +190,14 @@ func (l *Log) checkpoint(i int32) name.ID {
 // text is a member of an event, by its place in the table, without all others.
 func (l *Log) text(i int32, k int) string {
 	if own := l.nodes[i].own; own != nil {
+		switch k { // the table of all is long
+		case textCheckpoint:
+			return string(own.Event.Checkpoint)
+		case textLabel:
+			return own.Event.Label
+		case textStepName:
+			return own.Event.StepName
+		}
 		return *texts(own.Event)[k].value
 	}
 	form, kept, ok := l.kept(i, k)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,17 +64,20 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 
 // steps fills what is known of steps without looking at the state.
 func (e *evaluation) steps(s Situation) {
+	var numbered strings.Builder
 	name := func(n int) string {
 		called := e.d.nameOf(n)
 		if called == "" && s.Named != nil {
 			called = s.Named(n)
 		}
 		if called == "" {
-			called = "step " + strconv.Itoa(n)
+			from := numbered.Len()
+			numbered.WriteString("step " + strconv.Itoa(n))
+			called = numbered.String()[from:]
 		}
 		return called
 	}
-	done, left := []any{}, []any{}
+	done, left := make([]any, 0, len(s.Live)), []any{}
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(s.Live))) {
 		done = append(done, name(n))
 	}
@@ -122,9 +126,17 @@ func asAny(v any) any {
 }
 
 func raws(v any) []json.RawMessage {
-	result := []json.RawMessage{}
-	for _, item := range asItems(v) {
-		result = append(result, encode(item))
+	items := asItems(v)
+	var b strings.Builder // of all, because there may be ten thousand
+	ends := make([]int, len(items))
+	for i, item := range items {
+		write(&b, item)
+		ends[i] = b.Len()
+	}
+	text, from := []byte(b.String()), 0
+	result := make([]json.RawMessage, len(items))
+	for i, end := range ends {
+		result[i], from = text[from:end:end], end
 	}
 	return result
 }

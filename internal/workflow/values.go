@@ -74,7 +74,13 @@ func write(b *strings.Builder, v any) {
 	case float64:
 		b.WriteString(digitsOf(v))
 	case string:
-		b.WriteString(quote(v))
+		if !isPlain(v) {
+			b.WriteString(quote(v))
+			return
+		}
+		b.WriteByte('"')
+		b.WriteString(v)
+		b.WriteByte('"')
 	case []any:
 		b.WriteByte('[')
 		for i, item := range v {
@@ -116,14 +122,7 @@ func digitsOf(f float64) string {
 
 // quote writes s as a JSON string without escaping what only HTML minds.
 func quote(s string) string {
-	plain := true
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] >= 0x7f {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if isPlain(s) {
 		return `"` + s + `"`
 	}
 	var b strings.Builder
@@ -133,6 +132,16 @@ func quote(s string) string {
 		return `""`
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// isPlain reports whether a string is the same in JSON.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // identity is equal for equal values, 1 and 1.0 included.

@@ -251,6 +251,10 @@ func TestUnconfirmed(t *testing.T) {
 func TestLongLists(t *testing.T) {
 	plan := &checkpoint.RollbackAnswer{ToLabel: "cp-03", Session: "demo"}
 	report := &checkpoint.ResumeAnswer{Session: "demo"}
+	long := &checkpoint.ResumeAnswer{Session: "demo"}
+	for i := range 1003 {
+		long.Completed = append(long.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
+	}
 	for i := range 40 {
 		plan.Plan.Discard = append(plan.Plan.Discard, fmt.Sprintf("cp-%d", i))
 		report.Completed = append(report.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
@@ -265,6 +269,7 @@ func TestLongLists(t *testing.T) {
 		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-11, … and 28 more"}, "cp-12"},
 		{answer.Planned{Plan: plan}, render.Tabbed, []string{"cp-0, cp-1,", "cp-38, cp-39"}, "more"},
 		{answer.Resumed{Resume: report}, render.Aligned, []string{"step 0", "step 11", "… and 33 more"}, "step 12"},
+		{answer.Resumed{Resume: long}, render.Tabbed, []string{"step 999\n", "… and 3 more"}, "step 1000"},
 		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 0", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "more"},
 	} {
 		var b bytes.Buffer

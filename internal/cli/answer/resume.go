@@ -142,8 +142,15 @@ func (p *page) restored(r *checkpoint.ResumeAnswer) {
 	}
 }
 
+// reported is how many values of a list a report has off a terminal: nobody reads the ten
+// thousand steps of a long session, and --json has all.
+const reported = 1000
+
 func (p *page) values(title string, values []json.RawMessage) {
 	shown, more := cut(p, values, listed)
+	if rest := len(shown) - reported; rest > 0 {
+		shown, more = shown[:reported], more+rest
+	}
 	rows := make([][]render.Cell, len(shown))
 	for i, v := range shown {
 		rows[i] = []render.Cell{cell(render.Normal, textOf(v))}
