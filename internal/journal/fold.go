@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -116,19 +117,21 @@ func (s *State) follows(n *node) bool {
 
 // tell gathers what needs no checkpoint: the session's own facts.
 func (s *State) tell() {
-	first, l := true, &s.fold.log
+	first, newest, l := true, int64(math.MinInt64), &s.fold.log
 	for i := range l.nodes {
 		at := l.position(i)
 		n := &l.nodes[at]
 		if n.class == classMerge {
 			continue
 		}
-		s.UpdatedAt = later(s.UpdatedAt, n.time)
-		session := l.session(at)
+		newest = max(newest, n.time)
 		if first {
-			s.Session, s.CreatedAt, first = session, time.UnixMilli(n.time).UTC(), false
+			s.Session, s.CreatedAt, first = l.session(at), time.UnixMilli(n.time).UTC(), false
 		}
-		if s.ReadOnly == "" && session != s.Session {
+		if n.own == nil {
+			continue // it is of the session of its base, and says nothing more
+		}
+		if session := n.own.Event.Session; s.ReadOnly == "" && session != s.Session {
 			s.ReadOnly = fmt.Sprintf("event %s is of session %q, not of %q", l.oid(at).Short(), session, s.Session)
 		}
 		switch e := n.special(); {
@@ -142,6 +145,7 @@ func (s *State) tell() {
 			s.note(e)
 		}
 	}
+	s.UpdatedAt = later(s.UpdatedAt, newest)
 }
 
 // later is a time, or the given one when that comes after it.
@@ -195,12 +199,11 @@ func (s *State) name() {
 		if f.named[i] = none; !n.names() {
 			continue
 		}
-		x := f.ids.find(n.hash, func(x int32) bool {
+		next := int32(len(f.first)) //nolint:gosec // a journal has at most MaxNodes
+		x := f.ids.add(n.hash, next, func(x int32) bool {
 			return f.node(int(x)).hash == n.hash && f.id(x) == f.log.checkpoint(f.log.position(i))
 		})
-		if x == none {
-			x = int32(len(f.first)) //nolint:gosec // a journal has at most MaxNodes
-			f.ids.add(n.hash, x)
+		if x == next {
 			f.first = append(f.first, at)
 		} else {
 			if len(f.again[x]) == 0 {

@@ -211,8 +211,9 @@ func (s *State) Dead(id name.ID) bool {
 // Milestone is the newest live milestone of a step, or of one iteration of it when
 // iteration is not empty; nil when there is none.
 func (s *State) Milestone(step int, iteration string) *Entry {
-	for i, c := range s.Backward() {
-		if c.Live && c.Milestone && c.Step == step && (iteration == "" || s.At(i).Event().Iteration == iteration) {
+	for i := s.Len() - 1; i >= 0; i-- {
+		n := s.fold.node(i)
+		if n.step == step && n.milestone && s.fold.marks[i]&markLive != 0 && (iteration == "" || s.At(i).Event().Iteration == iteration) {
 			return s.At(i)
 		}
 	}

@@ -23,11 +23,8 @@ func newTable(count int) *table {
 
 // find gives the entry of a hash that is the one, or none.
 func (t *table) find(hash uint32, isIt func(x int32) bool) int32 {
-	mask := uint32(len(t.slots) - 1) //nolint:gosec // a power of two
-	for at := hash & mask; t.slots[at] != 0; at = (at + 1) & mask {
-		if x := t.slots[at] - 1; isIt(x) {
-			return x
-		}
+	if at := t.slot(hash, isIt); t.slots[at] != 0 {
+		return t.slots[at] - 1
 	}
 	for _, x := range t.late {
 		if isIt(x) {
@@ -37,14 +34,23 @@ func (t *table) find(hash uint32, isIt func(x int32) bool) int32 {
 	return none
 }
 
-// add adds an entry that find does not give.
-func (t *table) add(hash uint32, x int32) {
+// slot is where the entry of a hash is that is the one, or would be.
+func (t *table) slot(hash uint32, isIt func(x int32) bool) uint32 {
 	mask := uint32(len(t.slots) - 1) //nolint:gosec // a power of two
 	at := hash & mask
-	for t.slots[at] != 0 {
+	for t.slots[at] != 0 && !isIt(t.slots[at]-1) {
 		at = (at + 1) & mask
 	}
-	t.slots[at] = x + 1
+	return at
+}
+
+// add adds an entry, unless one is the same already, and gives the one that is there.
+func (t *table) add(hash uint32, x int32, isSame func(x int32) bool) int32 {
+	at := t.slot(hash, isSame)
+	if t.slots[at] == 0 {
+		t.slots[at] = x + 1
+	}
+	return t.slots[at] - 1
 }
 
 // with is the table and one entry more.
