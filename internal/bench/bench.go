@@ -157,7 +157,10 @@ func copyProgram(from, to string) error {
 	if err != nil {
 		return fmt.Errorf("copy the program: %w", err)
 	}
-	return os.WriteFile(to, data, 0o700) //nolint:gosec // it is to be run
+	if err := os.WriteFile(to+".new", data, 0o700); err != nil { //nolint:gosec // it is to be run
+		return fmt.Errorf("copy the program: %w", err)
+	}
+	return os.Rename(to+".new", to) // what packs in the background may still run the old one
 }
 
 // build builds one of the programs of this directory.
