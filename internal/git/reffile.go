@@ -118,11 +118,16 @@ type packedRefs struct {
 
 func (p *packedRefs) readHeader() error {
 	first, begin, err := p.line(0)
-	if err != nil || !strings.HasPrefix(first, "# pack-refs with:") || !strings.Contains(first+" ", " sorted ") {
+	if err != nil || !saysSorted(first) {
 		return errAsk
 	}
 	p.begin = begin
 	return nil
+}
+
+// saysSorted reports whether packed-refs says in its first line that it is sorted.
+func saysSorted(header string) bool {
+	return strings.HasPrefix(header, "# pack-refs with:") && strings.Contains(header+" ", " sorted ")
 }
 
 // resolve gives what a ref points to, "" where there is none.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -147,12 +146,11 @@ func (f refFiles) readPacked() ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackedRefs {
 		return nil, errAsk
 	}
-	data, err := mapped.Path(path)
+	data, err := os.ReadFile(path) // not mapped: it is read for one session after the other
 	if err != nil {
 		return nil, errAsk
 	}
-	first, _, _ := bytes.Cut(data, []byte{'\n'})
-	if !bytes.HasPrefix(first, []byte("# pack-refs with:")) || !bytes.Contains(append(first[:len(first):len(first)], ' '), []byte(" sorted ")) {
+	if first, _, _ := bytes.Cut(data, []byte{'\n'}); !saysSorted(string(first)) {
 		return nil, errAsk
 	}
 	return data, nil

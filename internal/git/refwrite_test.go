@@ -15,6 +15,14 @@ import (
 	"git-checkpoint/internal/name"
 )
 
+// writesHere skips a test where refs are left to git, as outside Linux.
+func writesHere(t *testing.T, r *Repo) {
+	t.Helper()
+	if !r.writesRefs() {
+		t.Skip("refs are git's here")
+	}
+}
+
 // refsOfWriting are names that lie in each other's way now and then.
 func refsOfWriting() []name.Ref {
 	return []name.Ref{
@@ -69,9 +77,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 		}
 		absent := HashObject(format, "blob", []byte("absent"))
 		r, other := ours.open(), theirs.open()
-		if !r.writesRefs() {
-			t.Skip("refs are git's here")
-		}
+		writesHere(t, r)
 		here, failed, asked := 0, 0, 0
 		rapid.Check(t, func(rt *rapid.T) {
 			ours.withoutRefs()
@@ -147,9 +153,7 @@ func drawUpdates(rt *rapid.T, r *Repo, oids []name.OID, absent name.OID) []Updat
 // succeeded went on from another.
 func TestWriteRefsRace(t *testing.T) {
 	f := newFixture(t)
-	if !f.open().writesRefs() {
-		t.Skip("refs are git's here")
-	}
+	writesHere(t, f.open())
 	const rounds, writers = 25, 4
 	refs := []name.Ref{"refs/checkpoints/s/journal", "refs/notes/checkpoints"}
 	type step struct{ from, to name.OID }
@@ -246,9 +250,7 @@ func TestReclaimRefs(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.blob("one"), f.blob("two")
 	r := f.open()
-	if !r.writesRefs() {
-		t.Skip("refs are git's here")
-	}
+	writesHere(t, r)
 	journal, tag := name.Ref("refs/checkpoints/s/journal"), name.Ref("refs/tags/checkpoint/s/step-1")
 	write := func(u ...Update) error { return r.UpdateRefs(ctx(t), u) }
 	lock := func(ref name.Ref) *refLocks {
@@ -315,9 +317,7 @@ func TestReclaimRefs(t *testing.T) {
 // What git would do besides, or in another way, is git's.
 func TestWriteRefsAsks(t *testing.T) {
 	plain := newFixture(t)
-	if !plain.open().writesRefs() {
-		t.Skip("refs are git's here")
-	}
+	writesHere(t, plain.open())
 	one := plain.blob("one")
 	for _, u := range [][]Update{
 		{}, {{Ref: "refs/heads/x", New: one}}, {{Ref: "refs/checkpoints/s/a", Old: one}}, {{Ref: "refs/checkpoints/s/a b", New: one}},
@@ -356,9 +356,7 @@ func TestWriteRefsAsks(t *testing.T) {
 func TestReclaimEnds(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	if !r.writesRefs() {
-		t.Skip("refs are git's here")
-	}
+	writesHere(t, r)
 	refs := refsOfWriting()[:3]
 	for decided := range 2 {
 		for renamed := range len(refs) + 1 {
@@ -427,9 +425,7 @@ func TestProofNames(t *testing.T) {
 func TestWriteRefsOrder(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	if !r.writesRefs() {
-		t.Skip("refs are git's here")
-	}
+	writesHere(t, r)
 	oid := f.blob("x")
 	refs := []name.Ref{"refs/checkpoints/s/c", "refs/checkpoints/s/a", "refs/checkpoints/s/b"}
 	l := &refLocks{repo: r, id: rand.Text()[:10]}

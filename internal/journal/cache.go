@@ -52,7 +52,7 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 			base = none
 		}
 		kind := byte(recordEvent)
-		switch plain := l.plain(i); {
+		switch plain := l.nodes[i].plain(len(l.edges.of(i))); {
 		case l.nodes[i].class == classMerge:
 			kind = recordMerge
 		case plain && base == none:
@@ -73,15 +73,6 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, recordSum(i, payload))
 	}
 	return dst
-}
-
-// plain reports whether the cache can keep a node as what differs from another create.
-func (l *Log) plain(i int32) bool {
-	n := &l.nodes[i]
-	if n.class != classCreate || len(l.edges.of(i)) != 1 {
-		return false
-	}
-	return n.own == nil || len(n.own.Event.Discard)+len(n.own.Event.Restore)+len(n.own.Event.Tombstones) == 0
 }
 
 // appendWhole appends a payload: type, OID, parents as distances, committer date, and
@@ -255,7 +246,7 @@ func (d *decoder) node(i int32) error {
 	}
 	n.own = &own
 	n.tell()
-	if record[0] == recordBase && (n.class != classCreate || count != 1 || len(own.Event.Discard)+len(own.Event.Restore)+len(own.Event.Tombstones) > 0) {
+	if record[0] == recordBase && !n.plain(len(own.Parents)) {
 		return errors.New("it cannot be a base")
 	}
 	return r.end()

@@ -61,6 +61,15 @@ func (n *node) tell() {
 	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), e.Step, e.Milestone, e.Trigger == TriggerSafety
 }
 
+// plain reports whether the cache can keep the node as what differs from another one that
+// is plain, with so many parents.
+func (n *node) plain(parents int) bool {
+	if n.class != classCreate || parents != 1 {
+		return false
+	}
+	return n.own == nil || len(n.own.Event.Discard)+len(n.own.Event.Restore)+len(n.own.Event.Tombstones) == 0
+}
+
 // names reports whether the node makes a checkpoint known.
 func (n *node) names() bool { return n.class >= classCreate }
 
