@@ -111,14 +111,16 @@ func (s *Service) Validate(ctx context.Context, req ValidateRequest, each func(V
 // provable lists the sessions to look at: one, or all that there are and those whose
 // journal is gone.
 func (s *Service) provable(ctx context.Context, wanted string, all bool) ([]name.Session, error) {
-	remembered, err := s.store.Remembered()
+	gone, err := s.store.Remembered()
 	if err != nil {
 		return nil, classify(err)
 	}
+	// What nobody can read any more, as a cache of another version, says of no journal.
+	unseen := func(session name.Session) bool { return len(s.store.Seen(session)) == 0 }
 	if !all {
 		session, err := s.chooseSession(ctx, wanted)
 		if KindOf(err) == KindNotFound && wanted == "" {
-			return remembered, nil
+			return slices.DeleteFunc(gone, unseen), nil
 		}
 		return []name.Session{session}, err
 	}
@@ -126,11 +128,14 @@ func (s *Service) provable(ctx context.Context, wanted string, all bool) ([]name
 	if err != nil {
 		return nil, classify(err)
 	}
+	var there []name.Session
 	for _, info := range infos {
-		remembered = append(remembered, info.Session)
+		there = append(there, info.Session)
 	}
-	slices.Sort(remembered)
-	return slices.Compact(remembered), nil
+	gone = slices.DeleteFunc(gone, func(session name.Session) bool { return slices.Contains(there, session) || unseen(session) })
+	sessions := append(there, gone...)
+	slices.Sort(sessions)
+	return sessions, nil
 }
 
 // session judges all checkpoints of one session.
