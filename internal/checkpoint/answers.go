@@ -24,8 +24,6 @@ type Detail struct {
 	Current, Discarded, Pinned bool // what the fold says, for people
 
 	Said string // how the workflow confirms a create; empty: as usual
-
-	BaseTree name.OID // what the record's files compare with: the previous checkpoint's tree, else HEAD's; for show --stat and -p
 }
 
 // Item is one line of `list`.

@@ -79,7 +79,10 @@ func (c *ShowCmd) files(ctx context.Context, app *App, s *checkpoint.Service, fo
 		flag = "--patch"
 	}
 	return app.page(ctx, s, func(w io.Writer) error {
-		between := &checkpoint.Difference{FromTree: found.BaseTree, ToTree: found.Record.Snapshot.Tree}
+		between, err := s.ShownFiles(ctx, found)
+		if err != nil {
+			return err
+		}
 		code, err := s.DiffFiles(ctx, between, nil, []string{flag}, app.git(w))
 		return ended(code, err)
 	})
