@@ -22,6 +22,9 @@ type side struct {
 
 // Diff answers `diff`.
 func (s *Service) Diff(ctx context.Context, req DiffRequest) (*Difference, error) {
+	if err := refuseEmpty(req.A); err != nil {
+		return nil, err
+	}
 	a, err := s.sideOf(ctx, req.Session, req.A)
 	if err != nil {
 		return nil, err

@@ -375,3 +375,12 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// refuseEmpty refuses an empty name where one has to be given: a variable that is not
+// set must not stand for the current checkpoint.
+func refuseEmpty(refs ...string) error {
+	if slices.Contains(refs, "") {
+		return usage("@ is the current one", "an empty name is no checkpoint")
+	}
+	return nil
+}

@@ -27,6 +27,9 @@ func (s *Service) doomed(ctx context.Context, session string, refs []string) (na
 	if len(refs) == 0 {
 		return "", out, usage("`git checkpoint list` shows what there is", "name the checkpoints to delete")
 	}
+	if err := refuseEmpty(refs...); err != nil {
+		return "", nil, err
+	}
 	var in name.Session
 	seen := map[name.ID]bool{}
 	var commits []name.OID
@@ -224,6 +227,9 @@ func (s *Service) Unpin(ctx context.Context, session string, refs []string) ([]M
 func (s *Service) mark(ctx context.Context, kind journal.Kind, session string, refs []string) ([]Marked, error) {
 	if len(refs) == 0 {
 		refs = []string{"@"}
+	}
+	if err := refuseEmpty(refs...); err != nil {
+		return nil, err
 	}
 	bySession := map[name.Session][]journal.Event{}
 	out := []Marked{}
