@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,29 @@ func (r *Rollback) planFiles(ctx context.Context, got contents) error {
 		}
 		force = append(force, more...)
 	}
+	if err := r.refuseUnknownPaths(ctx); err != nil {
+		return err
+	}
 	return r.refuseCollisions()
+}
+
+// refuseUnknownPaths holds back a rollback of a path that neither side has, as git restore
+// does: nothing would come back, and checkpoints would be discarded all the same.
+func (r *Rollback) refuseUnknownPaths(ctx context.Context) error {
+	for _, typed := range r.req.Paths {
+		p, err := r.s.repo.Below(typed)
+		if err != nil || p == "." {
+			continue // the scope has refused what is outside
+		}
+		known, err := r.knows(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return usage("paths are files or directories, without patterns", "no captured file, here or in %s, is called %q", r.files.Label, typed)
+		}
+	}
+	return nil
 }
 
 func (r *Rollback) take(ctx context.Context, force []string) error {
@@ -215,6 +238,32 @@ func (r *Rollback) refuseCollisions() error {
 		e.Hints = append(e.Hints, "move it out of the way, or roll back other paths only: -- PATH…")
 	}
 	return e
+}
+
+// knows reports whether a path is captured, staged or left out by rule on either side.
+func (r *Rollback) knows(ctx context.Context, p string) (bool, error) {
+	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
+		if _, known, err := r.s.repo.Lookup(ctx, tree, p); known || err != nil {
+			return known, classify(err)
+		}
+	}
+	beside := slices.Concat(r.record.Git.Unmerged, r.record.Git.IntentToAdd)
+	for _, sk := range r.record.Snapshot.Skipped {
+		beside = append(beside, sk.Path)
+	}
+	for _, p := range r.cur.Index.IntentToAdd {
+		beside = append(beside, record.Path(p))
+	}
+	for _, st := range r.cur.Index.Unmerged {
+		beside = append(beside, record.Path(st.Path))
+	}
+	for _, sk := range r.cur.Skipped {
+		beside = append(beside, record.Path(sk.Path))
+	}
+	return slices.ContainsFunc(beside, func(b record.Path) bool {
+		at := strings.TrimSuffix(string(b), "/") + "/"
+		return strings.HasPrefix(at, p+"/") || strings.HasPrefix(p+"/", at)
+	}), nil
 }
 
 // scope turns mode and paths into a test of paths.

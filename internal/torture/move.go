@@ -2,6 +2,8 @@ package torture
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
 	"path"
 	"strings"
 )
@@ -70,6 +72,9 @@ func (c *run) carryOut(m *move, args ...string) error {
 func (c *run) outcome(m *move) (bool, error) {
 	verb, code, blocked := m.op.Verb, m.result.code, m.forecast.blocked
 	reason := c.hindrance(m)
+	if refused, err := c.aimless(m, reason); refused || err != nil {
+		return false, err
+	}
 	switch {
 	case m.to.dead && code != 3 && code != 4:
 		return false, broken("%s to a checkpoint that is gone: exit %d: %s", verb, code, m.result.err)
@@ -90,6 +95,45 @@ func (c *run) outcome(m *move) (bool, error) {
 	}
 	c.tally["refused"]++
 	return false, c.unmoved("refused "+verb, m.before, m.after)
+}
+
+// aimless judges a rollback of paths that are nowhere: it must be refused, and as a wrong
+// command line unless something else is in the way too.
+func (c *run) aimless(m *move, reason string) (bool, error) {
+	switch {
+	case m.to.dead || !c.nowhere(m):
+		return false, nil
+	case m.result.code == 129:
+		return true, c.unmoved(m.op.Verb+" of a path that is nowhere", m.before, m.after)
+	case m.result.code == 0 && reason == "":
+		return false, broken("%s went ahead although neither side has anything at its paths", m.op.Verb)
+	}
+	return false, nil
+}
+
+// nowhere reports whether neither side has anything at the paths that were asked for:
+// captured, staged, or left out by rule.
+func (c *run) nowhere(m *move) bool {
+	if m.wish.only == nil {
+		return false
+	}
+	for _, side := range []*moment{m.now, m.to.then} {
+		for _, held := range []iter.Seq[string]{
+			maps.Keys(side.files), maps.Keys(side.links), maps.Keys(side.sparse), maps.Keys(side.tracked), maps.Keys(side.intents), maps.Keys(side.frozen),
+		} {
+			for p := range held {
+				if m.wish.only(p) {
+					return false
+				}
+			}
+		}
+		for p := range side.frozen { // what is asked for may be inside of it
+			if typed := m.op.Args[len(m.op.Args)-1]; under(typed, p) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // hindrance says why a rollback must be refused whatever the files are.
