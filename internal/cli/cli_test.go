@@ -45,6 +45,7 @@ func TestUsageErrors(t *testing.T) {
 		{"list --session a --all", "error: --session and --all can't be used together"},
 		{"list --since yesterday", `error: "yesterday" is no time`},
 		{"create -m", "error: --message takes a value"},
+		{"create --name", "error: --name takes a value"},
 		{"create --step x", `error: --step takes a whole number, not "x"`},
 		{"create --set state", `error: --set: "state" has no name and value`},
 		{"create -m a b", "error: a message was given twice"},

@@ -19,7 +19,7 @@ type CreateCmd struct {
 
 // createFlags are those of everything that makes a checkpoint.
 type createFlags struct {
-	Message        string       `short:"m" placeholder:"<text>" help:"Say in your own words where the job stands."`
+	Message        []string     `short:"m" sep:"none" placeholder:"<text>" help:"Say in your own words where the job stands; given again, another paragraph."`
 	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
 	Step           *int         `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
 	Name           string       `placeholder:"<name>" help:"Name of the step, when the workflow has none for it."`
@@ -58,10 +58,10 @@ Without a session the first checkpoint starts one, named after the branch. Witho
 // Run makes the checkpoint and confirms it.
 func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	if len(c.Text) > 0 {
-		if c.Message != "" {
+		if len(c.Message) > 0 {
 			return usageError("a message was given twice", "use -m or the text alone, not both")
 		}
-		c.Message = strings.Join(c.Text, " ")
+		c.Message = []string{strings.Join(c.Text, " ")}
 	}
 	request, err := c.request(ctx, app)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 
 func (c *createFlags) request(ctx context.Context, app *App) (checkpoint.CreateRequest, error) {
 	r := checkpoint.CreateRequest{
-		Message: c.Message, Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
+		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
 		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
 	}

@@ -31,7 +31,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	default:
 		last = nil
 	}
-	parsed, err := parser.Parse(own)
+	parsed, err := parser.Parse(attach(node, own, depth))
 	if err != nil || last == nil {
 		return parsed, err
 	}
@@ -79,6 +79,39 @@ func ownFlags(node *kong.Node, args []string, depth int) (own, rest []string) {
 	}
 	i = min(i, len(args))
 	return args[:i], args[i:]
+}
+
+// attach puts values that begin with a dash to their flags, as in -m "- a list": kong
+// would take them for flags. A word that is a flag stays one, so that a value that was
+// forgotten is missed.
+func attach(node *kong.Node, args []string, depth int) []string {
+	out := slices.Clone(args[:depth])
+	for i := depth; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		flag, attached := flagOf(node, args[i])
+		if flag == nil || attached || !takesText(flag) || i+1 == len(args) {
+			out = append(out, args[i])
+			continue
+		}
+		i++
+		value := args[i]
+		if known, _ := flagOf(node, value); known != nil || !strings.HasPrefix(value, "-") || value == "-" || value == "--" {
+			out = append(out, args[i-1])
+			i--
+			continue
+		}
+		out = append(out, "--"+flag.Name+"="+value)
+	}
+	return out
+}
+
+// takesText tells values that may begin with a dash from numbers, which say themselves
+// what is wrong with one.
+func takesText(f *kong.Flag) bool {
+	kind := f.Target.Kind()
+	return takesValue(f) && (kind == reflect.String || kind == reflect.Slice || f.Target.Type() == reflect.TypeFor[*string]())
 }
 
 // flagOf finds the flag that a word is, and whether it has its value with it.
@@ -156,7 +189,7 @@ func reworded(message string, node *kong.Node) (string, []string) {
 	if m := match(`^expected one of (?:"|<)`); m != nil && len(node.Children) > 0 {
 		return callOf(node) + " takes a command", nil
 	}
-	if m := match(`^(\S+): expected .* value but got "EOL"`); m != nil {
+	if m := match(`^(\S+): (?:expected .* value but got "EOL"|missing value, expecting)`); m != nil {
 		return m[1] + " takes a value", nil
 	}
 	if m := match(`^(\S+): expected (?:a valid \d+ bit int|int value) but got ("[^"]*").*$`); m != nil {

@@ -85,6 +85,29 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// A value may begin with a dash, as git's own may; a flag is never taken for a value.
+func TestValuesWithDashes(t *testing.T) {
+	g, err := parsed(t, "create", "-m", "- a list", "-m", "--no such flag", "--name", "-x", "--set", "-a=-1", "-q", "--state", "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := g.Create
+	if !slices.Equal(c.Message, []string{"- a list", "--no such flag"}) || c.Name != "-x" || !slices.Equal(c.Set, []assignment{{"-a", "-1"}}) {
+		t.Errorf("%+v", c)
+	}
+	if !bool(c.Quiet) || c.State != "-" {
+		t.Errorf("%+v", c)
+	}
+	for _, line := range [][]string{{"create", "-m", "--json"}, {"create", "-m", "-q"}, {"create", "-m"}, {"diff", "1", "--session", "--", "a"}} {
+		if g, err := parsed(t, line...); err == nil {
+			t.Errorf("%q: a value was found: %+v", line, g.Create.Message)
+		}
+	}
+	if g, err := parsed(t, "log", "--session", "-s", "-p"); err != nil || g.Log.Session != "-s" || !slices.Equal(g.Log.Args, []string{"-p"}) {
+		t.Errorf("%v, %+v", err, g.Log)
+	}
+}
+
 // No line of words makes the parser panic, and what it refuses is a usage error.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{"diff\x001\x00--\x00x", "log\x00--format=%s", "create\x00-m\x00x", "-h", "session", "--", "\x00", "diff\x00--session"} {
