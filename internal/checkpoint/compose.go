@@ -23,6 +23,7 @@ type base struct {
 	entry  *journal.Entry
 	record *record.Record
 	tree   name.OID
+	commit name.OID // the record commit
 }
 
 // previous reads the current checkpoint. State and outputs start from its own.
@@ -34,11 +35,11 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 		return b, err
 	}
 	b.entry = v.State.CurrentEntry()
-	rec, _, _, err := c.s.readRecord(ctx, b.entry)
+	rec, _, m, err := c.s.readRecord(ctx, b.entry)
 	if err != nil {
 		return b, c.s.corrupt(ctx, v.State, b.entry, err)
 	}
-	b.record, b.tree = rec, rec.Snapshot.Tree
+	b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
 	if b.tree == "" { // imported without files
 		b.tree, err = c.headTree(ctx)
 	}
@@ -118,40 +119,6 @@ func damaged(e *journal.Entry, err error) error {
 		Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err,
 		Hints: []string{"`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"},
 	}
-}
-
-// same reports whether the new checkpoint says nothing that this one does not.
-func (b base) same(c *creation) bool {
-	return b.record != nil && b.tree == c.capture.Tree && b.record.Git.Index == c.capture.Index.Tree &&
-		b.sameState(c) && sameOutputs(b.record.Outputs, c.record.Outputs) &&
-		b.record.Status == c.record.Status
-}
-
-// sameState compares what somebody said: what the workflow computes, such as the time
-// that went by, is no change.
-func (b base) sameState(c *creation) bool {
-	if c.document == nil {
-		return bytes.Equal(compact(b.record.State), compact(c.stated))
-	}
-	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
-	return bytes.Equal(compact(before), compact(now))
-}
-
-func compact(raw json.RawMessage) []byte {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
-}
-
-func sameOutputs(a, b map[string]record.Output) bool {
-	for n, o := range a {
-		if b[n].OID != o.OID {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // compose fills the record for the journal as it is now.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -178,8 +179,8 @@ func checkRequest(req CreateRequest) error {
 	if req.Step != nil && (*req.Step < 0 || *req.Step > 999_999_999) {
 		return usage("steps are whole numbers from 0", "step %d is out of range", *req.Step)
 	}
-	if req.Name != "" && name.Slug(req.Name) == "" {
-		return usage("use letters, digits, _ or -", "step name %q has nothing that a label can show", req.Name)
+	if req.Name != "" && !strings.ContainsFunc(req.Name, nameable) {
+		return usage("use letters or digits", "step name %q has none that could be read", req.Name)
 	}
 	if req.Iteration != "" && name.Slug(req.Iteration) != req.Iteration {
 		return usage("a number, or a word of a-z, 0-9, _ and -", "iteration %q cannot stand in a label", req.Iteration)
@@ -194,6 +195,10 @@ func checkRequest(req CreateRequest) error {
 	}
 	return nil
 }
+
+// nameable is what at least one character of a step's name has to be. A label shows
+// fewer; where it shows none of them it is that of a step without a name.
+func nameable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
 // look captures the worktree, keeps the outputs and reads the document.
 func (c *creation) look(ctx context.Context) error {
@@ -274,8 +279,8 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	if err := c.compose(ctx, v, prev); err != nil {
 		return change, err
 	}
-	if c.req.Unchanged == UnchangedSkip && prev.same(c) {
-		return change, &Error{Kind: KindNothing, Message: "nothing has changed since " + prev.entry.Label}
+	if err := c.refuseUnchanged(ctx, prev); err != nil {
+		return change, err
 	}
 	if err := c.write(ctx); err != nil {
 		return change, err
@@ -449,6 +454,9 @@ func (c *creation) dryRun(ctx context.Context) (*Detail, error) {
 		return nil, err
 	}
 	if err := c.compose(ctx, v, prev); err != nil {
+		return nil, err
+	}
+	if err := c.refuseUnchanged(ctx, prev); err != nil {
 		return nil, err
 	}
 	return c.detail(false), nil
