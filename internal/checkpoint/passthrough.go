@@ -68,6 +68,9 @@ func (s *Service) Log(ctx context.Context, session string, args []string, to IO)
 
 // pass runs git where the user is, with the user's own configuration for output.
 func (s *Service) pass(ctx context.Context, args []string, to IO) (int, error) {
+	if quoted, err := s.repo.Config.Bool("core.quotePath", true); err == nil && !quoted {
+		args = append([]string{"-c", "core.quotePath=false"}, args...) // elsewhere names are parsed
+	}
 	dir := filepath.Join(s.repo.WorkTree, filepath.FromSlash(s.repo.Prefix))
 	_, err := s.repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
 	if code := git.ExitCode(err); code > 0 {
