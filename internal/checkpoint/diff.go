@@ -88,22 +88,28 @@ func (s *Service) worktreeSide(ctx context.Context, a side) (side, error) {
 
 // treeNow captures the worktree, with the ignored files that a record has.
 func (s *Service) treeNow(ctx context.Context, like *record.Record) (name.OID, error) {
-	shot, err := s.shots()
+	got, err := s.captureNow(ctx, like)
 	if err != nil {
 		return "", err
+	}
+	return got.Tree, nil
+}
+
+// captureNow captures worktree and index, and writes no ref.
+func (s *Service) captureNow(ctx context.Context, like *record.Record) (*snapshot.Capture, error) {
+	shot, err := s.shots()
+	if err != nil {
+		return nil, err
 	}
 	rules := snapshot.Rules{}
 	if like != nil {
 		rules.Force = ignoredOf(like)
 	}
 	if rules.MaxFileSize, err = s.where.size("checkpoint.maxFileSize", defaultMaxFileSize); err != nil {
-		return "", err
+		return nil, err
 	}
 	got, err := shot.Take(ctx, rules)
-	if err != nil {
-		return "", classify(err)
-	}
-	return got.Tree, nil
+	return got, classify(err)
 }
 
 // diffRecords compares states, by the identities of the workflow, and outputs.

@@ -246,15 +246,23 @@ func (s *Service) hasWorked(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// clean reports whether nothing in the worktree differs from HEAD.
+// clean reports whether nothing in the worktree and the index differs from HEAD; without a
+// commit, whether nothing is there.
 func (s *Service) clean(ctx context.Context) (bool, error) {
-	if s.repo.Head.OID == "" {
-		return false, nil
-	}
-	commit, err := s.repo.ReadCommit(ctx, string(s.repo.Head.OID))
+	want, err := s.repo.WriteTree(ctx, nil)
 	if err != nil {
 		return false, classify(err)
 	}
-	tree, err := s.treeNow(ctx, nil)
-	return tree == commit.Tree, err
+	if s.repo.Head.OID != "" {
+		commit, err := s.repo.ReadCommit(ctx, string(s.repo.Head.OID))
+		if err != nil {
+			return false, classify(err)
+		}
+		want = commit.Tree
+	}
+	now, err := s.captureNow(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	return now.Tree == want && now.Index.Tree == want && len(now.Index.Unmerged) == 0, nil
 }
