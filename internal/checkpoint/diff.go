@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -147,7 +148,7 @@ func markMoves(changes []StateChange) {
 
 // diffFiles lists the paths that differ, below the given ones.
 func (s *Service) diffFiles(ctx context.Context, a, b name.OID, paths []string) ([]FileChange, error) {
-	only, err := s.pathFilter(paths)
+	only, err := s.diffFilter(ctx, a, b, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +163,19 @@ func (s *Service) diffFiles(ctx context.Context, a, b name.OID, paths []string) 
 		}
 	}
 	return out, nil
+}
+
+// diffFilter is pathFilter, but for patterns, of which git says what they match: answers
+// and the output of git for people have to agree.
+func (s *Service) diffFilter(ctx context.Context, a, b name.OID, paths []string) (func(string) bool, error) {
+	if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, ":") || strings.ContainsAny(p, "*?[") }) {
+		return s.pathFilter(paths)
+	}
+	matched, err := s.repo.DiffMatching(ctx, a, b, paths)
+	if err != nil {
+		return nil, usage("", "%v", err)
+	}
+	return func(p string) bool { return matched[p] }, nil
 }
 
 func opOf(c git.Change) string {

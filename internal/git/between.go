@@ -27,10 +27,30 @@ func (r *Repo) Below(p string) (string, error) {
 		full = filepath.Join(r.WorkTree, filepath.FromSlash(r.Prefix), p)
 	}
 	rel, err := filepath.Rel(r.WorkTree, full)
+	if !filepath.IsLocal(rel) { // perhaps it goes through a link that leads here
+		if dir, wrong := filepath.EvalSymlinks(filepath.Dir(full)); wrong == nil {
+			rel, err = filepath.Rel(r.WorkTree, filepath.Join(dir, filepath.Base(full)))
+		}
+	}
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return "", fmt.Errorf("%q is outside the worktree %q", p, r.WorkTree)
 	}
 	return filepath.ToSlash(rel), nil
+}
+
+// DiffMatching lists the paths that differ between two trees and that pathspecs match,
+// as they are typed where the user is.
+func (r *Repo) DiffMatching(ctx context.Context, a, b name.OID, specs []string) (map[string]bool, error) {
+	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-relative", string(a), string(b), "--"}
+	out, err := r.Run(ctx, Cmd{Args: append(args, specs...), Dir: filepath.Join(r.WorkTree, filepath.FromSlash(r.Prefix))})
+	if err != nil {
+		return nil, fmt.Errorf("match paths: %w", err)
+	}
+	matched := map[string]bool{}
+	for p := range strings.SplitSeq(string(out.Stdout), "\x00") {
+		matched[p] = true
+	}
+	return matched, nil
 }
 
 // HeadMove says where HEAD goes.
