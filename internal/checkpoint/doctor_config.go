@@ -182,7 +182,7 @@ func (s *Service) lookAtSpace(ctx context.Context) ([]Ailment, error) {
 			continue // validate says what is wrong with it
 		}
 		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(info.Session), Bytes: all.Bytes,
-			Message: fmt.Sprintf("%d checkpoints hold %d bytes that nothing else holds", len(all.Removed), all.Bytes)}
+			Message: fmt.Sprintf("%s %d bytes that nothing else holds", holders(len(all.Removed)), all.Bytes)}
 		plan, err := s.Prune(ctx, PruneRequest{Session: string(info.Session), DryRun: true})
 		if err == nil && len(plan.Pruned) > 0 {
 			a.Message += fmt.Sprintf("; a prune would drop %d of them and free %d bytes", len(plan.Pruned), plan.Bytes)
@@ -192,4 +192,11 @@ func (s *Service) lookAtSpace(ctx context.Context) ([]Ailment, error) {
 	}
 	slices.SortStableFunc(out, func(a, b Ailment) int { return int(min(max(b.Bytes-a.Bytes, -1), 1)) })
 	return out, nil
+}
+
+func holders(n int) string {
+	if n == 1 {
+		return "1 checkpoint holds"
+	}
+	return fmt.Sprintf("%d checkpoints hold", n)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,7 +39,7 @@ func (s *Service) keepOutputs(ctx context.Context, list []Output) (map[string]ke
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(s.repo.WorkTree, s.repo.Prefix, file)
 		}
-		data, err := os.ReadFile(file)
+		data, err := readOutput(file)
 		if err != nil {
 			return nil, usage("--output NAME=FILE takes a file that can be read; --output NAME= drops one", "output %q: %v", o.Name, err)
 		}
@@ -53,6 +54,29 @@ func (s *Service) keepOutputs(ctx context.Context, list []Output) (map[string]ke
 		out[o.Name] = kept
 	}
 	return out, nil
+}
+
+// longestOutput bounds what is held in memory of a file, or of a device that never ends.
+const longestOutput = 1 << 30
+
+func readOutput(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAtMost(f, longestOutput)
+}
+
+func readAtMost(f *os.File, most int64) ([]byte, error) {
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		return nil, fmt.Errorf("it holds %d bytes; %d is the limit", info.Size(), most)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it holds more than %d bytes", most)
+	}
+	return data, err
 }
 
 func (s *Service) keepOutput(ctx context.Context, output, source string, data []byte) (keptOutput, error) {

@@ -174,8 +174,11 @@ func branchPlan(r *checkpoint.RollbackAnswer, v render.View) string {
 	where := branchName(b.Name)
 	switch {
 	case b.Moved:
-		return fmt.Sprintf("%s moves from %s to %s; %s left behind", branchName(movedTo(b)), v.OID(b.From), v.OID(b.To),
-			render.Count(b.CommitsLeft, "commit", "commits"))
+		moves := fmt.Sprintf("%s moves from %s to %s", branchName(movedTo(b)), v.OID(b.From), v.OID(b.To))
+		if b.CommitsLeft > 0 {
+			moves += fmt.Sprintf("; %s left behind", render.Count(b.CommitsLeft, "commit", "commits"))
+		}
+		return moves
 	case b.CommitsLeft > 0:
 		return fmt.Sprintf("%s stays where it is, %s after this checkpoint", where,
 			render.Count(b.CommitsLeft, "commit", "commits"))
@@ -189,8 +192,11 @@ func branchDone(r *checkpoint.RollbackAnswer, v render.View) string {
 		return fmt.Sprintf("%s stayed, %s after this checkpoint", branchName(b.Name),
 			render.Count(b.CommitsLeft, "commit", "commits"))
 	}
-	return fmt.Sprintf("%s is at %s; %s left behind, kept by the safety checkpoint", branchName(movedTo(b)), v.OID(b.To),
-		render.Count(b.CommitsLeft, "commit", "commits"))
+	at := fmt.Sprintf("%s is at %s", branchName(movedTo(b)), v.OID(b.To))
+	if b.CommitsLeft > 0 {
+		at += fmt.Sprintf("; %s left behind, kept by the safety checkpoint", render.Count(b.CommitsLeft, "commit", "commits"))
+	}
+	return at
 }
 
 func movedTo(b checkpoint.BranchPlan) name.Ref {
