@@ -46,6 +46,7 @@ type Item struct {
 	Pinned    bool         `json:"pinned"`
 	Valid     bool         `json:"valid"`
 	Problem   string       `json:"problem,omitempty"` // why it is not valid
+	Redone    bool         `json:"-"`                 // its step has a newer live milestone, and a number by itself means that one
 }
 
 // Listing is the answer of `list` for one session.

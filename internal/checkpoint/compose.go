@@ -81,7 +81,7 @@ func (s *Service) corrupt(ctx context.Context, st *journal.State, e *journal.Ent
 	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
 	last := s.lastValid(ctx, st, e)
 	if last != nil {
-		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", typed(last), last.Label))
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", typed(st, last), last.Label))
 	}
 	known.Hints = append(known.Hints,
 		"`git checkpoint rebuild "+string(e.Checkpoint)+"` saves what can be proven",

@@ -161,7 +161,36 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 		}
 		return nil, nil
 	}
-	return one(st.Milestone(step, m[2])), nil
+	if e := st.Milestone(step, m[2]); e != nil || m[2] != firstIteration {
+		return one(e), nil
+	}
+	for i, c := range st.Backward() {
+		if c.Live && c.Milestone && c.Step == step && st.At(i).Event().Iteration == "" {
+			return one(st.At(i)), nil
+		}
+	}
+	return nil, nil
+}
+
+// firstIteration is the number of a step's checkpoint that got none, because nobody knew
+// that the step would be done again.
+const firstIteration = "1"
+
+// typed is what a person types for a checkpoint: 3, 6.2, else its id: a number means the newest
+// live checkpoint that has it.
+func typed(st *journal.State, e *journal.Entry) string {
+	number := fmt.Sprint(e.Step)
+	if iteration := e.Event().Iteration; iteration != "" {
+		number += "." + iteration
+	} else if newest := st.Milestone(e.Step, ""); newest != nil && newest.Checkpoint != e.Checkpoint {
+		number += "." + firstIteration
+	}
+	if e.Live && e.Milestone {
+		if got, err := byNumber(st, number); err == nil && len(got) == 1 && got[0].Checkpoint == e.Checkpoint {
+			return number
+		}
+	}
+	return string(e.Checkpoint)
 }
 
 // byLabel takes live checkpoints; the label of a discarded one means nothing.

@@ -100,6 +100,14 @@ func TestNaming(t *testing.T) {
 			}
 			newest["latest"] = c.Checkpoint
 		}
+		for _, c := range st.Checkpoints() { // 3.1 is the one that has no iteration
+			if c.Live && c.Milestone && c.Event().Iteration == "" {
+				newest[fmt.Sprintf("%d.1", c.Step)] = c.Checkpoint
+			}
+			if got, err := named(st, typed(st, c)); !c.Dead && (err != nil || len(got) != 1 || got[0].Checkpoint != c.Checkpoint) {
+				t.Fatalf("%s is typed %q, which means %v (%v)", c.Checkpoint, typed(st, c), got, err)
+			}
+		}
 		if st.Current != "" {
 			newest["@"], newest["@~0"] = st.Current, st.Current
 		}

@@ -205,9 +205,9 @@ const statusOpen = "in_progress"
 // typedIn is what a person types for a checkpoint of what may be another session.
 func typedIn(s *Service, f *found) string {
 	if active, err := s.store.ActiveSession(); err == nil && active == f.session {
-		return typed(f.entry)
+		return typed(f.state, f.entry)
 	}
-	return string(f.session) + ":" + typed(f.entry)
+	return string(f.session) + ":" + typed(f.state, f.entry)
 }
 
 // mayBring reports whether files of the checkpoint may take the place of what is here:

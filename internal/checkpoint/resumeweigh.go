@@ -104,7 +104,7 @@ func (r *resumption) tell(got workflow.Resume, changed []FileChange) {
 		Progress: got.Progress, Warnings: listed(got.Warnings), Questions: listed(got.Questions), Refusals: listed(got.Refusals),
 		State: got.State, Label: e.Label, Workflow: st.Workflow, Topic: st.Topic, Message: got.Message, Text: got.ProgressText,
 		Batches: got.Batches, Restore: got.Restore, CreatedAt: Time{r.record.CreatedAt}, Error: r.record.Error, Changed: changed,
-		Branch: name.Ref(r.record.Git.Branch), Number: typed(e),
+		Branch: name.Ref(r.record.Git.Branch), Number: typed(st, e),
 	}
 	a := r.answer
 	if facts, err := r.def.Read(r.record.State); err == nil {

@@ -132,7 +132,7 @@ func (r *running) precheck(ctx context.Context) error {
 	a := r.answer
 	a.Session, a.Step, a.StepName = c.session, c.record.Step, c.record.StepName
 	if prev.entry != nil {
-		a.LastGood, a.Number = &Labelled{prev.entry.Checkpoint, prev.entry.Label}, typed(prev.entry)
+		a.LastGood, a.Number = &Labelled{prev.entry.Checkpoint, prev.entry.Label}, typed(v.State, prev.entry)
 	}
 	return nil
 }

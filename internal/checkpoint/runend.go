@@ -193,14 +193,3 @@ func (s *Service) Skip(ctx context.Context, session string, step int, reason str
 	e.Step, e.Reason = step, reason
 	return s.append(ctx, chosen, e)
 }
-
-// typed is what a person types for a checkpoint: 3, 6.2, or its id.
-func typed(e *journal.Entry) string {
-	switch {
-	case !e.Live || !e.Milestone:
-		return string(e.Checkpoint)
-	case e.Event().Iteration != "":
-		return fmt.Sprintf("%d.%s", e.Step, e.Event().Iteration)
-	}
-	return fmt.Sprint(e.Step)
-}

@@ -88,8 +88,10 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		return nil, err
 	}
 	l.Items = slices.Grow(l.Items, len(shown))
+	newest := newestOfSteps(st)
 	for _, e := range shown {
 		item := l.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
 		if keep, err := s.keeps(ctx, item, req, where); err != nil {
 			return nil, err
 		} else if keep {
@@ -103,6 +105,17 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		l.Items = l.Items[len(l.Items)-req.Limit:]
 	}
 	return l, nil
+}
+
+// newestOfSteps gives for each step the place of its newest live milestone.
+func newestOfSteps(st *journal.State) map[int]int {
+	newest := map[int]int{}
+	for i, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			newest[c.Step] = i
+		}
+	}
+	return newest
 }
 
 // item is a checkpoint as the journal and its commit have it; sum may be nil.

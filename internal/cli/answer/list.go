@@ -93,6 +93,8 @@ func Number(item checkpoint.Item) string {
 	if item.Milestone {
 		if item.Iteration != "" {
 			number += "." + item.Iteration
+		} else if item.Redone {
+			number += ".1"
 		}
 		return number
 	}
