@@ -58,7 +58,7 @@ func (s *Service) Log(ctx context.Context, session string, args []string, to IO)
 	if len(commits) == 0 {
 		return 1, noCheckpoint(st)
 	}
-	line := []string{"--no-pager", "log", "--no-walk=unsorted", "--stdin", "--notes=checkpoints", "--first-parent", "--diff-merges=first-parent"}
+	line := []string{"--no-pager", "log", "--no-walk=unsorted", "--stdin", "--notes=checkpoints", "--first-parent"} // which is what merges are compared with then
 	if to.Color != "" {
 		line = append(line, "--color="+to.Color)
 	}
