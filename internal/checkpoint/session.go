@@ -115,7 +115,11 @@ func (s *Service) sessionForCreate(ctx context.Context, request string) (name.Se
 		}
 		st, err := s.store.State(ctx, session)
 		if errors.Is(err, store.ErrNoSession) {
-			return session, nil
+			var twin *store.TwinError
+			if err = s.store.CheckTwin(ctx, session); errors.As(err, &twin) {
+				continue // another branch's, whose name differs in case only
+			}
+			return session, classify(err)
 		}
 		if err != nil {
 			return "", classify(err)
