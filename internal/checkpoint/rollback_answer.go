@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -63,7 +64,7 @@ func (r *Rollback) warnConflicts() {
 	if raw, ok := g.Extra["operation_head"]; ok && json.Unmarshal(raw, &other) != nil {
 		other = ""
 	}
-	text := fmt.Sprintf("%d unmerged paths come back, but the %s that made them is not in progress any more: a commit now would have one parent", len(g.Unmerged), g.Operation)
+	text := fmt.Sprintf("unmerged paths (%d) come back, but the %s that made them is not in progress any more: a commit now would have one parent", len(g.Unmerged), g.Operation)
 	if other != "" {
 		text += "; its other commit was " + string(other)
 	}
@@ -161,7 +162,39 @@ func (r *Rollback) planBranch(ctx context.Context) error {
 	if b.To == "" {
 		return &Error{Kind: KindRefused, Message: "the checkpoint was made before the first commit; a branch cannot be moved there", Hints: []string{"--keep-branch restores files and index only"}}
 	}
-	return r.s.branchIsFree(ctx, b.Target)
+	if err := r.s.branchIsFree(ctx, b.Target); err != nil {
+		return err
+	}
+	return r.leaveBehind(ctx)
+}
+
+// leaveBehind looks at a branch that HEAD is not on and that is to move: the safety
+// checkpoint keeps the commits of HEAD, so what only that branch has would be lost.
+func (r *Rollback) leaveBehind(ctx context.Context) error {
+	b := &r.answer.Branch
+	if b.Target == "" || b.Target == b.Name {
+		return nil
+	}
+	was, err := r.s.repo.Batch().Resolve(ctx, b.Target)
+	if errors.Is(err, git.ErrMissing) || err == nil && was == b.To {
+		return nil
+	}
+	if err != nil {
+		return classify(err)
+	}
+	short := strings.TrimPrefix(string(b.Target), "refs/heads/")
+	lost, err := r.s.repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
+	if err != nil {
+		return classify(err)
+	}
+	if lost != "0" {
+		return &Error{
+			Kind: KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds what it has beyond the checkpoint's commit", short, was.Short()),
+			Hints: []string{"`git switch " + short + "` first, then the safety checkpoint keeps it", "--keep-branch leaves HEAD and branches"},
+		}
+	}
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves too, from %s; an undo takes HEAD back, and leaves that branch where it is then", short, was))
+	return nil
 }
 
 // branchIsFree refuses to move a branch that another worktree is on.

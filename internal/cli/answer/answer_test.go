@@ -104,7 +104,7 @@ func rollback() *checkpoint.RollbackAnswer {
 
 func moved() *checkpoint.RollbackAnswer {
 	r := rollback()
-	r.Branch.Moved, r.Mode, r.State = true, "state", json.RawMessage(`{"phase":"architecture"}`)
+	r.Branch.Moved, r.Branch.Target, r.Mode, r.State = true, r.Branch.Name, "state", json.RawMessage(`{"phase":"architecture"}`)
 	return r
 }
 

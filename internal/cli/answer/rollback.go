@@ -174,7 +174,14 @@ func branchPlan(r *checkpoint.RollbackAnswer, v render.View) string {
 	where := branchName(b.Name)
 	switch {
 	case b.Moved:
-		moves := fmt.Sprintf("%s moves from %s to %s", branchName(movedTo(b)), v.OID(b.From), v.OID(b.To))
+		moves := fmt.Sprintf("%s moves from %s to %s", where, v.OID(b.From), v.OID(b.To))
+		switch b.Target {
+		case b.Name:
+		case "":
+			moves = fmt.Sprintf("HEAD leaves %s and is detached at %s", where, v.OID(b.To))
+		default:
+			moves = fmt.Sprintf("HEAD goes from %s to %s, at %s", where, branchName(b.Target), v.OID(b.To))
+		}
 		if b.CommitsLeft > 0 {
 			moves += fmt.Sprintf("; %s left behind", render.Count(b.CommitsLeft, "commit", "commits"))
 		}
@@ -192,18 +199,11 @@ func branchDone(r *checkpoint.RollbackAnswer, v render.View) string {
 		return fmt.Sprintf("%s stayed, %s after this checkpoint", branchName(b.Name),
 			render.Count(b.CommitsLeft, "commit", "commits"))
 	}
-	at := fmt.Sprintf("%s is at %s", branchName(movedTo(b)), v.OID(b.To))
+	at := fmt.Sprintf("%s is at %s", branchName(b.Target), v.OID(b.To))
 	if b.CommitsLeft > 0 {
 		at += fmt.Sprintf("; %s left behind, kept by the safety checkpoint", render.Count(b.CommitsLeft, "commit", "commits"))
 	}
 	return at
-}
-
-func movedTo(b checkpoint.BranchPlan) name.Ref {
-	if b.Target != "" {
-		return b.Target
-	}
-	return b.Name
 }
 
 func branchName(ref name.Ref) string {
