@@ -52,7 +52,6 @@ type rebuilding struct {
 	req     RebuildRequest
 	session name.Session
 	only    name.ID // empty: all
-	notes   *proof.Notes
 	p       *proof.Session
 	known   broken // what the last validation found
 	lines   map[name.ID]*Rebuilt
@@ -71,7 +70,7 @@ func (s *Service) Rebuild(ctx context.Context, req RebuildRequest, each func(Reb
 		sessions, only = []name.Session{session}, id
 	} else {
 		var err error
-		if sessions, err = s.provable(ctx, req.Session, req.All); err != nil {
+		if sessions, _, err = s.provable(ctx, req.Session, req.All); err != nil {
 			return classify(err)
 		}
 	}
@@ -129,9 +128,7 @@ func (r *rebuilding) run(ctx context.Context) error {
 
 // open reads the session as it is now.
 func (r *rebuilding) open(ctx context.Context) (err error) {
-	if r.notes, err = proof.ReadNotes(ctx, r.s.store); err == nil {
-		r.p, err = r.s.openProof(ctx, r.session, r.notes)
-	}
+	r.p, err = r.s.openProof(ctx, r.session, nil)
 	return err
 }
 

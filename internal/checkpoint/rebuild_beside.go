@@ -40,7 +40,7 @@ func (w *repairs) lostRecord(v proof.Verdict) bool {
 // notedRecord is the record that a checkpoint's note holds, if it is the very one that
 // the journal names: the checksum proves it.
 func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Record, name.OID, error) {
-	blob := w.rebuilding.notes.Of(v.Commit())
+	blob := w.rebuilding.p.Notes.Of(v.Commit())
 	if blob == "" || v.Entry.Event().Record == "" {
 		return nil, "", nil
 	}

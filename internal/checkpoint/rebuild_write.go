@@ -63,7 +63,7 @@ func (s *Service) moveRef(ctx context.Context, ref name.Ref, to, from name.OID) 
 
 // take decides what is done about one checkpoint.
 func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
-	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(w.rebuilding.notes.Findings) > 0 && blob != "" {
+	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(w.rebuilding.p.Notes.Findings) > 0 && blob != "" {
 		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob}) // the notes begin anew
 	}
 	if v.Entry == nil {

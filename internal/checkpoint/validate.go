@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/proof"
@@ -88,20 +87,12 @@ func (s *Service) Validate(ctx context.Context, req ValidateRequest, each func(V
 	if req.Ref != "" {
 		return classify(v.one(ctx))
 	}
-	var notes *proof.Notes
-	var notesErr error
-	var beside sync.WaitGroup
-	beside.Go(func() { notes, notesErr = proof.ReadNotes(ctx, s.store) })
-	sessions, err := s.provable(ctx, req.Session, req.All)
-	beside.Wait()
+	sessions, view, err := s.provable(ctx, req.Session, req.All)
 	if err != nil {
 		return err
 	}
-	if notesErr != nil {
-		return classify(notesErr)
-	}
 	for _, session := range sessions {
-		if err := v.session(ctx, session, notes); err != nil {
+		if err := v.session(ctx, session, view); err != nil {
 			return classify(err)
 		}
 	}
@@ -109,42 +100,39 @@ func (s *Service) Validate(ctx context.Context, req ValidateRequest, each func(V
 }
 
 // provable lists the sessions to look at: one, or all that there are and those whose
-// journal is gone.
-func (s *Service) provable(ctx context.Context, wanted string, all bool) ([]name.Session, error) {
+// journal is gone. The view is of all of them, nil for one.
+func (s *Service) provable(ctx context.Context, wanted string, all bool) ([]name.Session, *proof.View, error) {
 	gone, err := s.store.Remembered()
 	if err != nil {
-		return nil, classify(err)
+		return nil, nil, classify(err)
 	}
 	// What nobody can read any more, as a cache of another version, says of no journal.
 	unseen := func(session name.Session) bool { return len(s.store.Seen(session)) == 0 }
 	if !all {
 		session, err := s.chooseSession(ctx, wanted)
 		if KindOf(err) == KindNotFound && wanted == "" {
-			return slices.DeleteFunc(gone, unseen), nil
+			return slices.DeleteFunc(gone, unseen), nil, nil
 		}
-		return []name.Session{session}, err
+		return []name.Session{session}, nil, err
 	}
-	infos, _, err := s.store.Sessions(ctx)
+	view, err := proof.Look(ctx, s.store)
 	if err != nil {
-		return nil, classify(err)
+		return nil, nil, classify(err)
 	}
-	var there []name.Session
-	for _, info := range infos {
-		there = append(there, info.Session)
-	}
+	there := view.Sessions()
 	gone = slices.DeleteFunc(gone, func(session name.Session) bool { return slices.Contains(there, session) || unseen(session) })
 	sessions := append(there, gone...)
 	slices.Sort(sessions)
-	return sessions, nil
+	return sessions, view, nil
 }
 
 // session judges all checkpoints of one session.
-func (v *validation) session(ctx context.Context, session name.Session, notes *proof.Notes) error {
-	p, err := v.s.openProof(ctx, session, notes)
+func (v *validation) session(ctx context.Context, session name.Session, view *proof.View) error {
+	p, err := v.s.openProof(ctx, session, view)
 	if err != nil {
 		return err
 	}
-	findings := append(slices.Clone(notes.Findings), p.Findings...)
+	findings := append(slices.Clone(p.Notes.Findings), p.Findings...)
 	if v.req.Signatures == SignaturesRequired {
 		more, err := v.s.unsignedEvents(ctx, p)
 		if err != nil {
@@ -182,9 +170,14 @@ func (v *validation) session(ctx context.Context, session name.Session, notes *p
 	return v.s.writeBroken(session, now)
 }
 
-// openProof reads a session for judgement.
-func (s *Service) openProof(ctx context.Context, session name.Session, notes *proof.Notes) (*proof.Session, error) {
-	p, err := proof.Open(ctx, s.store, session, notes)
+// openProof reads a session for judgement; without a view it looks itself.
+func (s *Service) openProof(ctx context.Context, session name.Session, view *proof.View) (p *proof.Session, err error) {
+	if view == nil {
+		view, err = proof.LookAt(ctx, s.store, session)
+	}
+	if err == nil {
+		p, err = view.Open(ctx, session)
+	}
 	if errors.Is(err, store.ErrNoSession) {
 		return nil, s.unknownSession(ctx, session)
 	}
@@ -200,11 +193,7 @@ func (v *validation) one(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notes, err := proof.ReadNotes(ctx, v.s.store)
-	if err != nil {
-		return err
-	}
-	p, err := v.s.openProof(ctx, session, notes)
+	p, err := v.s.openProof(ctx, session, nil)
 	if err != nil {
 		return err
 	}

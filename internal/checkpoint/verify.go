@@ -27,7 +27,7 @@ func (s *Service) VerifyHistory(ctx context.Context, request, since string) (*Ve
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.openProof(ctx, session, &proof.Notes{})
+	p, err := s.openProof(ctx, session, nil)
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -147,7 +147,7 @@ func (r *Repo) readHead() error {
 	switch {
 	case !ended:
 		return errAsk
-	case !symbolic && len(line) == files.digits && isHex(line):
+	case !symbolic && len(line) == files.digits && name.IsHex(line):
 		r.Head.OID = name.OID(line)
 		return nil
 	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !plainBranch(branch):

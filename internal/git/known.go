@@ -32,15 +32,6 @@ func (b *Batch) recall(oid name.OID) (Object, bool) {
 	return o, ok
 }
 
-func isHex(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
 // askHere answers what it can itself and lets git answer the rest in one exchange;
 // each gets all of it in order. An object that is damaged in one place may be whole in
 // another: what git finds of a name that stood here is held against its id.
@@ -83,7 +74,7 @@ func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []st
 		room := int64(maxTogether)
 		oids := make([]name.OID, 0, to-from)
 		for _, s := range specs[from:to] {
-			if len(s) != 2*b.repo.HashLen() || !isHex(s) {
+			if len(s) != 2*b.repo.HashLen() || !name.IsHex(s) {
 				s = "" // no id
 			}
 			oids = append(oids, name.OID(s))

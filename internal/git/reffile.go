@@ -50,7 +50,7 @@ func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 			return f.packed(ref)
 		}
 		oid := strings.TrimSuffix(string(data), "\n")
-		if err != nil || len(oid) != f.digits || !isHex(oid) {
+		if err != nil || len(oid) != f.digits || !name.IsHex(oid) {
 			return "", errAsk
 		}
 		return name.OID(oid), nil
@@ -136,7 +136,7 @@ func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
 	if _, at, _ := strings.Cut(line, " "); err != nil || at != ref {
 		return "", err
 	}
-	if len(line) < digits || !isHex(line[:digits]) {
+	if len(line) < digits || !name.IsHex(line[:digits]) {
 		return "", errAsk
 	}
 	return name.OID(line[:digits]), nil

@@ -131,7 +131,7 @@ func TestGarbledPackedRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		refs, err := files.list([]string{"refs/checkpoints/s/"})
-		fault := r.PackedRefsFault()
+		fault := r.packedRefsFault()
 		if damaged := errors.As(err, new(*packedFault)); damaged && fault == "" || err == nil && fault != "" {
 			t.Fatalf("bit %d: %v, and as a fault %q", bit, err, fault)
 		}

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,14 +35,28 @@ func (f refFiles) list(prefixes []string) ([]RefValue, error) {
 			return nil, err
 		}
 	}
-	loose := len(l.out)
+	loose := l.out
+	l.out = nil
 	if err := l.packed(); err != nil {
 		return nil, err
 	}
-	if loose > 0 {
-		slices.SortFunc(l.out, func(a, b RefValue) int { return strings.Compare(string(a.Ref), string(b.Ref)) })
+	return united(loose, l.out), nil
+}
+
+// united puts loose refs where they belong among the packed ones, which are sorted.
+func united(loose, packed []RefValue) []RefValue {
+	if len(loose) == 0 {
+		return packed
 	}
-	return l.out, nil
+	compare := func(a, b RefValue) int { return strings.Compare(string(a.Ref), string(b.Ref)) }
+	slices.SortFunc(loose, compare)
+	all := make([]RefValue, 0, len(loose)+len(packed))
+	for _, r := range loose {
+		at, _ := slices.BinarySearchFunc(packed, r, compare)
+		all = append(append(all, packed[:at]...), r)
+		packed = packed[at:]
+	}
+	return append(all, packed...)
 }
 
 // refList is a listing that is being made.
@@ -50,6 +65,7 @@ type refList struct {
 	prefixes []string
 	found    map[name.Ref]bool // loose ones
 	out      []RefValue
+	text     strings.Builder // of packed ones
 }
 
 // wanted reports whether a ref is one of the prefixes, or below it.
@@ -118,7 +134,7 @@ func (l *refList) file(ref, path string) error {
 		return nil
 	}
 	oid := strings.TrimSuffix(string(data), "\n")
-	if err != nil || len(oid) != l.digits || !isHex(oid) || name.OID(oid).IsZero() || !isSimpleRef(ref) {
+	if err != nil || len(oid) != l.digits || !name.IsHex(oid) || name.OID(oid).IsZero() || !isSimpleRef(ref) {
 		return errAsk
 	}
 	l.found[name.Ref(ref)] = true
@@ -178,10 +194,10 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 		}
 		line := rest[:end]
 		rest = rest[end+1:]
-		if before != nil && len(line) == f.digits+1 && line[0] == '^' && isHexBytes(line[1:]) {
+		if before != nil && len(line) == f.digits+1 && line[0] == '^' && name.IsHex(line[1:]) {
 			continue // what the annotated tag before it stands for
 		}
-		if len(line) < f.digits+2 || line[f.digits] != ' ' || !isHexBytes(line[:f.digits]) {
+		if len(line) < f.digits+2 || line[f.digits] != ' ' || !name.IsHex(line[:f.digits]) {
 			return &packedFault{n, "is no id and a ref"}
 		}
 		ref := line[f.digits+1:]
@@ -196,10 +212,18 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 	return nil
 }
 
-// PackedRefsFault says what is wrong with the file of the packed refs, "" where nothing is
-// or it is not looked at. git searches it without a look at its order, so that a damaged
-// line hides others.
-func (r *Repo) PackedRefsFault() string {
+// RefsAndFault is Refs, and says what is wrong with the file of the packed refs, "" where
+// nothing is or it is not looked at. git searches it without a look at its order, so that
+// a damaged line hides others.
+func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (refs []RefValue, fault string, err error) {
+	if refs, err := r.refFiles().list(prefixes); err == nil {
+		return refs, "", ctx.Err()
+	}
+	refs, err = r.forEachRef(ctx, prefixes)
+	return refs, r.packedRefsFault(), err
+}
+
+func (r *Repo) packedRefsFault() string {
 	f := r.refFiles()
 	if f.dir == "" {
 		return ""
@@ -217,7 +241,7 @@ func (l *refList) add(line []byte) error {
 	if !l.wanted(string(line[l.digits+1:])) {
 		return nil
 	}
-	kept := string(line)
+	kept := l.keep(line)
 	oid, ref := name.OID(kept[:l.digits]), kept[l.digits+1:]
 	switch {
 	case l.found[name.Ref(ref)]:
@@ -229,28 +253,41 @@ func (l *refList) add(line []byte) error {
 	return nil
 }
 
-func isHexBytes(b []byte) bool {
-	for _, c := range b {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
+// textSize is how much text of packed refs stands in one piece of memory: there may be
+// thousands of them.
+const textSize = 16 << 10
+
+// keep copies a line behind others.
+func (l *refList) keep(line []byte) string {
+	if l.text.Cap()-l.text.Len() < len(line) {
+		l.text = strings.Builder{}
+		l.text.Grow(max(textSize, len(line)))
 	}
-	return true
+	from := l.text.Len()
+	l.text.Write(line)
+	return l.text.String()[from:]
 }
+
+// simple has what may stand anywhere in a ref.
+var simple = func() (table [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+") {
+		table[c] = true
+	}
+	return table
+}()
 
 // isSimpleRef reports whether a name breaks none of git's rules for sure.
 func isSimpleRef(ref string) bool {
 	for i := range len(ref) {
-		c := ref[i]
-		switch {
-		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_', c == '-', c == '+':
-		case c == '/' || c == '.':
-			if i+1 == len(ref) || ref[i+1] == '/' || ref[i+1] == '.' {
+		switch c := ref[i]; {
+		case simple[c]:
+		case c != '/' && c != '.', i+1 == len(ref), ref[i+1] == '/', ref[i+1] == '.':
+			return false
+		case c == '.':
+			if rest, lock := strings.CutPrefix(ref[i:], ".lock"); lock && (rest == "" || rest[0] == '/') {
 				return false
 			}
-		default:
-			return false
 		}
 	}
-	return !strings.HasSuffix(ref, ".lock") && !strings.Contains(ref, ".lock/")
+	return true
 }

@@ -108,7 +108,7 @@ func (r *Repo) end(p proof, write bool) (bool, error) {
 		return false, err
 	}
 	oid, _ := strings.CutSuffix(string(data), "\n")
-	if write && len(oid) == 2*r.HashLen() && isHex(oid) && r.isWhole(name.OID(oid)) {
+	if write && len(oid) == 2*r.HashLen() && name.IsHex(oid) && r.isWhole(name.OID(oid)) {
 		return true, os.Rename(ref+".lock", ref)
 	}
 	return true, os.Remove(ref + ".lock")

@@ -78,7 +78,7 @@ func (r *Repo) plainUpdate(u Update) bool {
 	if !ours || !isSimpleRef(ref) || !r.refFiles().shared(ref) || len(proofOf("0123456789", 0, u.Ref)) > maxName {
 		return false
 	}
-	id := func(oid name.OID) bool { return len(oid) == 2*r.HashLen() && isHex(string(oid)) && !oid.IsZero() }
+	id := func(oid name.OID) bool { return len(oid) == 2*r.HashLen() && name.IsHex(string(oid)) && !oid.IsZero() }
 	if !id(u.New) || u.Old != "" && !id(u.Old) {
 		return false
 	}
@@ -142,7 +142,7 @@ func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	case err == nil && info.Mode().IsRegular():
 		data, err := os.ReadFile(path)
 		oid, ended := strings.CutSuffix(string(data), "\n")
-		if err != nil || !ended || len(oid) != f.digits || !isHex(oid) {
+		if err != nil || !ended || len(oid) != f.digits || !name.IsHex(oid) {
 			return "", errAsk
 		}
 		return name.OID(oid), nil

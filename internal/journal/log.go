@@ -97,6 +97,26 @@ func (l *Log) Nodes() []Node {
 	return nodes
 }
 
+// Heads are the newest events, of which no other is a descendant: the tip may be a merge.
+func (l *Log) Heads() []name.OID {
+	var heads []name.OID
+	open := map[int32]bool{int32(len(l.nodes) - 1): true}  //nolint:gosec // a journal has at most MaxNodes
+	for i := int32(len(l.nodes) - 1); len(open) > 0; i-- { //nolint:gosec // likewise
+		if !open[i] {
+			continue
+		}
+		delete(open, i)
+		if l.nodes[i].class != classMerge {
+			heads = append(heads, l.oid(i))
+			continue
+		}
+		for _, p := range l.edges.of(i) {
+			open[p] = true
+		}
+	}
+	return heads
+}
+
 // Events are the journal's events in the order of the fold.
 func (l *Log) Events() []*Event {
 	events := make([]*Event, 0, len(l.nodes))

@@ -15,7 +15,7 @@ type OID string
 
 // ParseOID accepts exactly the two lengths that git has.
 func ParseOID(s string) (OID, error) {
-	if len(s) != 40 && len(s) != 64 || !isHex(s) {
+	if len(s) != 40 && len(s) != 64 || !IsHex(s) {
 		return "", fmt.Errorf("not an object id: %q", s)
 	}
 	return OID(s), nil
@@ -152,7 +152,7 @@ func ParseID(s string) (ID, error) {
 	if !ok || step < 2 || step > 9 || !isDigits(rest[:step]) {
 		return "", fmt.Errorf("not a checkpoint id: %q", s)
 	}
-	if rest = rest[step:]; rest[0] != '-' || !isDigits(rest[1:9]) || rest[9] != 'T' || !isDigits(rest[10:19]) || rest[19] != 'Z' || rest[20] != '-' || !isHex(rest[21:]) {
+	if rest = rest[step:]; rest[0] != '-' || !isDigits(rest[1:9]) || rest[9] != 'T' || !isDigits(rest[10:19]) || rest[19] != 'Z' || rest[20] != '-' || !IsHex(rest[21:]) {
 		return "", fmt.Errorf("not a checkpoint id: %q", s)
 	}
 	return ID(s), nil
@@ -167,7 +167,8 @@ func isDigits(s string) bool {
 	return true
 }
 
-func isHex(s string) bool {
+// IsHex reports whether all of a text is digits of an id.
+func IsHex[T ~string | ~[]byte](s T) bool {
 	var odd byte
 	for i := range len(s) {
 		odd |= hexDigits[s[i]]

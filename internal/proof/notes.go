@@ -37,19 +37,11 @@ func keyOf(oid name.OID) (k key, ok bool) {
 	return k, ok
 }
 
-// ReadNotes reads all notes. What is damaged hides only what is below it.
-func ReadNotes(ctx context.Context, s *store.Store) (*Notes, error) {
-	n := &Notes{on: map[key]key{}, twice: map[key]bool{}, hashLen: s.Repo.HashLen()}
-	refs, err := s.Repo.Refs(ctx, string(name.NotesRef))
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range refs {
-		if r.Ref == name.NotesRef {
-			n.Ref = r.OID
-		}
-	}
-	if n.Ref == "" {
+// readNotes reads all notes of a commit, "" where there is none. What is damaged hides only
+// what is below it.
+func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error) {
+	n := &Notes{Ref: ref, on: map[key]key{}, twice: map[key]bool{}, hashLen: s.Repo.HashLen()}
+	if ref == "" {
 		return n, nil
 	}
 	root, err := n.root(ctx, s)

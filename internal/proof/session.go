@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,26 +33,25 @@ type Session struct {
 	odd     map[name.Ref]name.OID // tags that are not as they ought to be
 }
 
-// Open reads a session. Notes are those of ReadNotes. A session of which there is
-// nothing at all, and was nothing, is store.ErrNoSession.
-func Open(ctx context.Context, s *store.Store, session name.Session, notes *Notes) (*Session, error) {
-	p := &Session{Name: session, Refs: map[name.ID]name.OID{}, Archived: map[name.ID]bool{}, Tags: map[name.Ref]name.OID{}, Notes: notes, store: s}
-	seen := s.Seen(session) // before the tip: what comes later may be written meanwhile
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/", name.TagRoot+string(session)+"/")
-	if err != nil {
-		return nil, err
-	}
+// open reads a session, whose journal had some events when it was seen last.
+func (v *View) open(ctx context.Context, session name.Session, seenLast func() []name.OID) (*Session, error) {
+	s := v.store
+	p := &Session{Name: session, Tags: map[name.Ref]name.OID{}, store: s}
 	var reading sync.WaitGroup
-	var chain *Chain
-	var chainErr error
-	tip := tipOf(refs, session)
+	var chainErr, notesErr error
+	tip := valueOf(v.refs, name.JournalRef(session))
 	if tip != "" { // which keeps one processor and a half
-		reading.Go(func() { chain, chainErr = ReadChain(ctx, s, tip) })
+		reading.Go(func() { p.Chain, chainErr = ReadChain(ctx, s, tip) })
 	}
-	p.sort(ctx, refs)
+	reading.Go(func() { p.Notes, notesErr = v.notes() })
+	if v.fault != "" {
+		p.find(RefsGarbled, "packed-refs", v.fault+", and hides refs from who searches for them")
+	}
+	p.sort(ctx, v.of(session))
+	seen := seenLast()
 	reading.Wait()
-	if chainErr != nil {
-		return nil, chainErr
+	if err := cmp.Or(chainErr, notesErr); err != nil {
+		return nil, err
 	}
 	if tip == "" {
 		if len(p.Refs) == 0 && len(seen) == 0 {
@@ -61,28 +61,13 @@ func Open(ctx context.Context, s *store.Store, session name.Session, notes *Note
 		p.find(JournalDeleted, string(name.JournalRef(session)), fmt.Sprintf("the journal of session %q is gone", session))
 		return p, nil
 	}
-	p.Chain = chain
 	p.judgeChain(seen)
 	return p, nil
 }
 
-// tipOf is the journal's ref.
-func tipOf(refs []git.RefValue, session name.Session) name.OID {
-	for _, r := range refs {
-		if r.Ref == name.JournalRef(session) {
-			return r.OID
-		}
-	}
-	return ""
-}
-
 // sort puts refs where they belong.
 func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
-	s, session := p.store, p.Name
-	if fault := s.Repo.PackedRefsFault(); fault != "" {
-		p.find(RefsGarbled, "packed-refs", fault+", and hides refs from who searches for them")
-	}
-	held := s.Held(ctx, refs)
+	held := p.store.Held(ctx, refs)
 	var own map[name.Ref]bool // made when an archive holds more
 	if len(held) > len(refs) {
 		own = make(map[name.Ref]bool, len(refs))
@@ -90,12 +75,13 @@ func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
 			own[r.Ref] = true
 		}
 	}
+	p.Refs, p.Archived = make(map[name.ID]name.OID, len(held)), map[name.ID]bool{}
 	for _, r := range held {
-		if store.IsTag(session, r.Ref) {
-			p.Tags[r.Ref] = r.OID
-		}
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
-		if !ok || owner != session {
+		if !ok || owner != p.Name {
+			if store.IsTag(p.Name, r.Ref) {
+				p.Tags[r.Ref] = r.OID
+			}
 			continue
 		}
 		if id, err := name.ParseID(leaf); err == nil {

@@ -78,7 +78,7 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 			c.log, err = newLog(nodes, tip)
 		}
 		if before != nil && (err != nil || !journal.Covers(c.log, before)) {
-			s.leave(session, heads(before))
+			s.leave(session, before.Heads())
 		}
 		if err != nil {
 			return nil, err

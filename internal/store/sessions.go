@@ -31,9 +31,8 @@ func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []
 		return nil, nil, err
 	}
 	for _, r := range refs {
-		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
-		_, notID := name.ParseID(leaf)
-		if !ok || notID != nil && leaf != leafJournal && leaf != leafArchive {
+		session, leaf, ok := SplitRef(r.Ref)
+		if !ok {
 			strays = append(strays, r)
 			continue
 		}
@@ -41,16 +40,26 @@ func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []
 			sessions = append(sessions, SessionInfo{Session: session})
 		}
 		info := &sessions[len(sessions)-1]
-		switch {
-		case notID == nil:
-			info.Checkpoints++
-		case leaf == leafJournal:
+		switch leaf {
+		case leafJournal:
 			info.JournalOID = r.OID
-		default:
+		case leafArchive:
 			info.ArchiveOID = r.OID
+		default:
+			info.Checkpoints++
 		}
 	}
 	return sessions, strays, nil
+}
+
+// SplitRef takes the ref of a checkpoint, a journal or an archive apart.
+func SplitRef(ref name.Ref) (session name.Session, leaf string, ok bool) {
+	session, leaf, ok = name.SplitCheckpointRef(ref)
+	if ok && leaf != leafJournal && leaf != leafArchive {
+		_, err := name.ParseID(leaf)
+		ok = err == nil
+	}
+	return session, leaf, ok
 }
 
 // AllRefs lists every ref below refs/checkpoints/, sorted by name, and what archives

@@ -28,32 +28,9 @@ const (
 func (s *Store) Seen(session name.Session) []name.OID {
 	var tips []name.OID
 	if l := s.Cached(session); l != nil {
-		tips = heads(l)
+		tips = l.Heads()
 	}
 	return append(tips, s.left(session)...)
-}
-
-// heads are the newest events of a journal. Its tip may be a merge, and one that says
-// nothing new may be given up for another clone's.
-func heads(l *journal.Log) []name.OID {
-	nodes := l.Nodes()
-	var tips []name.OID
-	open := map[name.OID]bool{l.Tip().OID: true}
-	for i := len(nodes) - 1; i >= 0 && len(open) > 0; i-- {
-		n := nodes[i]
-		if !open[n.OID] {
-			continue
-		}
-		delete(open, n.OID)
-		if n.Event != nil {
-			tips = append(tips, n.OID)
-			continue
-		}
-		for _, p := range n.Parents {
-			open[p] = true
-		}
-	}
-	return tips
 }
 
 // Cached is the journal of a session as this worktree last had it; nil without one.
