@@ -146,14 +146,14 @@ func (r *rebuilding) derived(ctx context.Context) error {
 	return w.write(ctx)
 }
 
-func (r *rebuilding) subjects() []proof.Subject {
+func (r *rebuilding) subjects() proof.Subjects {
 	if r.only == "" {
 		return r.p.Subjects()
 	}
 	if s, there := r.p.Subject(r.only); there {
-		return []proof.Subject{s}
+		return proof.Given(s)
 	}
-	return nil
+	return proof.Given()
 }
 
 // again validates what was rebuilt: what is left is said, and list no longer marks what

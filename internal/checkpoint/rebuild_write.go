@@ -199,7 +199,7 @@ func (w *repairs) tell() error {
 // judgedAgain is the verdict once the record commit is there again.
 func (w *repairs) judgedAgain(ctx context.Context, v proof.Verdict) proof.Verdict {
 	again := v
-	err := w.p.Judge(ctx, []proof.Subject{v.Subject}, nil, func(got proof.Verdict) error {
+	err := w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error {
 		again = got
 		return nil
 	})

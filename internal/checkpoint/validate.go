@@ -204,7 +204,7 @@ func (v *validation) one(ctx context.Context) error {
 	known := v.s.readBroken(session)
 	l := newLine(v, p, known)
 	var line Validated
-	err = p.Judge(ctx, []proof.Subject{subject}, v.deep, func(got proof.Verdict) (err error) {
+	err = p.Judge(ctx, proof.Given(subject), v.deep, func(got proof.Verdict) (err error) {
 		line, err = l.judge(ctx, got)
 		return err
 	})

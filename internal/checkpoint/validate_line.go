@@ -67,7 +67,7 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	now := link{valid: line.OK}
 	switch {
 	case got.Entry != nil:
-		now.previous = got.Entry.Event().Previous
+		now.previous = name.ID(strings.Clone(string(got.Entry.Event().Previous))) // the rest of the event goes
 	case got.Record != nil:
 		now.previous = got.Record.Previous
 	default:
@@ -125,7 +125,7 @@ func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, er
 			}
 			continue
 		}
-		err := l.p.Judge(ctx, []proof.Subject{subject}, l.v.deep, func(got proof.Verdict) error {
+		err := l.p.Judge(ctx, proof.Given(subject), l.v.deep, func(got proof.Verdict) error {
 			_, err := l.judge(ctx, got)
 			return err
 		})

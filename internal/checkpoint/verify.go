@@ -41,7 +41,7 @@ func (s *Service) VerifyHistory(ctx context.Context, request, since string) (*Ve
 		v.Tip = p.Chain.Tip
 	}
 	if p.State != nil {
-		v.Events = len(p.State.Events())
+		v.Events = p.State.Count()
 	}
 	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Kind == proof.TagMoved })
 	if v.Since != "" && (p.Chain == nil || !p.Chain.Has(v.Since)) {

@@ -25,7 +25,7 @@ func TestViewOlderThanJournal(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if len(p.Lost)+len(p.Findings) > 0 || p.State.Len() != want || len(p.Subjects()) != want {
+			if len(p.Lost)+len(p.Findings) > 0 || p.State.Len() != want || p.Subjects().Len() != want {
 				t.Errorf("%d checkpoints, lost %v, findings %v; want %d", p.State.Len(), p.Lost, p.Findings, want)
 			}
 			return nil

@@ -141,6 +141,7 @@ const partSize = 1024
 func split(data []byte) (*Log, error) {
 	l := &Log{data: data, nodes: make([]node, 0, len(data)/smallRecord+grows)}
 	var bases []int32
+	base := none // of the block
 	for at := len(cacheHeader); at < len(data); {
 		size, head := binary.Uvarint(data[at:])
 		from, n := at+max(head, 0), len(l.nodes)
@@ -148,26 +149,23 @@ func split(data []byte) (*Log, error) {
 			return nil, fmt.Errorf("record %d does not fit", n)
 		}
 		if n%block == 0 {
-			bases = append(bases, none)
+			base = none
 		}
 		if data[from] == recordBase {
-			if bases[n/block] != none {
+			if base != none {
 				return nil, fmt.Errorf("record %d is a second base", n)
 			}
-			bases[n/block] = int32(n) //nolint:gosec // at most MaxNodes
+			base = int32(n) //nolint:gosec // at most MaxNodes
+			bases = append(bases, base)
 		}
-		l.nodes = append(l.nodes, node{at: uint32(from), size: uint32(size)}) //nolint:gosec // see Decode
+		l.nodes = append(l.nodes, node{at: uint32(from), size: uint32(size), base: base}) //nolint:gosec // see Decode
 		at = from + int(size) + 4
 	}
 	if len(l.nodes) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	l.bases = bases
 	d := decoder{Log: l}
 	for _, i := range bases {
-		if i == none {
-			continue
-		}
 		if err := d.node(i); err != nil {
 			return nil, fmt.Errorf("record %d: %w", i, err)
 		}
@@ -245,7 +243,7 @@ func (d *decoder) node(i int32) error {
 		return nil // split has read it, and others look at it
 	}
 	n.own = &own
-	n.tell()
+	n.tell(own.Event)
 	if record[0] == recordBase && !n.plain(len(own.Parents)) {
 		return errors.New("it cannot be a base")
 	}

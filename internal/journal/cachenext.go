@@ -17,7 +17,9 @@ const (
 	textCheckpoint = 3
 	textLabel      = 4
 	textStepName   = 5
+	textIteration  = 6
 	textTrigger    = 7
+	textCommit     = 9
 	textPrevious   = 11
 )
 
@@ -33,10 +35,27 @@ const (
 	ownAll     = fromParent<<1 - 1
 )
 
-// appendNext appends the payload of a create that is relative to a base: type, OID,
-// distance of its parent, which members follow, times as differences, and these members.
+// relative is a create, and what it is kept relative to.
+type relative struct {
+	oid       name.OID
+	event     *Event
+	base      *Event
+	distance  int32   // of the parent
+	parent    name.ID // that it names, where that is known
+	committed int64   // in seconds
+}
+
+// appendNext appends the payload of a create that is relative to a base.
 func (l *Log) appendNext(dst []byte, i, base int32) []byte {
-	e, b, parent := l.event(i), l.event(base), l.edges.of(i)[0]
+	parent := l.edges.of(i)[0]
+	r := relative{l.oid(i), l.event(i), l.event(base), i - parent, l.checkpoint(parent), l.committed(i).Unix()}
+	return r.append(dst)
+}
+
+// append appends a payload: type, OID, distance of the parent, which members follow, times
+// as differences, and these members.
+func (r *relative) append(dst []byte) []byte {
+	e, b := r.event, r.base
 	mine, theirs := texts(e), texts(b)
 	var own uint32
 	for k := range mine {
@@ -44,7 +63,7 @@ func (l *Log) appendNext(dst []byte, i, base int32) []byte {
 			own |= 1 << k
 		}
 	}
-	if own&(1<<textPrevious) != 0 && e.Previous != "" && e.Previous == l.checkpoint(parent) {
+	if own&(1<<textPrevious) != 0 && e.Previous != "" && e.Previous == r.parent {
 		own = own&^(1<<textPrevious) | fromParent
 	}
 	for _, m := range [...]struct {
@@ -55,12 +74,12 @@ func (l *Log) appendNext(dst []byte, i, base int32) []byte {
 			own |= m.bit
 		}
 	}
-	dst = appendText(append(dst, recordNext), string(l.oid(i)))
-	dst = binary.AppendUvarint(dst, uint64(i-parent)) //nolint:gosec // parents come first
+	dst = appendText(append(dst, recordNext), string(r.oid))
+	dst = binary.AppendUvarint(dst, uint64(r.distance)) //nolint:gosec // parents come first
 	dst = binary.LittleEndian.AppendUint32(dst, own)
-	at := l.nodes[i].time
-	dst = binary.AppendVarint(dst, at-l.nodes[base].time)
-	dst = binary.AppendVarint(dst, l.committed(i).Unix()-seconds(at))
+	at := e.Time.UnixMilli()
+	dst = binary.AppendVarint(dst, at-b.Time.UnixMilli())
+	dst = binary.AppendVarint(dst, r.committed-seconds(at))
 	for k := range mine {
 		if own&(1<<k) != 0 {
 			dst = appendText(dst, *mine[k].value)
@@ -116,7 +135,7 @@ func (r *reader) next(n, base *node) (distance uint64) {
 		}
 	}
 	if h.own&ownStep != 0 {
-		n.step = int(r.int())
+		n.step = int32(r.int()) //nolint:gosec // at most maxStep, or it is no cache of ours
 	}
 	n.milestone = n.milestone != (h.own&ownMilestone != 0)
 	if h.own&ownActor != 0 {
@@ -154,8 +173,7 @@ func (l *Log) open(i int32) *Event {
 	base := &l.nodes[l.base(i)]
 	e := *base.own.Event
 	e.OID = l.oid(i)
-	h := r.head(base.time)
-	parent := i - int32(h.distance) //nolint:gosec // next has seen that it is there
+	h, parent := r.head(base.time), l.edges.of(i)[0]
 	e.Parents, e.Time, e.Extra = []name.OID{l.oid(parent)}, time.UnixMilli(h.time).UTC(), nil
 	fields := texts(&e)
 	for k := range fields {
@@ -207,7 +225,7 @@ func (l *Log) text(i int32, k int) string {
 	if k == textPrevious {
 		r := reader{rest: l.record(i)[1:]}
 		if h := r.head(0); h.own&fromParent != 0 {
-			return string(l.checkpoint(i - int32(h.distance))) //nolint:gosec // next has seen that it is there
+			return string(l.checkpoint(l.edges.of(i)[0]))
 		}
 	}
 	return l.text(l.base(i), k)

@@ -38,7 +38,7 @@ func drawLine(t *rapid.T, size int) []Node {
 		fields := texts(e)
 		switch k := rapid.IntRange(-6, textCount-1).Draw(t, "member"); k {
 		case -1:
-			e.Step = rapid.IntRange(-5, 1<<40).Draw(t, "step")
+			e.Step = rapid.IntRange(-5, maxStep).Draw(t, "step")
 		case -2:
 			e.Milestone = !e.Milestone
 		case -3:

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"math"
 	"strings"
+
+	"git-checkpoint/internal/name"
 )
 
 // How a text is kept: as it is, or as the bytes that its digits stand for.
@@ -42,12 +44,7 @@ func isHex(s string) bool {
 	if len(s) < minHex || len(s)%2 != 0 {
 		return false
 	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return name.IsHex(s)
 }
 
 func nibble(c byte) byte {

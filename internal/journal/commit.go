@@ -37,7 +37,10 @@ type Node struct {
 
 // ParseCommit reads a commit of a journal, an event or a merge, and refuses any
 // other: one with files in it would keep what a prune frees.
-func ParseCommit(c Commit) (Node, error) {
+func ParseCommit(c Commit) (Node, error) { return parseCommit(c, new(Event)) }
+
+// parseCommit is ParseCommit into a given event.
+func parseCommit(c Commit, e *Event) (Node, error) {
 	if c.Tree != EmptyTreeSHA1 && c.Tree != EmptyTreeSHA256 {
 		return Node{}, fmt.Errorf("parse journal commit %q: its tree is %q, not the empty one", c.OID, c.Tree)
 	}
@@ -52,14 +55,14 @@ func ParseCommit(c Commit) (Node, error) {
 		}
 		return n, nil
 	}
-	e, err := Parse(c.OID, c.Parents, c.Author, c.Message)
-	if err != nil {
-		return Node{}, err
+	*e = Event{OID: c.OID, Parents: c.Parents}
+	if err := e.parse(c.Author, c.Message); err != nil {
+		return Node{}, fmt.Errorf("parse event %q: %w", c.OID, err)
 	}
 	if e.known() && e.Time.Unix() != committed.seconds {
 		return Node{}, fmt.Errorf("parse journal commit %q: author and committer have different dates", c.OID)
 	}
-	n.Event = &e
+	n.Event = e
 	return n, nil
 }
 

@@ -37,32 +37,40 @@ func (s *State) Doubts() []Doubt {
 	f := s.fold
 	d := &doubting{fold: f, graph: f.graph(), dead: make([]bool, len(f.first)), pins: map[int32][]int32{}, now: f.nothing()}
 	for i := range f.named {
-		e := f.event(int32(i)) //nolint:gosec // a journal has at most MaxNodes
-		if e == nil || !e.known() {
-			continue
+		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		if f.at(at).class == classCreate {
+			d.create(at)
+		} else if e := f.event(at); e != nil && e.known() {
+			d.references(at, e)
+			d.apply(at, e)
 		}
-		d.references(int32(i), e)
-		d.follows(int32(i), e)
-		d.apply(int32(i), e)
 	}
 	return d.found
 }
 
-func (d *doubting) doubt(e *Event, format string, args ...any) {
-	d.found = append(d.found, Doubt{e, fmt.Sprintf(format, args...)})
+func (d *doubting) doubt(i int32, format string, args ...any) {
+	d.found = append(d.found, Doubt{d.event(i), fmt.Sprintf(format, args...)})
+}
+
+// create is for most events, of which it asks for no more than what they follow.
+func (d *doubting) create(i int32) {
+	previous := name.ID(d.log.text(d.log.position(int(i)), textPrevious))
+	d.knew(i, previous)
+	if x := d.named[i]; d.first[x] == i {
+		d.follows(i, previous)
+	}
+	d.apply(i, nil)
 }
 
 // references demands that an event speaks of checkpoints and events that it knew.
 func (d *doubting) references(i int32, e *Event) {
 	switch e.Kind {
-	case KindCreate:
-		d.knew(i, e, e.Previous)
 	case KindRollback, KindUndo:
-		d.knew(i, e, e.From)
-		d.knew(i, e, e.To)
-		d.knew(i, e, e.Safety)
+		d.knew(i, e.From)
+		d.knew(i, e.To)
+		d.knew(i, e.Safety)
 	case KindPin, KindUnpin, KindResume:
-		d.knew(i, e, e.Checkpoint)
+		d.knew(i, e.Checkpoint)
 	}
 	if e.Kind == KindUndo && e.Undoes != "" {
 		if d.where == nil {
@@ -74,18 +82,18 @@ func (d *doubting) references(i int32, e *Event) {
 			}
 		}
 		if j, ok := d.where[e.Undoes]; !ok || !d.descended(i, []int32{j}) {
-			d.doubt(e, "it takes back %s, which is no event before it", e.Undoes.Short())
+			d.doubt(i, "it takes back %s, which is no event before it", e.Undoes.Short())
 		}
 	}
 }
 
-func (d *doubting) knew(i int32, e *Event, id name.ID) {
+func (d *doubting) knew(i int32, id name.ID) {
 	if id == "" {
 		return
 	}
 	x := d.entry(id)
 	if x < 0 || !d.descended(i, d.namings(x)) {
-		d.doubt(e, "it speaks of %s, which no event before it names", id)
+		d.doubt(i, "it speaks of %s, which no event before it names", id)
 	}
 }
 
@@ -118,26 +126,23 @@ func (d *doubting) descended(i int32, positions []int32) bool {
 
 // follows demands that a new checkpoint names the one that was current before it, where
 // all that comes before it in the order is among its ancestors.
-func (d *doubting) follows(i int32, e *Event) {
-	if e.Kind != KindCreate || d.vague || d.graph.low[i] != i {
-		return
-	}
-	if x := d.entry(e.Checkpoint); x < 0 || d.first[x] != i {
+func (d *doubting) follows(i int32, previous name.ID) {
+	if d.vague || d.graph.low[i] != i {
 		return
 	}
 	var want name.ID
 	if x := d.current(); x != none {
 		want = d.id(x)
 	}
-	if e.Previous == want {
+	if previous == want {
 		return
 	}
-	if e.Previous == "" {
-		d.doubt(e, "it follows no checkpoint, and %s was current before it", want)
+	if previous == "" {
+		d.doubt(i, "it follows no checkpoint, and %s was current before it", want)
 	} else if want == "" {
-		d.doubt(e, "it follows %s, and none was current before it", e.Previous)
+		d.doubt(i, "it follows %s, and none was current before it", previous)
 	} else {
-		d.doubt(e, "it follows %s, and %s was current before it", e.Previous, want)
+		d.doubt(i, "it follows %s, and %s was current before it", previous, want)
 	}
 }
 
@@ -160,13 +165,16 @@ func (d *doubting) current() int32 {
 	return newest
 }
 
-// apply lets an event have its effect.
+// apply lets an event have its effect; nil: a create.
 func (d *doubting) apply(i int32, e *Event) {
 	if d.next < len(d.steps) && d.steps[d.next].at == i {
 		d.now.apply(none, &d.steps[d.next])
 		d.next++
 	} else if x := d.named[i]; x != none {
 		d.now.apply(x, nil)
+	}
+	if e == nil {
+		return
 	}
 	switch e.Kind {
 	case KindPin:

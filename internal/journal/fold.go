@@ -125,13 +125,11 @@ func (s *State) tell() {
 			continue
 		}
 		newest = max(newest, n.time)
+		session := l.session(at)
 		if first {
-			s.Session, s.CreatedAt, first = l.session(at), time.UnixMilli(n.time).UTC(), false
+			s.Session, s.CreatedAt, first = session, time.UnixMilli(n.time).UTC(), false
 		}
-		if n.own == nil {
-			continue // it is of the session of its base, and says nothing more
-		}
-		if session := n.own.Event.Session; s.ReadOnly == "" && session != s.Session {
+		if s.ReadOnly == "" && session != s.Session {
 			s.ReadOnly = fmt.Sprintf("event %s is of session %q, not of %q", l.oid(at).Short(), session, s.Session)
 		}
 		switch e := n.special(); {

@@ -16,9 +16,8 @@ const MaxNodes = 1 << 20
 // fold. It grows and never changes what it holds. It is not safe for use by several
 // goroutines at once.
 type Log struct {
-	nodes []node  // parents first; the tip is last. The cache appends in this order.
-	data  []byte  // the cache that it came from, whose records are at hand
-	bases []int32 // of its blocks; none where there is none
+	nodes []node // parents first; the tip is last. The cache appends in this order.
+	data  []byte // the records of those that have no other form
 	edges edges
 	order []int32            // the fold's order; nil when nodes have it themselves
 	at    map[name.OID]int32 // made when first needed
@@ -187,7 +186,7 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 		return err
 	}
 	known, added := l.index(), make(map[name.OID]int32, len(fresh))
-	grown := Log{nodes: l.nodes, data: l.data, bases: l.bases, edges: l.edges, at: known}
+	grown := Log{nodes: l.nodes, data: l.data, edges: l.edges, at: known}
 	for _, n := range fresh {
 		for _, p := range n.Parents {
 			at, ok := known[p]

@@ -25,8 +25,9 @@ const (
 type node struct {
 	own       *Node  // nil: it is in the record only
 	time      int64  // of the event, in milliseconds
-	step      int    // of the checkpoint that is named
-	at, size  uint32 // the record's place in the cache
+	step      int32  // of the checkpoint that is named
+	at, size  uint32 // the record's place in the data
+	base      int32  // what it is relative to
 	hash      uint32 // of the checkpoint's id
 	class     class
 	milestone bool
@@ -40,13 +41,12 @@ func hashOf(id name.ID) uint32 { return uint32(maphash.String(seed(), string(id)
 
 func newNode(n Node) node {
 	made := node{own: &n}
-	made.tell()
+	made.tell(n.Event)
 	return made
 }
 
 // tell fills in what the event says.
-func (n *node) tell() {
-	e := n.own.Event
+func (n *node) tell(e *Event) {
 	if e == nil {
 		return
 	}
@@ -58,17 +58,17 @@ func (n *node) tell() {
 	if e.Kind == KindCreate {
 		n.class = classCreate
 	}
-	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), e.Step, e.Milestone, e.Trigger == TriggerSafety
+	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
 }
 
 // plain reports whether the cache can keep the node as what differs from another one that
 // is plain, with so many parents.
 func (n *node) plain(parents int) bool {
-	if n.class != classCreate || parents != 1 {
-		return false
-	}
-	return n.own == nil || len(n.own.Event.Discard)+len(n.own.Event.Restore)+len(n.own.Event.Tombstones) == 0
+	return n.class == classCreate && parents == 1 && (n.own == nil || n.own.Event.isShort())
 }
+
+// isShort reports whether the event has no list.
+func (e *Event) isShort() bool { return len(e.Discard)+len(e.Restore)+len(e.Tombstones) == 0 }
 
 // names reports whether the node makes a checkpoint known.
 func (n *node) names() bool { return n.class >= classCreate }
@@ -145,4 +145,4 @@ func (l *Log) session(i int32) name.Session {
 }
 
 // base is the node that a record is relative to.
-func (l *Log) base(i int32) int32 { return l.bases[i/block] }
+func (l *Log) base(i int32) int32 { return l.nodes[i].base }

@@ -100,7 +100,7 @@ func (s *State) Backward() iter.Seq2[int, Standing] {
 func (s *State) Standing(i int) Standing {
 	n, m := s.fold.node(i), s.fold.marks[i]
 	return Standing{
-		Step: n.step, Milestone: n.milestone, Safety: n.safety,
+		Step: int(n.step), Milestone: n.milestone, Safety: n.safety,
 		Live: m&markLive != 0, Discarded: m&markDiscarded != 0, Dead: m&markDead != 0, Pinned: m&markPinned != 0,
 	}
 }
@@ -109,20 +109,34 @@ func (s *State) Standing(i int) Standing {
 func (s *State) At(i int) *Entry {
 	f := s.fold
 	if f.made[i].Load() == nil {
-		at := f.first[i]
-		c := &Entry{Place: i, Standing: s.Standing(i), fold: f, at: at}
-		c.Checkpoint, c.Label = f.id(int32(i)), s.text(i, textLabel) //nolint:gosec // a journal has at most MaxNodes
-		if all := f.again[int32(i)]; all != nil {                    //nolint:gosec // a journal has at most MaxNodes
-			c.LastNamed = f.event(all[len(all)-1])
-		}
-		if c.Dead {
-			t := s.Tombstones[c.Checkpoint]
-			c.Tombstone = &t
-		}
-		f.made[i].CompareAndSwap(nil, c)
+		f.made[i].CompareAndSwap(nil, s.Read(i))
 	}
 	return f.made[i].Load()
 }
+
+// Read is At for who looks at all of them and keeps none.
+func (s *State) Read(i int) *Entry {
+	f := s.fold
+	c := &Entry{Place: i, Standing: s.Standing(i), fold: f, at: f.first[i]}
+	c.Checkpoint, c.Label = s.IDOf(i), s.text(i, textLabel)
+	if all := f.again[int32(i)]; all != nil { //nolint:gosec // a journal has at most MaxNodes
+		c.LastNamed = f.event(all[len(all)-1])
+	}
+	if c.Dead {
+		t := s.Tombstones[c.Checkpoint]
+		c.Tombstone = &t
+	}
+	return c
+}
+
+// IDOf is the id of a checkpoint, by its place.
+func (s *State) IDOf(i int) name.ID { return s.fold.id(int32(i)) } //nolint:gosec // a journal has at most MaxNodes
+
+// CommitOf is the commit of a checkpoint, by its place.
+func (s *State) CommitOf(i int) name.OID { return name.OID(s.text(i, textCommit)) }
+
+// IterationOf is the iteration of a checkpoint's step, by the checkpoint's place.
+func (s *State) IterationOf(i int) string { return s.text(i, textIteration) }
 
 // StepName is what the step of a checkpoint is called, by the checkpoint's place.
 func (s *State) StepName(i int) string { return s.text(i, textStepName) }
@@ -188,6 +202,32 @@ func (s *State) Events() []*Event {
 	return events
 }
 
+// Count is how many events the journal has.
+func (s *State) Count() int {
+	count := 0
+	for i := range s.fold.log.nodes {
+		if s.fold.log.nodes[i].class != classMerge {
+			count++
+		}
+	}
+	return count
+}
+
+// Strangers are the events of another session, in the order of the fold.
+func (s *State) Strangers() []*Event {
+	var strangers []*Event
+	for i := range s.fold.named {
+		at := s.fold.log.position(i)
+		if s.fold.log.nodes[at].class != classMerge && s.fold.log.session(at) != s.Session {
+			strangers = append(strangers, s.fold.log.event(at))
+		}
+	}
+	return strangers
+}
+
+// Has reports whether an event names a checkpoint.
+func (s *State) Has(id name.ID) bool { return s.fold != nil && s.fold.entry(id) >= 0 }
+
 // Entry is the checkpoint id, or nil when no event names it.
 func (s *State) Entry(id name.ID) *Entry {
 	if s.fold == nil {
@@ -213,7 +253,7 @@ func (s *State) Dead(id name.ID) bool {
 func (s *State) Milestone(step int, iteration string) *Entry {
 	for i := s.Len() - 1; i >= 0; i-- {
 		n := s.fold.node(i)
-		if n.step == step && n.milestone && s.fold.marks[i]&markLive != 0 && (iteration == "" || s.At(i).Event().Iteration == iteration) {
+		if int(n.step) == step && n.milestone && s.fold.marks[i]&markLive != 0 && (iteration == "" || s.At(i).Event().Iteration == iteration) {
 			return s.At(i)
 		}
 	}

@@ -6,6 +6,7 @@ package name
 import (
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -195,11 +196,11 @@ func ArchiveRef(s Session) Ref { return Ref(CheckpointRoot + string(s) + "/archi
 
 // TagRef is refs/tags/checkpoint/<session>/step-<N>[.<iteration>].
 func TagRef(s Session, step int, iteration string) Ref {
-	r := fmt.Sprintf("%s%s/step-%d", TagRoot, s, step)
+	r := Ref(TagRoot + string(s) + "/step-" + strconv.Itoa(step))
 	if iteration != "" {
-		r += "." + iteration
+		r += Ref("." + iteration)
 	}
-	return Ref(r)
+	return r
 }
 
 // SplitCheckpointRef takes refs/checkpoints/<session>/<leaf> apart; ok is false

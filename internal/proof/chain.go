@@ -49,31 +49,30 @@ const keepJournal = journal.MaxMessage + 1<<20
 // ReadChain reads a journal below a tip.
 func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error) {
 	c := &Chain{Tip: tip}
-	nodes, err := c.follow(ctx, s)
+	log, err := c.follow(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if nodes != nil {
-		c.fold(nodes)
+	if log != nil {
+		c.Log, c.State = log, log.Fold()
+		return c, ctx.Err()
 	}
-	if c.State == nil { // go slowly, and say what is wrong
-		c.Breaks, c.nodes = nil, map[name.OID]journal.Node{}
-		if err := c.walk(ctx, s); err != nil {
-			return nil, err
-		}
-		if len(c.Breaks) == 0 {
-			c.fold(slices.Collect(maps.Values(c.nodes)))
-		}
+	c.nodes = map[name.OID]journal.Node{} // go slowly, and say what is wrong
+	if err := c.walk(ctx, s); err != nil {
+		return nil, err
+	}
+	if len(c.Breaks) == 0 {
+		c.fold(slices.Collect(maps.Values(c.nodes)))
 	}
 	return c, ctx.Err()
 }
 
 // follow reads all that the tip reaches. While one commit is read those before it are
 // taken apart. It gives nothing when anything is not as it has to be.
-func (c *Chain) follow(ctx context.Context, s *store.Store) ([]journal.Node, error) {
+func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error) {
 	read, spare := make(chan stretch, 4), make(chan stretch, 6)
-	done := make(chan []journal.Node)
-	go func() { done <- nodesOf(s, read, spare) }()
+	done := make(chan *journal.Log)
+	go func() { done <- gather(read, spare) }()
 	whole, count := true, 0
 	var some stretch
 	var next []name.OID
@@ -107,26 +106,27 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) ([]journal.Node, err
 	})
 	read <- some
 	close(read)
-	nodes := <-done
+	log := <-done
 	if errors.Is(err, errStop) {
 		err = nil
 	}
 	if !whole {
-		nodes = nil
+		log = nil
 	}
-	return nodes, err
+	return log, err
 }
 
-// nodesOf takes commits apart, and gives back the memory that they were in. It gives
+// gather takes commits apart, and gives back the memory that they were in. It gives
 // nothing when one is not as it has to be.
-func nodesOf(s *store.Store, read <-chan stretch, spare chan<- stretch) []journal.Node {
-	var nodes []journal.Node
+func gather(read <-chan stretch, spare chan<- stretch) *journal.Log {
+	var g journal.Gathering
 	sound := true
 	for some := range read {
+		content, from := string(some.content), 0
 		for _, o := range some.commits {
-			n, err := s.Node(o)
-			sound = sound && err == nil
-			nodes = append(nodes, n)
+			to := from + int(o.Size)
+			sound = sound && o.Type == "commit" && store.Gather(&g, o.OID, content[from:to]) == nil
+			from = to
 		}
 		select {
 		case spare <- some:
@@ -136,7 +136,11 @@ func nodesOf(s *store.Store, read <-chan stretch, spare chan<- stretch) []journa
 	if !sound {
 		return nil
 	}
-	return nodes
+	log, err := g.Log()
+	if err != nil {
+		return nil
+	}
+	return log
 }
 
 // stretch is some commits of a journal, with their content in one piece.
@@ -147,9 +151,8 @@ type stretch struct {
 
 // add takes a copy of a commit.
 func (s *stretch) add(o git.Object) {
-	start := len(s.content)
 	s.content = append(s.content, o.Data...)
-	o.Data = s.content[start:len(s.content):len(s.content)]
+	o.Data = nil
 	s.commits = append(s.commits, o)
 }
 

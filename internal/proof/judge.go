@@ -49,7 +49,7 @@ const part = 256
 
 // Judge judges checkpoints one after the other and hands each verdict on.
 // With deep every object below them is read; nil: as far as a record goes.
-func (p *Session) Judge(ctx context.Context, subjects []Subject, deep *Deep, each func(Verdict) error) error {
+func (p *Session) Judge(ctx context.Context, subjects Subjects, deep *Deep, each func(Verdict) error) error {
 	return p.JudgeParts(ctx, subjects, deep, func(verdicts []Verdict) error {
 		for _, v := range verdicts {
 			if err := each(v); err != nil {
@@ -63,10 +63,9 @@ func (p *Session) Judge(ctx context.Context, subjects []Subject, deep *Deep, eac
 // JudgeParts is Judge for who has something to ask about several at once, which are good
 // until each returns. While it looks at some the next ones are read, by as many readers as
 // can be at work at once.
-func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep, each func([]Verdict) error) error {
+func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep, each func([]Verdict) error) error {
 	ctx, stop := context.WithCancel(ctx)
-	parts := slices.Collect(slices.Chunk(subjects, part))
-	judged := make([]chan someJudged, len(parts))
+	judged := make([]chan someJudged, (subjects.Len()+part-1)/part)
 	for i := range judged {
 		judged[i] = make(chan someJudged) // with room in it whoever is slow would fill the memory
 	}
@@ -76,8 +75,8 @@ func (p *Session) JudgeParts(ctx context.Context, subjects []Subject, deep *Deep
 	for k, reader := range readers {
 		group.Go(func() {
 			j := &judging{Session: p, batch: reader, spare: spare}
-			for i := k; i < len(parts); i += len(readers) { // in turn, as they are waited for
-				j.judgePart(ctx, parts[i], judged[i])
+			for i := k; i < len(judged); i += len(readers) { // in turn, as they are waited for
+				j.judgePart(ctx, subjects.Some(i*part, min((i+1)*part, subjects.Len())), judged[i])
 				close(judged[i])
 			}
 		})

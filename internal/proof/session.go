@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"git-checkpoint/internal/git"
@@ -115,10 +114,8 @@ func (p *Session) judgeChain(seen []name.OID) {
 	if p.State.Session != p.Name {
 		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
 	}
-	for _, e := range p.State.Events() {
-		if e.Session != p.State.Session {
-			p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
-		}
+	for _, e := range p.State.Strangers() {
+		p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
 	}
 	for _, d := range p.State.Doubts() {
 		p.find(JournalOrder, string(d.Event.OID), fmt.Sprintf("event %s (%s): %s; an event was left out, moved or made up", d.Event.OID.Short(), d.Event.Kind, d.Text))
@@ -135,6 +132,7 @@ func (p *Session) judgeTagRefs() {
 		}
 	}
 	if len(p.odd) == 0 {
+		p.derived = nil // nobody asks
 		return
 	}
 	// A tag on what is dead is ignored by everybody, and one on what no event names has
@@ -171,49 +169,4 @@ func (p *Session) JudgeLost(ctx context.Context) error {
 		p.find(kind, string(tip), fmt.Sprintf("the journal was at %s in this worktree and does not hold that any more: %s", tip.Short(), what))
 	}
 	return nil
-}
-
-// Subject is a checkpoint to be judged: what the journal says of it, and its ref.
-type Subject struct {
-	ID    name.ID
-	Entry *journal.Entry // nil: no event names it
-	Ref   name.OID       // empty: there is no ref
-}
-
-// Commit is the checkpoint's commit: the one that the journal names, else the ref's.
-func (s Subject) Commit() name.OID {
-	if s.Entry != nil && s.Entry.Event().Commit != "" {
-		return s.Entry.Event().Commit
-	}
-	return s.Ref
-}
-
-// Subjects are all checkpoints of the session that are not dead: those that the journal
-// names, in its order, then the refs that it does not name, by id.
-func (p *Session) Subjects() []Subject {
-	var out []Subject
-	if p.State != nil {
-		for _, e := range p.State.Checkpoints() {
-			if !e.Dead {
-				out = append(out, Subject{e.Checkpoint, e, p.Refs[e.Checkpoint]})
-			}
-		}
-	}
-	var unnamed []Subject
-	for id, oid := range p.Refs {
-		if p.State == nil || p.State.Entry(id) == nil && !p.State.Dead(id) {
-			unnamed = append(unnamed, Subject{ID: id, Ref: oid})
-		}
-	}
-	slices.SortFunc(unnamed, func(a, b Subject) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return append(out, unnamed...)
-}
-
-// Subject is one checkpoint of the session; false when there is none.
-func (p *Session) Subject(id name.ID) (Subject, bool) {
-	s := Subject{ID: id, Ref: p.Refs[id]}
-	if p.State != nil {
-		s.Entry = p.State.Entry(id)
-	}
-	return s, s.Entry != nil && !s.Entry.Dead || s.Entry == nil && s.Ref != ""
 }

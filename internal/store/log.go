@@ -180,17 +180,38 @@ func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([
 	return nodes, nil
 }
 
-// parseNode refuses a message that git would show in another encoding than it is
-// stored in: two ways of reading it would give two events.
 func parseNode(c git.Commit) (journal.Node, error) {
-	if strings.HasPrefix(c.Other, "encoding ") || strings.Contains(c.Other, "\nencoding ") {
-		return journal.Node{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
+	plain, err := journalCommit(c)
+	if err != nil {
+		return journal.Node{}, err
 	}
-	n, err := journal.ParseCommit(journal.Commit{
-		OID: c.OID, Parents: c.Parents, Author: c.Author.String(), Committer: c.Committer.String(), Tree: c.Tree, Message: c.Message,
-	})
+	n, err := journal.ParseCommit(plain)
 	if err != nil {
 		return n, &DamagedError{What: "journal", OID: c.OID, Err: err}
 	}
 	return n, nil
+}
+
+// Gather adds a commit of a journal, whose content was read, to those that were met.
+func Gather(g *journal.Gathering, oid name.OID, content string) error {
+	c, err := git.ParseCommitText(oid, content)
+	if err != nil {
+		return err
+	}
+	plain, err := journalCommit(c)
+	if err != nil {
+		return err
+	}
+	return g.Add(plain)
+}
+
+// journalCommit refuses a message that git would show in another encoding than it is
+// stored in: two ways of reading it would give two events.
+func journalCommit(c git.Commit) (journal.Commit, error) {
+	if strings.HasPrefix(c.Other, "encoding ") || strings.Contains(c.Other, "\nencoding ") {
+		return journal.Commit{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
+	}
+	return journal.Commit{
+		OID: c.OID, Parents: c.Parents, Author: c.Author.String(), Committer: c.Committer.String(), Tree: c.Tree, Message: c.Message,
+	}, nil
 }

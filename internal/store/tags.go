@@ -43,7 +43,7 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 			continue
 		}
 		e := st.At(i)
-		for _, k := range keysOf(e) {
+		for _, k := range keysOf(e.Step, e.Event().Iteration) {
 			if k.step >= 0 && only[k] {
 				c[k] = append(c[k], e)
 			}
@@ -53,10 +53,10 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 }
 
 // keysOf are the tags that a milestone could have; a negative step is none.
-func keysOf(e *journal.Entry) [2]tagKey {
-	keys := [2]tagKey{{step: e.Step}, {step: -1}}
-	if e.Event().Iteration != "" && taggable().MatchString(e.Event().Iteration) {
-		keys[1] = tagKey{e.Step, e.Event().Iteration}
+func keysOf(step int, iteration string) [2]tagKey {
+	keys := [2]tagKey{{step: step}, {step: -1}}
+	if iteration != "" && taggable().MatchString(iteration) {
+		keys[1] = tagKey{step, iteration}
 	}
 	return keys
 }
@@ -148,8 +148,9 @@ func (d *derivation) touched() map[tagKey]bool {
 		return touched
 	}
 	add := func(i int, always bool) {
-		for _, k := range keysOf(st.At(i)) {
-			if st.Standing(i).Milestone && k.step >= 0 {
+		s := st.Standing(i)
+		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
+			if s.Milestone && k.step >= 0 {
 				touched[k] = touched[k] || always
 			}
 		}

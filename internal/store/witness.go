@@ -134,13 +134,13 @@ func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(strin
 // the refs of those that are here; what a ref was moved to is no matter.
 func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
 	tags := map[name.Ref]name.OID{}
-	for _, e := range st.Checkpoints() {
-		if !e.Live || !e.Milestone || held[e.Checkpoint] == "" {
+	for i, c := range st.Standings() {
+		if !c.Live || !c.Milestone || held[st.IDOf(i)] == "" {
 			continue
 		}
-		for _, k := range keysOf(e) {
+		for _, k := range keysOf(c.Step, st.IterationOf(i)) {
 			if k.step >= 0 {
-				tags[name.TagRef(st.Session, k.step, k.iteration)] = e.Event().Commit // the last one is the newest
+				tags[name.TagRef(st.Session, k.step, k.iteration)] = st.CommitOf(i) // the last one is the newest
 			}
 		}
 	}
