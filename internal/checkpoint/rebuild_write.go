@@ -251,9 +251,9 @@ func (w *repairs) freeTags(ctx context.Context) error {
 	}
 	var moved []git.Update
 	var specs []string
-	for ref, oid := range w.p.Tags {
-		if !own[oid] {
-			moved, specs = append(moved, git.Update{Ref: ref, Old: oid}), append(specs, string(oid))
+	for _, tag := range w.p.Tags {
+		if !own[tag.OID] {
+			moved, specs = append(moved, git.Update{Ref: tag.Ref, Old: tag.OID}), append(specs, string(tag.OID))
 		}
 	}
 	var free []git.Update

@@ -86,8 +86,15 @@ func (s *Service) Close() error {
 }
 
 // IndexSize is how many bytes the index of this worktree has; 0 without one.
-func (s *Service) IndexSize() int64 {
-	info, err := os.Stat(s.repo.IndexPath)
+func (s *Service) IndexSize() int64 { return sizeOf(s.repo.IndexPath) }
+
+// PackedRefsSize is how many bytes the refs have that are packed; 0 without any.
+func (s *Service) PackedRefsSize() int64 {
+	return sizeOf(filepath.Join(s.repo.CommonDir, "packed-refs"))
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
 	if err != nil {
 		return 0
 	}

@@ -43,7 +43,7 @@ const maxStates = 64
 
 func newLine(v *validation, p *proof.Session, known broken) *lineage {
 	return &lineage{
-		v: v, p: p, known: known, judged: map[name.ID]link{}, recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
+		v: v, p: p, known: known, judged: make(map[name.ID]link, len(p.Refs)), recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
 	}
 }
 

@@ -29,6 +29,12 @@ func Start(terminal *term.Terminal, args []string, version string) int {
 // Looking for garbage all the time finds none in that.
 func memoryFor(index int64) int64 { return max(everydayMemory, 4*index) }
 
+// memoryOfProof is the same for who looks at all checkpoints, of which as much is kept as the
+// packed refs take six or seven times: what is made of a few at once is garbage soon.
+func memoryOfProof(packedRefs int64) int64 { return max(leastProof, 12*packedRefs) }
+
+const leastProof = 32 << 20
+
 // heed has Ctrl+C and a polite kill cancel what is going on, once what it returns is
 // closed. That takes a thread of its own, which costs a command that only says something a
 // tenth of its time: it begins where a repository is opened, before anything is written.

@@ -29,10 +29,6 @@ Refs, journal, commits, records, notes and tags are held against each other, and
     git checkpoint validate --all --deep`
 }
 
-// proofMemory is what a validation may take before garbage is collected at any price: a
-// journal of ten thousand checkpoints has 40 MB.
-const proofMemory = 64 << 20
-
 // Run validates.
 func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 	if c.Ref != "" && c.All {
@@ -48,7 +44,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			defer progress.Finish()
 			request.Depth, request.Read = checkpoint.DepthObjects, func(n int) { progress.Add(int64(n)) }
 		}
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(proofMemory))
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryOfProof(s.PackedRefsSize())))
 		found := answer.Validation{}
 		give, flush := app.giveMany()
 		err := s.Validate(ctx, request, func(line checkpoint.Validated) error {

@@ -29,6 +29,9 @@ func (s Signature) String() string {
 	b := make([]byte, 0, len(s.Name)+len(s.Email)+32)
 	b = append(append(append(append(b, s.Name...), " <"...), s.Email...), "> "...)
 	b = append(strconv.AppendInt(b, s.When.Unix(), 10), ' ')
+	if _, offset := s.When.Zone(); offset == 0 {
+		return string(append(b, "+0000"...))
+	}
 	return string(s.When.AppendFormat(b, "-0700"))
 }
 

@@ -66,6 +66,7 @@ type refList struct {
 	found    map[name.Ref]bool // loose ones
 	out      []RefValue
 	text     strings.Builder // of packed ones
+	lines    int             // that packed-refs has
 }
 
 // wanted reports whether a ref is one of the prefixes, or below it.
@@ -148,6 +149,7 @@ func (l *refList) packed() error {
 	if err != nil || len(data) == 0 {
 		return err
 	}
+	l.lines = bytes.Count(data, []byte{'\n'})
 	return l.eachPacked(data, l.add)
 }
 
@@ -248,6 +250,9 @@ func (l *refList) add(line []byte) error {
 	case !isSimpleRef(ref) || oid.IsZero():
 		return errAsk
 	default:
+		if len(l.out) == 0 {
+			l.out = make([]RefValue, 0, l.lines) // what is not used of it takes no memory
+		}
 		l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: oid})
 	}
 	return nil

@@ -67,7 +67,7 @@ func trailers(message string) (header, rest string, err error) {
 		return "", "", fmt.Errorf("the message has %d bytes, more than %d", len(message), MaxMessage)
 	}
 	block := strings.TrimRight(message, "\n")
-	i := strings.LastIndex(block, "\n\n")
+	i := lastIndex(block, "\n\n")
 	if i < 0 {
 		return "", "", errors.New("the message has no trailers")
 	}
@@ -81,6 +81,20 @@ func trailers(message string) (header, rest string, err error) {
 		return "", "", fmt.Errorf("the first trailer is not %s", keyEvent)
 	}
 	return header, rest, nil
+}
+
+// lastIndex is strings.LastIndex of what is there once, mostly: the library is much faster
+// on the way forward.
+func lastIndex(s, sought string) int {
+	at := strings.Index(s, sought)
+	for at >= 0 {
+		next := strings.Index(s[at+1:], sought)
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return at
 }
 
 // parseHeader reads "<format> <kind>".
@@ -170,11 +184,11 @@ func (e *Event) set(fields *[textCount]text, key, value string) (unknown bool, e
 }
 
 func (e *Event) setTime(value string) error {
-	t, err := time.Parse(timeLayout, value)
+	t, err := time.Parse(time.RFC3339, value) // which the library reads without a look at the layout
 	switch {
 	case !e.Time.IsZero():
 		return errors.New("it is there twice")
-	case err != nil || t.Format(timeLayout) != value || t.Unix() < 0:
+	case err != nil || len(value) != len(timeLayout) || value[19] != '.' || value[23] != 'Z' || t.Unix() < 0:
 		return fmt.Errorf("not a time: %q", clip(value))
 	}
 	e.Time = t

@@ -41,7 +41,7 @@ func (b *bases) at(w where) **kept {
 // What is kept: objects up to a size, and so much of them.
 const (
 	maxKept      = 128 << 10
-	maxKeptBytes = 1 << 20
+	maxKeptBytes = 256 << 10
 	overhead     = 200 // bytes of memory for one, beside its content
 	maxClass     = 17  // the content of maxKept has 1<<maxClass bytes
 )

@@ -70,9 +70,8 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 // follow reads all that the tip reaches. While one commit is read those before it are
 // taken apart. It gives nothing when anything is not as it has to be.
 func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error) {
-	read, spare := make(chan stretch, 4), make(chan stretch, 6)
-	done := make(chan *journal.Log)
-	go func() { done <- gather(read, spare) }()
+	read, done := make(chan stretch, 4), make(chan *journal.Log)
+	go func() { done <- gather(read) }()
 	whole, count := true, 0
 	var some stretch
 	var next []name.OID
@@ -86,11 +85,6 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 		if some.add(o); len(some.commits) == together/16 {
 			read <- some
 			some = stretch{}
-			select {
-			case some = <-spare:
-				some.reset()
-			default:
-			}
 		}
 		if seen == nil && len(next) > 1 {
 			seen = map[name.OID]bool{}
@@ -116,21 +110,13 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 	return log, err
 }
 
-// gather takes commits apart, and gives back the memory that they were in. It gives
-// nothing when one is not as it has to be.
-func gather(read <-chan stretch, spare chan<- stretch) *journal.Log {
+// gather takes commits apart. It gives nothing when one is not as it has to be.
+func gather(read <-chan stretch) *journal.Log {
 	var g journal.Gathering
 	sound := true
 	for some := range read {
-		content, from := string(some.content), 0
-		for _, o := range some.commits {
-			to := from + int(o.Size)
-			sound = sound && o.Type == "commit" && store.Gather(&g, o.OID, content[from:to]) == nil
-			from = to
-		}
-		select {
-		case spare <- some:
-		default:
+		for i, o := range some.commits {
+			sound = sound && o.Type == "commit" && store.Gather(&g, o.OID, some.contents[i]) == nil
 		}
 	}
 	if !sound {
@@ -143,20 +129,18 @@ func gather(read <-chan stretch, spare chan<- stretch) *journal.Log {
 	return log
 }
 
-// stretch is some commits of a journal, with their content in one piece.
+// stretch is some commits of a journal.
 type stretch struct {
-	commits []git.Object
-	content []byte
+	commits  []git.Object
+	contents []string
 }
 
 // add takes a copy of a commit.
 func (s *stretch) add(o git.Object) {
-	s.content = append(s.content, o.Data...)
+	s.contents = append(s.contents, string(o.Data))
 	o.Data = nil
 	s.commits = append(s.commits, o)
 }
-
-func (s *stretch) reset() { s.commits, s.content = s.commits[:0], s.content[:0] }
 
 // errStop ends a reading whose rest is not needed.
 var errStop = errors.New("enough")

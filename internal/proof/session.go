@@ -21,7 +21,7 @@ type Session struct {
 	State    *journal.State       // nil when the journal cannot be folded
 	Refs     map[name.ID]name.OID // and what the archive holds
 	Archived map[name.ID]bool     // those among them that have no ref of their own
-	Tags     map[name.Ref]name.OID
+	Tags     []git.RefValue
 	Notes    *Notes
 	Lost     []name.OID // tips that the journal had and has no more
 	Findings []Finding  // about the session as a whole
@@ -35,7 +35,7 @@ type Session struct {
 // open reads a session, whose journal had some events when it was seen last.
 func (v *View) open(ctx context.Context, session name.Session, seenLast func() []name.OID) (*Session, error) {
 	s := v.store
-	p := &Session{Name: session, Tags: map[name.Ref]name.OID{}, store: s}
+	p := &Session{Name: session, store: s}
 	var reading sync.WaitGroup
 	var chainErr, notesErr error
 	tip := valueOf(v.refs, name.JournalRef(session))
@@ -79,7 +79,7 @@ func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		if !ok || owner != p.Name {
 			if store.IsTag(p.Name, r.Ref) {
-				p.Tags[r.Ref] = r.OID
+				p.Tags = append(p.Tags, r)
 			}
 			continue
 		}
@@ -110,14 +110,18 @@ func (p *Session) judgeChain(seen []name.OID) {
 	if p.State == nil {
 		return
 	}
+	var doubts []journal.Doubt
+	var beside sync.WaitGroup
+	beside.Go(func() { doubts = p.State.Doubts() })
 	p.judgeTagRefs()
+	beside.Wait()
 	if p.State.Session != p.Name {
 		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
 	}
 	for _, e := range p.State.Strangers() {
 		p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
 	}
-	for _, d := range p.State.Doubts() {
+	for _, d := range doubts {
 		p.find(JournalOrder, string(d.Event.OID), fmt.Sprintf("event %s (%s): %s; an event was left out, moved or made up", d.Event.OID.Short(), d.Event.Kind, d.Text))
 	}
 }
@@ -126,9 +130,9 @@ func (p *Session) judgeChain(seen []name.OID) {
 // are about no checkpoint of the session.
 func (p *Session) judgeTagRefs() {
 	p.derived, p.odd = p.store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
-	for ref, have := range p.Tags {
-		if have != p.derived[ref] {
-			p.odd[ref] = have
+	for _, tag := range p.Tags {
+		if tag.OID != p.derived[tag.Ref] {
+			p.odd[tag.Ref] = tag.OID
 		}
 	}
 	if len(p.odd) == 0 {

@@ -18,7 +18,7 @@ func Agree(r *Record, s Summary) []string {
 		{"trigger", oneLine(r.Trigger, maxValue) == s.Trigger},
 		{"status", oneLine(r.Status, maxValue) == s.Status},
 		{"message", firstLine(r.Message) == s.Message},
-		{"created_at", formatTime(r.CreatedAt) == formatTime(s.CreatedAt)},
+		{"created_at", r.CreatedAt.UnixMilli() == s.CreatedAt.UnixMilli()},
 		{"files", r.Files.Total() == s.Files},
 		{"checksum", r.Checksum == s.Checksum},
 	} {

@@ -211,7 +211,10 @@ func journalCommit(c git.Commit) (journal.Commit, error) {
 	if strings.HasPrefix(c.Other, "encoding ") || strings.Contains(c.Other, "\nencoding ") {
 		return journal.Commit{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
 	}
-	return journal.Commit{
-		OID: c.OID, Parents: c.Parents, Author: c.Author.String(), Committer: c.Committer.String(), Tree: c.Tree, Message: c.Message,
-	}, nil
+	author := c.Author.String()
+	committer := author
+	if c.Committer != c.Author { // which is rare
+		committer = c.Committer.String()
+	}
+	return journal.Commit{OID: c.OID, Parents: c.Parents, Author: author, Committer: committer, Tree: c.Tree, Message: c.Message}, nil
 }
