@@ -65,7 +65,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		if found.Broken > 0 {
+		if !found.Sound() {
 			return invalid
 		}
 		return nil

@@ -386,7 +386,7 @@ func (j *judging) judgeTags(v *Verdict) {
 		case j.mayLag(ref, have):
 		case want == v.Entry.Event().Commit:
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, not at this checkpoint", ref, have.Short()))
-		case want == "" && have == v.Entry.Event().Commit:
+		case want == "" && have == v.Entry.Event().Commit && v.Ref != "": // else that is what is wrong
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at it, and it is not the newest live milestone of the step", ref))
 		}
 	}

@@ -58,18 +58,25 @@ func (p *page) fate(a Validated) {
 	}
 }
 
-// Validation is what a whole validation came to.
-type Validation struct{ Checkpoints, Broken int }
+// Validation is what a whole validation came to: how many checkpoints were looked at, and
+// how many of these and of the sessions as such have findings.
+type Validation struct{ Checkpoints, Damaged, Sessions int }
 
 // Count takes a line in.
 func (a *Validation) Count(line checkpoint.Validated) {
-	if line.Checkpoint != "" {
+	switch {
+	case line.Checkpoint == "":
+		a.Sessions++
+	case !line.OK:
+		a.Damaged++
+		fallthrough
+	default:
 		a.Checkpoints++
 	}
-	if !line.OK {
-		a.Broken++
-	}
 }
+
+// Sound reports whether nothing was found.
+func (a Validation) Sound() bool { return a.Damaged+a.Sessions == 0 }
 
 // JSON writes nothing: the lines have it all.
 func (a Validation) JSON(io.Writer) error { return nil }
@@ -78,12 +85,16 @@ func (a Validation) JSON(io.Writer) error { return nil }
 func (a Validation) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	switch {
-	case a.Broken == 0 && a.Checkpoints == 0:
+	case a.Sound() && a.Checkpoints == 0:
 		p.line(plain("There is nothing to validate"))
-	case a.Broken == 0:
+	case a.Sound():
 		p.line(plain(render.Count(a.Checkpoints, "checkpoint is valid", "checkpoints are valid")))
 	default:
-		p.line(plain(render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " looked at, " + render.Count(a.Broken, "damaged", "damaged")))
+		text := render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " looked at, " + render.Count(a.Damaged, "damaged", "damaged")
+		if a.Sessions > 0 {
+			text += "; findings about " + render.Count(a.Sessions, "session", "sessions")
+		}
+		p.line(plain(text))
 	}
 	return p.err
 }
