@@ -45,7 +45,7 @@ func (v *Verdict) head() name.OID {
 }
 
 // part is how many checkpoints are judged at once: memory does not grow with a session.
-const part = 64
+const part = 128
 
 // Judge judges checkpoints one after the other and hands each verdict on.
 // With deep every object below them is read; nil: as far as a record goes.
