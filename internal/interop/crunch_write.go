@@ -30,8 +30,12 @@ func (l crunch) write(a *checkpoint.Archive, w *rendering) {
 		}
 	}
 	var index []json.RawMessage
+	older := w.overtaken(a)
 	for i := range a.Checkpoints {
 		c := &a.Checkpoints[i]
+		if older[i] {
+			continue
+		}
 		f := file{made: c}
 		if content, ok := w.original(c, keptYAML); ok && safeName(c.Import.Key) {
 			f.key, f.content, f.made, f.doc = c.Import.Key, content, nil, c.Record.State

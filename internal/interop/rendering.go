@@ -83,6 +83,26 @@ func (w *rendering) place(a *checkpoint.Archive, c *checkpoint.Archived, f file)
 	return true
 }
 
+// overtaken says which checkpoints are not written, because a newer one was imported from
+// the same document: as place does, with the newest in front.
+func (w *rendering) overtaken(a *checkpoint.Archive) map[int]bool {
+	older, by := map[int]bool{}, map[string]string{}
+	for _, i := range newestFirst(a) {
+		c := &a.Checkpoints[i]
+		if c.Import == nil || c.Import.Format != w.format {
+			continue
+		}
+		key := strings.ToLower(c.Import.Key)
+		if newer, twice := by[key]; twice {
+			older[i] = true
+			w.leave(a, c, "%s is taken by %s", c.Import.Path, newer)
+			continue
+		}
+		by[key] = c.Record.Label
+	}
+	return older
+}
+
 // derive adds a file that only tells of others.
 func (w *rendering) derive(p string, content []byte) {
 	w.files = append(w.files, file{path: p, content: content})

@@ -17,8 +17,12 @@ func (u ultraCreate) write(a *checkpoint.Archive, w *rendering) {
 			used[im.Key] = true
 		}
 	}
+	older := w.overtaken(a)
 	for i := range a.Checkpoints {
 		c := &a.Checkpoints[i]
+		if older[i] {
+			continue
+		}
 		document, hasFile := w.original(c, keptDocument)
 		row, hasRow := w.original(c, keptRow)
 		if hasFile || hasRow {
