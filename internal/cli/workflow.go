@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"git-checkpoint/internal/checkpoint"
@@ -71,7 +72,7 @@ type WorkflowCheckCmd struct {
 
 // Run checks a file, in a repository or not.
 func (c *WorkflowCheckCmd) Run(app *App) error {
-	text, err := os.ReadFile(c.File)
+	text, err := definitionText(c.File)
 	if err != nil {
 		return usageError("reading the definition: " + err.Error())
 	}
@@ -83,4 +84,14 @@ func (c *WorkflowCheckCmd) Run(app *App) error {
 		return err
 	}
 	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is no workflow that can be used", c.File)}
+}
+
+// definitionText reads more than a definition can have, and not what has no end.
+func definitionText(file string) ([]byte, error) {
+	opened, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	return io.ReadAll(io.LimitReader(opened, 1<<20))
 }

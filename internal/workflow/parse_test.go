@@ -47,6 +47,8 @@ func TestBrokenDefinitionsAreNamed(t *testing.T) {
 		{"question", `{"name": "x", "version": "1", "resume": {"statuses": {"*": {"action": "ask"}}}}`, `resume.statuses.*: action "ask" needs a question`},
 		{"freshness", `{"name": "x", "version": "1", "resume": {"freshness": {"files": "panic"}}}`, `resume.freshness.files: "panic"`},
 		{"age", `{"name": "x", "version": "1", "retention": {"sessions": {"failed": "a month"}}}`, `retention.sessions.failed: "a month"`},
+		{"age of an unknown status", `{"name": "x", "version": "1", "retention": {"sessions": {"done": "7d"}}}`, `retention.sessions.done: "done" is not one of complete, failed, abandoned, *`},
+		{"closes as", `{"name": "x", "version": "1", "statuses": {"closes": {"over": "done"}}}`, `statuses.closes.over: "done" is not one of complete, failed, abandoned`},
 		{"keep", `{"name": "x", "version": "1", "retention": {"keep": -2}}`, `retention.keep: -2`},
 		{"keeps what", `{"name": "x", "version": "1", "retention": {"triggers": {"nightly": {"last": 1}}}}`, `retention.triggers.nightly: "nightly" is not one of the triggers`},
 		{"keeps per", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "per": "week"}}}}`, `retention.triggers.manual.per: "week"`},

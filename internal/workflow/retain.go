@@ -198,7 +198,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 			text = value
 		}
 	}
-	if text == "" || text == "never" {
+	if text == "" || text == keepsAlways {
 		return false, "", nil
 	}
 	age, err := ParseAge(text)
@@ -219,6 +219,9 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	}
 	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session is %s for more than %s", status, sayAge(age)), nil
 }
+
+// keepsAlways stands for an age that is never reached.
+const keepsAlways = "never"
 
 func isNow(text string) bool {
 	age, err := ParseAge(text)

@@ -107,6 +107,20 @@ func TestRetentionOfWorkflows(t *testing.T) {
 	}
 }
 
+// A definition can say of one status that its sessions stay, and of all others that they
+// go.
+func TestNeverIsAnAge(t *testing.T) {
+	d, err := Parse([]byte(`{"name": "x", "version": "1", "retention": {"sessions": {"complete": "never", "*": "7d"}}}`), "x.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for status, want := range map[string]string{"complete": "", "failed": "00", "": "00"} {
+		if got := gone(t, d, items("manual"), Policy{Now: epoch.Add(800 * day), SessionStatus: status}); got != want {
+			t.Errorf("%q: gone are %q, want %q", status, got, want)
+		}
+	}
+}
+
 func TestRetentionByFlags(t *testing.T) {
 	d := Default()
 	n := func(n int) *int { return &n }

@@ -108,6 +108,7 @@ func (d *Definition) verifyStatuses(found *problems) {
 	}
 	for _, status := range sortedKeys(d.Statuses.Closes) {
 		known(join("statuses.closes", status), status)
+		oneOf(found, join("statuses.closes", status), d.Statuses.Closes[status], sessionStatuses()...)
 	}
 	for _, status := range sortedKeys(d.NextActions) {
 		if status != anyOther {
@@ -150,7 +151,11 @@ func (d *Definition) verifyRetention(found *problems) {
 		oneOf(found, path+".per", keep.Per, "", perSession, perPhase)
 	}
 	for _, status := range sortedKeys(r.Sessions) {
-		age(join("retention.sessions", status), r.Sessions[status])
+		path := join("retention.sessions", status)
+		oneOf(found, path, status, append(sessionStatuses(), anyOther)...)
+		if r.Sessions[status] != keepsAlways {
+			age(path, r.Sessions[status])
+		}
 	}
 	age("retention.discarded", r.Discarded)
 	age("retention.safety", r.Safety)
@@ -162,6 +167,9 @@ func (d *Definition) verifyRetention(found *problems) {
 		oneOf(found, at("resume.freshness.issue", i)+".changed", m.Changed, freshWarn, freshAsk, freshRefuse)
 	}
 }
+
+// sessionStatuses are those that a session can be closed with.
+func sessionStatuses() []string { return []string{"complete", "failed", "abandoned"} }
 
 // oneOf refuses a word that is none of the known ones.
 func oneOf(found *problems, path, word string, known ...string) {
