@@ -293,8 +293,10 @@ func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode)
 		}
 	}
 	var err error
-	if c.def, err = r.s.reading(ctx, r.to.state); err != nil {
-		return nil, err
+	if c.def = r.def; c.def == nil { // the plan has asked, and warned, already
+		if c.def, err = r.s.reading(ctx, r.to.state); err != nil {
+			return nil, err
+		}
 	}
 	if c.place, err = r.s.placeNow(ctx); err != nil {
 		return nil, err

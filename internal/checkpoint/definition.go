@@ -113,8 +113,19 @@ func (s *Service) ofSession(ctx context.Context, st *journal.State) (*workflow.D
 		return workflow.Default(), nil
 	}
 	d, err := s.definition(st.Workflow)
-	if !errors.Is(err, errNoWorkflow) || name.Slug(st.Workflow) != st.Workflow {
-		return d, err
+	if errors.Is(err, errNoWorkflow) {
+		if lent := s.lent(ctx, st); lent != nil {
+			return lent, nil
+		}
+	}
+	return d, err
+}
+
+// lent is the definition that the newest checkpoint has in its files, of those that can
+// be used; nil where none has.
+func (s *Service) lent(ctx context.Context, st *journal.State) *workflow.Definition {
+	if name.Slug(st.Workflow) != st.Workflow {
+		return nil
 	}
 	looked := 0
 	for i, c := range st.Backward() {
@@ -125,23 +136,34 @@ func (s *Service) ofSession(ctx context.Context, st *journal.State) (*workflow.D
 			break
 		}
 		e := st.At(i)
-		if found, readErr := s.repo.Batch().Typed(ctx, string(e.Event().Commit)+":"+ownFile(st.Workflow), "blob"); readErr == nil {
-			return parseOwn(found.Data, st.Workflow)
+		found, err := s.repo.Batch().Typed(ctx, string(e.Event().Commit)+":"+ownFile(st.Workflow), "blob")
+		if err != nil {
+			continue
+		}
+		if d, err := parseOwn(found.Data, st.Workflow); err == nil {
+			return d
 		}
 	}
-	return nil, err
+	return nil
 }
 
 // mostLenders bounds how many checkpoints are asked for a definition.
 const mostLenders = 100
 
 // reading gives the workflow of a session to what only reads or goes back: without its
-// definition there is still a worktree to be had.
+// definition there is still a worktree to be had, and a broken one may be what somebody
+// wants to get rid of.
 func (s *Service) reading(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
 	d, err := s.ofSession(ctx, st)
-	if errors.Is(err, errNoWorkflow) {
-		s.warn(err.Error() + "; its rules are left out")
-		return workflow.Default(), nil
+	if err == nil {
+		return d, nil
 	}
-	return d, err
+	if !errors.Is(err, errNoWorkflow) {
+		if lent := s.lent(ctx, st); lent != nil {
+			s.warn(err.Error() + "; what the newest checkpoint has is used")
+			return lent, nil
+		}
+	}
+	s.warn(err.Error() + "; its rules are left out")
+	return workflow.Default(), ctx.Err()
 }
