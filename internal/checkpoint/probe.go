@@ -31,6 +31,9 @@ func (s *Service) CheckRemote(ctx context.Context, req TravelRequest) ([]Capabil
 	if err != nil {
 		return nil, classify(err)
 	}
+	if places, err := t.remote.Destinations(ctx); err == nil && len(places) > 0 {
+		t.remote.Place = places[0]
+	}
 	found, err := t.remote.Probe(ctx, commit, s.store.Random())
 	var out []Capability
 	for _, c := range found {

@@ -29,9 +29,30 @@ const pushTries = 60
 // errStale says that the remote has moved on since it was read.
 var errStale = errors.New("the remote has moved on")
 
-// push plans and sends until the remote has all of it. there is the remote as it was
-// just read; nil: not read yet.
+// push sends to where git would push: that may be another place than the one that is
+// fetched from, or several. there is the latter as it was just read; nil: not read yet.
 func (t *trip) push(ctx context.Context, there *remote.Listing) error {
+	places, err := t.remote.Destinations(ctx)
+	if err != nil {
+		return unreachable(err)
+	}
+	if len(places) == 0 {
+		return t.pushTo(ctx, there)
+	}
+	for _, place := range places {
+		t.remote.Place, t.alone, t.written = place, false, map[name.Ref]int{}
+		if len(places) > 1 {
+			t.answer.Remote = remote.Redact(place)
+		}
+		if err := t.pushTo(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pushTo plans and sends until the remote has all of it.
+func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 	for try := 1; ; try++ {
 		var here *remote.Listing
 		var err error

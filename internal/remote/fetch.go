@@ -60,7 +60,7 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now
 		}
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--no-prune", "--no-show-forced-updates", "--refmap=", "--stdin", "--", r.Name}
+		"--no-prune", "--no-show-forced-updates", "--refmap=", "--stdin", "--", r.address()}
 	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: hardened, Stdin: strings.NewReader(in.String())})
 	q := &Quarantine{repo: r.Repo, Got: map[name.Ref]name.OID{}}
 	came, listErr := r.Repo.Refs(ctx, room)
@@ -127,7 +127,7 @@ func (r *Remote) BringObjects(ctx context.Context, oids []name.OID) error {
 		fmt.Fprintf(&in, "%s\n", oid)
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--filter=blob:none", "--refmap=", "--stdin", "--", r.Name}
+		"--filter=blob:none", "--refmap=", "--stdin", "--", r.address()}
 	config := append([]string{"fetch.negotiationAlgorithm=noop"}, hardened...)
 	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: config, Stdin: strings.NewReader(in.String())})
 	return err

@@ -45,7 +45,7 @@ const maxListing = 256 << 20
 // are passed over.
 func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	var out bounded
-	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.Name}, Stdout: &out})
+	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
 	if out.over {
 		return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: "it has more refs than can be"}
 	}
@@ -75,7 +75,7 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 // shows reports whether the remote lists a ref.
 func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
 	var out bounded
-	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.Name}, Stdout: &out})
+	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
 	return strings.Contains(out.String(), "\t"+string(r.Mapping.There(ref))+"\n"), err
 }
 

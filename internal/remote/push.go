@@ -57,7 +57,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	if unity == AllOrNone {
 		args = append(args, "--atomic")
 	}
-	args = append(args, "--", r.Name)
+	args = append(args, "--", r.address())
 	byName := make(map[name.Ref]Update, len(updates))
 	for _, u := range updates {
 		byName[r.Mapping.There(u.Ref)] = u

@@ -8,10 +8,12 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,6 +35,7 @@ const (
 type Remote struct {
 	Repo    *git.Repo
 	Name    string
+	Place   string // one address to talk to in place of the name; empty: what git takes for it
 	Mapping Mapping
 	Asking  Asking
 	Now     func() time.Time
@@ -53,6 +56,32 @@ func (r *Remote) Configured() bool {
 	_, url := r.Repo.Config.Get("remote." + r.Name + ".url")
 	_, push := r.Repo.Config.Get("remote." + r.Name + ".pushurl")
 	return url || push
+}
+
+// address is what git is given.
+func (r *Remote) address() string { return cmp.Or(r.Place, r.Name) }
+
+// Destinations are the addresses that a push of this remote goes to, where git would
+// list another one, or more than one: each has to be read, and sent to, by itself.
+func (r *Remote) Destinations(ctx context.Context) ([]string, error) {
+	urls, pushed := r.Repo.Config.All("remote."+r.Name+".url"), r.Repo.Config.All("remote."+r.Name+".pushurl")
+	rewritten := slices.ContainsFunc(r.Repo.Config.Keys("url."), func(key string) bool { return strings.HasSuffix(strings.ToLower(key), ".pushinsteadof") })
+	if !r.Configured() || len(urls) < 2 && len(pushed) == 0 && !rewritten {
+		return nil, nil
+	}
+	ask := func(args ...string) ([]string, error) {
+		args = append(append([]string{"remote", "get-url"}, args...), "--", r.Name)
+		res, err := r.Repo.Run(ctx, git.Cmd{Args: args})
+		return strings.Split(strings.TrimSuffix(string(res.Stdout), "\n"), "\n"), err
+	}
+	places, err := ask("--push", "--all")
+	if err != nil {
+		return nil, err
+	}
+	if read, err := ask(); err == nil && slices.Equal(read, places) {
+		return nil, nil
+	}
+	return places, nil
 }
 
 // Error is what a remote, or the way to it, answered instead of doing what was asked.
