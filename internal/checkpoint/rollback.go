@@ -70,11 +70,23 @@ func (s *Service) PlanUndo(ctx context.Context, request string, dry bool) (*Roll
 	if r.files == nil || r.files.Dead {
 		return nil, &Error{Kind: KindNotFound, Message: "the safety checkpoint of that rollback was pruned, so it cannot be undone"}
 	}
-	r.req = RollbackRequest{Mode: modeOf(plan.Undoes), DryRun: dry, Branch: BranchKeep, Force: true}
+	r.req = RollbackRequest{Mode: modeOf(plan.Undoes), DryRun: dry, Branch: BranchKeep, Force: r.sameOperation(ctx)}
 	if plan.Undoes.Branch != "" {
 		r.req.Branch = BranchMove
 	}
 	return r, r.think(ctx)
+}
+
+// sameOperation reports whether a rollback that is to be undone was made in the middle of what is
+// in progress still: it brought files only, and so does its undo. Any other one moved more,
+// which cannot come back before that is over.
+func (r *Rollback) sameOperation(ctx context.Context) bool {
+	op := r.s.repo.Operation()
+	if op == "" {
+		return false
+	}
+	then, _, _, err := r.s.readRecord(ctx, r.files)
+	return err == nil && then.Git.Operation == op
 }
 
 // lastMoved is the session of this worktree's last rollback, whichever is active.
@@ -195,10 +207,11 @@ func (r *Rollback) refuseEarly() error {
 		if op == "bisect" {
 			end = "git bisect reset"
 		}
-		return &Error{
-			Kind: KindRefused, Message: "a " + op + " is in progress in this worktree",
-			Hints: []string{"`" + end + "` ends it", "--force restores files only and leaves it in progress"},
+		e := &Error{Kind: KindRefused, Message: "a " + op + " is in progress in this worktree", Hints: []string{"`" + end + "` ends it"}}
+		if r.undoes == nil {
+			e.Hints = append(e.Hints, "--force restores files only and leaves it in progress")
 		}
+		return e
 	}
 	return nil
 }
