@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -45,7 +46,7 @@ func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.Mode().IsRegular():
-		data, err := os.ReadFile(path)
+		data, err := mapped.Small(path)
 		if errors.Is(err, fs.ErrNotExist) { // it was packed or deleted just now
 			return f.packed(ref)
 		}

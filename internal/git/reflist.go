@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -130,7 +131,7 @@ func (l *refList) file(ref, path string) error {
 	if l.found[name.Ref(ref)] || !l.wanted(ref) {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := mapped.Small(path)
 	if errors.Is(err, fs.ErrNotExist) { // it was packed or deleted just now
 		return nil
 	}

@@ -2,6 +2,8 @@
 // in place whole and never cut off, as git's packs, their indexes and our caches are; it
 // refuses nothing, and where the system cannot map a file it reads it.
 //
+// Small ones, of which there are thousands, it reads with few calls of the system.
+//
 // What is mapped stays so for as long as the process lives, also when the file is replaced
 // or deleted. It must not be written to.
 package mapped
@@ -24,6 +26,15 @@ func File(f *os.File) ([]byte, error) {
 	}
 	return io.ReadAll(io.NewSectionReader(f, 0, 1<<62))
 }
+
+// Small reads a regular file, with as little ado as there can be: it is for thousands of
+// them. Nothing is mapped.
+func Small(path string) ([]byte, error) {
+	return read(path, func(size int64) []byte { return make([]byte, size) })
+}
+
+// Beginning is Small into memory that is given: as much is read as it has.
+func Beginning(path string, room func(size int64) []byte) ([]byte, error) { return read(path, room) }
 
 // Path is the content of the file of a name.
 func Path(path string) ([]byte, error) {

@@ -45,3 +45,39 @@ func TestFile(t *testing.T) {
 		t.Error("a directory has a content")
 	}
 }
+
+// A small file is read whole or as far as there is room; what is no regular file is an
+// error, and nobody waits for it.
+func TestSmall(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, size := range []int{0, 1, 5000, 1 << 20} {
+		want := strings.Repeat("y", size)
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Small(path); err != nil || string(got) != want {
+			t.Errorf("%d bytes: %d, %v", size, len(got), err)
+		}
+		room := make([]byte, 10)
+		got, err := Beginning(path, func(n int64) []byte { return room[:min(n, 10)] })
+		if err != nil || string(got) != want[:min(size, 10)] {
+			t.Errorf("the beginning of %d bytes: %q, %v", size, got, err)
+		}
+	}
+	if _, err := Beginning(path, func(n int64) []byte { return make([]byte, n+1) }); err == nil {
+		t.Error("more than there is was read")
+	}
+	if _, err := Small(dir); err == nil || os.IsNotExist(err) {
+		t.Errorf("a directory: %v", err)
+	}
+	if _, err := Small(filepath.Join(dir, "none")); !os.IsNotExist(err) {
+		t.Errorf("what is not there: %v", err)
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := makePipe(pipe); err != nil {
+		t.Logf("no pipe here: %v", err)
+	} else if _, err := Small(pipe); err == nil {
+		t.Error("a pipe was read")
+	}
+}

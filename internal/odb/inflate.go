@@ -44,6 +44,16 @@ const (
 
 // inflate fills out from a zlib stream at the beginning of in, and says how long that is.
 func (z *inflater) inflate(out, in []byte) (int, error) {
+	n, err := z.inflateUpTo(out, in)
+	if err == nil && z.done < len(out) {
+		return 0, errEarly
+	}
+	return n, err
+}
+
+// inflateUpTo is inflate of a stream that may have less than out has room for: done says
+// how much came.
+func (z *inflater) inflateUpTo(out, in []byte) (int, error) {
 	z.done = 0
 	if len(in) < 2 {
 		return 0, errShort
@@ -61,7 +71,7 @@ func (z *inflater) inflate(out, in []byte) (int, error) {
 		return 0, err
 	case len(in) < end+4:
 		return 0, errShort
-	case binary.BigEndian.Uint32(in[end:]) != adler32.Checksum(out):
+	case binary.BigEndian.Uint32(in[end:]) != adler32.Checksum(out[:z.done]):
 		return 0, errStream
 	default:
 		return end + 4, nil
@@ -121,9 +131,6 @@ func (z *inflater) blocks(out []byte) (err error) {
 		if err != nil {
 			return err
 		}
-	}
-	if done != len(out) {
-		return errEarly
 	}
 	return nil
 }

@@ -3,14 +3,23 @@ package odb
 import (
 	"bytes"
 	"errors"
-	"io"
-	"os"
 	"strings"
+
+	"git-checkpoint/internal/mapped"
 )
 
 // Loose reads the file of a loose object of at most limit bytes.
 func (r *Reader) Loose(path string, limit int64) (Object, error) {
-	o, file, head, err := r.loose(path, limit)
+	file, err := r.file(path, limit)
+	if err != nil {
+		return Object{}, ErrElsewhere
+	}
+	if len(file) <= small {
+		if o, err := r.looseAtOnce(file); err == nil && o.Size <= limit {
+			return o, nil
+		}
+	}
+	o, head, err := r.begin(file)
 	if err != nil {
 		return Object{}, err
 	}
@@ -28,8 +37,36 @@ func (r *Reader) Loose(path string, limit int64) (Object, error) {
 
 // LooseInfo gives type and size of a loose object, as its file claims them.
 func (r *Reader) LooseInfo(path string) (Object, error) {
-	o, _, _, err := r.loose(path, beginning)
+	file, err := r.file(path, beginning)
+	if err != nil {
+		return Object{}, ErrElsewhere
+	}
+	o, _, err := r.begin(file)
 	return o, err
+}
+
+// Most loose objects have files of at most small bytes and content of no more than widest
+// times as much: they are inflated once, without knowing how long they are.
+const (
+	small  = 4 << 10
+	widest = 8
+)
+
+func (r *Reader) looseAtOnce(file []byte) (Object, error) {
+	if r.whole == nil {
+		r.whole = make([]byte, small*widest)
+	}
+	n, err := r.inflater.inflateUpTo(r.whole, file)
+	if err != nil || n != len(file) {
+		return Object{}, ErrElsewhere
+	}
+	all := r.whole[:r.inflater.done]
+	o, head, err := headOf(all[:min(len(all), longestHead)])
+	if err != nil || int64(len(all)) != head+o.Size {
+		return Object{}, ErrElsewhere
+	}
+	o.Data = bytes.Clone(all[head:])
+	return o, nil
 }
 
 // longestHead is more than what stands before the content: the type, a space, the size in
@@ -40,38 +77,31 @@ const longestHead = 32
 // it is written in.
 const beginning = 512
 
-// loose reads what stands before the content, and as much of the file as an object of
-// limit bytes can have.
-func (r *Reader) loose(path string, limit int64) (o Object, file []byte, head int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return o, nil, 0, ErrElsewhere
-	}
-	defer f.Close() //nolint:errcheck // read only
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return o, nil, 0, ErrElsewhere
-	}
-	file = r.room(min(info.Size(), compressed(limit)+longestHead))
-	if _, err := io.ReadFull(f, file); err != nil {
-		return o, nil, 0, ErrElsewhere
-	}
+// file reads as much of a file as an object of limit bytes can have.
+func (r *Reader) file(path string, limit int64) ([]byte, error) {
+	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+longestHead)) })
+}
+
+// begin reads what stands before the content.
+func (r *Reader) begin(file []byte) (o Object, head int64, err error) {
 	var begin [longestHead]byte
-	_, err = r.inflater.inflate(begin[:], file)
-	have := begin[:r.inflater.done]
-	if err != nil && !errors.Is(err, errFull) && !errors.Is(err, errEarly) {
-		return o, nil, 0, ErrElsewhere
+	if _, err := r.inflater.inflateUpTo(begin[:], file); err != nil && !errors.Is(err, errFull) {
+		return o, 0, ErrElsewhere
 	}
-	end := bytes.IndexByte(have, 0)
+	return headOf(begin[:r.inflater.done])
+}
+
+func headOf(begin []byte) (o Object, head int64, err error) {
+	end := bytes.IndexByte(begin, 0)
 	if end < 0 {
-		return o, nil, 0, ErrElsewhere
+		return o, 0, ErrElsewhere
 	}
-	typ, digits, _ := strings.Cut(string(have[:end]), " ")
+	typ, digits, _ := strings.Cut(string(begin[:end]), " ")
 	size, ok := decimal(digits)
 	if !ok || !isType(typ) {
-		return o, nil, 0, ErrElsewhere
+		return o, 0, ErrElsewhere
 	}
-	return Object{Type: typ, Size: size}, file, int64(end) + 1, nil
+	return Object{Type: typ, Size: size}, int64(end) + 1, nil
 }
 
 func isType(typ string) bool {

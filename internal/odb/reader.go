@@ -18,6 +18,7 @@ type Reader struct {
 	aside    window // where the ones are that they are made from
 	below    bool   // one of these is being read
 	scratch  []byte // a delta, or a loose object's file
+	whole    []byte // what a loose one holds
 	deltas   []header
 }
 
