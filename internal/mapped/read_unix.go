@@ -23,7 +23,7 @@ func read(path string, room func(size int64) []byte) ([]byte, error) {
 	if err := syscall.Fstat(file, &info); err != nil {
 		return nil, fault("stat", err)
 	}
-	if uint32(info.Mode)&syscall.S_IFMT != syscall.S_IFREG {
+	if info.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, fault("read", fs.ErrInvalid)
 	}
 	data := room(info.Size)
