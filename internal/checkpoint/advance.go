@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -120,7 +121,8 @@ func (c *creation) placeSaid(prev base) error {
 		} else if c.document != nil {
 			was = c.document.Status
 		}
-		if now != was && now != c.req.Status {
+		edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Status })
+		if (now != was || edited) && now != c.req.Status {
 			return usage("leave --status out, or make them agree", "the state says status %q and --status %q", now, c.req.Status)
 		}
 		if state = c.put(in.Status, quote(c.req.Status)); state == nil {
