@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/interop"
 )
 
 // CreateCmd is create, also called save.
@@ -26,7 +27,7 @@ type createFlags struct {
 	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number or a word such as final."`
 	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; manual when not given."`
 	Status         string       `placeholder:"<name>" help:"Status of the job."`
-	State          string       `placeholder:"<file>" help:"JSON document that replaces the state; - reads standard input."`
+	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state; - reads standard input."`
 	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value of the state, JSON or a string."`
 	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value of the state."`
 	Metric         []assignment `sep:"none" placeholder:"<key>=<value>" help:"Set a metric of the state."`
@@ -153,6 +154,9 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 	}
 	if len(text) == 0 {
 		return nil, usageError(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
+	}
+	if text, err = interop.Document(text, file); err != nil {
+		return nil, usageError(fmt.Sprintf("the %s from %q is refused: %v", what, from, err))
 	}
 	return text, nil
 }
