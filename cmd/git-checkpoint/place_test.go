@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -219,6 +220,47 @@ func TestNoPermission(t *testing.T) {
 	if out := w.run("cat", "locked/in"); out != "in\n" {
 		t.Errorf("locked/in is %q", out)
 	}
+}
+
+// Where the git directory cannot be written, what only reads works and leaves nothing
+// behind, and what has to write says so.
+func TestReadOnlyRepository(t *testing.T) {
+	w, _, _ := twoSides(t)
+	if os.Getuid() == 0 {
+		w.obeying()
+	}
+	w.write("grown", strings.Repeat("n\n", 3<<20)) // git keeps it, and not this program
+	w.write("grown-small", "n\n")
+	w.write("edited", "edited again\n")
+	want := map[string]string{}
+	reading := []string{"status", "diff 1", "diff -p 1 -- edited", "resume", "rollback -n 1", "show -p 1", "list", "validate"}
+	for _, c := range reading {
+		want[c], _ = w.try(append([]string{"git-checkpoint"}, strings.Fields(c)...)...)
+	}
+	temp := t.TempDir()
+	w.env = append(w.env, "TMPDIR="+temp)
+	w.run("chmod", "-R", "a-w", ".git")
+	defer w.try("chmod", "-R", "u+w", ".git")
+	for _, c := range reading {
+		if out, code := w.try(append([]string{"git-checkpoint"}, strings.Fields(c)...)...); code != 0 || steady(out) != steady(want[c]) {
+			t.Errorf("%s: exit code %d\n%s\nand where it may write:\n%s", c, code, out, want[c])
+		}
+	}
+	w.run("git-checkpoint", "export", filepath.Join(t.TempDir(), "all.bundle"))
+	for _, c := range []string{"create", "rollback 1 -y", "pin 1"} {
+		if out, code := w.try(append([]string{"git-checkpoint"}, strings.Fields(c)...)...); code != 1 || !strings.Contains(out, "denied") {
+			t.Errorf("%s: exit code %d\n%s", c, code, out)
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left are %v (%v)", left, err)
+	}
+}
+
+// steady is an answer without what the clock says.
+func steady(out string) string {
+	lines := strings.SplitAfter(out, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "Age\t") }), "")
 }
 
 // A directory that may not be read is listed whatever its name is, although git's warnings

@@ -253,6 +253,9 @@ func (s *Service) capture(ctx context.Context, session name.Session, req CreateR
 		rules.Known = func() name.OID { return s.knownTree(ctx, session) }
 	}
 	got, err := shot.Take(ctx, rules)
+	if pathspec := (*snapshot.PathspecError)(nil); errors.As(err, &pathspec) {
+		return nil, &Error{Kind: KindUsage, Err: err}
+	}
 	return got, classify(err)
 }
 

@@ -97,7 +97,15 @@ func (s *Service) treeNow(ctx context.Context, like *record.Record) (name.OID, e
 }
 
 // captureNow captures worktree and index, and writes no ref.
-func (s *Service) captureNow(ctx context.Context, like *record.Record) (*snapshot.Capture, error) {
+func (s *Service) captureNow(ctx context.Context, like *record.Record) (got *snapshot.Capture, err error) {
+	err = s.lookOn(func() error {
+		got, err = s.captureLike(ctx, like)
+		return err
+	})
+	return got, err
+}
+
+func (s *Service) captureLike(ctx context.Context, like *record.Record) (*snapshot.Capture, error) {
 	shot, err := s.shots()
 	if err != nil {
 		return nil, err

@@ -54,7 +54,15 @@ func (s *Service) ExportBundle(ctx context.Context, req ExportRequest) (*Exporte
 }
 
 // pack fixes what a bundle holds: journals, checkpoints, and notes of these alone.
-func (s *Service) pack(ctx context.Context, req ExportRequest) (*parcel, error) {
+func (s *Service) pack(ctx context.Context, req ExportRequest) (p *parcel, err error) {
+	err = s.lookOn(func() error {
+		p, err = s.packOnce(ctx, req)
+		return err
+	})
+	return p, err
+}
+
+func (s *Service) packOnce(ctx context.Context, req ExportRequest) (*parcel, error) {
 	p := &parcel{s: s, header: archive.Header{Format: s.repo.Format}, session: map[name.Session]*joined{}}
 	var chosen []name.Session
 	for _, text := range req.Sessions {

@@ -20,9 +20,13 @@ type IO struct {
 // DiffFiles lets git print the files that differ between the two sides, with its
 // flags, below the paths. It gives git's exit code.
 func (s *Service) DiffFiles(ctx context.Context, d *Difference, paths, flags []string, to IO) (int, error) {
-	empty, err := s.repo.WriteTree(ctx, nil)
+	var empty name.OID
+	err := s.lookOn(func() (err error) {
+		empty, err = s.repo.WriteTree(ctx, nil)
+		return classify(err)
+	})
 	if err != nil {
-		return 1, classify(err)
+		return 1, err
 	}
 	side := func(oid name.OID) string {
 		if oid == "" {

@@ -231,13 +231,17 @@ func (s *Service) mark(ctx context.Context, kind journal.Kind, session string, r
 	if err := refuseEmpty(refs...); err != nil {
 		return nil, err
 	}
-	bySession := map[name.Session][]journal.Event{}
+	bySession, named := map[name.Session][]journal.Event{}, map[name.ID]bool{}
 	out := []Marked{}
 	for _, ref := range refs {
 		f, err := s.resolve(ctx, session, ref)
 		if err != nil {
 			return nil, err
 		}
+		if named[f.entry.Checkpoint] {
+			continue
+		}
+		named[f.entry.Checkpoint] = true
 		pinned := kind == journal.KindPin
 		out = append(out, Marked{Labelled{f.entry.Checkpoint, f.entry.Label}, f.session, pinned, f.entry.Pinned != pinned})
 		if f.entry.Pinned == pinned {

@@ -42,7 +42,14 @@ func (s *Service) PlanRollback(ctx context.Context, req RollbackRequest) (*Rollb
 		return nil, usage("`git checkpoint undo` goes back to it", "%s is the safety checkpoint of a rollback", to.entry.Label)
 	}
 	r := &Rollback{s: s, req: req, to: to, files: to.entry}
-	return r, r.think(ctx)
+	if !req.DryRun {
+		return r, r.think(ctx)
+	}
+	err = s.lookOn(func() error {
+		r = &Rollback{s: s, req: req, to: to, files: to.entry}
+		return r.think(ctx)
+	})
+	return r, err
 }
 
 // PlanUndo plans to take back the last rollback or undo of this worktree.

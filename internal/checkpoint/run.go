@@ -64,6 +64,17 @@ type RunAnswer struct {
 	Message string `json:"-"` // what the workflow says of a failure
 }
 
+// CannotRunError says that there is no command to run by the name that was given.
+type CannotRunError struct {
+	Code int // what shells give for it
+	Err  error
+}
+
+func (e *CannotRunError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *CannotRunError) Unwrap() error { return e.Err }
+
 // running is a step on its way.
 type running struct {
 	s       *Service
@@ -89,7 +100,7 @@ func (s *Service) Run(ctx context.Context, req RunRequest) (*RunAnswer, error) {
 		return nil, usage("", "--timeout takes a duration such as 90s or 15m")
 	}
 	if err := command.Find(req.Command[0]); err != nil {
-		return nil, usage("", "%v", err)
+		return nil, &CannotRunError{Code: command.CodeOf(err), Err: err}
 	}
 	r := &running{s: s, req: req, answer: &RunAnswer{}}
 	if err := r.precheck(ctx); err != nil {

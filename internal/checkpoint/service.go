@@ -115,6 +115,20 @@ func (s *Service) shots() (*snapshot.Shot, error) {
 	return shot, nil
 }
 
+// lookOn does what only reads, although it makes objects. Where the repository cannot be
+// written it is done once more, with a place of its own for these.
+func (s *Service) lookOn(do func() error) error {
+	err := do()
+	if !git.Unwritable(err) || s.repo.Borrowed() != "" || s.repo.Borrow() != nil {
+		return err
+	}
+	if s.shot != nil {
+		s.shot.Close()
+		s.shot = nil
+	}
+	return do()
+}
+
 // worktreeName is "main" or the name of the linked worktree.
 func (s *Service) worktreeName() string {
 	if s.repo.GitDir == s.repo.CommonDir {

@@ -35,7 +35,9 @@ func (a *App) main(ctx context.Context) int {
 	if ctx.Err() != nil {
 		kind = checkpoint.KindInterrupt
 	}
-	a.report(kind, err)
+	if kind != checkpoint.KindNothing || !a.quiet || a.json {
+		a.report(kind, err)
+	}
 	return codeOf(kind)
 }
 

@@ -37,6 +37,7 @@ func TestUsageErrors(t *testing.T) {
 		{"overveiw", `error: "overveiw" is no command of git checkpoint` + "\nhint: git checkpoint -h"},
 		{"session strat x", `error: "strat" is no command of git checkpoint session` + "\nhint: did you mean start?"},
 		{"session", "error: git checkpoint session takes a command"},
+		{"remote", "error: git checkpoint remote takes a command: status"},
 		{"help rollbak", `error: "rollbak" is no command of git checkpoint` + "\nhint: did you mean rollback?"},
 		{"list --sesion x", "error: unknown flag --sesion\nhint: did you mean \"--session\"?"},
 		{"list extra", "error: unexpected argument extra"},

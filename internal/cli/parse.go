@@ -183,6 +183,9 @@ func reworded(message string, node *kong.Node) (string, []string) {
 	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
 		return fmt.Sprintf("%q is no command of %s", m[1], callOf(node)), nearest(m[1], node)
 	}
+	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
+		return callOf(node) + " takes a command: " + node.Children[0].Name, nil
+	}
 	if m := match(`^expected "(.*)"$`); m != nil {
 		return "nothing given for " + m[1], nil
 	}

@@ -29,7 +29,7 @@ func (*RunCmd) Help() string {
 	return `
 The checkpoint of the step before has to be there. When the command succeeds, a checkpoint is made as ` + "`git checkpoint create`" + ` with the same options would make it; when it fails, none is, and the last good one is named. Ctrl+C and SIGTERM keep what is there as a ` + "`user_interrupt`" + ` checkpoint, the time limit as ` + "`session_end`" + `.
 
-The command sees ` + "`GIT_CHECKPOINT_SESSION`" + `, ` + "`GIT_CHECKPOINT_STEP`" + ` and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may rewrite. Its exit code is passed on; 124 says that its time was over, 1 also that only the checkpoint could not be made.
+The command sees ` + "`GIT_CHECKPOINT_SESSION`" + `, ` + "`GIT_CHECKPOINT_STEP`" + ` and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may rewrite. Its exit code is passed on; 124 says that its time was over, 127 that there is no such command and 126 that it cannot be run, 1 also that only the checkpoint could not be made.
 
     git checkpoint run --step 4 --name implementation -- make test
     git checkpoint run --retries 2 --fix ./heal.sh --on-fail rollback -- ./phase3.sh`
@@ -57,6 +57,10 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := s.Run(ctx, request)
+		if cannot := (*checkpoint.CannotRunError)(nil); errors.As(err, &cannot) {
+			app.report(checkpoint.KindFailed, err)
+			return exitCode(cannot.Code)
+		}
 		if done == nil {
 			return err
 		}

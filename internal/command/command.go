@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -48,6 +49,8 @@ type End struct {
 // Exit codes that have a meaning among programs.
 const (
 	codeTimedOut    = 124
+	codeCannotRun   = 126
+	codeNotFound    = 127
 	codeInterrupted = 130
 	codeTerminated  = 143
 	codeSignal      = 128 // and the number of the signal
@@ -78,6 +81,14 @@ func Find(program string) error {
 		return fmt.Errorf("run %q: %w", program, err)
 	}
 	return nil
+}
+
+// CodeOf is what shells give for an error of Find.
+func CodeOf(err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return codeNotFound
+	}
+	return codeCannotRun
 }
 
 // Run starts the command and waits for its end. An error is that it could not be

@@ -62,6 +62,9 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if r.borrowed != "" {
+		return ErrBorrowed
+	}
 	ctx = context.WithoutCancel(ctx) // git renames ref after ref, and a killed one leaves its locks
 	if r.pack != nil {
 		if err := r.pack.flush(ctx); err != nil {

@@ -51,6 +51,8 @@ type Repo struct {
 
 	plainly   bool // refs are written here
 	plainOnce sync.Once
+
+	borrowed string // by Borrow
 }
 
 // Head is where HEAD stood when the repository was opened.
@@ -235,6 +237,9 @@ func (r *Repo) database() *objects {
 func (r *Repo) Close() error {
 	r.endRefs()
 	var err error
+	if r.borrowed != "" {
+		defer os.RemoveAll(r.borrowed) //nolint:errcheck // a temporary directory
+	}
 	r.apartLock.Lock()
 	for _, b := range r.apart {
 		err = errors.Join(err, b.close())

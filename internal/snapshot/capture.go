@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -19,6 +20,7 @@ import (
 type Shot struct {
 	repo    *git.Repo
 	dir     string // disposable files of this program in the git directory
+	scratch string // those of a capture: dir, or elsewhere where that cannot be written
 	scanner Scanner
 	config  []string // git configuration that corrects what lies about the file system
 	tree    *worktree
@@ -31,6 +33,10 @@ type Shot struct {
 // New prepares for captures of a repository's worktree. Close it.
 func New(repo *git.Repo) (*Shot, error) {
 	dir, err := repo.Dir()
+	scratch := dir
+	if borrowed := repo.Borrowed(); borrowed != "" {
+		dir, scratch, err = filepath.Join(repo.GitDir, "checkpoint"), borrowed, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +44,12 @@ func New(repo *git.Repo) (*Shot, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := probe(repo, dir)
+	config, err := probe(repo, scratch)
 	if err != nil {
 		w.close()
 		return nil, err
 	}
-	shot := &Shot{repo: repo, dir: dir, config: config, tree: w}
+	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w}
 	plain := &gitScanner{repo, config, w}
 	shot.scanner = plain
 	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" && len(config) == 0 {
@@ -393,7 +399,7 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []
 		return nil, nil
 	}
 	args := []string{"ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, append(args, pathspecs...))
+	paths, err := s.listBelow(ctx, private, args, pathspecs)
 	out := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		out[strings.TrimSuffix(p, "/")] = true
@@ -417,7 +423,7 @@ func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules) 
 		return out, nil
 	}
 	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, append(args, rules.IncludeIgnored...))
+	paths, err := s.listBelow(ctx, private, args, rules.IncludeIgnored)
 	for _, p := range paths {
 		if !strings.HasSuffix(p, "/") {
 			out = append(out, p)
@@ -426,13 +432,30 @@ func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules) 
 	return out, err
 }
 
-// listBelow runs ls-files where the user is, so that pathspecs mean what they say.
-func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args []string) ([]string, error) {
-	res, err := s.repo.Run(ctx, git.Cmd{
-		Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("match paths: %w", err)
+// PathspecError is what git says of a pathspec that it does not take.
+type PathspecError struct{ Err error }
+
+func (e *PathspecError) Error() string { return fmt.Sprintf("match paths: %v", e.Err) }
+
+// Unwrap gives git's words.
+func (e *PathspecError) Unwrap() error { return e.Err }
+
+// listBelow runs ls-files where the user is, so that pathspecs mean what they say. They
+// are what is wrong where it works without them.
+func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
+	run := func(args []string) (git.Result, error) {
+		return s.repo.Run(ctx, git.Cmd{
+			Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
+		})
 	}
-	return splitPaths(res.Stdout), nil
+	res, err := run(slices.Concat(args, pathspecs))
+	if err == nil {
+		return splitPaths(res.Stdout), nil
+	}
+	if git.ExitCode(err) > 0 {
+		if _, without := run(args); without == nil {
+			return nil, &PathspecError{err}
+		}
+	}
+	return nil, fmt.Errorf("match paths: %w", err)
 }

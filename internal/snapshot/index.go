@@ -91,7 +91,7 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 // privateCopy links from, or copies it with its times where links are not to be
 // had; nothing is made when from is missing.
 func (s *Shot) privateCopy(from string) (string, error) {
-	to := filepath.Join(s.dir, "tmp-index-"+rand.Text())
+	to := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return to, nil

@@ -209,7 +209,7 @@ func (m *smudged) read(p string) ([]byte, error) {
 // smudge checks paths of an index out into temporary files, converted by the
 // attributes which that index holds. A path that git fails on is left out.
 func (s *Shot) smudge(ctx context.Context, index string, paths []string) (*smudged, error) {
-	dir, err := os.MkdirTemp(s.dir, "tmp-smudge-")
+	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory: %w", err)
 	}

@@ -155,7 +155,7 @@ func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]g
 
 // listIndex makes a private index of just these entries.
 func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
-	f, err := os.CreateTemp(s.dir, "tmp-index-")
+	f, err := os.CreateTemp(s.scratch, "tmp-index-")
 	if err != nil {
 		return "", fmt.Errorf("make a private index: %w", err)
 	}
@@ -187,7 +187,7 @@ func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (st
 
 // defaultModes are the permission bits that new files get here.
 func (s *Shot) defaultModes() (plain, exec fs.FileMode, err error) {
-	name := s.dir + "/tmp-mode-" + randomHex()
+	name := s.scratch + "/tmp-mode-" + randomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
 	if err != nil {
 		return 0, 0, fmt.Errorf("probe the umask: %w", err)
