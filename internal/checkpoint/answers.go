@@ -148,6 +148,15 @@ type BranchPlan struct {
 	Moved       bool     `json:"moved"`            // HEAD goes there (--branch)
 	Target      name.Ref `json:"target,omitempty"` // the branch it is on afterwards, when it moves
 	CommitsLeft int      `json:"commits_left"`     // commits between, left where they are or behind
+
+	Back *BranchBack `json:"back,omitempty"` // a branch that HEAD is not on afterwards, and that an undo takes back
+}
+
+// BranchBack is a branch that moves beside HEAD.
+type BranchBack struct {
+	Name name.Ref `json:"name"`
+	From name.OID `json:"from"` // empty: it was made
+	To   name.OID `json:"to"`
 }
 
 // RollbackAnswer is what `rollback` and `undo` answer, planned or done.

@@ -110,6 +110,7 @@ func (s *Service) finish(ctx context.Context, staged *snapshot.Restore, meta int
 	}
 	s.trace("head")
 	if err == nil {
+		s.takeBranchBack(ctx, meta.Branch.Back)
 		err = s.recordMove(ctx, meta)
 	}
 	s.trace("event")
@@ -125,7 +126,7 @@ func (s *Service) finish(ctx context.Context, staged *snapshot.Restore, meta int
 // goBack returns to what was there before, and says what state things are in.
 func (s *Service) goBack(ctx context.Context, staged *snapshot.Restore, meta intentMeta, cause error) error {
 	backErr := staged.Back()
-	if meta.Branch.Moved {
+	if meta.Branch.Moved || meta.Branch.Back != nil {
 		backErr = errors.Join(backErr, s.headBack(ctx, meta))
 	}
 	if backErr == nil {
@@ -164,6 +165,9 @@ func (s *Service) headBack(ctx context.Context, meta intentMeta) error {
 		if _, err := s.repo.Output(ctx, "update-ref", "-m", "checkpoint: rollback taken back", string(meta.Branch.Target), string(meta.TargetOld)); err != nil {
 			return err
 		}
+	}
+	if b := meta.Branch.Back; b != nil {
+		s.moveBranch(ctx, b.Name, b.To, b.From) //nolint:errcheck // whoever moved it since had a reason
 	}
 	if meta.OldHead == "" || s.headIs(ctx, meta.OldBranch, meta.OldHead) {
 		return nil
@@ -280,7 +284,7 @@ func (r *Rollback) applyState(ctx context.Context) (*RollbackAnswer, error) {
 // makeSafety makes the safety checkpoint out of the capture that was planned with.
 func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode) (*creation, error) {
 	c := &creation{
-		s: r.s, session: r.to.session, at: r.s.now(), head: r.s.repo.Head.OID, capture: r.cur, safety: true,
+		s: r.s, session: r.to.session, at: r.s.now(), head: r.s.repo.Head.OID, capture: r.cur, safety: true, aside: r.aside,
 		req: CreateRequest{Trigger: workflow.TriggerSafety, Tag: TagNever, Message: "before the rollback to " + r.answer.ToLabel},
 	}
 	if r.undoes != nil {
@@ -356,7 +360,7 @@ func (s *Service) Abort(ctx context.Context) (*RollbackAnswer, error) {
 	if err := staged.Back(); err != nil {
 		return nil, &Error{Kind: KindFailed, Message: "not everything could be brought back", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
 	}
-	if meta.Branch.Moved {
+	if meta.Branch.Moved || meta.Branch.Back != nil {
 		if err := s.headBack(ctx, meta); err != nil {
 			return nil, &Error{Kind: KindFailed, Message: "the files are back, and the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}

@@ -266,6 +266,9 @@ func (c *creation) composeGit() {
 	if c.place.other != "" {
 		c.gitExtra("operation_head", c.place.other)
 	}
+	if c.aside != nil {
+		c.gitExtra(memberAside, c.aside)
+	}
 	g.Branch, g.Head, g.Detached = record.Path(c.place.branch), c.head, c.place.branch == ""
 	g.Operation, g.Worktree, g.Worktrees = c.place.operation, record.Path(c.s.worktreeName()), c.place.worktrees
 	g.Index = ix.Tree

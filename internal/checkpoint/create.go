@@ -35,6 +35,7 @@ type creation struct {
 	place    place
 	outputs  map[string]keptOutput // written already
 	document *workflow.Accepted    // what --state brought; nil without it
+	aside    *BranchBack           // what the rollback moves beside HEAD
 	safety   bool                  // made by a rollback: exempt from every rule
 	modes    map[record.Path]string
 	learned  func() error // waits for learn

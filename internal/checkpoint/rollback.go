@@ -27,6 +27,7 @@ type Rollback struct {
 	answer *RollbackAnswer
 	taken  time.Time
 	def    *workflow.Definition
+	aside  *BranchBack // the branch that moves although HEAD is not on it
 }
 
 // Answer is the plan as it will be shown.

@@ -3,13 +3,10 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/workflow"
@@ -34,6 +31,7 @@ func (r *Rollback) answerPlan(ctx context.Context) error {
 		}
 	}
 	r.warnConflicts()
+	r.warnSession()
 	if err := r.answerSteps(ctx); err != nil {
 		return err
 	}
@@ -51,6 +49,16 @@ func paths(names []string) []Path {
 		out[i] = Path(p)
 	}
 	return out
+}
+
+// warnSession says so when the next checkpoint goes into another session than the one
+// whose checkpoint comes back: only resume and switch change which one is active.
+func (r *Rollback) warnSession() {
+	active, err := r.s.named("")
+	if err != nil || active == "" || active == r.to.session || r.undoes != nil {
+		return
+	}
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays the active one, and the next checkpoint is its; `git checkpoint session switch %s` goes on in the other", active, r.to.session))
 }
 
 // warnConflicts says so when conflict stages come back and the operation that made
@@ -134,82 +142,4 @@ func (r *Rollback) after(discard, restore []name.ID) workflow.Situation {
 		return !c.Dead && (now || !changes && c.Live)
 	})
 	return in
-}
-
-// planBranch says how HEAD lies to the recorded commit, and whether it moves.
-func (r *Rollback) planBranch(ctx context.Context) error {
-	g, b := r.record.Git, &r.answer.Branch
-	b.Name, b.From, b.To = r.s.repo.Head.Branch, r.s.repo.Head.OID, g.Head
-	move := r.req.Branch == BranchMove || r.req.Branch == BranchDefault && ownsBranch(r.to.state) && r.req.Mode == ModeAll
-	if r.s.repo.Operation() != "" || r.req.Mode == ModeState {
-		move = false
-	}
-	b.Target = name.Ref(g.Branch)
-	b.Moved = move && (b.From != b.To || b.Name != b.Target)
-	if !b.Moved {
-		b.Target = ""
-	}
-	if b.From != b.To && b.From != "" && b.To != "" {
-		n, err := r.s.repo.CountBetween(ctx, b.To, b.From)
-		if err != nil && !errors.Is(err, git.ErrMissing) {
-			r.answer.Warnings = append(r.answer.Warnings, "the commits between cannot be counted: "+err.Error())
-		}
-		b.CommitsLeft = n
-	}
-	if !b.Moved {
-		return nil
-	}
-	if b.To == "" {
-		return &Error{Kind: KindRefused, Message: "the checkpoint was made before the first commit; a branch cannot be moved there", Hints: []string{"--keep-branch restores files and index only"}}
-	}
-	if err := r.s.branchIsFree(ctx, b.Target); err != nil {
-		return err
-	}
-	return r.leaveBehind(ctx)
-}
-
-// leaveBehind looks at a branch that HEAD is not on and that is to move: the safety
-// checkpoint keeps the commits of HEAD, so what only that branch has would be lost.
-func (r *Rollback) leaveBehind(ctx context.Context) error {
-	b := &r.answer.Branch
-	if b.Target == "" || b.Target == b.Name {
-		return nil
-	}
-	was, err := r.s.repo.Batch().Resolve(ctx, b.Target)
-	if errors.Is(err, git.ErrMissing) || err == nil && was == b.To {
-		return nil
-	}
-	if err != nil {
-		return classify(err)
-	}
-	short := strings.TrimPrefix(string(b.Target), "refs/heads/")
-	lost, err := r.s.repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
-	if err != nil {
-		return classify(err)
-	}
-	if lost != "0" {
-		return &Error{
-			Kind: KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds what it has beyond the checkpoint's commit", short, was.Short()),
-			Hints: []string{"`git switch " + short + "` first, then the safety checkpoint keeps it", "--keep-branch leaves HEAD and branches"},
-		}
-	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves too, from %s; an undo takes HEAD back, and leaves that branch where it is then", short, was))
-	return nil
-}
-
-// branchIsFree refuses to move a branch that another worktree is on.
-func (s *Service) branchIsFree(ctx context.Context, branch name.Ref) error {
-	list, err := s.repo.Worktrees(ctx)
-	if err != nil {
-		return classify(err)
-	}
-	for _, w := range list {
-		if branch != "" && w.Branch == branch && w.GitDir != s.repo.GitDir {
-			return &Error{
-				Kind: KindRefused, Message: fmt.Sprintf("branch %s is checked out in worktree %s", branch, w.Name),
-				Hints: []string{"--keep-branch restores files and index only"},
-			}
-		}
-	}
-	return nil
 }

@@ -34,7 +34,7 @@ type RollbackCmd struct {
 // Help is the detail of rollback.
 func (*RollbackCmd) Help() string {
 	return `
-First it shows what it will do, and asks. Then it makes a safety checkpoint of everything that is there, always, so that ` + "`git checkpoint undo`" + ` gives it back to the byte. It refuses what it could not give back. HEAD and branches stay where they are unless you say ` + "`--branch`" + `.
+First it shows what it will do, and asks. Then it makes a safety checkpoint of everything that is there, always, so that ` + "`git checkpoint undo`" + ` gives it back to the byte. It refuses what it could not give back. HEAD and branches stay where they are unless you say ` + "`--branch`" + `, and the active session stays the active one, also when the checkpoint is of another: ` + "`git checkpoint session switch`" + ` goes on there.
 
     git checkpoint rollback 3 --reason "queue instead"
     git checkpoint rollback @~1 --dry-run

@@ -170,6 +170,14 @@ func amounts(r *checkpoint.RollbackAnswer, write, remove, mode string) string {
 }
 
 func branchPlan(r *checkpoint.RollbackAnswer, v render.View) string {
+	plan := headPlan(r, v)
+	if back := r.Branch.Back; back != nil {
+		plan += fmt.Sprintf("; %s goes back from %s to %s", branchName(back.Name), v.OID(back.From), v.OID(back.To))
+	}
+	return plan
+}
+
+func headPlan(r *checkpoint.RollbackAnswer, v render.View) string {
 	b := r.Branch
 	where := branchName(b.Name)
 	switch {
