@@ -198,15 +198,15 @@ func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) erro
 
 // blocked notes that the target wants a file where something uncaptured is.
 func (p *Plan) blocked(c git.Change) {
-	if c.Old.Mode == git.ModeGitlink {
-		p.Collisions = append(p.Collisions, Collision{Path: c.Path, Reason: ReasonNested})
-		return
-	}
 	for _, sk := range p.Target.Skipped {
 		if covers(sk, c.Path) {
 			p.Kept = append(p.Kept, c.Path) // left out when the target was made: it stays
 			return
 		}
+	}
+	if c.Old.Mode == git.ModeGitlink {
+		p.Collisions = append(p.Collisions, Collision{Path: c.Path, Reason: ReasonNested})
+		return
 	}
 	for _, sk := range p.Cur.Skipped {
 		if covers(sk.Path, c.Path) || covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {

@@ -141,6 +141,12 @@ func (c *run) mayChange(m *move, p string) bool {
 		return false
 	}
 	branch, _ := strings.CutPrefix(strings.TrimSpace(m.to.then.head), "ref: ")
+	if m.op.Verb == "undo" { // the branch that the rollback went to goes back too
+		to, on := strings.CutPrefix(strings.TrimSpace(m.to.left.head), "ref: ")
+		if on && (p == common+"/"+to || p == common+"/logs/"+to) {
+			return true
+		}
+	}
 	switch p {
 	case dir + "/HEAD", dir + "/ORIG_HEAD", dir + "/logs/ORIG_HEAD", dir + "/logs/HEAD", common + "/" + branch, common + "/logs/" + branch:
 		return true

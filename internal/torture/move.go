@@ -142,7 +142,8 @@ func (c *run) hindrance(m *move) string {
 		return "index.lock is held by another"
 	}
 	unfinished := c.unfinished(m.op.Tree, m.before)
-	if unfinished != "" && !has(m.op.Args, "--force") && m.op.Verb != "undo" {
+	same := m.op.Verb == "undo" && m.to.unfinished == unfinished // it was forced, so only files come back
+	if unfinished != "" && !has(m.op.Args, "--force") && !same {
 		return unfinished
 	}
 	if !c.moves(m) || unfinished != "" {
@@ -168,7 +169,7 @@ func (c *run) moves(m *move) bool {
 
 // unfinished names an operation of git's that is in progress.
 func (c *run) unfinished(top string, s scene) string {
-	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG"} {
+	for _, name := range []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG"} {
 		if _, there := s.all[path.Join(c.gitDir(top), name)]; there {
 			return name + " is there"
 		}
@@ -191,7 +192,7 @@ func (c *run) arrived(m *move) error {
 		m.now.files[p], m.now.forced[p] = n, true
 	}
 	c.last[m.op.Tree] = &saved{
-		then: m.now, left: m.then, id: got.Safety, session: got.Session, moved: c.moves(m),
+		then: m.now, left: m.then, id: got.Safety, session: got.Session, moved: c.moves(m), unfinished: c.unfinished(m.op.Tree, m.before),
 		worktreeOnly: has(m.op.Args, "--worktree-only") || m.to.worktreeOnly && m.op.Verb == "undo",
 	}
 	if m.wish.only == nil {

@@ -62,11 +62,12 @@ type saved struct {
 	dead             bool // deleted
 
 	// Of a safety checkpoint: how the rollback left the worktree, whether it left the
-	// index alone, and whether it moved HEAD.
+	// index alone, whether it moved HEAD, and what operation of git's was in progress.
 	left         *moment
 	wrote        map[string]node // nil for a rollback of some paths
 	worktreeOnly bool
 	moved        bool
+	unfinished   string
 }
 
 // scene is everything below the case's root at one moment.
