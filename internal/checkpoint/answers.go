@@ -152,6 +152,9 @@ type BranchPlan struct {
 	Back *BranchBack `json:"back,omitempty"` // a branch that HEAD is not on afterwards, and that an undo takes back
 }
 
+// moves reports whether any branch does, or HEAD.
+func (p BranchPlan) moves() bool { return p.Moved || p.Back != nil }
+
 // BranchBack is a branch that moves beside HEAD.
 type BranchBack struct {
 	Name name.Ref `json:"name"`

@@ -126,7 +126,7 @@ func (s *Service) finish(ctx context.Context, staged *snapshot.Restore, meta int
 // goBack returns to what was there before, and says what state things are in.
 func (s *Service) goBack(ctx context.Context, staged *snapshot.Restore, meta intentMeta, cause error) error {
 	backErr := staged.Back()
-	if meta.Branch.Moved || meta.Branch.Back != nil {
+	if meta.Branch.moves() {
 		backErr = errors.Join(backErr, s.headBack(ctx, meta))
 	}
 	if backErr == nil {
@@ -360,7 +360,7 @@ func (s *Service) Abort(ctx context.Context) (*RollbackAnswer, error) {
 	if err := staged.Back(); err != nil {
 		return nil, &Error{Kind: KindFailed, Message: "not everything could be brought back", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
 	}
-	if meta.Branch.Moved || meta.Branch.Back != nil {
+	if meta.Branch.moves() {
 		if err := s.headBack(ctx, meta); err != nil {
 			return nil, &Error{Kind: KindFailed, Message: "the files are back, and the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}

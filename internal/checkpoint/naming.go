@@ -161,7 +161,7 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 		}
 		return nil, nil
 	}
-	if e := st.Milestone(step, m[2]); e != nil || m[2] != firstIteration {
+	if e := st.Milestone(step, m[2]); e != nil || m[2] != FirstIteration {
 		return one(e), nil
 	}
 	for i, c := range st.Backward() {
@@ -172,9 +172,9 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return nil, nil
 }
 
-// firstIteration is the number of a step's checkpoint that got none, because nobody knew
+// FirstIteration is the number of a step's checkpoint that got none, because nobody knew
 // that the step would be done again.
-const firstIteration = "1"
+const FirstIteration = "1"
 
 // typed is what a person types for a checkpoint: 3, 6.2, else its id: a number means the newest
 // live checkpoint that has it.
@@ -183,7 +183,7 @@ func typed(st *journal.State, e *journal.Entry) string {
 	if iteration := e.Event().Iteration; iteration != "" {
 		number += "." + iteration
 	} else if newest := st.Milestone(e.Step, ""); newest != nil && newest.Checkpoint != e.Checkpoint {
-		number += "." + firstIteration
+		number += "." + FirstIteration
 	}
 	if e.Live && e.Milestone {
 		if got, err := byNumber(st, number); err == nil && len(got) == 1 && got[0].Checkpoint == e.Checkpoint {

@@ -249,20 +249,22 @@ func (s *Service) hasWorked(ctx context.Context) (bool, error) {
 // clean reports whether nothing in the worktree and the index differs from HEAD; without a
 // commit, whether nothing is there.
 func (s *Service) clean(ctx context.Context) (bool, error) {
-	want, err := s.repo.WriteTree(ctx, nil)
+	want, err := s.headTree(ctx)
 	if err != nil {
 		return false, classify(err)
-	}
-	if s.repo.Head.OID != "" {
-		commit, err := s.repo.ReadCommit(ctx, string(s.repo.Head.OID))
-		if err != nil {
-			return false, classify(err)
-		}
-		want = commit.Tree
 	}
 	now, err := s.captureNow(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	return now.Tree == want && now.Index.Tree == want && len(now.Index.Unmerged) == 0, nil
+}
+
+// headTree is the tree of HEAD, the empty one before the first commit.
+func (s *Service) headTree(ctx context.Context) (name.OID, error) {
+	if s.repo.Head.OID == "" {
+		return s.repo.WriteTree(ctx, nil)
+	}
+	commit, err := s.repo.ReadCommit(ctx, string(s.repo.Head.OID))
+	return commit.Tree, err
 }

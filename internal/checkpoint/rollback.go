@@ -42,14 +42,16 @@ func (s *Service) PlanRollback(ctx context.Context, req RollbackRequest) (*Rollb
 	if to.entry.Safety {
 		return nil, usage("`git checkpoint undo` goes back to it", "%s is the safety checkpoint of a rollback", to.entry.Label)
 	}
-	r := &Rollback{s: s, req: req, to: to, files: to.entry}
-	if !req.DryRun {
-		return r, r.think(ctx)
-	}
-	err = s.lookOn(func() error {
+	var r *Rollback
+	think := func() error {
 		r = &Rollback{s: s, req: req, to: to, files: to.entry}
 		return r.think(ctx)
-	})
+	}
+	if req.DryRun {
+		err = s.lookOn(think)
+	} else {
+		err = think()
+	}
 	return r, err
 }
 

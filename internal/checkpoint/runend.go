@@ -102,6 +102,9 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	return nil
 }
 
+// Interrupted reports whether Ctrl+C or SIGTERM ended the step.
+func (a *RunAnswer) Interrupted() bool { return a.Cut == workflow.TriggerUserInterrupt }
+
 // failed decides whether the step is tried again. No checkpoint is made. What ends
 // early is the fix.
 func (r *running) failed(ctx context.Context, left int) (end command.End, again bool, err error) {

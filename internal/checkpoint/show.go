@@ -88,7 +88,7 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		return nil, err
 	}
 	l.Items = slices.Grow(l.Items, len(shown))
-	newest := newestOfSteps(st)
+	newest := newestOfSteps(st, shown)
 	for _, e := range shown {
 		item := l.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
@@ -107,12 +107,23 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 	return l, nil
 }
 
-// newestOfSteps gives for each step the place of its newest live milestone.
-func newestOfSteps(st *journal.State) map[int]int {
-	newest := map[int]int{}
-	for i, c := range st.Standings() {
-		if c.Live && c.Milestone {
+// newestOfSteps gives for each step that has a live milestone among some the place of its
+// newest one.
+func newestOfSteps(st *journal.State, among []*journal.Entry) map[int]int {
+	wanted := map[int]bool{}
+	for _, e := range among {
+		if e.Live && e.Milestone {
+			wanted[e.Step] = true
+		}
+	}
+	newest := make(map[int]int, len(wanted))
+	for i, c := range st.Backward() {
+		if len(wanted) == 0 {
+			break
+		}
+		if c.Live && c.Milestone && wanted[c.Step] {
 			newest[c.Step] = i
+			delete(wanted, c.Step)
 		}
 	}
 	return newest

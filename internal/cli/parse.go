@@ -91,20 +91,21 @@ func attach(node *kong.Node, args []string, depth int) []string {
 			return append(out, args[i:]...)
 		}
 		flag, attached := flagOf(node, args[i])
-		if flag == nil || attached || !takesText(flag) || i+1 == len(args) {
-			out = append(out, args[i])
+		if flag != nil && !attached && takesText(flag) && i+1 < len(args) && isDashed(node, args[i+1]) {
+			i++
+			out = append(out, "--"+flag.Name+"="+args[i])
 			continue
 		}
-		i++
-		value := args[i]
-		if known, _ := flagOf(node, value); known != nil || !strings.HasPrefix(value, "-") || value == "-" || value == "--" {
-			out = append(out, args[i-1])
-			i--
-			continue
-		}
-		out = append(out, "--"+flag.Name+"="+value)
+		out = append(out, args[i])
 	}
 	return out
+}
+
+// isDashed reports whether a word begins with a dash and is no flag, nor what stands for
+// the standard input or the end of the flags.
+func isDashed(node *kong.Node, word string) bool {
+	known, _ := flagOf(node, word)
+	return known == nil && strings.HasPrefix(word, "-") && word != "-" && word != "--"
 }
 
 // takesText tells values that may begin with a dash from numbers, which say themselves

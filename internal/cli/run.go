@@ -93,14 +93,11 @@ func (a *App) ran(done *checkpoint.RunAnswer, err error, asked bool) error {
 	return nil
 }
 
-// interruptTrigger is the cut of a step that Ctrl+C or SIGTERM ended.
-const interruptTrigger = "user_interrupt"
-
 // reportFailed names the last good checkpoint, and how to get back to it.
 func (a *App) reportFailed(done *checkpoint.RunAnswer) {
 	failed := &checkpoint.Error{Kind: checkpoint.KindFailed, Message: done.Message}
 	switch {
-	case done.Cut == interruptTrigger:
+	case done.Interrupted():
 		failed.Kind = checkpoint.KindInterrupt
 	case done.Cut != "":
 	case done.Restored != nil: // the rest is about the way back

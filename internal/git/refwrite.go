@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -140,7 +141,7 @@ func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	path := filepath.Join(f.dir, filepath.FromSlash(string(ref)))
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().IsRegular():
-		data, err := os.ReadFile(path)
+		data, err := mapped.Small(path)
 		oid, ended := strings.CutSuffix(string(data), "\n")
 		if err != nil || !ended || len(oid) != f.digits || !name.IsHex(oid) {
 			return "", errAsk

@@ -57,7 +57,7 @@ func parseCommit(c Commit, e *Event) (Node, error) {
 	}
 	*e = Event{OID: c.OID, Parents: c.Parents}
 	if err := e.parse(c.Author, c.Message); err != nil {
-		return Node{}, fmt.Errorf("parse event %q: %w", c.OID, err)
+		return Node{}, err
 	}
 	if e.known() && e.Time.Unix() != committed.seconds {
 		return Node{}, fmt.Errorf("parse journal commit %q: author and committer have different dates", c.OID)

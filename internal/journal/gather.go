@@ -33,7 +33,7 @@ func (g *Gathering) Add(c Commit) error {
 	g.parents = append(g.parents[:0], c.Parents...)
 	made := node{base: g.base}
 	made.tell(n.Event)
-	switch plain := made.class == classCreate && len(c.Parents) == 1 && n.Event.isShort(); {
+	switch plain := made.plain(len(c.Parents)) && n.Event.isShort(); {
 	case plain && g.based && g.near(n.Event):
 		r := relative{c.OID, n.Event, g.nodes[g.base].own.Event, 1, "", n.CommitterTime.Unix()} // what its parent names is not known yet
 		made.at = uint32(len(g.data))                                                           //nolint:gosec // see near
@@ -73,21 +73,22 @@ func (g *Gathering) fork() {
 	if g.forks == nil {
 		g.forks = map[int32][]name.OID{}
 	}
-	kept := make([]name.OID, len(g.parents))
-	for i, p := range g.parents {
-		kept[i] = name.OID(strings.Clone(string(p)))
-	}
-	g.forks[int32(len(g.nodes)-1)] = kept //nolint:gosec // the caller stops at MaxNodes
+	g.forks[int32(len(g.nodes)-1)] = cloned(g.parents) //nolint:gosec // the caller stops at MaxNodes
 }
 
 // clone is the commit in memory of its own.
 func (c Commit) clone() Commit {
-	c.OID, c.Parents = name.OID(strings.Clone(string(c.OID))), slices.Clone(c.Parents)
-	for i, p := range c.Parents {
-		c.Parents[i] = name.OID(strings.Clone(string(p)))
-	}
+	c.OID, c.Parents = name.OID(strings.Clone(string(c.OID))), cloned(c.Parents)
 	c.Author, c.Message = strings.Clone(c.Author), strings.Clone(c.Message)
 	return c
+}
+
+func cloned(oids []name.OID) []name.OID {
+	oids = slices.Clone(oids)
+	for i, o := range oids {
+		oids[i] = name.OID(strings.Clone(string(o)))
+	}
+	return oids
 }
 
 // Log is the journal of all that were met, of which the first is the tip.

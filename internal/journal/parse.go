@@ -22,12 +22,20 @@ const (
 func Parse(oid name.OID, parents []name.OID, author, message string) (Event, error) {
 	e := Event{OID: oid, Parents: parents}
 	if err := e.parse(author, message); err != nil {
-		return Event{}, fmt.Errorf("parse event %q: %w", oid, err)
+		return Event{}, err
 	}
 	return e, nil
 }
 
+// parse is Parse for an event that has its id and parents.
 func (e *Event) parse(author, message string) error {
+	if err := e.read(author, message); err != nil {
+		return fmt.Errorf("parse event %q: %w", e.OID, err)
+	}
+	return nil
+}
+
+func (e *Event) read(author, message string) error {
 	header, rest, err := trailers(message)
 	if err != nil {
 		return err

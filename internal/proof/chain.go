@@ -70,21 +70,21 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 // follow reads all that the tip reaches. While one commit is read those before it are
 // taken apart. It gives nothing when anything is not as it has to be.
 func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error) {
-	read, done := make(chan stretch, 4), make(chan *journal.Log)
+	read, done := make(chan []found, 4), make(chan *journal.Log)
 	go func() { done <- gather(read) }()
 	whole, count := true, 0
-	var some stretch
+	var some []found
 	var next []name.OID
 	var seen map[name.OID]bool // made at the first merge: what a line reaches it reaches once
 	err := s.Repo.Batch().Follow(ctx, c.Tip, keepJournal, func(o git.Object, err error) ([]name.OID, error) {
-		if count++; err != nil || o.Data == nil || count > journal.MaxNodes {
+		if count++; err != nil || o.Type != "commit" || o.Data == nil || count > journal.MaxNodes {
 			whole = false
 			return nil, errStop
 		}
 		next = git.ParentsOf(next[:0], o.Data)
-		if some.add(o); len(some.commits) == together/16 {
+		if some = append(some, found{o.OID, string(o.Data)}); len(some) == together/16 {
 			read <- some
-			some = stretch{}
+			some = nil
 		}
 		if seen == nil && len(next) > 1 {
 			seen = map[name.OID]bool{}
@@ -111,12 +111,12 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 }
 
 // gather takes commits apart. It gives nothing when one is not as it has to be.
-func gather(read <-chan stretch) *journal.Log {
+func gather(read <-chan []found) *journal.Log {
 	var g journal.Gathering
 	sound := true
 	for some := range read {
-		for i, o := range some.commits {
-			sound = sound && o.Type == "commit" && store.Gather(&g, o.OID, some.contents[i]) == nil
+		for _, commit := range some {
+			sound = sound && store.Gather(&g, commit.oid, commit.content) == nil
 		}
 	}
 	if !sound {
@@ -129,17 +129,10 @@ func gather(read <-chan stretch) *journal.Log {
 	return log
 }
 
-// stretch is some commits of a journal.
-type stretch struct {
-	commits  []git.Object
-	contents []string
-}
-
-// add takes a copy of a commit.
-func (s *stretch) add(o git.Object) {
-	s.contents = append(s.contents, string(o.Data))
-	o.Data = nil
-	s.commits = append(s.commits, o)
+// found is a commit of a journal as it was read.
+type found struct {
+	oid     name.OID
+	content string
 }
 
 // errStop ends a reading whose rest is not needed.

@@ -38,7 +38,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 	p := &Session{Name: session, store: s}
 	var reading sync.WaitGroup
 	var chainErr, notesErr error
-	tip := valueOf(v.refs, name.JournalRef(session))
+	tip := v.value(name.JournalRef(session))
 	if tip != "" { // which keeps one processor and a half
 		reading.Go(func() { p.Chain, chainErr = ReadChain(ctx, s, tip) })
 	}
@@ -66,27 +66,10 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 
 // sort puts refs where they belong.
 func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
-	held := p.store.Held(ctx, refs)
-	var own map[name.Ref]bool // made when an archive holds more
-	if len(held) > len(refs) {
-		own = make(map[name.Ref]bool, len(refs))
-		for _, r := range refs {
-			own[r.Ref] = true
-		}
-	}
-	p.Refs, p.Archived = make(map[name.ID]name.OID, len(held)), map[name.ID]bool{}
-	for _, r := range held {
-		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
-		if !ok || owner != p.Name {
-			if store.IsTag(p.Name, r.Ref) {
-				p.Tags = append(p.Tags, r)
-			}
-			continue
-		}
-		if id, err := name.ParseID(leaf); err == nil {
-			if p.Refs[id] = r.OID; own != nil && !own[r.Ref] {
-				p.Archived[id] = true
-			}
+	p.Refs, p.Archived = p.store.HeldAmong(ctx, p.Name, refs)
+	for _, r := range refs {
+		if store.IsTag(p.Name, r.Ref) {
+			p.Tags = append(p.Tags, r)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func look(ctx context.Context, s *store.Store, below string) (*View, error) {
 		return nil, err
 	}
 	v := &View{store: s, refs: refs, fault: fault}
-	v.notes = sync.OnceValues(func() (*Notes, error) { return readNotes(ctx, s, valueOf(refs, name.NotesRef)) })
+	v.notes = sync.OnceValues(func() (*Notes, error) { return readNotes(ctx, s, v.value(name.NotesRef)) })
 	return v, nil
 }
 
@@ -73,13 +73,12 @@ func (v *View) of(session name.Session) []git.RefValue {
 	return slices.Concat(v.below(name.CheckpointRoot+below), v.below(name.TagRoot+below))
 }
 
-// valueOf is what a ref among others points at, "" when it is not there.
-func valueOf(refs []git.RefValue, ref name.Ref) name.OID {
-	at, found := slices.BinarySearchFunc(refs, ref, func(r git.RefValue, ref name.Ref) int { return strings.Compare(string(r.Ref), string(ref)) })
-	if !found {
-		return ""
+// value is what a ref points at, "" when it is not there.
+func (v *View) value(ref name.Ref) name.OID {
+	if from := v.below(string(ref)); len(from) > 0 && from[0].Ref == ref {
+		return from[0].OID
 	}
-	return refs[at].OID
+	return ""
 }
 
 // Open reads a session. One of which there is nothing at all, and was nothing, is

@@ -79,19 +79,33 @@ func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name
 	if err != nil {
 		return nil, nil, err
 	}
-	held, archived = map[name.ID]name.OID{}, map[name.ID]bool{}
-	own := make(map[name.Ref]bool, len(refs))
-	for _, r := range refs {
-		own[r.Ref] = true
+	held, archived = s.HeldAmong(ctx, session, refs)
+	return held, archived, nil
+}
+
+// HeldAmong is HeldOf for refs that were read before, which may be others too.
+func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.RefValue) (held map[name.ID]name.OID, archived map[name.ID]bool) {
+	all := s.Held(ctx, refs)
+	var own map[name.Ref]bool // made when an archive holds more
+	if len(all) > len(refs) {
+		own = make(map[name.Ref]bool, len(refs))
+		for _, r := range refs {
+			own[r.Ref] = true
+		}
 	}
-	for _, r := range s.Held(ctx, refs) {
-		if _, leaf, ok := name.SplitCheckpointRef(r.Ref); ok {
-			if id, err := name.ParseID(leaf); err == nil {
-				held[id], archived[id] = r.OID, !own[r.Ref]
+	held, archived = make(map[name.ID]name.OID, len(all)), map[name.ID]bool{}
+	for _, r := range all {
+		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		if !ok || owner != session {
+			continue
+		}
+		if id, err := name.ParseID(leaf); err == nil {
+			if held[id] = r.OID; own != nil && !own[r.Ref] {
+				archived[id] = true
 			}
 		}
 	}
-	return held, archived, nil
+	return held, archived
 }
 
 // CheckTwin refuses a new session that differs from another in case only.

@@ -94,7 +94,7 @@ func Number(item checkpoint.Item) string {
 		if item.Iteration != "" {
 			number += "." + item.Iteration
 		} else if item.Redone {
-			number += ".1"
+			number += "." + checkpoint.FirstIteration
 		}
 		return number
 	}

@@ -64,14 +64,13 @@ type Validation struct{ Checkpoints, Damaged, Sessions int }
 
 // Count takes a line in.
 func (a *Validation) Count(line checkpoint.Validated) {
-	switch {
-	case line.Checkpoint == "":
+	if line.Checkpoint == "" {
 		a.Sessions++
-	case !line.OK:
+		return
+	}
+	a.Checkpoints++
+	if !line.OK {
 		a.Damaged++
-		fallthrough
-	default:
-		a.Checkpoints++
 	}
 }
 
