@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -134,9 +135,10 @@ func IsTar(beginning []byte) bool {
 }
 
 // ReadTar copies the bundle of a tar to w, and refuses the tar for any member that is no
-// plain file or directory, or whose path leads out.
+// plain file or directory, or whose path leads out, and one that was cut off.
 func ReadTar(r io.Reader, w io.Writer) error {
-	t := tar.NewReader(r)
+	end := &ending{from: r}
+	t := tar.NewReader(end)
 	found := false
 	for range maxMembers {
 		h, err := t.Next()
@@ -144,7 +146,7 @@ func ReadTar(r io.Reader, w io.Writer) error {
 			if !found {
 				return fmt.Errorf("the tar has no %s", BundleMember)
 			}
-			return nil
+			return end.check()
 		}
 		if err != nil {
 			return fmt.Errorf("read tar: %w", err)
@@ -164,6 +166,37 @@ func ReadTar(r io.Reader, w io.Writer) error {
 		}
 	}
 	return fmt.Errorf("the tar has more than %d members", maxMembers)
+}
+
+// endOfTar is how many zero bytes end a tar. Go's reader takes a file that ends without
+// them for a whole one.
+const endOfTar = 1024
+
+// ending watches how what is read ends.
+type ending struct {
+	from  io.Reader
+	zeros int64
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.from.Read(p)
+	if rest := bytes.TrimRight(p[:n], "\x00"); len(rest) > 0 {
+		e.zeros = int64(n - len(rest))
+	} else {
+		e.zeros += int64(n)
+	}
+	return n, err
+}
+
+// check reads what is left: a compressed file has its checksum there.
+func (e *ending) check() error {
+	if _, err := io.Copy(io.Discard, e); err != nil {
+		return fmt.Errorf("read tar: %w", err)
+	}
+	if e.zeros < endOfTar {
+		return errors.New("the tar is cut off: its end is missing")
+	}
+	return nil
 }
 
 func checkMember(h *tar.Header) error {

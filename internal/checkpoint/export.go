@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -50,7 +49,9 @@ func (s *Service) ExportBundle(ctx context.Context, req ExportRequest) (*Exporte
 	if err != nil {
 		return nil, err
 	}
-	return p.save(req, "bundle", func(w io.Writer) error { return p.write(ctx, w) })
+	return p.save(ctx, req, "bundle", func(w io.Writer) error {
+		return compressed(req.Path, w, func(w io.Writer) error { return p.write(ctx, w) })
+	})
 }
 
 // pack fixes what a bundle holds: journals, checkpoints, and notes of these alone.
@@ -114,6 +115,10 @@ func earlierBundle(file string) (map[name.Ref]name.OID, error) {
 		return had, nil
 	}
 	header, closeFile, _, err := openBundle(file)
+	var said *Error
+	if errors.As(err, &said) && said.Kind == KindInvalid {
+		return nil, &Error{Kind: KindInvalid, Message: fmt.Sprintf("read the earlier bundle %q: %v", file, said.Err)}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -242,55 +247,6 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("write bundle: %w", err)
 	}
 	return nil
-}
-
-// save writes a file in one step, or to the stream that was asked for.
-func (p *parcel) save(req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
-	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
-	if req.Path == "-" {
-		sized := &sized{w: req.Out}
-		err := write(sized)
-		out.Bytes = sized.n
-		return out, classify(err)
-	}
-	if info, err := os.Stat(req.Path); err == nil && info.IsDir() {
-		return nil, usage("give the name of a file in it", "%q is a directory", req.Path)
-	}
-	f, err := os.CreateTemp(dirOf(req.Path), ".git-checkpoint-export-")
-	if err != nil {
-		return nil, classify(err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone when all went well
-	sized := &sized{w: f}
-	err = write(sized)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), req.Path)
-	}
-	out.Bytes = sized.n
-	return out, classify(err)
-}
-
-type sized struct {
-	w io.Writer
-	n int64
-}
-
-func (s *sized) Write(p []byte) (int, error) {
-	n, err := s.w.Write(p)
-	s.n += int64(n)
-	return n, err
-}
-
-func dirOf(path string) string {
-	if i := strings.LastIndexByte(path, os.PathSeparator); i > 0 {
-		return path[:i]
-	} else if i == 0 {
-		return string(os.PathSeparator)
-	}
-	return "."
 }
 
 // memberOf is a bundle in memory, for the formats that hold one.

@@ -29,7 +29,7 @@ func (s *Service) ExportTar(ctx context.Context, req ExportRequest) (*Exported, 
 	if err != nil {
 		return nil, classify(err)
 	}
-	return p.save(req, "tar", func(w io.Writer) error {
+	return p.save(ctx, req, "tar", func(w io.Writer) error {
 		t := archive.NewWriter(w, compressionOf(req.Path))
 		if err := t.Stream(archive.BundleMember, p.newest(), int64(len(bundle)), bytes.NewReader(bundle)); err != nil {
 			return err
@@ -49,6 +49,15 @@ func compressionOf(path string) archive.Compression {
 		return archive.Gzip
 	}
 	return archive.Plain
+}
+
+// compressed writes through a compressor where the name of the file asks for one.
+func compressed(path string, w io.Writer, write func(io.Writer) error) error {
+	if compressionOf(path) == archive.Plain {
+		return write(w)
+	}
+	z := gzip.NewWriter(w)
+	return errors.Join(write(z), z.Close())
 }
 
 // newest is the time of the newest event: files of an export carry times of what they
@@ -160,12 +169,8 @@ func (s *Service) ExportLines(ctx context.Context, req ExportRequest) (*Exported
 	if err != nil {
 		return nil, classify(err)
 	}
-	return p.save(req, "jsonl", func(w io.Writer) error {
-		if compressionOf(req.Path) == archive.Plain {
-			return p.lines(ctx, w, bundle)
-		}
-		z := gzip.NewWriter(w)
-		return errors.Join(p.lines(ctx, z, bundle), z.Close())
+	return p.save(ctx, req, "jsonl", func(w io.Writer) error {
+		return compressed(req.Path, w, func(w io.Writer) error { return p.lines(ctx, w, bundle) })
 	})
 }
 

@@ -24,8 +24,11 @@ func openBundle(file string) (h archive.Header, closeFile func(), pack io.Reader
 	if err != nil {
 		return h, nil, nil, &Error{Kind: KindNotFound, Err: err}
 	}
-	r := bufio.NewReader(f)
-	if h, err = archive.ReadHeader(r); err != nil {
+	r, err := archive.Decompress(bufio.NewReader(f))
+	if err == nil {
+		h, err = archive.ReadHeader(r)
+	}
+	if err != nil {
 		f.Close() //nolint:errcheck // only read
 		return h, nil, nil, invalid(err)
 	}

@@ -32,6 +32,9 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		last = nil
 	}
 	parsed, err := parser.Parse(attach(node, own, depth))
+	if err == nil {
+		err = unnamed(parsed)
+	}
 	if err != nil || last == nil {
 		return parsed, err
 	}
@@ -40,6 +43,24 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	}
 	last.Target.Set(reflect.ValueOf(rest))
 	return parsed, nil
+}
+
+// unnamed refuses a name that was given and is empty. It is the variable of a script that
+// was not set, and must not mean the active session, or the usual remote.
+func unnamed(parsed *kong.Context) error {
+	for _, part := range parsed.Path {
+		var value *kong.Value
+		switch {
+		case part.Positional != nil:
+			value = part.Positional
+		case part.Flag != nil && part.Flag.Name == "session":
+			value = part.Flag.Value
+		}
+		if value != nil && value.Target.Kind() == reflect.String && value.Target.Len() == 0 {
+			return usageError(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows what it takes")
+		}
+	}
+	return nil
 }
 
 // named is the command that the words name, and where its own words begin. No flag
