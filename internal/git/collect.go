@@ -37,12 +37,11 @@ func (r *Repo) Collect(ctx context.Context, ours func(Commit) bool) (int64, erro
 	}
 	r.database().packs.Close() // some systems do not delete what is open
 	if !loose {
-		// What nothing holds leaves the packs and becomes loose; the rest stays packed.
-		if _, err := r.Output(ctx, "repack", "-A", "-d", "-q"); err != nil {
+		if err := r.repack(ctx, keep, began); err != nil {
 			return 0, fmt.Errorf("unpack what nothing holds: %w", err)
 		}
 	}
-	args := append([]string{"prune", "--expire=" + began.UTC().Format("2006-01-02 15:04:05 +0000"), "--"}, keep...)
+	args := append([]string{"prune", "--expire=" + dateOf(began), "--"}, keep...)
 	if _, err := r.Output(ctx, args...); err != nil {
 		return 0, fmt.Errorf("delete what nothing holds: %w", err)
 	}
@@ -52,6 +51,40 @@ func (r *Repo) Collect(ctx context.Context, ours func(Commit) bool) (int64, erro
 	after, err := r.DiskSize()
 	return before - after, err
 }
+
+// repack leaves what nothing holds out of the packs. It is gone at once, unless keep needs it
+// or it is younger than began: then it becomes loose.
+func (r *Repo) repack(ctx context.Context, keep []string, began time.Time) error {
+	args := []string{"repack", "-A", "-d", "-q"}
+	if r.freshen(ctx, keep, began) == nil { // else all becomes loose: a file for each object takes long, and drops nothing
+		args = append(args, "--unpack-unreachable="+dateOf(began))
+	}
+	_, err := r.Output(ctx, args...)
+	return err
+}
+
+// freshen makes objects younger than a time, as a pack that the next repack takes apart:
+// git spares what is young, and all that it needs.
+func (r *Repo) freshen(ctx context.Context, oids []string, than time.Time) error {
+	if len(oids) == 0 {
+		return nil
+	}
+	pack := filepath.Join(r.CommonDir, "objects", "pack", "pack")
+	res, err := r.Run(ctx, Cmd{Args: []string{"pack-objects", "-q", pack}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n")})
+	if err != nil {
+		return err
+	}
+	young := than.Add(2 * time.Second) // git counts in whole ones
+	for _, hash := range strings.Fields(string(res.Stdout)) {
+		if err := os.Chtimes(pack+"-"+hash+".pack", young, young); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dateOf is a time as git's options take it.
+func dateOf(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 +0000") }
 
 // clock is the time as the file system has it.
 func (r *Repo) clock() (time.Time, error) {
