@@ -38,7 +38,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "",
 	}
 	e.vars["next_step"], e.vars["next_name"] = nil, ""
-	if next, ok := d.Next(newest(s.Live), s.Skipped); ok {
+	if next, ok := d.Next(latest(s.Live), s.Skipped); ok {
 		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
 	}
 	if only != "" && !counted().MatchString(only) {
@@ -87,6 +87,15 @@ func (e *evaluation) steps(s Situation) {
 		}
 	}
 	e.vars["steps_done"], e.vars["steps_left"] = done, left
+}
+
+// latest is the step that was done last, as a checkpoint without a step goes on from it:
+// the highest is another where somebody went back to an earlier step.
+func latest(live []int) *int {
+	if len(live) == 0 {
+		return nil
+	}
+	return &live[len(live)-1]
 }
 
 // counted are the variables that newEvaluation fills behind all others.
