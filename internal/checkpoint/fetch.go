@@ -257,7 +257,7 @@ func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error 
 func (t *trip) fetched(ctx context.Context, there *remote.Listing) error {
 	tips := map[name.Session]name.OID{}
 	for session, at := range there.Sessions {
-		if at.Journal != "" && t.s.exists(ctx, at.Journal) {
+		if at.Journal != "" && !t.refused(name.JournalRef(session)) && t.s.exists(ctx, at.Journal) {
 			tips[session] = at.Journal
 		}
 	}

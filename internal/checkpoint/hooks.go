@@ -45,8 +45,10 @@ func (s *Service) hookDir() (string, error) {
 			Hints: []string{"add to its pre-push: git-checkpoint __hook pre-push \"$@\" (with the same standard input)", "add to its post-merge: git-checkpoint __hook post-merge \"$@\""},
 		}
 	}
-	return filepath.Join(s.repo.CommonDir, "hooks"), nil
+	return s.ownHooks(), nil
 }
+
+func (s *Service) ownHooks() string { return filepath.Join(s.repo.CommonDir, "hooks") }
 
 // setHooks sets the hooks up beside those that exist, and says which.
 func (s *Service) setHooks() ([]string, error) {
@@ -85,10 +87,7 @@ func (s *Service) setHooks() ([]string, error) {
 
 // unsetHooks takes our hooks out and puts back what was there.
 func (s *Service) unsetHooks() ([]string, error) {
-	dir, err := s.hookDir()
-	if err != nil {
-		return nil, nil //nolint:nilerr // then none was set up
-	}
+	dir := s.ownHooks() // whatever core.hooksPath has become since
 	var gone []string
 	for _, hook := range hookNames {
 		path := filepath.Join(dir, hook)

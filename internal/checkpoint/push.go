@@ -30,7 +30,7 @@ const pushTries = 60
 var errStale = errors.New("the remote has moved on")
 
 // push sends to where git would push: that may be another place than the one that is
-// fetched from, or several. there is the latter as it was just read; nil: not read yet.
+// fetched from, or several, of which one that cannot be reached stops none of the others. there is the latter as it was just read; nil: not read yet.
 func (t *trip) push(ctx context.Context, there *remote.Listing) error {
 	places, err := t.remote.Destinations(ctx)
 	if err != nil {
@@ -39,16 +39,25 @@ func (t *trip) push(ctx context.Context, there *remote.Listing) error {
 	if len(places) == 0 {
 		return t.pushTo(ctx, there)
 	}
+	var first error
 	for _, place := range places {
 		t.remote.Place, t.alone, t.written = place, false, map[name.Ref]int{}
 		if len(places) > 1 {
 			t.answer.Remote = remote.Redact(place)
 		}
-		if err := t.pushTo(ctx, nil); err != nil {
-			return err
+		switch err := t.pushTo(ctx, nil); {
+		case err == nil:
+		case first == nil:
+			first = err
+		default:
+			t.s.warn(err.Error())
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	t.answer.Remote = remote.Redact(t.remote.Name)
+	return first
 }
 
 // pushTo plans and sends until the remote has all of it.

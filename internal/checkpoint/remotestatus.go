@@ -32,15 +32,77 @@ func (s *Service) CompareRemote(ctx context.Context, req TravelRequest) ([]Remot
 	if err := t.known(here, there); err != nil {
 		return nil, err
 	}
+	pushed, err := t.pushedTo(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := []RemoteSession{}
 	for _, session := range t.either(here, there) {
 		r, err := t.compare(ctx, session, here.Session(session), there.Session(session))
+		for i, place := range pushed {
+			if err == nil {
+				err = t.alsoPushed(ctx, &r, here, place, i)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// pushedTo reads the places that a push goes to, where they are others than the one that
+// is fetched from.
+func (t *trip) pushedTo(ctx context.Context) ([]*remote.Listing, error) {
+	places, err := t.remote.Destinations(ctx)
+	var all []*remote.Listing
+	for _, place := range places {
+		at := *t.remote
+		at.Place = place
+		l, err := at.List(ctx)
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		l.Keep(t.sessions)
+		all = append(all, l)
+	}
+	return all, unreachable(err)
+}
+
+// alsoPushed has a place that is pushed to say what a push would send, and the one that
+// is fetched from no more than what a fetch would bring.
+func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *remote.Listing, i int) error {
+	at, err := t.compare(ctx, r.Session, here.Session(r.Session), place.Session(r.Session))
+	if err != nil {
+		return err
+	}
+	sending := []string{"ahead", "diverged", "local"}
+	fetches := r.State == "behind" || r.State == "diverged" || r.State == "remote"
+	sends := slices.Contains(sending, at.State) || i > 0 && slices.Contains(sending, r.State)
+	if i == 0 {
+		r.ToPush = 0
+	}
+	r.ToPush = max(r.ToPush, at.ToPush)
+	for _, id := range at.Conflicts {
+		if !slices.Contains(r.Conflicts, id) {
+			r.Conflicts = append(r.Conflicts, id)
+		}
+	}
+	switch {
+	case r.State == "remote":
+	case fetches && sends:
+		r.State = "diverged"
+	case fetches:
+		r.State = "behind"
+	case sends && at.State == "local":
+		r.State = "local"
+	case sends:
+		r.State = "ahead"
+	default:
+		r.State = "up-to-date"
+	}
+	return nil
 }
 
 func (t *trip) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
@@ -68,7 +130,9 @@ func (t *trip) compare(ctx context.Context, session name.Session, here, there *r
 func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *joined) {
 	session := r.Session
 	if there.Archive != "" && (there.Archive == here.Archive || t.s.exists(ctx, there.Archive)) {
-		t.readArchive(ctx, session, there) //nolint:errcheck // then it is not known what it holds
+		if err := t.readArchive(ctx, session, there); err != nil && t.once(err) {
+			t.s.warn(err.Error()) // it is not known what it holds
+		}
 	}
 	ours, theirs := here.Held(), there.Held()
 	for id, oid := range ours {

@@ -204,7 +204,9 @@ func (t *trip) landed(c *consignment, o remote.Outcome) {
 	case o.Ref == name.NotesRef && c.there.Notes != "":
 		outcome = OutcomeUpdated
 	}
-	t.line("push", o.Ref, outcome, "")
+	if o.Verdict != remote.Held { // a remote may have what it does not list
+		t.line("push", o.Ref, outcome, "")
+	}
 	c.there.Set(o.Ref, o.New)
 	if leaf == "journal" && t.tips != nil {
 		t.tips[session] = o.New

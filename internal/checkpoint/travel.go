@@ -79,6 +79,7 @@ type trip struct {
 	ours    map[name.Session]*joined  // journals that a push has read
 	// tracking are the refs of tracked.
 	tracking map[name.Ref]name.OID
+	said     map[string]bool       // warnings, each of which is said once
 	settled  string                // the state after a push that left nothing to fetch
 	tracked  map[name.OID][]string // journals as they were last seen, and at which remotes
 }
@@ -115,7 +116,9 @@ func (s *Service) remoteOf(request string) (*remote.Remote, error) {
 		named, _ = s.where.get("checkpoint.remote")
 	}
 	if branch, ok := strings.CutPrefix(string(s.repo.Head.Branch), "refs/heads/"); named == "" && ok {
-		named, _ = s.repo.Config.Get("branch." + branch + ".remote")
+		if named, _ = s.repo.Config.Get("branch." + branch + ".remote"); named == "." {
+			named = "" // it follows a branch that is here: nothing would travel
+		}
 	}
 	if named == "" {
 		named = "origin"
@@ -154,9 +157,21 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 	}
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
-		t.readArchive(ctx, session, of) //nolint:errcheck // one that cannot be read holds nothing, and that was said
+		if err := t.readArchive(ctx, session, of); err != nil && t.once(err) {
+			t.s.warn(err.Error()) // one that cannot be read holds nothing
+		}
 	}
 	return l, nil
+}
+
+// once reports whether an error was not told of yet.
+func (t *trip) once(err error) bool {
+	if t.said == nil {
+		t.said = map[string]bool{}
+	}
+	told := t.said[err.Error()]
+	t.said[err.Error()] = true
+	return !told
 }
 
 // elsewhere reports whether a journal's tip was last seen at another remote, too, one
@@ -231,15 +246,39 @@ func (t *trip) verdict() error {
 	switch {
 	case conflicts > 0:
 		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%d of the refs have another value at %s than here; both are kept", conflicts, t.answer.Remote),
+			Kind: KindConflict, Message: fmt.Sprintf("%s another value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote),
 			Hints: []string{"compare them with `git ls-remote " + t.answer.Remote + "`; `git checkpoint delete ID` gives up the one that is here"},
 		}
 	case rejected > 0:
 		return &Error{
-			Kind: KindFailed, Message: fmt.Sprintf("%d of the refs were not taken; nothing is lost, and running it again goes on from here", rejected),
+			Kind: KindFailed, Message: refsThat(rejected, "was", "were") + " not taken; nothing is lost, and running it again goes on from here", Hints: t.advice(),
 		}
 	}
 	return nil
+}
+
+func refsThat(n int, one, more string) string {
+	if n == 1 {
+		return "1 ref " + one
+	}
+	return fmt.Sprintf("%d refs %s", n, more)
+}
+
+// advice is what can be done about refs that were not taken.
+func (t *trip) advice() []string {
+	for _, l := range t.answer.Lines {
+		if l.Outcome == OutcomeRejected && strings.Contains(l.Message, "hidden ref") {
+			return []string{"`git checkpoint init --remote-check` tells what the remote takes"}
+		}
+	}
+	return nil
+}
+
+// refused reports whether a ref was not taken by a fetch.
+func (t *trip) refused(ref name.Ref) bool {
+	return slices.ContainsFunc(t.answer.Lines, func(l TravelLine) bool {
+		return l.Ref == ref && l.Verb == "fetch" && l.Outcome == OutcomeRejected
+	})
 }
 
 // unreachable gives an error of a remote its kind and says what to do.

@@ -15,7 +15,6 @@ func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote
 	}
 	members, err := t.s.store.CheckArchive(ctx, session, of.Archive)
 	if err != nil {
-		t.s.warn(err.Error())
 		return err
 	}
 	of.Archived = members

@@ -103,6 +103,9 @@ func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, e
 	c.Env = append(c.Env, r.environment()...)
 	res, err := r.Repo.Run(ctx, c)
 	var ended *git.Error
+	if err != nil && ctx.Err() != nil { // git was ended by us, and says nothing of its own
+		return res, context.Cause(ctx)
+	}
 	if errors.As(err, &ended) {
 		err = &Error{Remote: Redact(r.Name), Verb: verb, Text: said(ended)}
 	}

@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
@@ -33,6 +34,7 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 		return p.err
 	}
 	t := render.Table{Columns: []render.Column{{}, {Title: ""}, {}, {Min: 12}}}
+	several := slices.ContainsFunc(a.Trip.Lines, func(l checkpoint.TravelLine) bool { return l.Remote != a.Trip.Lines[0].Remote })
 	for _, l := range a.Trip.Lines {
 		role := render.Normal
 		if l.Outcome == checkpoint.OutcomeRejected || l.Outcome == checkpoint.OutcomeConflict {
@@ -41,6 +43,12 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.Dim, arrow(l.Verb)), cell(role, string(l.Outcome)), cell(render.Normal, shortRef(l.Ref)), cell(render.Normal, l.Message),
 		})
+		if several {
+			t.Rows[len(t.Rows)-1] = append(t.Rows[len(t.Rows)-1], cell(render.Dim, l.Remote))
+		}
+	}
+	if several {
+		t.Columns = append(t.Columns, render.Column{})
 	}
 	rows, more := cut(p, t.Rows, 40)
 	t.Rows = rows
