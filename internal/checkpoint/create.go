@@ -49,8 +49,19 @@ type creation struct {
 	tag     name.Ref
 }
 
-// Create makes a checkpoint.
+// Create makes a checkpoint. What a gc takes meanwhile is captured again.
 func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error) {
+	for try := 1; ; try++ {
+		beside := s.repo.GCDropsAll()
+		made, err := s.create(ctx, req)
+		taken := vanished(err) || errors.Is(err, git.ErrMissing) && (beside || s.repo.GCDropsAll())
+		if !taken || try >= attempts || s.repo.AwaitGC(ctx) != nil {
+			return made, err
+		}
+	}
+}
+
+func (s *Service) create(ctx context.Context, req CreateRequest) (*Detail, error) {
 	if on, err := s.where.bool("checkpoint.enabled", true); err != nil || !on {
 		if err == nil {
 			err = &Error{Kind: KindNothing, Message: "checkpoints are switched off here (checkpoint.enabled)"}
@@ -317,6 +328,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	}
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
+	change.Mends = true // others may have seen it: no journal is set back
 	return change, c.tagChoice(&change)
 }
 
@@ -441,6 +453,8 @@ func (c *creation) repair(ctx context.Context, err error) error {
 	}
 	if _, dropErr := c.s.drop(ctx, c.session, []name.ID{c.record.ID}, "objects vanished while it was made", pinnedGoes); dropErr != nil {
 		c.s.warn(dropErr.Error())
+	} else {
+		missing.TakenBack = true
 	}
 	return &Error{Kind: KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}
 }

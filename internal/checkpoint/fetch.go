@@ -59,6 +59,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
 			return nil, &Error{Kind: KindNotFound, Message: "no such session, here or at " + t.answer.Remote + ": " + joinNames(t.sessions)}
 		}
+		t.again = false
 		err = t.bring(ctx, here, there)
 		var said *remote.Error
 		if errors.As(err, &said) && strings.Contains(said.Text, "couldn't find remote ref") && try < listings {
@@ -66,6 +67,9 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 		}
 		if err != nil {
 			return nil, unreachable(err)
+		}
+		if t.again && try < attempts {
+			continue
 		}
 		return there, t.fetched(ctx, there)
 	}
@@ -95,7 +99,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	var q *remote.Quarantine
 	if len(want) > 0 {
 		var err error
-		if q, err = t.remote.Bring(ctx, want, there, t.s.now(), t.s.store.Random()); err != nil {
+		if q, err = t.bringWhole(ctx, want, there); err != nil {
 			return err
 		}
 		defer q.Close(ctx)
@@ -211,6 +215,7 @@ func (t *trip) unite(ctx context.Context, session name.Session, here, there *rem
 	u.unfold(there, here.Held())
 	err := u.run(ctx)
 	if why := excuse(err); why != nil {
+		t.again = t.again || vanished(err)
 		t.line("fetch", name.JournalRef(session), OutcomeRejected, why.Error())
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/archive"
 	"git-checkpoint/internal/git"
@@ -40,7 +39,32 @@ func invalid(err error) error {
 }
 
 // ImportBundle verifies a bundle as a whole, and then joins what it holds like a fetch.
+// What a gc takes meanwhile is read from the file again.
 func (s *Service) ImportBundle(ctx context.Context, file string) (*TravelAnswer, error) {
+	for try := 1; ; try++ {
+		came := remote.NewListing()
+		answer, err := s.importBundle(ctx, file, came)
+		if err == nil || !vanished(err) && !s.lacks(ctx, came) || try >= attempts || ctx.Err() != nil {
+			return answer, err
+		}
+		if err := s.repo.AwaitGC(ctx); err != nil {
+			return nil, classify(err)
+		}
+	}
+}
+
+// lacks reports whether something is not here that was unpacked whole.
+func (s *Service) lacks(ctx context.Context, came *remote.Listing) bool {
+	for _, of := range came.Sessions {
+		if of.Journal != "" && !s.exists(ctx, of.Journal) {
+			return true
+		}
+	}
+	return false
+}
+
+// importBundle notes in came what the bundle brought, as soon as it is unpacked.
+func (s *Service) importBundle(ctx context.Context, file string, came *remote.Listing) (*TravelAnswer, error) {
 	header, closeFile, pack, err := openBundle(file)
 	if err != nil {
 		return nil, err
@@ -52,13 +76,15 @@ func (s *Service) ImportBundle(ctx context.Context, file string) (*TravelAnswer,
 	if err := s.unpack(ctx, header, pack); err != nil {
 		return nil, err
 	}
+	for _, r := range header.Refs {
+		came.Add(r.Name, r.OID)
+	}
+	if err := s.unpacked(ctx, header); err != nil {
+		return nil, err
+	}
 	t := &trip{
 		s: s, remote: &remote.Remote{Repo: s.repo, Name: file}, written: map[name.Ref]int{}, checked: map[name.OID]arrival{},
 		answer: &TravelAnswer{Remote: file, Lines: []TravelLine{}},
-	}
-	came := remote.NewListing()
-	for _, r := range header.Refs {
-		came.Add(r.Name, r.OID)
 	}
 	if err := t.verifyAll(ctx, came); err != nil {
 		return nil, err
@@ -98,12 +124,17 @@ func (s *Service) unpack(ctx context.Context, header archive.Header, pack io.Rea
 		}
 		return invalid(fmt.Errorf("the pack of the bundle is not whole or not valid: %w", err))
 	}
-	var in strings.Builder
+	return nil
+}
+
+// unpacked finds out whether all is here that a bundle says it holds.
+func (s *Service) unpacked(ctx context.Context, header archive.Header) error {
+	s.trace("arrived")
+	var commits []name.OID
 	for _, r := range header.Refs {
-		fmt.Fprintf(&in, "%s\n", r.OID)
+		commits = append(commits, r.OID)
 	}
-	_, err = s.repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--objects", "--stdin", "--not", "--all", "--quiet"}, Stdin: strings.NewReader(in.String())})
-	if err != nil {
+	if err := s.connected(ctx, commits); err != nil {
 		return invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
 	}
 	return nil

@@ -242,7 +242,7 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 	if len(want) == 0 {
 		return nil, nil
 	}
-	return t.remote.Bring(ctx, want, there, t.s.now(), t.s.store.Random())
+	return t.bringWhole(ctx, want, there)
 }
 
 // plan fixes the joined journal and the refs of one session.

@@ -17,7 +17,7 @@ var Failpoints = []string{
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
 	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "finished",
 	"doomed", "dropped", // delete and prune
-	"fetched", "united", // fetch
+	"arrived", "fetched", "united", // fetch
 	"planned push", "sent", "journal sent", "notes sent", // push
 }
 

@@ -76,6 +76,7 @@ type trip struct {
 	checked map[name.OID]arrival
 	tips    map[name.Session]name.OID // journals that the remote took
 	skipped map[name.Ref]name.OID     // not fetched, because it was dead here
+	again   bool                      // a gc took something that came, and it was given up
 	ours    map[name.Session]*joined  // journals that a push has read
 	// tracking are the refs of tracked.
 	tracking map[name.Ref]name.OID

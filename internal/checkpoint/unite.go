@@ -132,6 +132,7 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	if change.Base, err = u.t.s.store.Join(ctx, mine, theirs); err != nil {
 		return nil, err
 	}
+	change.Verify = append(change.Verify, u.tip)
 	return change.Base.Fold(), nil
 }
 

@@ -23,6 +23,11 @@ func (r *Repo) Collect(ctx context.Context, ours func(Commit) bool) (int64, erro
 	if precious, err := r.Config.Bool("extensions.preciousObjects", false); err != nil || precious {
 		return 0, errors.Join(err, errors.New("this repository keeps all objects (extensions.preciousObjects)"))
 	}
+	release, err := r.holdGC(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
 	began, err := r.clock()
 	if err != nil {
 		return 0, err

@@ -34,6 +34,8 @@ type Change struct {
 	Tags    TagPolicy
 
 	Verify []name.OID // objects that must exist once the refs are written
+	// Mends says that the caller writes again what of these a gc took: the refs stay.
+	Mends bool
 }
 
 // empty reports whether there is nothing to write.

@@ -84,8 +84,11 @@ func (e *BusyError) Error() string {
 func (e *BusyError) Unwrap() error { return e.Err }
 
 // MissingObjectsError says that refs were written, but some of the objects they
-// need have vanished. The caller writes them again or takes the change back.
-type MissingObjectsError struct{ OIDs []name.OID }
+// need have vanished.
+type MissingObjectsError struct {
+	OIDs      []name.OID
+	TakenBack bool // the refs are as they were before
+}
 
 func (e *MissingObjectsError) Error() string {
 	return fmt.Sprintf("%d objects vanished while they were written, the first is %s", len(e.OIDs), e.OIDs[0])

@@ -85,6 +85,9 @@ func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, pa
 	if ctx.Err() != nil {
 		return "", nil, context.Cause(ctx)
 	}
+	if err := a.unlessTaken(err); errors.Is(err, git.ErrRaced) {
+		return "", nil, err
+	}
 	a.lostNotes(err)
 	return "", nil, nil
 }

@@ -22,8 +22,9 @@ const suspicious = 3
 // transaction of git. build says what to change; after a lost race everything is
 // read anew and build is called again. An error of build ends it.
 //
-// A *MissingObjectsError comes with a Result: the refs are written, and what they
-// need is not all there.
+// Where a gc took what the refs need, they go back to what they were, and that is a
+// *MissingObjectsError. One of a change that mends itself comes with a Result: its refs
+// stay.
 func (s *Store) Transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
 	return s.transact(ctx, build, attempt{store: s, session: session})
 }
@@ -43,8 +44,7 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
-			s.remember(a)
-			return a.result, a.verify(context.WithoutCancel(ctx)) // it is done, whoever wants to stop it now
+			return a.finish(context.WithoutCancel(ctx)) // it is done, whoever wants to stop it now
 		}
 		if !errors.Is(err, git.ErrRaced) {
 			return Result{}, err
@@ -62,6 +62,31 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 			return Result{}, err
 		}
 	}
+}
+
+// finish looks whether what the refs need is there, and takes them back where it is not.
+func (a *attempt) finish(ctx context.Context) (Result, error) {
+	err := a.verify(ctx)
+	var missing *MissingObjectsError
+	if errors.As(err, &missing) && !a.change.Mends && a.takeBack(ctx) == nil {
+		missing.TakenBack = true
+		return Result{Tries: a.result.Tries}, err
+	}
+	a.keep()
+	a.store.remember(a)
+	return a.result, err
+}
+
+// takeBack gives refs the values that they had, as long as nobody went on from the new ones.
+func (a *attempt) takeBack(ctx context.Context) error {
+	back := make([]git.Update, 0, len(a.updates))
+	for _, u := range slices.Backward(a.updates) {
+		back = append(back, git.Update{Ref: u.Ref, Old: u.New, New: u.Old})
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	return a.store.Repo.UpdateRefs(ctx, back)
 }
 
 // remember notes which session was written to.
@@ -101,6 +126,7 @@ type attempt struct {
 	store   *Store
 	session name.Session
 	wary    bool // looks for refs that are in the way
+	patient bool // a gc was at work: what is missing may be written again in a moment
 	brings  bool // see Bring
 
 	journal name.OID       // as read
@@ -125,16 +151,21 @@ type object struct {
 }
 
 func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Change, error)) error {
+	// What one of these takes is written again by whoever needs it, at the end.
+	beside := a.store.Repo.GCDropsAll()
+	if err := a.store.Repo.AwaitGC(ctx); err != nil {
+		return err
+	}
+	a.patient = beside && !a.wary
 	view, err := a.view(ctx)
 	if err != nil {
-		return err
+		return a.unlessTaken(err)
 	}
 	if a.change, err = build(ctx, view); err != nil {
 		return err
 	}
 	a.log, a.result.State, a.result.Tip = view.Log, view.State, view.Tip
 	if a.change.empty() {
-		a.keep()
 		return nil
 	}
 	if err := a.change.check(); err != nil {
@@ -165,11 +196,16 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 		return err
 	}
 	a.remove()
-	if err := a.store.Repo.UpdateRefs(ctx, a.updates); err != nil {
-		return err
+	return a.store.Repo.UpdateRefs(ctx, a.updates)
+}
+
+// unlessTaken makes a lost race of what is missing where a gc may have taken it, and its
+// owner is about to write it again.
+func (a *attempt) unlessTaken(err error) error {
+	if a.patient && errors.Is(err, git.ErrMissing) {
+		return fmt.Errorf("%w: %w", git.ErrRaced, err)
 	}
-	a.keep()
-	return nil
+	return err
 }
 
 // keep saves the journal as it is now for the next reader, here and elsewhere.
@@ -308,6 +344,9 @@ func (a *attempt) verify(ctx context.Context) error {
 		need = append(need, oid)
 	}
 	need = append(need, a.change.Verify...)
+	if a.change.Base != nil {
+		need = append(need, a.result.Tip)
+	}
 	if len(need) == 0 {
 		return nil
 	}

@@ -340,6 +340,24 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// What needs objects that are gone is taken back, unless who asked for it writes them again.
+func TestTakenBack(t *testing.T) {
+	f := newFixture(t)
+	f.create("demo", milestone{})
+	refs := func() string { return f.git("for-each-ref") }
+	before, gone := refs(), name.OID(strings.Repeat("12", 20))
+	for _, mends := range []bool{false, true} {
+		_, err := f.change("demo", Change{Events: []journal.Event{{Kind: journal.KindStatus, Status: "complete"}}, Verify: []name.OID{gone}, Mends: mends})
+		var missing *MissingObjectsError
+		if !errors.As(err, &missing) || missing.TakenBack == mends || (refs() == before) == mends {
+			t.Errorf("mends %v: %v\n%s", mends, err, refs())
+		}
+		if seen := f.Seen("demo"); len(seen) != 1 || f.git("rev-parse", "refs/checkpoints/demo/journal") != string(seen[0]) {
+			t.Errorf("mends %v: this worktree believes that it saw %v", mends, seen)
+		}
+	}
+}
+
 // An ordinary create starts one process where git writes the refs, and writes eight objects when no file
 // changed: record, M with its tree, C, the event, and the notes with two trees.
 func TestCreateIsCheap(t *testing.T) {
