@@ -44,7 +44,7 @@ func TestTerminated(t *testing.T) {
 			t.Parallel()
 			w, before, after := twoSides(t)
 			had := w.count()
-			w.env = append(w.env, "GIT_CHECKPOINT_FAILPOINT="+step+":1:term")
+			w.env = append(w.env, "GIT_CHECKPOINT_FAILPOINT="+step+[]string{":1:term", ":1:hup"}[i%2])
 			out, code := w.try(command...)
 			w.env = w.env[:len(w.env)-1]
 			if code != 0 && code != 130 {

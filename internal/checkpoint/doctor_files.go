@@ -129,7 +129,11 @@ func (s *Service) lookAtLocks(context.Context) ([]Ailment, error) {
 	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock"} {
 		foreign(filepath.Join(s.repo.CommonDir, leaf))
 	}
-	foreign(s.repo.IndexPath + ".lock")
+	if own := s.indexLock(); own != nil {
+		out = append(out, *own)
+	} else {
+		foreign(s.repo.IndexPath + ".lock")
+	}
 	for _, root := range ownRoots() {
 		walkFiles(filepath.Join(s.repo.CommonDir, filepath.FromSlash(root)), func(path string) {
 			if strings.HasSuffix(path, ".lock") {
@@ -138,6 +142,26 @@ func (s *Service) lookAtLocks(context.Context) ([]Ailment, error) {
 		})
 	}
 	return out, nil
+}
+
+// indexLock finds the lock of the index that a rollback here left which was killed before
+// there was anything to finish.
+func (s *Service) indexLock() *Ailment {
+	if in, err := snapshot.ReadIntent(filepath.Join(s.repo.GitDir, "checkpoint")); in != nil || err != nil {
+		return nil
+	}
+	shot, err := s.shots()
+	if err != nil {
+		return nil
+	}
+	lock := shot.AbandonedLock()
+	if lock == "" {
+		return nil
+	}
+	return &Ailment{
+		Kind: "stale_lock", Level: LevelProblem, Object: lock, Message: "a rollback that was killed left the lock of the index", Hint: "--fix removes it",
+		cure: cure{"removed", func(context.Context) error { return shot.Sweep(sweepAge) }},
+	}
 }
 
 // walkFiles goes through the plain files below a directory, or the file itself; what

@@ -9,8 +9,8 @@ import (
 )
 
 // Failpoints are the steps at which tests end this process.
-// GIT_CHECKPOINT_FAILPOINT=<step>[:<n>[:term|:pause]] does so the n-th time that the step
-// is reached (default: the first): as a power cut would, or with the signal that asks
+// GIT_CHECKPOINT_FAILPOINT=<step>[:<n>[:term|:hup|:pause]] does so the n-th time that the step
+// is reached (default: the first): as a power cut would, or with a signal that asks
 // politely; or it only stays there for a while.
 var Failpoints = []string{
 	"captured", "written", "recorded", // create
@@ -50,8 +50,8 @@ func (s *Service) trace(step string) {
 	case err != nil:
 	case how == "pause":
 		time.Sleep(longPause)
-	case how == "term":
-		self.Signal(syscall.SIGTERM) //nolint:errcheck // the test sees that nothing happened
+	case how == "term", how == "hup":
+		self.Signal(map[string]os.Signal{"term": syscall.SIGTERM, "hup": syscall.SIGHUP}[how]) //nolint:errcheck // the test sees that nothing happened
 		time.Sleep(termPause)
 	default:
 		self.Kill() //nolint:errcheck // nothing runs after it

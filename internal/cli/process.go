@@ -35,7 +35,7 @@ func memoryOfProof(packedRefs int64) int64 { return max(leastProof, 12*packedRef
 
 const leastProof = 32 << 20
 
-// heed has Ctrl+C and a polite kill cancel what is going on, once what it returns is
+// heed has Ctrl+C, a polite kill and a terminal that is closed cancel what is going on, once what it returns is
 // closed. That takes a thread of its own, which costs a command that only says something a
 // tenth of its time: it begins where a repository is opened, before anything is written.
 func heed(cancel context.CancelFunc) <-chan struct{} {
@@ -43,6 +43,9 @@ func heed(cancel context.CancelFunc) <-chan struct{} {
 	go func() {
 		came := make(chan os.Signal, 1)
 		signal.Notify(came, os.Interrupt, syscall.SIGTERM)
+		if !signal.Ignored(syscall.SIGHUP) { // nohup
+			signal.Notify(came, syscall.SIGHUP)
+		}
 		close(heeded)
 		<-came
 		signal.Stop(came) // a second Ctrl+C ends the program at once

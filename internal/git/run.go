@@ -119,6 +119,13 @@ func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	return cmd
 }
 
+// lateSignal is how long this process may learn later than git that both are to end.
+const lateSignal = 100 * time.Millisecond
+
+func interrupts(s syscall.Signal) bool {
+	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
+}
+
 func classify(ctx context.Context, args []string, stderr string, err error) error {
 	if err == nil {
 		return nil
@@ -131,6 +138,13 @@ func classify(ctx context.Context, args []string, stderr string, err error) erro
 		e := &Error{Args: args, Code: exit.ExitCode(), Stderr: stderr}
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			e.signal = status.Signal()
+			if interrupts(e.signal) {
+				select { // one for all processes may reach git first
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case <-time.After(lateSignal):
+				}
+			}
 		}
 		return e
 	}

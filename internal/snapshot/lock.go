@@ -29,7 +29,7 @@ func (r *Restore) lock() error {
 		if !r.shot.abandoned(path) {
 			return &LockedError{path}
 		}
-		if err := os.Remove(path); err != nil {
+		if err := r.shot.dropLock(path); err != nil {
 			return fmt.Errorf("take over a lock that was left: %w", err)
 		}
 	}
@@ -101,6 +101,31 @@ func (s *Shot) abandoned(lock string) bool {
 	}
 	_, got, ok := inode(info)
 	return ok && got == want
+}
+
+// dropLock removes a lock that was abandoned, and no other that somebody has put in its
+// place by then.
+func (s *Shot) dropLock(path string) error {
+	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
+	if err := os.Rename(path, away); err != nil {
+		return err
+	}
+	if s.abandoned(away) {
+		return os.Remove(away)
+	}
+	if err := os.Link(away, path); err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(away), &LockedError{path})
+}
+
+// AbandonedLock finds the lock of the index that a rollback of ours left which was killed
+// before it wrote down what it was about to do; empty when there is none.
+func (s *Shot) AbandonedLock() string {
+	if path := s.repo.IndexPath + ".lock"; s.abandoned(path) {
+		return path
+	}
+	return ""
 }
 
 // unlock removes the index lock, if it is still the one that we made.

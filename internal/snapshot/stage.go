@@ -103,6 +103,11 @@ func (r *Restore) makeStage() error {
 // are older than age by their time. None is made where the git
 // directory is on the same one, and then none is looked for.
 func (s *Shot) Sweep(age time.Duration) error {
+	if lock := s.AbandonedLock(); lock != "" {
+		if err := s.dropLock(lock); err != nil {
+			return fmt.Errorf("remove a lock that was left: %w", err)
+		}
+	}
 	top, err := os.Stat(s.tree.top)
 	if err != nil {
 		return err
