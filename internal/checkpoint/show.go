@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
@@ -18,6 +20,10 @@ import (
 
 // List answers `list`: one listing per session.
 func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) {
+	where, err := s.whereExpression(req.Where)
+	if err != nil {
+		return nil, err
+	}
 	var sessions []name.Session
 	if req.Type != "" && req.Session == "" {
 		req.All = true
@@ -39,10 +45,6 @@ func (s *Service) List(ctx context.Context, req ListRequest) ([]Listing, error) 
 			return nil, err
 		}
 		sessions = []name.Session{session}
-	}
-	where, err := s.whereExpression(req.Where)
-	if err != nil {
-		return nil, err
 	}
 	out := []Listing{}
 	for _, session := range sessions {
@@ -92,10 +94,12 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 	for _, e := range shown {
 		item := l.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
-		if keep, err := s.keeps(ctx, item, req, where); err != nil {
+		l.Items = append(l.Items, item)
+	}
+	l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
+	if where != nil {
+		if l.Items, err = s.fitting(ctx, l.Items, byID, where); err != nil {
 			return nil, err
-		} else if keep {
-			l.Items = append(l.Items, item)
 		}
 	}
 	if where != nil || !req.Since.IsZero() {
@@ -183,19 +187,32 @@ func (s *Service) problems(ctx context.Context, st *journal.State, of []*journal
 	return byID, problems, nil
 }
 
-// keeps applies the filters that ask for what a checkpoint says itself.
-func (s *Service) keeps(ctx context.Context, i Item, req ListRequest, where func(json.RawMessage) (bool, error)) (bool, error) {
-	switch {
-	case !req.Since.IsZero() && i.CreatedAt.Before(req.Since):
-		return false, nil
-	case where == nil || !i.Valid:
-		return where == nil, nil
+// fitting are the checkpoints whose records fit an expression. A damaged one fits none.
+func (s *Service) fitting(ctx context.Context, items []Item, byID map[name.ID]*store.Summary, where func(json.RawMessage) (bool, error)) ([]Item, error) {
+	items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
+	of := make([]*store.Summary, len(items))
+	for i, item := range items {
+		of[i] = byID[item.ID]
 	}
-	_, raw, _, err := s.store.Record(ctx, i.Commit)
-	if err != nil {
-		return false, nil //nolint:nilerr // a damaged record fits no expression
+	fits := make([]bool, len(items))
+	var once sync.Once
+	var first error // what one record cannot answer others cannot either
+	err := s.store.EachRecord(ctx, of, func(i int, raw []byte) (err error) {
+		if fits[i], err = where(raw); err != nil {
+			once.Do(func() { first = err })
+		}
+		return err
+	})
+	if err = cmp.Or(first, err); err != nil {
+		return nil, err
 	}
-	return where(raw)
+	kept := []Item{}
+	for i, item := range items {
+		if fits[i] {
+			kept = append(kept, item)
+		}
+	}
+	return kept, nil
 }
 
 // Show answers `show`: one checkpoint, "" for the current one.

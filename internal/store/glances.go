@@ -145,4 +145,5 @@ func (s *Summary) fill(g glance) {
 		ID: s.ID, Session: s.Session, CreatedAt: g.created, Files: g.files, Message: g.message,
 		Checksum: checksumPrefix + hex.EncodeToString([]byte(g.checksum)),
 	}
+	s.remembered = g.objects
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"git-checkpoint/internal/name"
 )
 
@@ -75,6 +77,39 @@ func TestGlances(t *testing.T) {
 	later := f.create("demo", milestone{})
 	if got := f.told(append(ids[1:], later)); got != f.told(append(ids[1:], later)) {
 		t.Error("a file that grew says something else")
+	}
+}
+
+// A record is found by what is remembered of its checkpoint too. A damaged one is passed over.
+func TestEachRecord(t *testing.T) {
+	f := newFixture(t)
+	f.whole = 2
+	var ids []name.ID
+	for range 6 {
+		ids = append(ids, f.create("demo", milestone{}))
+	}
+	for _, state := range []string{"nothing", "four checkpoints"} {
+		byID, err := f.Listed(t.Context(), "demo", ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make([]*Summary, len(ids))
+		for i, id := range ids {
+			all[i] = byID[id]
+		}
+		f.garble(name.OID(f.git("rev-parse", "refs/checkpoints/demo/"+string(ids[1])+"^2:checkpoint.json")))
+		got := make([]string, len(ids))
+		if err := f.EachRecord(t.Context(), all, func(i int, raw []byte) error {
+			got[i] = gjson.GetBytes(raw, "id").Str
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			if want := string(id); i == 1 && got[i] != "" || i != 1 && got[i] != want {
+				t.Errorf("with %s remembered record %d is that of %q", state, i, got[i])
+			}
+		}
 	}
 }
 
