@@ -67,6 +67,9 @@ func parseRow(line string) (Row, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return Row{}, fmt.Errorf("row %q: %w", r.Name, err)
 	}
+	if (r.Theirs == nil) != (r.Ratio == nil) {
+		return Row{}, fmt.Errorf("row %q has a ratio or the other side, and not both", r.Name)
+	}
 	return r, nil
 }
 

@@ -59,6 +59,7 @@ func TestLastTableBroken(t *testing.T) {
 		"| a | b | 1 | 2.0 ms | | | ≤ x | | |",
 		"| a | b | 1 | 2.0 ms |",
 		"| a | b | 1 | 2.0 ms | | 1.0.0 | | | |",
+		"| a | b | 1 | 2.0 ms | | 1.0 | | | |",
 	} {
 		if rows, err := LastTable(header + line + "\n"); err == nil {
 			t.Errorf("%s was read as %v", line, rows)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
 )
@@ -143,13 +144,18 @@ func (s *Service) deadRefs(ctx context.Context) ([]Ailment, error) {
 		return nil, err
 	}
 	var out []Ailment
+	states := map[name.Session]*journal.State{} // nil for one that cannot be read
 	for _, r := range refs {
 		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		if !ok {
 			continue
 		}
-		st, err := s.store.State(ctx, session)
-		if err != nil || !st.Dead(name.ID(leaf)) {
+		st, known := states[session]
+		if !known {
+			st, _ = s.store.State(ctx, session) //nolint:errcheck // validate says what is wrong with it
+			states[session] = st
+		}
+		if st == nil || !st.Dead(name.ID(leaf)) {
 			continue
 		}
 		out = append(out, Ailment{

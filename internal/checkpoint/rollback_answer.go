@@ -93,10 +93,11 @@ func (r *Rollback) answerSteps(ctx context.Context) error {
 	if err != nil {
 		return classify(err)
 	}
+	here, unknown := r.s.store.WorktreeID()
 	for _, id := range discard {
 		if e := r.to.state.Entry(id); e != nil {
 			label := e.Label
-			if w, err := r.s.store.WorktreeID(); err == nil && e.Event().WorktreeID != w {
+			if unknown == nil && e.Event().WorktreeID != here {
 				label += " (made in worktree " + e.Event().Worktree + ")"
 			}
 			r.answer.Plan.Discard = append(r.answer.Plan.Discard, label)
