@@ -169,7 +169,7 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 		if err := scratch.root.MkdirAll(parentOf(path), 0o777); err != nil {
 			return err
 		}
-		if err := scratch.root.WriteFile(path, nil, 0o666); err != nil {
+		if err := s.likeness(scratch, path); err != nil {
 			return err
 		}
 	}
@@ -179,6 +179,27 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 		Config: s.config, Dir: dir, Env: []string{"GIT_INDEX_FILE=" + p.path, "GIT_WORK_TREE=" + dir},
 	})
 	return err
+}
+
+// likeness makes what git gives an entry the mode of that it had: files are back in place by
+// the time, so that theirs tells, where git goes by it.
+func (s *Shot) likeness(scratch *worktree, path string) error {
+	info, err := s.tree.lstat(path)
+	if err != nil {
+		return err
+	}
+	if info != nil && info.Mode()&fs.ModeSymlink != 0 {
+		if follows, err := s.repo.Config.Bool("core.symlinks", true); err == nil && follows {
+			return scratch.root.Symlink("nowhere", path)
+		}
+	}
+	perm := fs.FileMode(0o666)
+	if info != nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 {
+		if trusted, err := s.repo.Config.Bool("core.fileMode", true); err == nil && trusted {
+			perm = 0o777
+		}
+	}
+	return scratch.root.WriteFile(path, nil, perm)
 }
 
 func without(list, taken []string) []string {
