@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,8 +25,17 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	entries := map[string]git.Entry{}
 	sizes := map[string]uint32{}
 	keys := map[string]verdictKey{}
+	present := map[string]bool{}
+	for _, p := range private.state.SparsePresent {
+		present[p] = true
+	}
 	err := private.index.Each(func(e git.IndexEntry) error {
-		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree || e.IntentToAdd || c.Touched[e.Path] {
+		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
+			return nil
+		}
+		if present[e.Path] { // git does not keep stat data of these: it says nothing, and is not remembered
+			open = append(open, candidate{path: e.Path, mode: e.Mode, tracked: true})
+			entries[e.Path], sizes[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, math.MaxUint32
 			return nil
 		}
 		key := keyOf(e)
