@@ -229,11 +229,13 @@ func TestReadOnlyRepository(t *testing.T) {
 	if os.Getuid() == 0 {
 		w.obeying()
 	}
+	w.run("git-checkpoint", "rollback", "1", "-y") // so that there is something to undo
+	w.run("git-checkpoint", "undo", "-y")
 	w.write("grown", strings.Repeat("n\n", 3<<20)) // git keeps it, and not this program
 	w.write("grown-small", "n\n")
 	w.write("edited", "edited again\n")
 	want := map[string]string{}
-	reading := []string{"status", "diff 1", "diff -p 1 -- edited", "resume", "rollback -n 1", "show -p 1", "list", "validate"}
+	reading := []string{"status", "diff 1", "diff -p 1 -- edited", "resume", "rollback -n 1", "show -p 1", "list", "validate", "create -n", "undo -n"}
 	for _, c := range reading {
 		want[c], _ = w.try(append([]string{"git-checkpoint"}, strings.Fields(c)...)...)
 	}

@@ -134,6 +134,10 @@ func (c *creation) placeSaid(prev base) error {
 		return nil
 	}
 	value := errorValue(*c.req.Error)
+	edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Error })
+	if now := gjson.GetBytes(state, in.Error); edited && !sameError(json.RawMessage(now.Raw), value) {
+		return usage("leave --error out, or make them agree", "--set says error %s and --error %q", now.Raw, *c.req.Error)
+	}
 	if value == nil {
 		if !gjson.GetBytes(state, in.Error).Exists() {
 			return nil

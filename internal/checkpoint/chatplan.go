@@ -214,6 +214,9 @@ const failurePatience = 24 * time.Hour
 // It is never a reason to fail.
 func (c *creation) rememberFailure(err error) {
 	s := c.s
+	if err == nil && c.req.DryRun {
+		return
+	}
 	if err == nil {
 		s.forget(failedFile) //nolint:errcheck // disposable
 		return

@@ -68,6 +68,13 @@ func (s *Service) create(ctx context.Context, req CreateRequest) (*Detail, error
 		}
 		return nil, err
 	}
+	if req.DryRun {
+		return s.lookAhead(ctx, req)
+	}
+	return s.createNow(ctx, req)
+}
+
+func (s *Service) createNow(ctx context.Context, req CreateRequest) (*Detail, error) {
 	c, err := s.creationFor(ctx, req)
 	if err != nil {
 		return nil, err
@@ -457,27 +464,6 @@ func (c *creation) repair(ctx context.Context, err error) error {
 		missing.TakenBack = true
 	}
 	return &Error{Kind: KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}
-}
-
-// dryRun answers what would be captured; objects may have been written, refs not.
-func (c *creation) dryRun(ctx context.Context) (*Detail, error) {
-	v := store.View{Session: c.session}
-	if st, err := c.s.store.State(ctx, c.session); err == nil {
-		v.State = st
-	} else if !errors.Is(err, store.ErrNoSession) {
-		return nil, classify(err)
-	}
-	prev, err := c.previous(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.compose(ctx, v, prev); err != nil {
-		return nil, err
-	}
-	if err := c.refuseUnchanged(ctx, prev); err != nil {
-		return nil, err
-	}
-	return c.detail(false), nil
 }
 
 func (c *creation) detail(created bool) *Detail {

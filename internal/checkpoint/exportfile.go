@@ -57,25 +57,12 @@ func destination(path string) (file string, info fs.FileInfo, err error) {
 // into writes to a pipe or a device. A file in its place would take it away from everybody
 // else. To open a pipe waits for a reader.
 func into(ctx context.Context, path string, to *sized, write func(io.Writer) error) error {
-	type opened struct {
-		f   *os.File
-		err error
+	f, err := patiently(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
+	if err != nil {
+		return err
 	}
-	open := make(chan opened, 1)
-	go func() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		open <- opened{f, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case o := <-open:
-		if o.err != nil {
-			return o.err
-		}
-		to.w = o.f
-		return errors.Join(write(to), o.f.Close())
-	}
+	to.w = f
+	return errors.Join(write(to), f.Close())
 }
 
 // replace writes beside a file and puts the whole in its place.

@@ -135,6 +135,9 @@ func (s *Service) statusOf(ctx context.Context, st *journal.State, a *StatusAnsw
 	if err != nil {
 		return s.corrupt(ctx, st, e, err)
 	}
+	if a.Topic == "" {
+		a.Topic = topicIn(def, rec.State)
+	}
 	if rec.Snapshot.Tree != "" { // else it was imported without files
 		tree, err := s.treeNow(ctx, rec)
 		if err != nil {

@@ -39,7 +39,10 @@ func (s *Service) keepOutputs(ctx context.Context, list []Output) (map[string]ke
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(s.repo.WorkTree, s.repo.Prefix, file)
 		}
-		data, err := readOutput(file)
+		data, err := patiently(ctx, func() ([]byte, error) { return readOutput(file) })
+		if ctx.Err() != nil {
+			return nil, classify(err)
+		}
 		if err != nil {
 			return nil, usage("--output NAME=FILE takes a file that can be read; --output NAME= drops one", "output %q: %v", o.Name, err)
 		}
@@ -66,6 +69,27 @@ func readOutput(file string) ([]byte, error) {
 	}
 	defer f.Close()
 	return readAtMost(f, longestOutput)
+}
+
+// patiently does what may wait for another process, as the opening of a pipe does for one
+// that writes to it. It is left behind when the command is interrupted.
+func patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do()
+		done <- result{value, err}
+	}()
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	case r := <-done:
+		return r.value, r.err
+	}
 }
 
 func readAtMost(f *os.File, most int64) ([]byte, error) {

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -137,6 +138,30 @@ func (s *Service) factsOf(ctx context.Context, st *journal.State) workflow.Facts
 		return workflow.Facts{}
 	}
 	return facts
+}
+
+// topicOf is what the session was started for, else what its documents say of themselves.
+func (s *Service) topicOf(ctx context.Context, st *journal.State) string {
+	if st.Topic != "" {
+		return st.Topic
+	}
+	def, err := s.ofSession(ctx, st)
+	if err != nil || def.State.Members.Topic == "" {
+		return ""
+	}
+	return s.factsOf(ctx, st).Topic
+}
+
+// topicIn is what a document says of itself.
+func topicIn(def *workflow.Definition, state json.RawMessage) string {
+	if def.State.Members.Topic == "" {
+		return ""
+	}
+	facts, err := def.Read(state)
+	if err != nil {
+		return ""
+	}
+	return facts.Topic
 }
 
 // read reads the checkpoint, integrity first: the record as the journal has it, and

@@ -84,7 +84,17 @@ func (s *Service) PlanUndo(ctx context.Context, request string, dry bool) (*Roll
 	if plan.Undoes.Branch != "" {
 		r.req.Branch = BranchMove
 	}
-	return r, r.think(ctx)
+	planned := *r
+	think := func() error {
+		planned = *r
+		return planned.think(ctx)
+	}
+	if dry {
+		err = s.lookOn(think)
+	} else {
+		err = think()
+	}
+	return &planned, err
 }
 
 // sameOperation reports whether a rollback that is to be undone was made in the middle of what is

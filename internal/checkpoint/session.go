@@ -268,6 +268,7 @@ func (s *Service) ShowSession(ctx context.Context, request string) (*Manifest, e
 		return nil, err
 	}
 	m := s.manifest(st)
+	m.Topic = s.topicOf(ctx, st)
 	_, problems, err := s.problems(ctx, st, st.Checkpoints())
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func (s *Service) listSession(ctx context.Context, session name.Session, req Lis
 		}
 		return nil, err
 	}
-	l := &Listing{Session: session, Topic: st.Topic, Items: []Item{}}
+	l := &Listing{Session: session, Topic: s.topicOf(ctx, st), Items: []Item{}}
 	var shown []*journal.Entry
 	for _, e := range st.Checkpoints() {
 		if !e.Dead && req.mayShow(e) {

@@ -69,6 +69,9 @@ func (a *App) setClock() error {
 	if err != nil {
 		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time such as 2026-11-20T09:43:11Z")
 	}
+	if fixed.Unix() < 0 { // git's commits have no such dates
+		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time from 1970 on")
+	}
 	a.fixed = fixed
 	return nil
 }

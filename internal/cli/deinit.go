@@ -29,7 +29,10 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
 			if err != nil {
 				return err
 			}
-			if err := app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag); err != nil {
+			if !c.Yes { // else what was removed is all that is to be said
+				err = app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag)
+			}
+			if err != nil {
 				return err
 			}
 		}

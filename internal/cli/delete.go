@@ -33,10 +33,13 @@ func (c *DeleteCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// remove shows what would go, asks, and says what went.
+// remove shows what would go, asks, and says what went, which is all that is to be said
+// where nobody is asked.
 func (a *App) remove(ctx context.Context, plan *checkpoint.Removed, yes yesFlag, do func() (*checkpoint.Removed, error)) error {
-	if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yes); err != nil {
-		return err
+	if !yes.Yes {
+		if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yes); err != nil {
+			return err
+		}
 	}
 	gone, err := do()
 	if err != nil {

@@ -86,6 +86,12 @@ func importerFor(path string) (importer, error) {
 	if err != nil {
 		return importer{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
 	}
+	if !info.IsDir() && !info.Mode().IsRegular() { // it is read twice, and a pipe can be read once
+		return importer{}, &checkpoint.Error{
+			Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is neither a file nor a directory",
+			Hints: []string{"write what comes from it to a file, and import that", "nothing was imported"},
+		}
+	}
 	var beginning []byte
 	if !info.IsDir() {
 		if beginning, err = checkpoint.Sniff(path); err != nil {
