@@ -58,3 +58,29 @@ func TestObjectsVanish(t *testing.T) {
 		c.w.git(c.dir, "fsck", "--strict", "--no-dangling", "--connectivity-only") // fails the test
 	}
 }
+
+// The trees that a rolled back index names are there, whatever a gc took before it did.
+func TestTreesOfIndexVanish(t *testing.T) {
+	c := newClones(t, 1, 0).all[0]
+	for _, name := range []string{"kept", "far/file"} {
+		c.ok(os.MkdirAll(filepath.Dir(filepath.Join(c.dir, name)), 0o777))
+		c.ok(os.WriteFile(filepath.Join(c.dir, name), []byte("one\n"), 0o666))
+	}
+	c.w.git(c.dir, "add", "-A")
+	c.create()
+	for _, name := range []string{"kept", "far/file"} {
+		c.ok(os.WriteFile(filepath.Join(c.dir, name), []byte("two\n"), 0o666))
+	}
+	c.w.git(c.dir, "add", "-A")
+	c.ok(c.between("index built", func(ctx context.Context, s *Service) error {
+		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1", Paths: []string{"far"}})
+		if err == nil {
+			_, err = r.Apply(ctx)
+		}
+		return err
+	}, func() {
+		c.w.git(c.dir, "prune", "--expire=now")
+	}))
+	c.w.git(c.dir, "rev-list", "--objects", "--indexed-objects", "--all") // fails the test
+	c.w.git(c.dir, "gc", "-q", "--prune=now")
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
 )
 
 // putIndex builds the index that the target had, with stat data of the files as
@@ -42,7 +43,21 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	}
 	r.unlock()
 	r.trace("index")
-	return nil
+	return s.holdTrees(ctx, r.intent.IndexTree)
+}
+
+// holdTrees writes the trees again that the index names in its cache, where a gc took them
+// before it did: a later gc would stop there. Without them the index is whole all the same,
+// so that nothing of this fails a restore.
+func (s *Shot) holdTrees(ctx context.Context, tree name.OID) error {
+	if err := s.repo.AwaitGC(ctx); err != nil {
+		return err
+	}
+	if missing, err := s.repo.Batch().Missing(ctx, []name.OID{tree}); err != nil || !missing[tree] {
+		return ctx.Err()
+	}
+	_, _ = s.repo.Run(ctx, git.Cmd{Args: []string{"write-tree"}, Config: s.config}) //nolint:errcheck // see above
+	return ctx.Err()
 }
 
 // fillIndex makes the private index p the one that is wanted.
