@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -67,6 +68,9 @@ func exportDatabase(ctx context.Context, archives []*checkpoint.Archive, req Exp
 	file, err := filepath.Abs(req.To)
 	if err != nil {
 		return fmt.Errorf("export to %q: %w", req.To, err)
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // to open a pipe waits for ever
+		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is no regular file", req.To), Hints: []string{"a database is a file of its own"}}
 	}
 	var rows []*ultraRow
 	for _, a := range archives {
