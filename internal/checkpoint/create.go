@@ -49,12 +49,12 @@ type creation struct {
 	tag     name.Ref
 }
 
-// Create makes a checkpoint. What a gc takes meanwhile is captured again.
+// Create makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
+// missing may have been there before, and one that is lost is missing the next time too.
 func (s *Service) Create(ctx context.Context, req CreateRequest) (*Detail, error) {
 	for try := 1; ; try++ {
-		beside := s.repo.GCDropsAll()
 		made, err := s.create(ctx, req)
-		taken := vanished(err) || errors.Is(err, git.ErrMissing) && (beside || s.repo.GCDropsAll())
+		taken := vanished(err) || errors.Is(err, git.ErrMissing)
 		if !taken || try >= attempts || s.repo.AwaitGC(ctx) != nil {
 			return made, err
 		}

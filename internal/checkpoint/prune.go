@@ -257,7 +257,7 @@ func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
 	if !req.GC || req.DryRun {
 		return nil
 	}
-	freed, err := p.s.repo.Collect(ctx, isOurs)
+	freed, err := p.s.repo.Collect(ctx, p.s.letGo(ctx))
 	if err != nil {
 		return classify(fmt.Errorf("collect what was pruned: %w", err))
 	}
@@ -265,14 +265,23 @@ func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
 	return nil
 }
 
-// isOurs reports whether a commit that nothing holds was made here: a checkpoint, its
-// record, an event, or the notes before a prune.
-func isOurs(c git.Commit) bool {
-	if told, err := record.ParseMessage(c.Message); err == nil && told.ID != "" {
-		return true
+// letGo reports whether a commit that nothing holds was let go here: a checkpoint that was
+// pruned or deleted, the notes before that, an event that another writer was faster than. A
+// checkpoint that no journal has as dead may be on its way into it.
+func (s *Service) letGo(ctx context.Context) func(git.Commit) bool {
+	states := map[name.Session]*journal.State{} // nil for one that cannot be read
+	return func(c git.Commit) bool {
+		told, err := record.ParseMessage(c.Message)
+		if err != nil || told.ID == "" {
+			return strings.HasPrefix(c.Message, "checkpoint notes: ") || strings.Contains(c.Message, "\n\nCheckpoint-Event: ")
+		}
+		st, known := states[told.Session]
+		if !known {
+			st, _ = s.store.State(ctx, told.Session) //nolint:errcheck // what it has as dead nobody knows then
+			states[told.Session] = st
+		}
+		return st != nil && st.Dead(told.ID)
 	}
-	return len(c.Parents) == 0 && strings.HasPrefix(c.Message, "checkpoint record cp-") ||
-		strings.HasPrefix(c.Message, "checkpoint notes: ") || strings.Contains(c.Message, "\n\nCheckpoint-Event: ")
 }
 
 // pruneWith lets go, in the transaction of a create, what the workflow does not keep
