@@ -37,7 +37,12 @@ func (s *Store) Bring(ctx context.Context, session name.Session, build func(cont
 
 func (s *Store) transact(ctx context.Context, build func(context.Context, View) (Change, error), fresh attempt) (Result, error) {
 	start, session := time.Now(), fresh.session
+	turn := s.turn()
+	defer turn.end()
 	for try := 1; ; try++ {
+		if err := turn.await(ctx, try); err != nil {
+			return Result{}, err
+		}
 		a := new(attempt)
 		*a = fresh
 		a.wary = try > suspicious
