@@ -91,16 +91,13 @@ func TestCollectSpares(t *testing.T) {
 			f.git("commit", "-q", "--allow-empty", "-m", "zero")
 			linked := filepath.Join(t.TempDir(), "linked")
 			f.git("worktree", "add", "-q", linked)
-			staged := "staged there, and in ours\n"
-			if err := os.WriteFile(filepath.Join(linked, "staged"), []byte(staged), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			f.git("-C", linked, "add", "staged")
-			f.write("staged", staged)
+			f.write("dir/staged", "staged there, and in ours\n")
 			f.write("stashed", "in a dropped stash, and in ours\n")
 			f.write("tagged", "in a deleted tag, and in ours\n")
 			f.git("add", ".")
 			tree := f.git("write-tree")
+			staged := f.git("rev-parse", tree+":dir")
+			f.git("-C", linked, "read-tree", staged) // the index there names the file, and remembers the tree
 			ours := f.git("commit-tree", "-m", "ours", "-p", f.git("commit-tree", "-m", "ours", tree), tree)
 			stash := f.git("commit-tree", "-m", "theirs", f.gitIn("100644 blob "+f.git("rev-parse", ":stashed")+"\tstashed\n", "mktree"))
 			f.git("tag", "-m", "theirs", "gone", f.git("rev-parse", ":tagged"))
@@ -114,11 +111,12 @@ func TestCollectSpares(t *testing.T) {
 			if f.has(ours) || f.has(commit) || f.has(tree) {
 				t.Error("what was let go is still there")
 			}
-			for _, kept := range []string{stash + ":stashed", tag + "^{}"} {
+			for _, kept := range []string{stash + ":stashed", tag + "^{}", staged, staged + ":staged"} {
 				if !f.has(kept) {
 					t.Errorf("%s is gone", kept)
 				}
 			}
+			f.git("-C", linked, "fsck", "--strict")
 			f.git("-C", linked, "commit", "-q", "-m", "staged there")
 			f.git("fsck", "--strict")
 		})

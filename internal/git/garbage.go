@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -86,20 +85,14 @@ func (r *Repo) unreachable(ctx context.Context) (heap, error) {
 			found[name.OID(words[2])] = words[1]
 		}
 	}
-	worktrees, err := r.Worktrees(ctx) // git looked at this one's index only, before 2.40
+	// Before 2.40 that looks at no index but this worktree's. Each names blobs, and trees in its cache.
+	indexed, err := r.Output(ctx, "rev-list", "--objects", "--indexed-objects")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find what the indexes hold: %w", err)
 	}
-	for _, w := range worktrees {
-		res, err := r.Run(ctx, Cmd{Args: []string{"ls-files", "--stage", "-z"}, Env: []string{"GIT_DIR=" + w.GitDir, "GIT_INDEX_FILE=" + filepath.Join(w.GitDir, "index")}})
-		if err != nil {
-			return nil, fmt.Errorf("read the index of worktree %q: %w", w.Name, err)
-		}
-		for entry := range strings.SplitSeq(string(res.Stdout), "\x00") {
-			if words := strings.Fields(entry); len(words) > 1 {
-				delete(found, name.OID(words[1]))
-			}
-		}
+	for line := range strings.Lines(indexed) {
+		oid, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		delete(found, name.OID(oid))
 	}
 	return found, nil
 }
