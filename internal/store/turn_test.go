@@ -10,33 +10,42 @@ import (
 	"git-checkpoint/internal/journal"
 )
 
-// A writer that takes long has its turn beside one that never stops.
+// waits says whether a writer that begins now waits for another's turn: then the
+// cancelled context is what ends it.
+func (f *fixture) waits() bool {
+	ctx, cancel := context.WithCancel(f.t.Context())
+	cancel()
+	return errors.Is(f.turn().await(ctx, 1), context.Canceled)
+}
+
+// A writer that lost enough races goes first, and others wait for it.
 func TestTurn(t *testing.T) {
 	f := newFixture(t)
 	id := f.create("demo", milestone{})
+	path := f.path("checkpoint", "turn")
 	slow := f.open(f.dir)
-	slow.Tries = turnAfter + 2
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		var err error
-		for err == nil {
-			_, _, err = create(ctx, f.Store, "demo", milestone{})
-		}
-		ended <- err
-	}()
+	tries := 0
 	res, err := slow.Transact(t.Context(), "demo", func(context.Context, View) (Change, error) {
-		time.Sleep(300 * time.Millisecond)
+		if tries++; tries <= turnAfter {
+			if f.waits() {
+				t.Errorf("it has the turn at try %d", tries)
+			}
+			f.create("demo", milestone{}) // and so this try loses
+		} else {
+			now := time.Now()
+			if err := os.Chtimes(path, now, now); err != nil { // in case this process was held up
+				t.Error(err)
+			}
+			if !f.waits() {
+				t.Error("another writer does not wait")
+			}
+		}
 		return Change{Events: []journal.Event{{Kind: journal.KindPin, Time: slow.Now(), Actor: "Ann <ann@example.com>", Checkpoint: id}}}, nil
 	})
-	stop()
-	if ended := <-ended; !errors.Is(ended, context.Canceled) {
-		t.Error(ended)
-	}
-	if err != nil || res.Tries <= turnAfter {
+	if err != nil || res.Tries != turnAfter+1 {
 		t.Errorf("after %d tries: %v", res.Tries, err)
 	}
-	if _, err := os.Lstat(f.path("checkpoint", "turn")); err == nil {
+	if _, err := os.Lstat(path); err == nil || f.waits() {
 		t.Error("the turn was not given back")
 	}
 }
@@ -47,10 +56,15 @@ func TestTurnOfTheDead(t *testing.T) {
 	f.create("demo", milestone{})
 	path := f.path("checkpoint", "turn")
 	f.write(path, "")
-	began := time.Now()
-	f.create("demo", milestone{})
-	if took := time.Since(began); took > 10*turnFresh {
-		t.Errorf("it was waited for: %s", took)
+	if !f.waits() {
+		t.Error("a fresh turn is not respected")
+	}
+	old := time.Now().Add(-turnFresh)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if f.waits() {
+		t.Error("an old turn is waited for")
 	}
 	dead := f.turn()
 	if dead.take(); dead.stop == nil {
