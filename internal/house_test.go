@@ -65,7 +65,7 @@ func outside() map[string][]string {
 		"github.com/go-git/": {"internal/git"},
 		// git is started by git alone (TestSource); term starts the pager, command the
 		// command of a step.
-		"os/exec":                          {"internal/git", "internal/term", "internal/command", "internal/scripttest", "internal/torture", "internal/bench"},
+		"os/exec":                          {"internal/git", "internal/term", "internal/command", "internal/scripttest", "internal/torture", "internal/torture/stand-in", "internal/bench"},
 		"golang.org/x/term":                {"internal/term"},
 		"github.com/vbauerster/":           {"internal/term"},
 		"github.com/alecthomas/kong":       {"internal/cli", "internal/bench/empty"},

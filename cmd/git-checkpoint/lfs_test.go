@@ -10,15 +10,19 @@ import (
 	"testing"
 )
 
-// lfsWorld is a repository that git-lfs works in, with two files in its care: one whose
-// content is here, and a pointer to what is nowhere.
+// lfsWorld is a repository that git-lfs works in, or what stands in for it, with two files
+// in its care: one whose content is here, and a pointer to what is nowhere.
 func lfsWorld(t *testing.T) *world {
 	t.Helper()
-	if _, err := exec.LookPath("git-lfs"); err != nil {
-		t.Skip("git-lfs is not installed; the worlds of torture have a stand-in")
-	}
 	w := newWorld(t)
-	w.run("git", "lfs", "install", "--local", "--skip-repo")
+	standIn := filepath.Join(t.TempDir(), "stand-in")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", standIn, "git-checkpoint/internal/torture/stand-in").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, verb := range []string{"clean", "smudge", "process"} {
+		w.run("git", "config", "filter.lfs."+verb, standIn+" lfs-"+verb)
+	}
+	w.run("git", "config", "filter.lfs.required", "true")
 	w.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
 	w.write("here.bin", "content one\n")
 	w.write("plain", "one\n")

@@ -214,8 +214,8 @@ func conversions() []kind {
 		encoding,
 		attributes("filter", `* filter=f\n`, filter...),
 		attributes("process", `* filter=f\n`, "filter.f.process 'stand-in process'", "filter.f.required true"),
-		attributes("lfs", `* filter=lfs -text\n.gitattributes -filter\n`, "filter.lfs.clean 'git-lfs clean -- %f'", "filter.lfs.smudge 'git-lfs smudge -- %f'",
-			"filter.lfs.process 'git-lfs filter-process'", "filter.lfs.required true"),
+		attributes("lfs", `* filter=lfs -text\n.gitattributes -filter\n`, "filter.lfs.clean 'stand-in lfs-clean'", "filter.lfs.smudge 'stand-in lfs-smudge'",
+			"filter.lfs.process 'stand-in lfs-process'", "filter.lfs.required true"),
 	}
 }
 

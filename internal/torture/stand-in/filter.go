@@ -6,24 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 )
 
+// filter cleans or smudges the content of a file.
+type filter func(verb string, data []byte) ([]byte, error)
+
 // convert keeps a secret out of the repository. Content that has the stored form in
 // the worktree does not come back as it was: that is what the worlds want.
-func convert(verb string, data []byte) []byte {
+func convert(verb string, data []byte) ([]byte, error) {
 	if verb == "clean" {
-		return bytes.ReplaceAll(data, []byte("equal"), []byte("STORED"))
+		return bytes.ReplaceAll(data, []byte("equal"), []byte("STORED")), nil
 	}
-	return bytes.ReplaceAll(data, []byte("STORED"), []byte("equal"))
+	return bytes.ReplaceAll(data, []byte("STORED"), []byte("equal")), nil
 }
 
 // largestPacket is what one packet of the protocol carries at most.
 const largestPacket = 65516
 
 // process speaks git's protocol for long-running filters, version 2.
-func process(in io.Reader, out io.Writer) error {
+func process(in io.Reader, out io.Writer, f filter) error {
 	r, w := bufio.NewReader(in), bufio.NewWriter(out)
 	if _, err := readList(r); err != nil {
 		return err
@@ -57,8 +61,13 @@ func process(in io.Reader, out io.Writer) error {
 				verb = v
 			}
 		}
+		if data, err = f(verb, data); err != nil {
+			fmt.Fprintln(os.Stderr, "stand-in:", err)
+			writeList(w, "status=error")
+			continue
+		}
 		writeList(w, "status=success")
-		for data = convert(verb, data); len(data) > 0; {
+		for len(data) > 0 {
 			n := min(len(data), largestPacket)
 			writePacket(w, data[:n])
 			data = data[n:]

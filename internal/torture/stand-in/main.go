@@ -7,18 +7,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
 	var err error
 	switch verb := append(os.Args, "")[1]; verb {
 	case "clean", "smudge":
-		var data []byte
-		if data, err = io.ReadAll(os.Stdin); err == nil {
-			_, err = os.Stdout.Write(convert(verb, data))
-		}
+		err = once(convert, verb)
 	case "process":
-		err = process(os.Stdin, os.Stdout)
+		err = process(os.Stdin, os.Stdout, convert)
+	case "lfs-clean", "lfs-smudge":
+		err = once(lfs, strings.TrimPrefix(verb, "lfs-"))
+	case "lfs-process":
+		err = process(os.Stdin, os.Stdout, lfs)
 	case "socket":
 		err = socket(os.Args[2])
 	default:
@@ -28,4 +30,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "stand-in:", err)
 		os.Exit(1)
 	}
+}
+
+// once filters one file, from standard input to standard output.
+func once(f filter, verb string) error {
+	data, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if data, err = f(verb, data); err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(data)
+	return err
 }

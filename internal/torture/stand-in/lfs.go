@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// lfs does what git-lfs does: content goes to a store in the git directory, and a
+// pointer into the repository. A pointer stays one where it is cleaned, and content that
+// the store lacks is an error, as it is for git-lfs without a remote to ask.
+func lfs(verb string, data []byte) ([]byte, error) {
+	oid, isPointer := pointsTo(data)
+	switch {
+	case verb == "clean" && (isPointer || len(data) == 0), verb == "smudge" && !isPointer:
+		return data, nil
+	case verb == "clean":
+		oid = fmt.Sprintf("%x", sha256.Sum256(data))
+	}
+	path, err := lfsObject(oid)
+	if err != nil {
+		return nil, err
+	}
+	if verb == "smudge" {
+		return os.ReadFile(path)
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := writeWhole(path, data); err != nil {
+			return nil, err
+		}
+	}
+	return fmt.Appendf(nil, "%s\noid sha256:%s\nsize %d\n", pointerVersion, oid, len(data)), nil
+}
+
+const pointerVersion = "version https://git-lfs.github.com/spec/v1"
+
+// pointsTo reads the content of a pointer file.
+func pointsTo(data []byte) (oid string, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(pointerVersion+"\noid sha256:"))
+	hash, size, found := bytes.Cut(rest, []byte("\nsize "))
+	if !ok || !found || len(hash) != 2*sha256.Size || len(bytes.TrimRight(size, "0123456789\n")) > 0 {
+		return "", false
+	}
+	return string(hash), true
+}
+
+// lfsObject is the file in the store; linked worktrees have one store together.
+func lfsObject(oid string) (string, error) {
+	dir, err := exec.Command("git", "rev-parse", "--git-common-dir").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask git for its directory: %w", err)
+	}
+	return filepath.Join(strings.TrimSuffix(string(dir), "\n"), "lfs", "objects", oid[:2], oid[2:4], oid), nil
+}
+
+// writeWhole lets nobody see a part of the file: git runs several filters at once.
+func writeWhole(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}
