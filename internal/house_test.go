@@ -70,6 +70,7 @@ func outside() map[string][]string {
 		"github.com/vbauerster/":           {"internal/term"},
 		"github.com/alecthomas/kong":       {"internal/cli", "internal/bench/empty"},
 		"github.com/expr-lang/":            {"internal/workflow"},
+		"github.com/go-json-experiment/":   {"internal/record"},
 		"github.com/google/jsonschema-go/": {"internal/workflow"},
 		"github.com/goccy/go-yaml/":        {"internal/interop"},
 		"modernc.org/sqlite":               {"internal/interop"},

@@ -5,9 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"sync"
 
-	"github.com/gowebpki/jcs"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ChecksumError says that a record is not what its checksum was made of.
@@ -31,31 +30,18 @@ func Checksum(raw []byte) (string, error) {
 	if err := check(raw, Limits{Size: math.MaxInt64, Depth: MaxDepth}); err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
-	return sum(nil, raw)
+	return sum(raw)
 }
 
-// sum is Checksum of a text that passed check, taken apart or not.
-func sum(apart *apart, raw []byte) (string, error) {
-	c, ok := canonicals.Get().(*canonical)
-	if !ok {
-		c = &canonical{number: checksumNumber, drop: "checksum"}
-	}
-	form, err := c.form(apart, raw)
+// sum is Checksum of a text that passed check.
+func sum(raw []byte) (string, error) {
+	form, err := canonical{number: checksumNumber, drop: "checksum"}.form(raw)
 	if err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
 	digest := sha256.Sum256(form)
-	if cap(form) <= maxReused {
-		canonicals.Put(c)
-	}
 	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }
-
-// canonicals are those that were used, for their memory: thousands of records are looked
-// at one after the other. That of a large one is not kept.
-var canonicals sync.Pool
-
-const maxReused = 1 << 20
 
 // Verify computes the checksum of raw, the text that r was parsed from, and
 // compares it with the one that r says. The error is a *ChecksumError when they
@@ -75,12 +61,13 @@ func compare(r *Record, computed string, err error) error {
 	return nil
 }
 
-func checksumNumber(literal []byte) ([]byte, error) {
-	if isSmallInteger(literal) {
-		return literal, nil
+// checksumNumber spells a number as RFC 8785 does where a double gives its value back, and
+// makes it a string of its digits elsewhere.
+func checksumNumber(literal string) (jsontext.Value, error) {
+	if !fitsDouble(literal) {
+		return jsontext.AppendQuote(nil, literal)
 	}
-	if !fitsDouble(string(literal)) {
-		return []byte(`"` + string(literal) + `"`), nil
-	}
-	return jcs.Transform(literal)
+	number := jsontext.Value(literal)
+	err := number.Canonicalize()
+	return number, err
 }

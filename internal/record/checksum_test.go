@@ -92,7 +92,7 @@ func TestCanonicalIsRFC8785(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := canonical{number: checksumNumber}
-		if got, err := c.canonicalize([]byte(text)); err != nil || string(got) != string(want) {
+		if got, err := c.form([]byte(text)); err != nil || string(got) != string(want) {
 			t.Fatalf("%v\ngot  %s\nwant %s", err, got, want)
 		}
 	})
@@ -108,7 +108,7 @@ func TestChecksumOfNumbers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := canonical{number: checksumNumber}
-		if got, err := c.canonicalize([]byte(tt.number)); err != nil || string(got) != tt.form {
+		if got, err := c.form([]byte(tt.number)); err != nil || string(got) != tt.form {
 			t.Errorf("%s: got %s, %v, want %s", tt.number, got, err, tt.form)
 		}
 	}
@@ -117,7 +117,7 @@ func TestChecksumOfNumbers(t *testing.T) {
 // Names are ordered by UTF-16, where U+FFFD comes after a surrogate pair.
 func TestCanonicalOrder(t *testing.T) {
 	c := canonical{number: checksumNumber, drop: "checksum"}
-	got, err := c.canonicalize([]byte(`{"` + "\ufffd" + `":1,"checksum":2,"💾":{"checksum":3},"b":4,"":5,"a\u0062":6}`))
+	got, err := c.form([]byte(`{"` + "\ufffd" + `":1,"checksum":2,"💾":{"checksum":3},"b":4,"":5,"a\u0062":6}`))
 	if want := `{"":5,"ab":6,"b":4,"💾":{"checksum":3},"` + "\ufffd" + `":1}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}

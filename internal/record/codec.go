@@ -18,7 +18,7 @@ type codec interface {
 	omitted() bool
 	appendTo(dst []byte) ([]byte, error)
 	// parse reads one valid JSON value.
-	parse(v value) error
+	parse(raw []byte) error
 }
 
 // absence is how an empty text is written.
@@ -54,18 +54,18 @@ func (w word[T]) appendTo(dst []byte) ([]byte, error) {
 	return appendText(dst, string(*w.at)), nil
 }
 
-func (w word[T]) parse(v value) (err error) {
+func (w word[T]) parse(raw []byte) (err error) {
 	switch {
-	case w.empty == asNull && string(v.raw) == "null":
+	case w.empty == asNull && string(raw) == "null":
 		*w.at = ""
 		return nil
-	case v.raw[0] != '"':
-		return wrongType("a string", v.raw)
+	case raw[0] != '"':
+		return wrongType("a string", raw)
 	case w.accept == nil:
-		*w.at = T(v.text())
+		*w.at = T(unquote(raw))
 		return nil
 	}
-	*w.at, err = w.accept(v.text())
+	*w.at, err = w.accept(unquote(raw))
 	return err
 }
 
@@ -85,10 +85,10 @@ func (n integer[T]) appendTo(dst []byte) ([]byte, error) {
 	return strconv.AppendInt(dst, int64(*n.at), 10), nil
 }
 
-func (n integer[T]) parse(v value) error {
-	i, err := strconv.ParseInt(string(v.raw), 10, 64)
+func (n integer[T]) parse(raw []byte) error {
+	i, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil || int64(T(i)) != i {
-		return wrongType("an integer", v.raw)
+		return wrongType("an integer", raw)
 	}
 	*n.at = T(i)
 	return n.inRange()
@@ -107,11 +107,11 @@ func (f flag) omitted() bool { return false }
 
 func (f flag) appendTo(dst []byte) ([]byte, error) { return strconv.AppendBool(dst, *f.at), nil }
 
-func (f flag) parse(v value) error {
-	if v.raw[0] != 't' && v.raw[0] != 'f' {
-		return wrongType("true or false", v.raw)
+func (f flag) parse(raw []byte) error {
+	if raw[0] != 't' && raw[0] != 'f' {
+		return wrongType("true or false", raw)
 	}
-	*f.at = v.raw[0] == 't'
+	*f.at = raw[0] == 't'
 	return nil
 }
 
@@ -129,13 +129,13 @@ func (t instant) appendTo(dst []byte) ([]byte, error) {
 	return append(append(append(dst, '"'), formatTime(*t.at)...), '"'), nil
 }
 
-func (t instant) parse(v value) error {
-	if v.raw[0] != '"' {
-		return wrongType("a time", v.raw)
+func (t instant) parse(raw []byte) error {
+	if raw[0] != '"' {
+		return wrongType("a time", raw)
 	}
-	at, err := time.Parse(time.RFC3339, v.text())
+	at, err := time.Parse(time.RFC3339, unquote(raw))
 	if err != nil || at.UTC().Year() < 1 || at.UTC().Year() > 9999 || at.IsZero() {
-		return fmt.Errorf("no RFC 3339 time: %q", clip(v.text(), 100))
+		return fmt.Errorf("no RFC 3339 time: %q", clip(unquote(raw), 100))
 	}
 	*t.at = at.UTC().Truncate(time.Millisecond)
 	return nil
@@ -161,8 +161,8 @@ func (a anything) appendTo(dst []byte) ([]byte, error) {
 	return append(dst, *a.at...), nil
 }
 
-func (a anything) parse(v value) error {
-	if *a.at = slices.Clone(v.raw); string(v.raw) == "null" && a.none == "null" {
+func (a anything) parse(raw []byte) error {
+	if *a.at = slices.Clone(raw); string(raw) == "null" && a.none == "null" {
 		*a.at = nil
 	}
 	return nil

@@ -31,21 +31,21 @@ func (p pathValue) appendTo(dst []byte) ([]byte, error) {
 	return append(dst, `,"encoding":"percent"}`...), nil
 }
 
-func (p pathValue) parse(v value) error {
+func (p pathValue) parse(raw []byte) error {
 	switch {
-	case p.empty == asNull && string(v.raw) == "null":
+	case p.empty == asNull && string(raw) == "null":
 		*p.at = ""
 		return nil
-	case v.raw[0] == '"':
-		*p.at = Path(v.text())
+	case raw[0] == '"':
+		*p.at = Path(unquote(raw))
 		return nil
-	case v.raw[0] != '{':
-		return wrongType("a path", v.raw)
+	case raw[0] != '{':
+		return wrongType("a path", raw)
 	}
 	*p.at = ""
 	var unknown map[string]json.RawMessage
 	members := []member{{"path", plainPath{p.at}}, {"encoding", encoding{p.at}}}
-	if err := (object{members: members, extra: &unknown}).parse(v); err != nil {
+	if err := (object{members: members, extra: &unknown}).parse(raw); err != nil {
 		return err
 	}
 	if *p.at == "" {
@@ -65,11 +65,11 @@ func (p plainPath) appendTo(dst []byte) ([]byte, error) {
 	return appendText(dst, text), nil
 }
 
-func (p plainPath) parse(v value) error {
-	if v.raw[0] != '"' {
-		return wrongType("a path", v.raw)
+func (p plainPath) parse(raw []byte) error {
+	if raw[0] != '"' {
+		return wrongType("a path", raw)
 	}
-	*p.at = Path(v.text())
+	*p.at = Path(unquote(raw))
 	return nil
 }
 
@@ -79,9 +79,9 @@ func (e encoding) omitted() bool { return utf8.ValidString(string(*e.at)) }
 
 func (e encoding) appendTo(dst []byte) ([]byte, error) { return append(dst, `"percent"`...), nil }
 
-func (e encoding) parse(v value) (err error) {
-	if string(v.raw) != `"percent"` {
-		return wrongType(`"percent"`, v.raw)
+func (e encoding) parse(raw []byte) (err error) {
+	if string(raw) != `"percent"` {
+		return wrongType(`"percent"`, raw)
 	}
 	*e.at, err = DecodePath(string(*e.at))
 	return err
@@ -118,9 +118,9 @@ func (m modes) appendTo(dst []byte) ([]byte, error) {
 	return dict[string]{&texts, modeText}.appendTo(dst)
 }
 
-func (m modes) parse(v value) error {
+func (m modes) parse(raw []byte) error {
 	var texts map[string]string
-	if err := (dict[string]{&texts, modeText}).parse(v); err != nil {
+	if err := (dict[string]{&texts, modeText}).parse(raw); err != nil {
 		return err
 	}
 	given := make(map[Path]string, len(texts))

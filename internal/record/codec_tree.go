@@ -74,64 +74,34 @@ func (o object) appendTo(dst []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-func (o object) parse(v value) error {
-	if v.raw[0] != '{' {
-		return wrongType("an object", v.raw)
+func (o object) parse(raw []byte) error {
+	if raw[0] != '{' {
+		return wrongType("an object", raw)
 	}
-	var room [32]value
-	given := room[:]
-	if n := len(o.members) + len(o.behind); n > len(given) {
-		given = make([]value, n)
+	known := o.members
+	if len(o.behind) > 0 {
+		known = slices.Concat(o.members, o.behind)
 	}
+	given := make([][]byte, len(known))
 	*o.extra = nil
-	next := 0 // most are in their order
-	for key, member := range v.members() {
-		i := o.find(key, next)
-		if i >= 0 {
-			given[i], next = member, i+1
+	for name, value := range members(raw) {
+		if i := slices.IndexFunc(known, func(m member) bool { return m.name == name }); i >= 0 {
+			given[i] = value
 			continue
 		}
 		if *o.extra == nil {
 			*o.extra = map[string]json.RawMessage{}
 		}
-		(*o.extra)[unquote(key)] = slices.Clone(member.raw)
+		(*o.extra)[name] = slices.Clone(value)
 	}
-	for i := range len(o.members) + len(o.behind) {
-		if m := o.member(i); given[i].raw != nil {
-			if err := m.value.parse(given[i]); err != nil {
-				return within(m.name, err)
+	for i, value := range given {
+		if value != nil {
+			if err := known[i].value.parse(value); err != nil {
+				return within(known[i].name, err)
 			}
 		}
 	}
 	return nil
-}
-
-// member is the i-th of all that are known.
-func (o object) member(i int) *member {
-	if i < len(o.members) {
-		return &o.members[i]
-	}
-	return &o.behind[i-len(o.members)]
-}
-
-// find tells which member a name is of, -1 for an unknown one; it begins to look where
-// the name is expected.
-func (o object) find(key []byte, expected int) int {
-	if !isVerbatim(key) {
-		key = []byte(`"` + unquote(key) + `"`)
-	}
-	name := key[1 : len(key)-1]
-	n := len(o.members) + len(o.behind)
-	for k := range n {
-		i := expected + k
-		if i >= n {
-			i -= n
-		}
-		if o.member(i).name == string(name) {
-			return i
-		}
-	}
-	return -1
 }
 
 // list is an array; an empty one is [], or left out.
@@ -156,12 +126,12 @@ func (l list[T]) appendTo(dst []byte) (_ []byte, err error) {
 	return append(dst, ']'), nil
 }
 
-func (l list[T]) parse(v value) error {
-	if v.raw[0] != '[' {
-		return wrongType("a list", v.raw)
+func (l list[T]) parse(raw []byte) error {
+	if raw[0] != '[' {
+		return wrongType("a list", raw)
 	}
 	*l.at = nil
-	for element := range v.elements() {
+	for element := range elements(raw) {
 		var item T
 		if err := l.bind(&item).parse(element); err != nil {
 			return within(strconv.Itoa(len(*l.at)), err)
@@ -188,15 +158,14 @@ func (d dict[T]) appendTo(dst []byte) ([]byte, error) {
 	return items.appendTo(dst)
 }
 
-func (d dict[T]) parse(v value) error {
-	if v.raw[0] != '{' {
-		return wrongType("an object", v.raw)
+func (d dict[T]) parse(raw []byte) error {
+	if raw[0] != '{' {
+		return wrongType("an object", raw)
 	}
 	*d.at = nil
-	for key, member := range v.members() {
+	for name, value := range members(raw) {
 		var item T
-		name := unquote(key)
-		if err := d.bind(&item).parse(member); err != nil {
+		if err := d.bind(&item).parse(value); err != nil {
 			return within(name, err)
 		}
 		if *d.at == nil {

@@ -167,8 +167,7 @@ func join(path, part string) string {
 
 // identity is a text that two values share exactly when they are equal.
 func identity(value []byte) string {
-	c := canonical{number: exactNumber}
-	form, err := c.canonicalize(value)
+	form, err := canonical{number: exactNumber}.form(value)
 	if err != nil {
 		return string(value)
 	}

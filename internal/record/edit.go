@@ -76,7 +76,7 @@ func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, 
 // loses its way in a name that begins with a quote.
 func without(l location, name string) []byte {
 	var rest []byte
-	bracket := kind(l.holder)
+	bracket := byte(kind(l.holder))
 	add := func(key, value []byte) {
 		if rest == nil {
 			rest = append(rest, bracket)

@@ -147,9 +147,9 @@ func (c counts) appendTo(dst []byte) ([]byte, error) {
 	return c.list(&numbers).appendTo(dst)
 }
 
-func (c counts) parse(v value) error {
+func (c counts) parse(raw []byte) error {
 	var numbers []int
-	if err := c.list(&numbers).parse(v); err != nil {
+	if err := c.list(&numbers).parse(raw); err != nil {
 		return err
 	}
 	if len(numbers) != len(c.at) {
@@ -166,9 +166,9 @@ func (o optional) omitted() bool { return *o.at == nil }
 
 func (o optional) appendTo(dst []byte) ([]byte, error) { return integer[int]{at: *o.at}.appendTo(dst) }
 
-func (o optional) parse(v value) error {
+func (o optional) parse(raw []byte) error {
 	*o.at = new(int)
-	return integer[int]{at: *o.at}.parse(v)
+	return integer[int]{at: *o.at}.parse(raw)
 }
 
 // parseLabel takes cp-, two to nine digits, and up to 120 of A-Z a-z 0-9 . _ + -.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // decimal is the exact value of a JSON number: 0.digits × 10^exponent, without
@@ -85,22 +87,18 @@ func isSmallInteger(literal []byte) bool {
 
 // exactNumber spells equal numbers alike and different ones differently, whatever
 // a double makes of them.
-func exactNumber(literal []byte) ([]byte, error) {
-	if isSmallInteger(literal) && !bytes.HasSuffix(literal, []byte("0")) || len(literal) == 1 {
-		return literal, nil
+func exactNumber(literal string) (jsontext.Value, error) {
+	if d, ok := parseDecimal(literal); ok {
+		return d.appendTo(nil), nil
 	}
-	d, ok := parseDecimal(string(literal))
-	switch {
-	case !ok:
-		return literal, nil
-	case d.digits == "":
-		return []byte("0"), nil
-	}
-	return d.appendTo(nil), nil
+	return jsontext.Value(literal), nil
 }
 
 // appendTo writes one form for each value, as an integer where it is a small one.
 func (d decimal) appendTo(dst []byte) []byte {
+	if d.digits == "" {
+		return append(dst, '0')
+	}
 	if d.negative {
 		dst = append(dst, '-')
 	}

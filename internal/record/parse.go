@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -15,52 +14,37 @@ import (
 // grammar and members of a wrong type; format, id, session, label and created_at
 // have to be there. Nothing of data is kept, so the caller may use it again.
 func Parse(data []byte, limits Limits) (*Record, error) {
-	b := borrow()
-	defer b.giveBack()
-	return b.parse(data, limits)
-}
-
-// ParseSealed is Parse, and Verify of what was parsed: changed is its error. The text is
-// looked through once for both.
-func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
-	b := borrow()
-	defer b.giveBack()
-	if r, err = b.parse(data, limits); err != nil {
-		return nil, nil, err
-	}
-	computed, err := sum(&b.apart, data)
-	return r, compare(r, computed, err), nil
-}
-
-func (b *binding) parse(data []byte, limits Limits) (*Record, error) {
-	r, err := b.read(data, limits.orDefault(MaxDepth))
+	r, err := read(data, limits.orDefault(MaxDepth))
 	if err != nil {
 		return nil, fmt.Errorf("parsing record: %w", err)
 	}
 	return r, nil
 }
 
-func (b *binding) read(data []byte, limits Limits) (*Record, error) {
-	if err := b.apart.take(data, limits); err != nil {
+// ParseSealed is Parse, and Verify of what was parsed: changed is its error.
+func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
+	if r, err = Parse(data, limits); err != nil {
+		return nil, nil, err
+	}
+	computed, err := sum(data)
+	return r, compare(r, computed, err), nil
+}
+
+func read(data []byte, limits Limits) (*Record, error) {
+	if err := check(data, limits); err != nil {
 		return nil, err
 	}
-	text := bytes.TrimSpace(data)
+	text := trimmed(data)
 	if text[0] != '{' {
-		return nil, jsonError(data, len(data)-len(bytes.TrimLeft(data, " \t\r\n")), "", wrongType("an object", text).Error())
+		return nil, jsonError(data, bytes.Index(data, text), "", wrongType("an object", text).Error())
 	}
 	if err := checkFormat(data, text); err != nil {
 		return nil, err
 	}
-	whole, ok := b.apart.outermost()
-	if !ok {
-		whole.raw = text
-	}
-	b.record = Record{}
-	if err := b.members.parse(whole); err != nil {
+	r := new(Record)
+	if err := r.object().parse(text); err != nil {
 		return nil, located(data, err)
 	}
-	r := new(Record)
-	*r = b.record
 	for _, needed := range []struct {
 		name    string
 		missing bool
@@ -70,30 +54,6 @@ func (b *binding) read(data []byte, limits Limits) (*Record, error) {
 		}
 	}
 	return r, nil
-}
-
-// binding is a record with its members bound to their codecs, and a text taken apart: to
-// make them takes longer than to read most records, of which there may be thousands.
-type binding struct {
-	record  Record
-	members object
-	apart   apart
-}
-
-var bindings sync.Pool
-
-func borrow() *binding {
-	b, ok := bindings.Get().(*binding)
-	if !ok {
-		b = new(binding)
-		b.members = b.record.object()
-	}
-	return b
-}
-
-func (b *binding) giveBack() {
-	b.record, b.apart.data = Record{}, nil
-	bindings.Put(b)
 }
 
 // checkFormat comes before any other member is looked at: a later format may mean

@@ -56,7 +56,7 @@ func DecodePath(text string) (Path, error) {
 func (p Path) MarshalJSON() ([]byte, error) { return pathValue{at: &p}.appendTo(nil) }
 
 // UnmarshalJSON takes both forms.
-func (p *Path) UnmarshalJSON(data []byte) error { return pathValue{at: p}.parse(value{raw: data}) }
+func (p *Path) UnmarshalJSON(data []byte) error { return pathValue{at: p}.parse(data) }
 
 func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
 

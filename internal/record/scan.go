@@ -2,115 +2,34 @@ package record
 
 import (
 	"bytes"
-	"encoding/json"
 	"iter"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// scanner steps over the values of a text that encoding/json found valid. On any
-// other text it may stop anywhere, but it ends and stays inside.
-type scanner struct {
-	data []byte
-	at   int
-}
+// The functions here read a text that passed check, or at least json.Valid; they stop at
+// what is not JSON. What they yield are parts of the text itself, so numbers keep their
+// digits.
 
-// peek is the first byte of the next token, 0 at the end.
-func (s *scanner) peek() byte {
-	for s.at < len(s.data) {
-		switch s.data[s.at] {
-		case ' ', '\t', '\n', '\r':
-			s.at++
-		default:
-			return s.data[s.at]
-		}
-	}
-	return 0
-}
-
-// scalar steps over a string, number or literal and returns it as written.
-func (s *scanner) scalar() []byte {
-	start := s.at
-	if s.data[s.at] == '"' {
-		return s.text()
-	}
-	for s.at++; s.at < len(s.data); s.at++ {
-		switch s.data[s.at] {
-		case ',', ':', ']', '}', ' ', '\t', '\r', '\n':
-			return s.data[start:s.at]
-		}
-	}
-	return s.data[start:s.at]
-}
-
-func (s *scanner) text() []byte {
-	start := s.at
-	for s.at++; s.at < len(s.data); s.at++ {
-		switch s.data[s.at] {
-		case '\\':
-			s.at++
-		case '"':
-			s.at++
-			return s.data[start:s.at]
-		}
-	}
-	s.at = len(s.data)
-	return s.data[start:]
-}
-
-// value steps over a whole value and returns it as written.
-func (s *scanner) value() []byte {
-	s.peek()
-	start := s.at
-	for depth := 0; s.at < len(s.data); {
-		switch s.peek() {
-		case 0:
-			return s.data[start:]
-		case '{', '[':
-			depth++
-			s.at++
-		case '}', ']':
-			depth--
-			s.at++
-		case ',', ':':
-			s.at++
-		default:
-			s.scalar()
-		}
-		if depth <= 0 {
-			break
-		}
-	}
-	return s.data[start:min(s.at, len(s.data))]
+// lenient does not look again for what check refuses.
+func lenient() []jsontext.Options {
+	return []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 }
 
 // members yields the members of an object: names unescaped, values as written.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		for key, value := range written(object) {
-			if !yield(unquote(key), value) {
+		d := enter(object, '{')
+		defer leave(d)
+		for d != nil && d.PeekKind() == '"' {
+			name, err := d.ReadToken()
+			if err != nil {
 				return
 			}
-		}
-	}
-}
-
-// written yields the members of an object, names and values as written.
-func written(object []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func([]byte, []byte) bool) {
-		s := scanner{data: object}
-		if s.peek() != '{' {
-			return
-		}
-		s.at++
-		for c := s.peek(); c == '"' || c == ','; c = s.peek() {
-			if c == ',' {
-				s.at++
-				continue
-			}
-			key := s.text()
-			if s.peek() == ':' {
-				s.at++
-			}
-			if !yield(key, s.value()) {
+			text := name.String() // before the next read takes the token's memory
+			value, err := d.ReadValue()
+			if err != nil || !yield(text, value) {
 				return
 			}
 		}
@@ -120,41 +39,46 @@ func written(object []byte) iter.Seq2[[]byte, []byte] {
 // elements yields the elements of an array, as written.
 func elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		s := scanner{data: array}
-		if s.peek() != '[' {
-			return
-		}
-		s.at++
-		for c := s.peek(); c != ']' && c != 0; c = s.peek() {
-			if c == ',' {
-				s.at++
-				continue
-			}
-			if !yield(s.value()) {
+		d := enter(array, '[')
+		defer leave(d)
+		for d != nil && d.PeekKind() != ']' {
+			if value, err := d.ReadValue(); err != nil || !yield(value) {
 				return
 			}
 		}
 	}
 }
 
-// kind is the first byte of a value, which tells its type: { [ " t f n, or one of
-// a number.
-func kind(value []byte) byte {
-	s := scanner{data: value}
-	return s.peek()
+// decoders are those that nobody uses now: a record has thirty objects and lists, and
+// there may be thousands of records.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
+// enter steps over the opening bracket of a value, and gives nil where it has another. A
+// decoder on a bytes.Buffer yields parts of the buffer's memory, so values stay good.
+func enter(value []byte, bracket jsontext.Kind) *jsontext.Decoder {
+	if kind(value) != bracket {
+		return nil
+	}
+	d, _ := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(value), lenient()...)
+	_, _ = d.ReadToken() // the bracket
+	return d
 }
+
+func leave(d *jsontext.Decoder) {
+	if d != nil {
+		decoders.Put(d)
+	}
+}
+
+// kind tells the type of a value by its first byte: { [ " t f n, or 0 for a number.
+func kind(value []byte) jsontext.Kind { return jsontext.Value(value).Kind() }
 
 // unquote gives the text of a JSON string.
 func unquote(raw []byte) string {
-	if isVerbatim(raw) {
+	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
 	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(raw)
-	}
-	return text
+	text, _ := jsontext.AppendUnquote(nil, raw) // half of a surrogate pair becomes U+FFFD
+	return string(text)
 }
-
-// isVerbatim reports whether a JSON string has no escapes: it is its own text.
-func isVerbatim(raw []byte) bool { return len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func ParseJSON(data []byte, limits Limits) (json.RawMessage, error) {
 	if err := check(data, limits.orDefault(MaxDepth-1)); err != nil {
 		return nil, fmt.Errorf("parsing JSON: %w", err)
 	}
-	return trimSpace(data), nil
+	return slices.Clone(json.RawMessage(bytes.TrimLeft(data, " \t\r\n"))), nil
 }
 
 // ParseValue takes a value as people type it: JSON, else the text as a string. JSON
@@ -65,7 +66,7 @@ func Get(document []byte, path string) (json.RawMessage, error) {
 	if !json.Valid([]byte(found.Raw)) {
 		return nil, &PathError{Path: path, Reason: "this does not give a JSON value"}
 	}
-	return trimSpace([]byte(found.Raw)), nil
+	return json.RawMessage(trimmed([]byte(found.Raw))), nil
 }
 
 // checkQuery keeps an answer from growing beyond reason. Each further part of
@@ -94,10 +95,4 @@ func checkQuery(document []byte, path string) error {
 		return &PathError{Path: path, Reason: "too many parts and modifiers for a document of this size"}
 	}
 	return nil
-}
-
-func trimSpace(data []byte) json.RawMessage {
-	s := scanner{data: data}
-	s.peek()
-	return slices.Clone(json.RawMessage(data[s.at:]))
 }
