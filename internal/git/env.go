@@ -1,6 +1,9 @@
 package git
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // dropped is the inherited environment that must not reach the git processes
 // started here: it would move the index, the dates or the meaning of paths under
@@ -22,6 +25,24 @@ var quiet = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.safecrlf=false", "core.splitIndex=false",
 	"core.ignoreStat=false", "core.trustctime=true", "core.checkStat=default", "advice.addEmbeddedRepo=false", "gc.auto=0", "maintenance.auto=false",
 	"core.quotePath=true", "sparse.expectFilesOutsideOfPatterns=true",
+	// core.hooksPath does not reach hooks from configuration (git 2.54 and later). These are
+	// the events that our commands have; git 2.55 switches a whole event off, and earlier
+	// ones ignore it. See also withoutHooks.
+	"hook.reference-transaction.enabled=false", "hook.post-index-change.enabled=false", "hook.post-checkout.enabled=false",
+	"hook.pre-push.enabled=false", "hook.pre-auto-gc.enabled=false",
+}
+
+// withoutHooks is the configuration that takes the events of each configured hook away,
+// which git 2.54 needs: there only names can be switched off. An empty event forgets the
+// earlier ones, and unlike enabled=false draws no warning for a hook without a command.
+func (c *Config) withoutHooks() (off []string) {
+	for _, key := range c.Keys("hook.") {
+		if strings.HasSuffix(key, ".event") {
+			off = append(off, key+"=")
+		}
+	}
+	slices.Sort(off)
+	return off
 }
 
 // cleanEnv returns env without the dropped variables and GIT_TRACE*.

@@ -141,6 +141,45 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Hooks from configuration do not run either. A git that does not know them would run
+// none anyway, so what each process is told is looked at too.
+func TestRunWithoutConfiguredHooks(t *testing.T) {
+	f := newFixture(t)
+	f.write("x", "x")
+	f.git("add", "x")
+	f.git("commit", "-qm", "x")
+	marker := filepath.Join(f.dir, "hook-ran")
+	for _, event := range []string{"reference-transaction", "post-index-change"} {
+		f.git("config", "--add", "hook.My.Hook.event", event)
+	}
+	f.git("config", "hook.My.Hook.command", "touch '"+marker+"'; false")
+	r := f.open()
+	if args := r.command(ctx(t), Cmd{Args: []string{"x"}}).Args; !slices.Contains(args, "hook.My.Hook.event=") {
+		t.Errorf("git is not told: %q", args)
+	}
+	// A hook that is configured when the repository was open already can be switched off
+	// by its event alone, which git 2.54 does not do.
+	version, err := r.Version(ctx(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Older(version, "2.55") {
+		f.git("config", "hook.late.event", "reference-transaction")
+		f.git("config", "hook.late.command", "touch '"+marker+"'; false")
+	}
+	if _, err := os.Lstat(marker); err == nil {
+		os.Remove(marker) //nolint:errcheck // the next look says it
+	}
+	for _, args := range [][]string{{"update-ref", "refs/x/y", string(r.Head.OID)}, {"read-tree", "HEAD"}} {
+		if _, err := r.Run(ctx(t), Cmd{Args: args}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(marker); err == nil {
+		t.Error("a hook ran")
+	}
+}
+
 // A child of a killed git that keeps the pipe does not keep us.
 func TestRunEndsWithItsContext(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {

@@ -90,12 +90,14 @@ func (r *Repo) Output(ctx context.Context, args ...string) (string, error) {
 
 func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	var args []string
+	var config []string
 	if !r.plain {
-		for _, kv := range quiet {
-			args = append(args, "-c", kv)
-		}
+		config = append(config, quiet...)
 	}
-	for _, kv := range c.Config {
+	if !r.plain && r.Config != nil { // nil while the repository is looked for
+		config = append(config, r.Config.withoutHooks()...)
+	}
+	for _, kv := range append(config, c.Config...) {
 		args = append(args, "-c", kv)
 	}
 	cmd := exec.CommandContext(ctx, r.program, append(args, c.Args...)...)
