@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Answer is what a hook has to say. Each part is printed only where the agent takes it for the event.
+type Answer struct {
+	Context string // for the model
+	Block   string // for the person, in place of the model's answer
+	Tell    string // for the person, beside it
+}
+
+// CanBlock reports whether a prompt can be answered without the model.
+func (d *Definition) CanBlock(event string) bool {
+	return slices.Contains(d.Answers.Block.Events, event)
+}
+
+// CanTell reports whether a text reaches the person.
+func (d *Definition) CanTell(event string) bool { return slices.Contains(d.Answers.Tell.Events, event) }
+
+// CanContext reports whether a text reaches the model.
+func (d *Definition) CanContext(event string) bool {
+	return slices.Contains(d.Answers.Context.Events, event)
+}
+
+// Write makes what the hook prints for an event: JSON of exactly the agent's members, or nothing.
+func (d *Definition) Write(event string, a Answer) ([]byte, error) {
+	out := map[string]any{}
+	for _, part := range []struct {
+		text string
+		of   Template
+	}{{a.Context, d.Answers.Context}, {a.Tell, d.Answers.Tell}, {a.Block, d.Answers.Block}} {
+		if part.text == "" || !slices.Contains(part.of.Events, event) {
+			continue
+		}
+		filled, err := fill(part.of.JSON, part.text, event)
+		if err != nil {
+			return nil, err
+		}
+		merge(out, filled)
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(out)
+	return b.Bytes(), err
+}
+
+// fill puts text and event into a template.
+func fill(template json.RawMessage, text, event string) (map[string]any, error) {
+	var value map[string]any
+	if err := json.Unmarshal(template, &value); err != nil {
+		return nil, err
+	}
+	return replace(value, map[string]string{"$text": text, "$event": event}).(map[string]any), nil
+}
+
+func replace(value any, with map[string]string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = replace(inner, with)
+		}
+	case string:
+		if s, is := with[v]; is {
+			return s
+		}
+	}
+	return value
+}
+
+// merge adds the members of b to a, objects member by member.
+func merge(a, b map[string]any) {
+	for key, value := range b {
+		was, both := a[key].(map[string]any)
+		inner, is := value.(map[string]any)
+		if both && is {
+			was = maps.Clone(was)
+			merge(was, inner)
+			a[key] = was
+			continue
+		}
+		a[key] = value
+	}
+}

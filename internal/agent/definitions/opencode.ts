@@ -1,0 +1,52 @@
+// Written by `git checkpoint agent add opencode`; `git checkpoint agent remove opencode` deletes it.
+// It hands opencode's events to `git checkpoint hook` and does nothing where that program is missing.
+import { spawnSync } from "node:child_process"
+
+function hook(event: string, payload: any, directory: string): any {
+  try {
+    const run = spawnSync("git-checkpoint", ["hook", "opencode", event], {
+      cwd: directory,
+      input: JSON.stringify({ ...payload, directory }),
+      encoding: "utf8",
+      timeout: 30000,
+      stdio: ["pipe", "pipe", "ignore"],
+    })
+    return run.stdout ? JSON.parse(run.stdout) : {}
+  } catch {
+    return {}
+  }
+}
+
+export const GitCheckpoint = async ({ client, directory, worktree }: any) => {
+  const at = directory || worktree || process.cwd()
+  const seen = new Set(["session.created", "session.idle", "session.error"])
+  return {
+    event: async ({ event }: any) => {
+      if (seen.has(event.type)) hook("event:" + event.type, { event }, at)
+    },
+    "chat.message": async (input: any, output: any) => {
+      const answer = hook("chat.message", { input, output }, at)
+      const note = answer.block || answer.tell
+      if (note) {
+        const parts = [{ type: "text", text: note, ignored: true }]
+        await client.session
+          .prompt({ path: { id: input.sessionID }, body: { noReply: true, parts } })
+          .catch(() => {})
+      }
+      if (answer.block) throw new Error(answer.block)
+      if (answer.context && output.parts[0]) {
+        const first = output.parts[0]
+        output.parts.push({ ...first, id: first.id + "c", text: answer.context, synthetic: true })
+      }
+    },
+    "tool.execute.after": async (input: any, output: any) => {
+      hook("tool.execute.after", { input, output: { title: output?.title } }, at)
+    },
+    "experimental.session.compacting": async (input: any) => {
+      hook("experimental.session.compacting", { input }, at)
+    },
+    dispose: async () => {
+      hook("dispose", {}, at)
+    },
+  }
+}

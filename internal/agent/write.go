@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Changes reports whether a change changes anything.
+func (c Change) Changes() bool {
+	return (c.Before == nil) != (c.After == nil) || !bytes.Equal(c.Before, c.After)
+}
+
+// ErrEdited says that a file was written by somebody else after the change was planned.
+var ErrEdited = errors.New("it was changed meanwhile; run the command again")
+
+// Apply carries a change out and notes in the receipt what a removal has to undo. The file keeps its
+// mode; a new one gets what the umask leaves of 0666.
+func (c Change) Apply(receipt Receipt) error {
+	if !c.Changes() {
+		return nil
+	}
+	now, err := read(c.Path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
+		return fmt.Errorf("%s: %w", c.Path, ErrEdited)
+	}
+	if c.After == nil {
+		return c.drop(receipt)
+	}
+	written := receipt[c.Path]
+	if c.Before == nil {
+		written.Created = true
+		if written.Directories, err = makeDirectories(filepath.Dir(c.Path)); err != nil {
+			return err
+		}
+	}
+	if len(c.inserted) > 0 {
+		written.Inserted = append(written.Inserted, c.inserted...)
+	} else if c.Before != nil {
+		delete(receipt, c.Path) // entries went out of it
+	}
+	if c.Before == nil || len(c.inserted) > 0 {
+		receipt[c.Path] = written
+	}
+	return replaceFile(c.Path, c.After)
+}
+
+// drop deletes a file of ours, and the directories that were made for it where they are empty.
+func (c Change) drop(receipt Receipt) error {
+	if err := os.Remove(c.Path); err != nil {
+		return err
+	}
+	made := receipt[c.Path].Directories
+	for i := len(made) - 1; i >= 0; i-- {
+		if os.Remove(made[i]) != nil {
+			break // somebody put something there
+		}
+	}
+	delete(receipt, c.Path)
+	return nil
+}
+
+func makeDirectories(dir string) (made []string, err error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		made = append([]string{at}, made...)
+	}
+	return made, os.MkdirAll(dir, 0o777)
+}
+
+// replaceFile writes a file as a whole, so that nobody reads half of it.
+func replaceFile(name string, content []byte) error {
+	mode := fs.FileMode(0)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.OpenFile(name+".git-checkpoint-new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if mode != 0 {
+		err = errors.Join(err, f.Chmod(mode))
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name()) //nolint:errcheck // what went wrong before is told
+	}
+	return err
+}
