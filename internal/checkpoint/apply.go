@@ -68,7 +68,11 @@ func (r *Rollback) Apply(ctx context.Context) (*RollbackAnswer, error) {
 		return nil, classify(err)
 	}
 	r.s.trace("staged")
-	safety, err := r.makeSafety(ctx, modes)
+	made, err := r.made(ctx)
+	var safety *creation
+	if err == nil {
+		safety, err = r.makeSafety(ctx, modes, made)
+	}
 	if err != nil {
 		staged.Cancel()
 		return nil, err
@@ -265,7 +269,7 @@ func (r *Rollback) applyState(ctx context.Context) (*RollbackAnswer, error) {
 	if err := r.take(ctx, nil); err != nil {
 		return nil, err
 	}
-	safety, err := r.makeSafety(ctx, nil)
+	safety, err := r.makeSafety(ctx, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -282,9 +286,9 @@ func (r *Rollback) applyState(ctx context.Context) (*RollbackAnswer, error) {
 }
 
 // makeSafety makes the safety checkpoint out of the capture that was planned with.
-func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode) (*creation, error) {
+func (r *Rollback) makeSafety(ctx context.Context, modes map[string]fs.FileMode, made []madeFile) (*creation, error) {
 	c := &creation{
-		s: r.s, session: r.to.session, at: r.s.now(), head: r.s.repo.Head.OID, capture: r.cur, safety: true, aside: r.aside,
+		s: r.s, session: r.to.session, at: r.s.now(), head: r.s.repo.Head.OID, capture: r.cur, safety: true, aside: r.aside, made: made,
 		req: CreateRequest{Trigger: workflow.TriggerSafety, Tag: TagNever, Message: "before the rollback to " + r.answer.ToLabel},
 	}
 	if r.undoes != nil {
@@ -398,7 +402,7 @@ func (s *Service) unfinished(ctx context.Context) (*snapshot.Restore, intentMeta
 	if err := half.take(ctx, staged.Paths()); err != nil { // also what is ignored by now
 		return nil, meta, err
 	}
-	if _, err := half.makeSafety(ctx, nil); err != nil {
+	if _, err := half.makeSafety(ctx, nil, nil); err != nil {
 		return nil, meta, err
 	}
 	return staged, meta, nil

@@ -283,6 +283,9 @@ func (c *creation) composeGit() {
 	if len(c.capture.Ignored) > 0 {
 		c.snapshotExtra("ignored", toPaths(c.capture.Ignored))
 	}
+	if len(c.made) > 0 {
+		c.snapshotExtra(memberMade, c.made)
+	}
 }
 
 func toPaths(list []string) []record.Path {

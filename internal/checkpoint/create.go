@@ -38,6 +38,7 @@ type creation struct {
 	aside    *BranchBack           // what the rollback moves beside HEAD
 	safety   bool                  // made by a rollback: exempt from every rule
 	modes    map[record.Path]string
+	made     []madeFile
 	learned  func() error // waits for learn
 
 	// Of the last build.

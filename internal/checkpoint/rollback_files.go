@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,10 +98,10 @@ func (r *Rollback) planFiles(ctx context.Context, got contents) error {
 	if err != nil {
 		return err
 	}
-	force, err := r.forcePaths(ctx)
-	if err != nil {
+	if target.Wrote, err = r.wrote(ctx); err != nil {
 		return err
 	}
+	force := slices.AppendSeq(ignoredOf(r.record), maps.Keys(target.Wrote))
 	shot, err := r.s.shots()
 	if err != nil {
 		return err
@@ -160,12 +161,14 @@ func (r *Rollback) take(ctx context.Context, force []string) error {
 	return classify(err)
 }
 
-// forcePaths lists ignored paths that this capture has to hold: what the target
-// captured though ignored, and for an undo whatever the rollback wrote.
-func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
-	out := ignoredOf(r.record)
+// wrote gives the files that the move which is to be undone has written, with their
+// content. The capture has to hold them, whatever the ignore rules say by now.
+func (r *Rollback) wrote(ctx context.Context) (map[string]name.OID, error) {
 	if r.undoes == nil {
-		return out, nil
+		return nil, nil
+	}
+	if r.undoes.Mode == string(modePaths) || r.undoes.Mode == string(ModeProduced) {
+		return madeOf(r.record), nil
 	}
 	then := r.to.state.Entry(r.undoes.To)
 	if r.undoes.Kind == journal.KindUndo { // it brought back what the one before it had kept
@@ -175,8 +178,8 @@ func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	if then == nil || then.Dead || r.undoes.Mode == string(modePaths) || r.undoes.Mode == string(ModeProduced) {
-		return out, nil // of a part, it is not known which
+	if then == nil || then.Dead {
+		return nil, nil
 	}
 	commit, err := r.s.repo.ReadCommit(ctx, string(then.Event().Commit))
 	if err != nil {
@@ -186,12 +189,55 @@ func (r *Rollback) forcePaths(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
+	out := map[string]name.OID{}
 	for _, c := range changes {
 		if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
-			out = append(out, c.Path)
+			out[c.Path] = c.New.OID
 		}
 	}
 	return out, nil
+}
+
+// memberMade is the member of a safety checkpoint's snapshot that lists the ignored files
+// which a rollback of some paths made.
+const memberMade = "made"
+
+type madeFile struct {
+	Path record.Path `json:"path"`
+	OID  name.OID    `json:"oid"`
+}
+
+// made lists what the undo of this rollback cannot know without being told: of a whole one,
+// the two trees tell.
+func (r *Rollback) made(ctx context.Context) ([]madeFile, error) {
+	if r.req.Mode != modePaths && r.req.Mode != ModeProduced {
+		return nil, nil
+	}
+	shot, err := r.s.shots()
+	if err != nil {
+		return nil, err
+	}
+	files, err := shot.Made(ctx, r.plan)
+	if err != nil {
+		return nil, classify(err)
+	}
+	var out []madeFile
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		out = append(out, madeFile{record.Path(p), files[p]})
+	}
+	return out, nil
+}
+
+func madeOf(r *record.Record) map[string]name.OID {
+	var list []madeFile
+	if raw, ok := r.Snapshot.Extra[memberMade]; !ok || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	out := make(map[string]name.OID, len(list))
+	for _, m := range list {
+		out[string(m.Path)] = m.OID
+	}
+	return out
 }
 
 // ignoredOf lists the paths that a checkpoint captured although they were ignored.

@@ -22,6 +22,8 @@ type Target struct {
 	Modes   map[string]fs.FileMode // permission bits that differ from git's own
 
 	ModesKnown bool // a file that Modes does not have had none of its own
+
+	Wrote map[string]name.OID // by the move that is undone: these files go, ignored or not
 }
 
 // Scope limits a restore. The zero Scope is everything.
@@ -98,6 +100,9 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 		return nil, err
 	}
 	if err := s.addOps(ctx, p, changes); err != nil {
+		return nil, err
+	}
+	if err := s.spareIgnored(ctx, p, changes); err != nil {
 		return nil, err
 	}
 	if err := s.verifyObjects(ctx, p); err != nil {

@@ -98,5 +98,5 @@ func kinds() []kind {
 		{name: "special", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: specials()},
 		{name: "large", setup: func(g *gen) []string { return append(start(g), "git config checkpoint.maxFileSize 100") }, paths: plain, limit: 100, edits: large()},
 	}
-	return append(all, exotic()...)
+	return append(append(all, flips()...), exotic()...)
 }

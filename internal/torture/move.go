@@ -59,6 +59,9 @@ func (c *run) carryOut(m *move, args ...string) error {
 	if m.after, err = c.scene(); err != nil {
 		return err
 	}
+	if m.wish.spared, err = c.spared(m); err != nil {
+		return err
+	}
 	m.forecast = predict(m.to.then, m.now, m.wish)
 	done, err := c.outcome(m)
 	if !done || err != nil {
@@ -195,8 +198,8 @@ func (c *run) arrived(m *move) error {
 		then: m.now, left: m.then, id: got.Safety, session: got.Session, moved: c.moves(m), unfinished: c.unfinished(m.op.Tree, m.before),
 		worktreeOnly: has(m.op.Args, "--worktree-only") || m.to.worktreeOnly && m.op.Verb == "undo",
 	}
-	if m.wish.only == nil {
-		c.last[m.op.Tree].wrote = m.forecast.files
+	if c.last[m.op.Tree].wrote, err = c.wrote(m); err != nil {
+		return err
 	}
 	if diff := c.compareDisk(m); len(diff) > 0 {
 		return broken("after %s:\n%s", m.op.Verb, list(diff))

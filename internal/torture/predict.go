@@ -11,6 +11,7 @@ type wish struct {
 	overwrite  bool              // ignored files in the way are captured and go
 	indexStays bool              // as with --worktree-only
 	exact      bool              // permission bits too, as for an undo at once
+	spared     map[string]bool   // they stay although the target lacks them
 }
 
 // forecast is the disk that the rules ask for after a rollback.
@@ -41,12 +42,11 @@ func predict(then, now *moment, w wish) *forecast {
 		}
 	}
 	inScope := func(p string) bool { return w.only == nil || w.only(p) }
-	for p, n := range have {
+	for p := range have {
 		_, wanted := then.files[p]
-		if inScope(p) && !wanted && !now.rules(p) && !then.rules(p) {
+		if inScope(p) && !wanted && !now.rules(p) && !then.rules(p) && !w.spared[p] {
 			delete(f.stays, p)
 			f.gone[p] = true
-			_ = n
 		}
 	}
 	for p, n := range then.files {
@@ -131,7 +131,7 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 // obstacle is something that is not captured, or out of scope, where a file belongs.
 func (f *forecast) obstacle(now *moment, p string, n node, have map[string]node, w wish) {
 	_, captured := have[p]
-	if w.overwrite && n.captures() && !now.rules(p) && !captured && !strings.Contains("/"+p+"/", "/.git/") {
+	if w.overwrite && n.captures() && !now.rules(p) && (!captured || w.spared[p]) && !strings.Contains("/"+p+"/", "/.git/") {
 		f.captured[p] = n
 		f.gone[p] = true
 		delete(f.stays, p)

@@ -64,7 +64,7 @@ type saved struct {
 	// Of a safety checkpoint: how the rollback left the worktree, whether it left the
 	// index alone, whether it moved HEAD, and what operation of git's was in progress.
 	left         *moment
-	wrote        map[string]node // nil for a rollback of some paths
+	wrote        map[string]node // of a rollback of some paths: what is ignored
 	worktreeOnly bool
 	moved        bool
 	unfinished   string

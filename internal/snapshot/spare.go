@@ -1,0 +1,292 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// reasonRules says why a captured file is not to be overwritten.
+const reasonRules = "ignored by the rules of one side"
+
+// spareIgnored takes deletions out of the plan: of files that no index tracks and that
+// the ignore rules now, or those of the target, name. Only the rules make such a file
+// look new or unwanted. What the move that is undone wrote itself still goes.
+func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
+	files := s.ruleFiles()
+	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
+	forced := map[string]bool{}
+	for _, q := range p.Cur.Ignored {
+		forced[q] = true
+	}
+	var now, then []string // paths to look up in the rules of each side
+	for _, o := range p.Ops {
+		if o.kind() != "delete" || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {
+			continue
+		}
+		if tracked, err := s.tracked(ctx, o.Path, &p.Cur.Index, p.Target.Index); err != nil {
+			return err
+		} else if tracked {
+			continue
+		}
+		if differ {
+			then = append(then, o.Path)
+		}
+		if forced[o.Path] { // any other one was captured because no rule names it now
+			now = append(now, o.Path)
+		}
+	}
+	ignored, err := s.ignoredBy(ctx, files, s.rulesNow(ctx, p), now)
+	if err != nil {
+		return err
+	}
+	more, err := s.ignoredBy(ctx, files, s.rulesThen(ctx, p), then)
+	if err != nil {
+		return err
+	}
+	maps.Copy(ignored, more)
+	p.spare(ignored, forced)
+	return nil
+}
+
+// spare leaves ignored files where they are. One that stands where the target has
+// something else cannot stay: it is in the way, unless it was captured to be replaced.
+func (p *Plan) spare(ignored, forced map[string]bool) {
+	if len(ignored) == 0 {
+		return
+	}
+	written, parents := map[string]bool{}, map[string]bool{}
+	for _, o := range p.Ops {
+		if o.New.Mode == 0 {
+			continue
+		}
+		written[o.Path] = true
+		for d := path.Dir(o.Path); d != "."; d = path.Dir(d) {
+			parents[d] = true
+		}
+	}
+	inTheWay := func(q string) bool {
+		for d := path.Dir(q); d != "."; d = path.Dir(d) {
+			if written[d] {
+				return true
+			}
+		}
+		return parents[q]
+	}
+	p.Ops = slices.DeleteFunc(p.Ops, func(o Op) bool {
+		if !ignored[o.Path] || o.New.Mode != 0 {
+			return false
+		}
+		if !inTheWay(o.Path) {
+			p.Kept = append(p.Kept, o.Path)
+			return true
+		}
+		if !forced[o.Path] {
+			p.Collisions = append(p.Collisions, Collision{Path: o.Path, Reason: reasonRules, Ignored: true})
+		}
+		return false
+	})
+	slices.Sort(p.Kept)
+}
+
+// Made lists the files that the plan makes, that no index will track and that the ignore
+// rules of either side name, with their content. An undo cannot tell them from files that
+// were there, where the plan is for a part of the worktree only.
+func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
+	index := p.Index
+	if index == nil {
+		index = &p.Cur.Index
+	} else {
+		index = &IndexState{Tree: p.IndexTree, Unmerged: index.Unmerged, IntentToAdd: index.IntentToAdd}
+	}
+	content := map[string]name.OID{}
+	var made []string
+	for _, o := range p.Ops {
+		if o.Old.Mode != 0 || o.New.Mode == 0 {
+			continue
+		}
+		if tracked, err := s.tracked(ctx, o.Path, index); err != nil {
+			return nil, err
+		} else if !tracked {
+			content[o.Path] = o.New.OID
+			made = append(made, o.Path)
+		}
+	}
+	files, out := s.ruleFiles(), map[string]name.OID{}
+	for _, rules := range []ruleSource{s.rulesNow(ctx, p), s.rulesThen(ctx, p)} {
+		ignored, err := s.ignoredBy(ctx, files, rules, made)
+		if err != nil {
+			return nil, err
+		}
+		for q := range ignored {
+			out[q] = content[q]
+		}
+	}
+	return out, nil
+}
+
+// tracked reports whether one of the indexes has a path, at any stage.
+func (s *Shot) tracked(ctx context.Context, p string, indexes ...*IndexState) (bool, error) {
+	for _, x := range indexes {
+		if x == nil {
+			continue
+		}
+		if slices.Contains(x.IntentToAdd, p) || slices.ContainsFunc(x.Unmerged, func(u Stage) bool { return u.Path == p }) {
+			return true, nil
+		}
+		if x.Tree == "" {
+			continue
+		}
+		if _, ok, err := s.repo.Lookup(ctx, x.Tree, p); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// ruleFiles are the files of the worktree that hold ignore rules: every .gitignore, and
+// what core.excludesFile names where that is in the worktree.
+type ruleFiles struct{ excludes string }
+
+func (s *Shot) ruleFiles() ruleFiles {
+	file, ok := s.repo.Config.Get("core.excludesFile")
+	if !ok || file == "" || strings.HasPrefix(file, "~") {
+		return ruleFiles{}
+	}
+	if !filepath.IsAbs(file) { // git takes it from the top of the worktree, where it runs
+		file = filepath.Join(s.tree.top, file)
+	}
+	rel, err := filepath.Rel(s.tree.top, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ruleFiles{}
+	}
+	return ruleFiles{filepath.ToSlash(rel)}
+}
+
+func (f ruleFiles) has(p string) bool { return path.Base(p) == ".gitignore" || p == f.excludes }
+
+// ruleSource gives the content of a file with ignore rules as one side has it; nil
+// without one.
+type ruleSource func(file string) ([]byte, error)
+
+// rulesNow are the rules in force.
+func (s *Shot) rulesNow(ctx context.Context, p *Plan) ruleSource {
+	return func(file string) ([]byte, error) {
+		if data, there, err := s.ruleOnDisk(file); there || err != nil {
+			return data, err
+		}
+		return s.ruleIn(ctx, p.Cur.Tree, file) // skip-worktree: git reads it from the index
+	}
+}
+
+// rulesThen are those of the target. A file that neither side captured stays.
+func (s *Shot) rulesThen(ctx context.Context, p *Plan) ruleSource {
+	return func(file string) ([]byte, error) {
+		if data, err := s.ruleIn(ctx, p.Target.Tree, file); data != nil || err != nil {
+			return data, err
+		}
+		if _, captured, err := s.repo.Lookup(ctx, p.Cur.Tree, file); captured || err != nil {
+			return nil, err
+		}
+		data, _, err := s.ruleOnDisk(file)
+		return data, err
+	}
+}
+
+func (s *Shot) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
+	e, ok, err := s.repo.Lookup(ctx, tree, file)
+	if !ok || err != nil || !regular(e.Mode) {
+		return nil, err
+	}
+	obj, err := s.repo.Batch().Typed(ctx, string(e.OID), "blob")
+	return append([]byte{}, obj.Data...), err // empty rules are rules
+}
+
+// ruleOnDisk reads a file of rules. git follows no link for a .gitignore.
+func (s *Shot) ruleOnDisk(file string) (data []byte, there bool, err error) {
+	info, err := s.tree.lstat(file)
+	if err != nil || info == nil {
+		return nil, false, err
+	}
+	if !info.Mode().IsRegular() || !s.tree.readable(file) {
+		return nil, true, nil
+	}
+	data, err = s.tree.read(file, info)
+	return data, true, err
+}
+
+// ignoredBy gives those of paths that the rules of one side ignore. git is asked, in a
+// scratch worktree that has the files with rules and nothing else.
+func (s *Shot) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if len(paths) == 0 {
+		return out, nil
+	}
+	dir, err := os.MkdirTemp(s.scratch, "tmp-rules-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
+	if err := layRules(dir, files, rules, paths); err != nil {
+		return nil, fmt.Errorf("look up ignore rules: %w", err)
+	}
+	config := s.config
+	if files.excludes != "" {
+		config = append(slices.Clone(config), "core.excludesFile="+filepath.Join(dir, files.excludes))
+	}
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args:   []string{"check-ignore", "-z", "--stdin", "--no-index"},
+		Stdin:  strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+		Config: config, Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir},
+	})
+	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
+		return nil, fmt.Errorf("look up ignore rules: %w", err)
+	}
+	for _, q := range splitPaths(res.Stdout) {
+		out[q] = true
+	}
+	return out, nil
+}
+
+// layRules writes the files with rules that speak for paths below dir.
+func layRules(dir string, files ruleFiles, rules ruleSource, paths []string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // read only
+	lay := func(file string) error {
+		data, err := rules(file)
+		if data == nil || err != nil {
+			return err
+		}
+		if err := root.MkdirAll(path.Dir(file), fs.ModePerm); err != nil {
+			return err
+		}
+		return root.WriteFile(file, data, 0o600)
+	}
+	if files.excludes != "" {
+		if err := lay(files.excludes); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, p := range paths {
+		for d := path.Dir(p); !seen[d]; d = path.Dir(d) {
+			seen[d] = true
+			if err := lay(path.Join(d, ".gitignore")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

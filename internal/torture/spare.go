@@ -1,0 +1,160 @@
+package torture
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// flipping changes the ignore rules, and what they are about.
+func flipping() []edit {
+	rules := []string{`*.ig\nigdir/\n.env\n`, `*.ig\n!dir/b.ig\n`, `/igdir/x\n`, `dir/\n!dir/a\n`, `*\n!.gitignore\n`, `.env\n`, ``}
+	flip := func(g *gen) string {
+		if g.chance(2) {
+			return "rm -f .gitignore"
+		}
+		return put(".gitignore", g.pick(rules))
+	}
+	return []edit{flip, flip, flip,
+		func(g *gen) string {
+			file := g.pick([]string{"dir/.gitignore", "igdir/.gitignore"})
+			return g.pick([]string{"rm -f " + file, put(file, g.pick([]string{`*\n!.gitignore\n`, `*\n`, `!*.ig\n`, `b.ig\n`}))})
+		},
+		func(g *gen) string {
+			return "mkdir -p .git/info; printf '" + g.pick([]string{`.env\n`, `*.ig\n`, ``, ``}) + "' >.git/info/exclude"
+		},
+		func(g *gen) string { return put("ignores", g.pick([]string{`*.ig\n`, `igdir\n`, ``})) },
+		func(g *gen) string {
+			return "git config core.excludesFile " + g.pick([]string{"ignores", `"$PWD/ignores"`, "nowhere"})
+		},
+		func(g *gen) string { return "git --literal-pathspecs add -f -- " + words(g.path()) },
+		func(g *gen) string { return "git --literal-pathspecs rm -rq --cached -- " + words(g.path()) },
+	}
+}
+
+// flips are worlds in which the two sides of a rollback ignore different files. One begins
+// without rules, the other with rules and with files that they name.
+func flips() []kind {
+	paths := []string{"a.ig", "dir/b.ig", "igdir/x", "igdir/deep/y", ".env", "dir/a", "b", "x", "x/y.ig"}
+	world := func(name string, first ...string) kind {
+		return kind{name: name, paths: paths, edits: append(flipping(), flipping()...), setup: func(g *gen) []string {
+			lines := []string{"git init -q repo", "cd repo", g.put("b"), g.put("dir/a"), "git add -A", "git commit -qm one"}
+			lines = append(lines, first...)
+			for range 1 + g.IntN(4) {
+				lines = append(lines, g.put(g.path()))
+			}
+			return lines
+		}}
+	}
+	return []kind{world("ignore-flip"), world("ignore-flip-back", put(".gitignore", `*.ig\nigdir/\n.env\n`))}
+}
+
+// spared gives the files that stay although the target lacks them: no index tracks them,
+// and the ignore rules of one side name them.
+func (c *run) spared(m *move) (map[string]bool, error) {
+	then, now, out := m.to.then, m.now, map[string]bool{}
+	var open []string
+	for p, n := range now.files {
+		_, wanted := then.files[p]
+		if wanted || now.tracked[p] || then.tracked[p] || m.to.madeBy(p, n) {
+			continue
+		}
+		if now.ignored(p) {
+			out[p] = true
+		} else {
+			open = append(open, p)
+		}
+	}
+	ignored, err := c.ignoredUnder(m.op.Tree, then, now, open)
+	for p := range ignored {
+		out[p] = true
+	}
+	return out, err
+}
+
+// madeBy reports whether p is as the move that is undone wrote it.
+func (s *saved) madeBy(p string, n node) bool {
+	w, ok := s.wrote[p]
+	return ok && w.Type == n.Type && w.Data == n.Data
+}
+
+// ignoredUnder asks git which of paths it would not list as untracked under the rules of
+// then. It lists a directory that has these files, and the rules, and nothing tracked.
+func (c *run) ignoredUnder(top string, then, now *moment, paths []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if len(paths) == 0 {
+		return out, nil
+	}
+	dir := filepath.Join(c.host.root, "oracle", "rules")
+	defer remove(dir)
+	write := func(p, data string) error {
+		file := filepath.Join(dir, p)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(file, []byte(data), 0o600)
+	}
+	for _, p := range paths {
+		out[p] = true
+		if err := write(p, ""); err != nil {
+			return nil, err
+		}
+	}
+	rules := map[string]bool{"ignores": true}
+	for _, p := range paths {
+		for d := path.Dir(p); ; d = path.Dir(d) {
+			rules[path.Join(d, ".gitignore")] = true
+			if d == "." {
+				break
+			}
+		}
+	}
+	for p := range rules {
+		n, ok := then.files[p]
+		if _, captured := now.files[p]; !ok && !captured {
+			n, ok = now.disk[p] // it stays
+		}
+		if !ok || !n.file() {
+			continue
+		}
+		if err := write(p, n.Data); err != nil {
+			return nil, err
+		}
+	}
+	flags := []string{"--git-dir=" + filepath.Join(c.host.root, c.gitDir(top)), "--work-tree=" + dir}
+	if r, err := c.host.start(top, nil, "git", "config", "core.excludesFile"); err != nil {
+		return nil, err
+	} else if file := strings.TrimSpace(r.out); path.Base(file) == "ignores" {
+		flags = append(flags, "-c", "core.excludesFile="+filepath.Join(dir, "ignores"))
+	}
+	list, err := c.host.git(filepath.Join("oracle", "rules"), filepath.Join(dir, ".no-index"), append(flags, "ls-files", "-o", "-z", "--exclude-standard")...)
+	for _, p := range split(list) {
+		delete(out, p)
+	}
+	return out, err
+}
+
+// wrote gives the files that an undo of the move takes away although they are ignored.
+func (c *run) wrote(m *move) (map[string]node, error) {
+	if m.wish.only == nil {
+		return m.forecast.files, nil
+	}
+	var made []string
+	for p := range m.forecast.files {
+		if _, there := m.now.files[p]; !there && !m.then.tracked[p] {
+			made = append(made, p)
+		}
+	}
+	out := map[string]node{}
+	for _, rules := range []*moment{m.now, m.to.then} {
+		ignored, err := c.ignoredUnder(m.op.Tree, rules, m.now, made)
+		if err != nil {
+			return nil, err
+		}
+		for p := range ignored {
+			out[p] = m.forecast.files[p]
+		}
+	}
+	return out, nil
+}
