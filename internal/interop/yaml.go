@@ -13,16 +13,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a YAML document. Its parser calls itself for each level, so the text is
-// looked at before it.
+// Bounds of a YAML document. Its parser calls itself for each level and copies what
+// follows, so first the text and then its tokens are counted. With these bounds any
+// document is read or refused within 64 MiB.
 const (
-	maxYAML      = 8 << 20
+	maxYAML      = 1 << 20
+	maxMarks     = 60_000 // characters that may begin or end a token of some 300 bytes
 	maxYAMLDepth = 95
-	maxBrackets  = 2000
+	maxColons    = 100  // on one line, or between two commas in brackets
+	maxNotes     = 2000 // anchors, tags and question marks
 	maxIndent    = 1000
 	maxCopies    = 200_000_000 // for each member of a block the parser goes one call deeper and copies those after it
 	maxNodes     = 2_000_000   // of the tree that aliases make
@@ -39,7 +43,11 @@ func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
 			err = fmt.Errorf("not YAML: %v", caught)
 		}
 	}()
-	file, err := parser.ParseBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), 0)
+	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	if err := checkTokens(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return nil, fmt.Errorf("not YAML: %s", firstLine(err.Error()))
 	}
@@ -68,7 +76,7 @@ func checkYAML(data []byte) error {
 	if len(data) > maxYAML {
 		return fmt.Errorf("%d bytes of YAML, and at most %d are read", len(data), maxYAML)
 	}
-	depth, copies, members := 0, 0, [maxIndent + 1]int{} // by column, of the blocks that are open
+	marks, copies, members := 0, 0, [maxIndent + 1]int{} // by column, of the blocks that are open
 	for number := 1; len(data) > 0; number++ {
 		line, rest := data, []byte(nil)
 		if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
@@ -86,16 +94,11 @@ func checkYAML(data []byte) error {
 		}
 		indent := len(line) - len(bytes.TrimLeft(line, " "))
 		column := len(line) - len(bytes.TrimLeft(line, " -?\t"))
-		for _, b := range line {
-			switch b {
-			case '[', '{':
-				depth++
-			case ']', '}':
-				depth = max(0, depth-1)
-			}
-		}
-		if depth > maxBrackets || column > maxIndent || bytes.Count(line, []byte("!")) > maxIndent || bytes.Count(line, []byte("? ")) > maxIndent {
+		if column > maxIndent {
 			return fmt.Errorf("line %d: nested too deep", number)
+		}
+		if marks += countMarks(line); marks > maxMarks {
+			return fmt.Errorf("line %d: more than %d brackets, commas, colons, dashes and the like", number, maxMarks)
 		}
 		if column == len(line) {
 			continue
@@ -106,6 +109,57 @@ func checkYAML(data []byte) error {
 		}
 		if copies += members[column]; copies > maxCopies {
 			return fmt.Errorf("line %d: too many members beside each other", number)
+		}
+	}
+	return nil
+}
+
+// countMarks counts what may be a token of its own in a line, and the line itself.
+func countMarks(line []byte) int {
+	marks := 1
+	for i, b := range line {
+		switch b {
+		case '[', ']', '{', '}', ',', '&', '*', '!', '#', '\'', '"':
+			marks++
+		case ':', '-', '?': // before a blank, or in brackets where a member may be as short as ":"
+			if i+1 == len(line) || bytes.IndexByte([]byte(" \t,[]{}:"), line[i+1]) >= 0 {
+				marks++
+			}
+		}
+	}
+	return marks
+}
+
+// checkTokens bounds how deep the parser goes. Brackets in texts and comments are no
+// tokens, and so do not count.
+func checkTokens(tokens token.Tokens) error {
+	depth, notes, line, colons := 0, 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line && depth == 0 {
+			colons = 0
+		}
+		line = t.Position.Line
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+			colons = 0
+		case token.SequenceEndType, token.MappingEndType:
+			depth = max(0, depth-1)
+			colons = 0
+		case token.CollectEntryType:
+			colons = 0
+		case token.AnchorType, token.TagType, token.MappingKeyType:
+			notes++
+		case token.MappingValueType:
+			colons++
+		}
+		switch {
+		case depth > maxYAMLDepth+1: // the outermost is at depth 0
+			return fmt.Errorf("line %d: nested more than %d deep", line, maxYAMLDepth)
+		case colons > maxColons:
+			return fmt.Errorf("line %d: more than %d colons without a comma between them", line, maxColons)
+		case notes > maxNotes:
+			return fmt.Errorf("line %d: more than %d anchors, tags and question marks", line, maxNotes)
 		}
 	}
 	return nil
