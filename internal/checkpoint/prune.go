@@ -291,7 +291,10 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 	if v.State == nil || c.safety {
 		return
 	}
-	on, err := c.s.where.bool("checkpoint.autoPrune", c.def.Retention.Automatic)
+	// A definition of the repository's own is committed, so that anybody who is pulled from
+	// could delete by it: it prunes by itself only where the user's configuration says so.
+	_, builtIn := workflow.Builtin(c.def.Name)
+	on, err := c.s.where.bool("checkpoint.autoPrune", builtIn && c.def.Retention.Automatic)
 	if err != nil || !on {
 		if err != nil {
 			c.s.warn(err.Error())

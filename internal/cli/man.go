@@ -43,7 +43,7 @@ func manPage() ManPage {
 			{"checkpoint.maxRecordSize", "A larger record is refused. Default: 50m."},
 			{"checkpoint.mirror", "<format>:<dir>; files of another system that follow what happens here. May be given several times."},
 			{"checkpoint.auto", "Whether triggers other than `manual` make checkpoints. Default: true."},
-			{"checkpoint.autoPrune", "Whether each create also drops what the workflow does not keep. Default: as the workflow says."},
+			{"checkpoint.autoPrune", "Whether each create also drops what the workflow does not keep. Default: as a built-in workflow says, and false for a definition of the repository. A committed .checkpoint/config cannot set it."},
 			{"checkpoint.maxSize", "The most that a session may hold; `prune` drops the oldest over it."},
 			{"checkpoint.expire, checkpoint.failedExpire", "How long `prune` leaves a session that nobody touches, and one that failed or was abandoned, instead of what the workflow says: `14d`, `never`."},
 			{"checkpoint.<trigger>.enabled", "Whether this trigger makes checkpoints."},

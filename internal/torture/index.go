@@ -56,8 +56,8 @@ func (c *run) compareIndex(m *move) error {
 	if diff := differences(set(then.intents), set(after.intents)); len(diff) > 0 {
 		return broken("after %s the intent-to-add entries differ:\n%s", verb, list(diff))
 	}
-	blind := c.trusted(verb, then) != nil                                                                                    // git itself did not see an edit then, of the second in which it looked
-	if !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !c.kind.converts { // whether git looks at bytes again that it converts is a matter of stat data
+	blind := c.trusted(verb, then) != nil                                                                                                            // git itself did not see an edit then, of the second in which it looked
+	if !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after) && !c.kind.converts { // whether git looks at bytes again that it converts is a matter of stat data
 		if diff := differences(records(then.status), records(after.status)); len(diff) > 0 {
 			return broken("after %s git status differs:\n%s", verb, list(diff))
 		}
@@ -85,6 +85,17 @@ func (c *run) flags(m *moment) map[string]string {
 // to be the same.
 func (m *moment) sameRules(o *moment) bool {
 	return len(m.frozen)+len(m.links)+len(o.frozen)+len(o.links) == 0
+}
+
+// covered reports whether an ignored file that stays is where m had a tracked one deleted.
+func (m *moment) covered(after *moment) bool {
+	for p := range m.tracked {
+		_, was := m.disk[p]
+		if n, is := after.disk[p]; is && !was && n.captures() {
+			return true
+		}
+	}
+	return false
 }
 
 // comparePart: entries in scope are those of the checkpoint, the others stay.
