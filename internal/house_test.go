@@ -182,6 +182,9 @@ func checkFile(t *testing.T, file string) error {
 	if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "scripttest") || strings.Contains(file, "torture") {
 		return nil
 	}
+	if strings.Contains(string(content), "FAILPOINT") {
+		t.Errorf("%s knows the variable that ends the program at a step; only test files may", file)
+	}
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, content, 0)
 	if err != nil {
 		return err

@@ -13,6 +13,6 @@ import (
 var version = "(unreleased)"
 
 func main() {
-	terminal := term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ())
-	os.Exit(cli.Start(terminal, os.Args[1:], version))
+	app := &cli.App{Terminal: term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ()), Version: version}
+	os.Exit(app.Start(os.Args[1:]))
 }

@@ -11,7 +11,7 @@ import (
 
 // TestMain puts this program into the PATH of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"git-checkpoint": main})
+	testscript.Main(m, map[string]func(){"git-checkpoint": killable})
 }
 
 // Each script of testdata/scripts holds. They are the manual that cannot be wrong:

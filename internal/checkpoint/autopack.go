@@ -121,7 +121,7 @@ func keepFresh(lock string) (done func()) {
 func (s *Service) background(args ...string) error {
 	var env []string
 	for _, kv := range s.env {
-		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") && !strings.HasPrefix(kv, "GIT_CHECKPOINT_FAILPOINT=") {
+		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") {
 			env = append(env, kv)
 		}
 	}

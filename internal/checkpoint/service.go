@@ -29,6 +29,10 @@ type Options struct {
 	Warn   func(string)     // a line for people on stderr; default: dropped
 	Asking store.Asking     // whether a person can be asked for the passphrase of a key
 
+	// Between is called between the steps of whatever must survive a kill; tests end the
+	// process there. Default: nothing is called.
+	Between func(step string)
+
 	// MirrorPaths are what a mirror of a format writes when it is at a path of the
 	// worktree, "." for its top; none: there is no such format. Default: none.
 	MirrorPaths func(format, at string) []string
@@ -46,8 +50,7 @@ type Service struct {
 
 	mirrorPaths func(format, at string) []string
 
-	reached int               // how often the failpoint was
-	between func(step string) // called between steps, by tests that cut something off there
+	between func(step string) // see Options.Between
 }
 
 // Open finds the repository. An error is of KindUnusable when there is none.
@@ -70,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.ReclaimRefs() // before anybody reads a ref
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn, mirrorPaths: o.MirrorPaths}
+	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn, mirrorPaths: o.MirrorPaths, between: o.Between}
 	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.where = s.readSettings(ctx)
 	s.store.Signer = s.signer(o.Asking)

@@ -24,6 +24,7 @@ import (
 type App struct {
 	Terminal *term.Terminal
 	Version  string
+	Between  func(step string) // see checkpoint.Options; only tests set it
 
 	args     []string
 	heed     func() <-chan struct{} // has signals cancel the run; nil: somebody else sees to it
@@ -85,7 +86,7 @@ func (a *App) now() time.Time {
 
 // serve opens the repository for as long as do runs.
 func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
-	options := checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths}
+	options := checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
 	if a.Terminal.Interactive() {
 		options.Asking = checkpoint.AskOnTerminal
 	}

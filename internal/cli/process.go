@@ -6,24 +6,22 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-
-	"git-checkpoint/internal/term"
 )
 
-// Start is Main of the process that the program is: it bounds its memory and heeds the
-// signals that it gets.
-func Start(terminal *term.Terminal, args []string, version string) int {
+// Start runs the program with args as a process of its own: it bounds its memory, heeds
+// signals, and returns the exit code.
+func (a *App) Start(args []string) int {
 	// A run is short: collecting garbage in a small heap costs more than it frees.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(everydayMemory)
 	followMemory()
 	ctx, cancel := context.WithCancel(context.Background())
-	app := &App{Terminal: terminal, Version: version, args: args, heed: func() <-chan struct{} { return heed(cancel) }}
-	return app.main(ctx)
+	a.args, a.heed = args, func() <-chan struct{} { return heed(cancel) }
+	return a.main(ctx)
 }
 
-// heed has Ctrl+C, a polite kill and a terminal that is closed cancel what is going on, once what it returns is
-// closed. That takes a thread of its own, which costs a command that only says something a
+// heed lets Ctrl+C, SIGTERM and a closed terminal cancel the run, once the channel that it
+// returns is closed. That takes a thread of its own, which costs a command that only says something a
 // tenth of its time: it begins where a repository is opened, before anything is written.
 func heed(cancel context.CancelFunc) <-chan struct{} {
 	heeded := make(chan struct{})

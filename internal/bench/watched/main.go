@@ -17,8 +17,8 @@ func main() {
 		os.Stderr.WriteString("error: " + err.Error() + "\n") //nolint:errcheck // nobody is left to tell
 		os.Exit(1)
 	}
-	terminal := term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ())
-	code := cli.Start(terminal, os.Args[1:], "(watched)")
+	app := &cli.App{Terminal: term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ()), Version: "(watched)"}
+	code := app.Start(os.Args[1:])
 	done()
 	writePeak(os.Getenv("BENCH_PEAK"))
 	os.Exit(code)
