@@ -2,14 +2,13 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
 )
@@ -22,7 +21,7 @@ type PruneRequest struct {
 	OlderThan string // an age such as 30d
 	MaxSize   string // of a session, such as 50m; empty: checkpoint.maxSize
 	DryRun    bool
-	GC        bool // delete what was freed at once
+	GC        bool // run `git gc` afterwards
 }
 
 // PruneAnswer is what `prune` answers.
@@ -32,7 +31,10 @@ type PruneAnswer struct {
 	Bytes  int64    `json:"bytes"` // of objects that only the pruned ones hold, measured
 	DryRun bool     `json:"dry_run"`
 
-	Freed *int64 `json:"freed,omitempty"` // with --gc: what the repository shrank by
+	// With --gc:
+	Freed   *int64 `json:"freed,omitempty"`   // what the object store shrank by
+	Waiting *int64 `json:"waiting,omitempty"` // what becomes free when git's grace has passed
+	Grace   string `json:"grace,omitempty"`
 }
 
 // Judged is a checkpoint and why it goes or stays.
@@ -59,6 +61,16 @@ func (s *Service) Prune(ctx context.Context, req PruneRequest) (*PruneAnswer, er
 	p := &pruning{s: s, keep: req.Keep, dry: req.DryRun, answer: &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: req.DryRun}}
 	if err := p.limits(req); err != nil {
 		return nil, err
+	}
+	if req.GC {
+		if all, err := s.repo.KeepsAll(); err != nil {
+			return nil, classify(err)
+		} else if all {
+			return nil, &Error{
+				Kind: KindFailed, Message: "this repository keeps all objects (extensions.preciousObjects), so --gc is of no use",
+				Hints: []string{"git checkpoint prune"},
+			}
+		}
 	}
 	if !req.All {
 		session, err := s.chooseSession(ctx, req.Session)
@@ -252,36 +264,21 @@ func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflo
 	return nil
 }
 
-// collect deletes what nothing holds any more, and measures.
+// collect runs git's gc, and measures.
 func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
 	if !req.GC || req.DryRun {
 		return nil
 	}
-	freed, err := p.s.repo.Collect(ctx, p.s.letGo(ctx))
+	done, err := p.s.repo.CollectGarbage(ctx)
+	if errors.Is(err, git.ErrGCRunning) {
+		p.s.warn("a `git gc` is already running here, so no second one was started")
+		return nil
+	}
 	if err != nil {
-		return classify(fmt.Errorf("collect what was pruned: %w", err))
+		return classify(fmt.Errorf("run git gc: %w", err))
 	}
-	p.answer.Freed = &freed
+	p.answer.Freed, p.answer.Waiting, p.answer.Grace = &done.Freed, &done.Waiting, done.Grace
 	return nil
-}
-
-// letGo reports whether a commit that nothing holds was let go here: a checkpoint that was
-// pruned or deleted, the notes before that, an event that another writer was faster than. A
-// checkpoint that no journal has as dead may be on its way into it.
-func (s *Service) letGo(ctx context.Context) func(git.Commit) bool {
-	states := map[name.Session]*journal.State{} // nil for one that cannot be read
-	return func(c git.Commit) bool {
-		told, err := record.ParseMessage(c.Message)
-		if err != nil || told.ID == "" {
-			return strings.HasPrefix(c.Message, "checkpoint notes: ") || strings.Contains(c.Message, "\n\nCheckpoint-Event: ")
-		}
-		st, known := states[told.Session]
-		if !known {
-			st, _ = s.store.State(ctx, told.Session) //nolint:errcheck // what it has as dead nobody knows then
-			states[told.Session] = st
-		}
-		return st != nil && st.Dead(told.ID)
-	}
 }
 
 // pruneWith lets go, in the transaction of a create, what the workflow does not keep

@@ -14,7 +14,7 @@ type PruneCmd struct {
 	Keep      *int   `placeholder:"<n>" help:"Leave the newest ones, so many."`
 	OlderThan string `placeholder:"<age>" help:"Drop only what is older: 30d, 12h, 2w."`
 	MaxSize   string `placeholder:"<size>" help:"Drop the oldest ones until a session holds no more than this: 50m."`
-	GC        bool   `name:"gc" help:"Free the disk space at once, and say how much it was."`
+	GC        bool   `name:"gc" help:"Run git gc afterwards, and say what became free and what still waits."`
 	dryRunFlag
 	jsonFlag
 	quietFlag
@@ -23,7 +23,9 @@ type PruneCmd struct {
 // Help is the detail of prune.
 func (*PruneCmd) Help() string {
 	return `
-Without ` + "`--keep`" + ` or ` + "`--older-than`" + ` the rules of the workflow decide. Pinned checkpoints never go, and the newest safety checkpoint of each worktree stays; other safety checkpoints, and what a rollback discarded, go after 30 days. The history still tells of what went. Its objects are freed by the next ` + "`git gc`" + `, or with ` + "`--gc`" + `, as far as nothing else holds them.
+Without ` + "`--keep`" + ` or ` + "`--older-than`" + ` the rules of the workflow decide. Pinned checkpoints never go, and the newest safety checkpoint of each worktree stays; other safety checkpoints, and what a rollback discarded, go after 30 days. The history still tells of what went.
+
+Its objects are deleted by git, as far as nothing else holds them: by the first ` + "`git gc`" + ` after its grace, which is two weeks unless ` + "`gc.pruneExpire`" + ` says otherwise. ` + "`--gc`" + ` runs it, and says what became free and what still waits. What another program is writing at that moment is safe.
 
     git checkpoint prune -n
     git checkpoint prune --all --older-than 90d --gc`

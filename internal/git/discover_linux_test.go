@@ -143,13 +143,6 @@ func TestDiscoverLeaves(t *testing.T) {
 	}
 }
 
-func (f *fixture) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
 // TestConfigFilesAgainstGit writes random files of configuration; what is read of them
 // is what git reads.
 func TestConfigFilesAgainstGit(t *testing.T) {

@@ -2,9 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,12 +38,9 @@ func (r *Repo) AwaitGC(ctx context.Context) error {
 // GCDropsAll reports whether a gc is at work that drops what no ref holds, however young it
 // is. Where the arguments of git's cannot be read it is taken for one of the harmless kind.
 func (r *Repo) GCDropsAll() bool {
-	words, args := r.gcAtWork()
+	args := r.gcAtWork()
 	if !strings.Contains(args, "git") {
 		return false
-	}
-	if len(words) > 2 && words[2] == gcOurs {
-		return true
 	}
 	if v, ok := r.Config.Get("gc.pruneExpire"); ok && v != "never" && v != "2.weeks.ago" {
 		return true
@@ -54,71 +48,23 @@ func (r *Repo) GCDropsAll() bool {
 	return strings.Contains(args, "\x00--prune")
 }
 
-// gcOurs follows process and host where the gc is a Collect. git reads these two alone.
-const gcOurs = "collects"
-
-// gcAtWork reads the file in which git notes the process and host of a running gc, and the
-// arguments of that process; none when there is no such process here.
-func (r *Repo) gcAtWork() (words []string, args string) {
-	data, err := os.ReadFile(filepath.Join(r.CommonDir, gcMark))
+// gcAtWork gives the arguments of the process that the mark of a running gc names; none when
+// there is no such process here.
+func (r *Repo) gcAtWork() string {
+	data, err := os.ReadFile(filepath.Join(r.CommonDir, "gc.pid"))
 	if err != nil {
-		return nil, ""
+		return ""
 	}
-	words = strings.Fields(string(data))
+	words := strings.Fields(string(data))
 	if len(words) == 0 {
-		return nil, ""
+		return ""
 	}
-	pid, err := strconv.Atoi(words[0])
-	if err != nil || pid <= 0 {
-		return nil, ""
+	if pid, err := strconv.Atoi(words[0]); err != nil || pid <= 0 {
+		return ""
 	}
 	cmdline, err := os.ReadFile(filepath.Join("/proc", words[0], "cmdline"))
 	if err != nil {
-		return nil, ""
+		return ""
 	}
-	return words, string(cmdline)
-}
-
-const gcMark = "gc.pid"
-
-// holdGC leaves the mark of a gc until release is called, so that git starts none beside
-// ours, and whoever writes refs meanwhile looks at the end whether all is there. git takes
-// the mark of a process that is no more for none, and so do we.
-func (r *Repo) holdGC(ctx context.Context) (release func(), err error) {
-	dir, err := r.Dir()
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp(dir, "tmp-gc-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is the mark by then, or swept by age
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	_, err = fmt.Fprintf(f, "%d %s %s", os.Getpid(), host, gcOurs)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	mark := filepath.Join(r.CommonDir, gcMark)
-	for began := time.Now(); ; {
-		if err = os.Link(f.Name(), mark); err == nil {
-			return func() { os.Remove(mark) }, nil //nolint:errcheck // one of a dead process counts for nothing
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return func() {}, nil // no links here: as without the mark
-		}
-		if words, args := r.gcAtWork(); !strings.Contains(args, "git") {
-			os.Remove(mark) //nolint:errcheck // the next try finds out
-		} else if time.Since(began) > gcPatience {
-			return nil, fmt.Errorf("a gc is at work (process %s)", words[0])
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return string(cmdline)
 }

@@ -21,7 +21,8 @@ type looseDir struct {
 	sync        bool
 	shared      sharing
 
-	whole func(name.OID) bool // whether a loose object can be read, and has its id
+	whole  func(name.OID) bool            // whether a loose object can be read, and has its id
+	packed func(oid name.OID, n int) bool // whether a pack has it, which is freshened then
 
 	mu       sync.Mutex
 	deflater *zlib.Writer // one: each new one costs as much as forty small objects
@@ -61,8 +62,9 @@ func (d *looseDir) has(oid name.OID) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0
 }
 
-// write gives the object its file. One that is there already is freshened; written
-// again where it is damaged.
+// write gives the object its file. One that is there already is freshened, in its pack or
+// as a file, and written again where it is damaged. As with git, nothing becomes loose that
+// an ordinary pack has: of two copies only one is freshened, and a gc goes by the other.
 func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
 	for range 10 { // a gc beside us removes directories that are empty, and temporaries
 		if err = d.writeOnce(oid, typ, data); !errors.Is(err, fs.ErrNotExist) {
@@ -73,6 +75,9 @@ func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
 }
 
 func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
+	if d.packed(oid, len(data)) {
+		return nil
+	}
 	path := d.path(oid)
 	fresh, err := freshen(path)
 	if err != nil {

@@ -109,3 +109,10 @@ func ctx(t *testing.T) context.Context {
 	t.Helper()
 	return t.Context()
 }
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}

@@ -43,6 +43,20 @@ func (r *Repo) newObjects() *objects {
 		_, err := r.readLoose(oid, maxHere)
 		return err == nil
 	}
+	loose.packed = func(oid name.OID, n int) bool {
+		place, ok := o.packs.Find(oid)
+		if !ok || !freshenPack(place.Pack()) {
+			return false
+		}
+		if n > maxHere {
+			return true
+		}
+		r := o.borrow()
+		defer o.giveBack(r)
+		packed, err := r.Read(place, maxHere)
+		_, err = r.proven(oid, packed, err)
+		return err == nil
+	}
 	return o
 }
 

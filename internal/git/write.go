@@ -77,8 +77,8 @@ func checkCollision(oid name.OID, typ string, data []byte) error {
 	return nil
 }
 
-// freshen gives an object that is there a new time. An empty file is what a crash
-// leaves of an object that was never synced: it goes, so that it can be written.
+// freshen gives a loose object that is there a new time. An empty file is what a crash
+// leaves of an object that was never synced: it counts as none, and is replaced.
 func freshen(path string) (bool, error) {
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); errors.Is(err, fs.ErrNotExist) {
@@ -86,10 +86,18 @@ func freshen(path string) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	if info, err := os.Lstat(path); err != nil || info.Size() > 0 || !info.Mode().IsRegular() {
-		return err == nil, err
+	info, err := os.Lstat(path)
+	return err == nil && (info.Size() > 0 || !info.Mode().IsRegular()), err
+}
+
+// freshenPack gives the pack of an object a new time. In a cruft pack each object has a time
+// of its own, so git writes such an object again as a loose one.
+func freshenPack(pack string) bool {
+	if _, err := os.Lstat(strings.TrimSuffix(pack, ".pack") + ".mtimes"); !errors.Is(err, fs.ErrNotExist) {
+		return false
 	}
-	return false, os.Remove(path)
+	now := time.Now()
+	return os.Chtimes(pack, now, now) == nil
 }
 
 // createTemp makes a file of a mode that the umask may lessen, under a random name.

@@ -190,3 +190,41 @@ func TestSyncsLoose(t *testing.T) {
 		t.Error("core.fsyncObjectFiles")
 	}
 }
+
+// What a pack has is freshened there, as git does it: no loose copy is made that a gc could
+// go by instead. One that is damaged there, or in a cruft pack, becomes loose.
+func TestWriterFreshensPack(t *testing.T) {
+	long := time.Now().Add(-1000 * time.Hour)
+	for state, wantLoose := range map[string]bool{"whole": false, "cruft": true, "damaged": true} {
+		t.Run(state, func(t *testing.T) {
+			f := newFixture(t)
+			oid := f.blob("packed alone")
+			base := filepath.Join(f.dir, ".git", "objects", "pack", "loose")
+			base += "-" + f.gitIn(string(oid)+"\n", "pack-objects", "-q", base)
+			f.git("prune-packed")
+			pack := base + ".pack"
+			switch state {
+			case "cruft":
+				f.must(os.WriteFile(base+".mtimes", nil, 0o666))
+			case "damaged":
+				data, err := os.ReadFile(pack)
+				f.must(err)
+				data[len(data)-25] ^= 0xff
+				f.must(os.Remove(pack))
+				f.must(os.WriteFile(pack, data, 0o444))
+			}
+			f.must(os.Chtimes(pack, long, long))
+			if got, err := f.open().WriteObject(ctx(t), "blob", []byte("packed alone")); got != oid || err != nil {
+				t.Fatal(got, err)
+			}
+			info, err := os.Stat(pack)
+			f.must(err)
+			if _, err := os.Lstat(f.loosePath(oid)); (err == nil) != wantLoose {
+				t.Errorf("loose: %v", err)
+			}
+			if fresh := info.ModTime().After(long.Add(time.Hour)); fresh == (state == "cruft") {
+				t.Errorf("freshened: %t", fresh)
+			}
+		})
+	}
+}

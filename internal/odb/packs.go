@@ -66,6 +66,9 @@ type Place struct {
 	offset int64
 }
 
+// Pack is the path of the pack that an object is in.
+func (p Place) Pack() string { return strings.TrimSuffix(p.pack.path, ".idx") + ".pack" }
+
 // Compare orders places so that reading in this order goes through each pack once.
 func (p Place) Compare(q Place) int {
 	switch {
@@ -126,7 +129,7 @@ func (p *Packs) list() {
 		}
 		for _, e := range entries {
 			base, ok := strings.CutSuffix(e.Name(), ".idx")
-			if !ok || !strings.HasPrefix(base, "pack-") || !there[base+".pack"] {
+			if !ok || !there[base+".pack"] { // git's maintenance writes loose-<hash>.pack
 				continue
 			}
 			if info, err := e.Info(); err == nil {

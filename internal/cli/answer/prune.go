@@ -2,6 +2,7 @@ package answer
 
 import (
 	"io"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
@@ -26,9 +27,9 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 	case r.DryRun:
 		p.line(plain("Would prune: " + count + ", " + size))
 	case len(r.Pruned) == 0:
-		p.line(plain("Nothing to prune, " + render.Count(len(r.Kept), "checkpoint is", "checkpoints are") + " kept"))
+		p.line(plain("Nothing to prune, " + render.Count(len(r.Kept), "checkpoint is", "checkpoints are") + " kept" + freed(r)))
 	case r.Freed != nil:
-		p.done("Pruned: "+count+", "+render.Size(*r.Freed)+" freed", "")
+		p.done("Pruned: "+count+freed(r), "")
 	default:
 		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
 	}
@@ -37,6 +38,25 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 		p.judged("Kept", r.Kept)
 	}
 	return p.err
+}
+
+// freed says what git's gc gave back at once, and what it will give back when.
+func freed(r *checkpoint.PruneAnswer) string {
+	if r.Freed == nil {
+		return ""
+	}
+	text := ", " + render.Size(*r.Freed) + " freed"
+	if *r.Waiting == 0 {
+		return text
+	}
+	size := render.Size(*r.Waiting)
+	switch {
+	case r.Grace == "never":
+		return text + ", git keeps " + size + " that nothing needs (gc.pruneExpire is never)"
+	case strings.Contains(r.Grace, " "):
+		return text + ", " + size + " become free when git's grace of " + r.Grace + " has passed"
+	}
+	return text + ", " + size + " become free when git's grace has passed (gc.pruneExpire is " + r.Grace + ")"
 }
 
 func (p *page) judged(title string, list []checkpoint.Judged) {
