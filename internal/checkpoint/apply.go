@@ -388,7 +388,7 @@ func (s *Service) unfinished(ctx context.Context) (*snapshot.Restore, intentMeta
 		return nil, meta, classify(err)
 	}
 	if staged == nil {
-		return nil, meta, &Error{Kind: KindNotFound, Message: "no rollback is unfinished in this worktree"}
+		return nil, meta, nothingUnfinished(shot)
 	}
 	staged.Trace = s.trace
 	if meta, err = readMeta(staged.Meta()); err != nil {
@@ -406,6 +406,20 @@ func (s *Service) unfinished(ctx context.Context) (*snapshot.Restore, intentMeta
 		return nil, meta, err
 	}
 	return staged, meta, nil
+}
+
+// nothingUnfinished answers --continue and --abort where no file has moved. A rollback that was
+// killed before that may have left the lock of the index, which is removed.
+func nothingUnfinished(shot *snapshot.Shot) error {
+	e := &Error{Kind: KindNotFound, Message: "no rollback is unfinished in this worktree"}
+	left := shot.AbandonedLock() != ""
+	if err := shot.Sweep(sweepAge); err != nil {
+		return &Error{Kind: KindFailed, Err: err}
+	}
+	if left {
+		e.Hints = []string{"a rollback that was killed before it moved a file had left the lock of the index; the lock is removed"}
+	}
+	return e
 }
 
 func readMeta(data json.RawMessage) (meta intentMeta, err error) {

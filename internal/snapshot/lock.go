@@ -76,10 +76,11 @@ func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	_, number, _ := inode(info)
-	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s\n", number, writeProcess()), 0o666)
+	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d\n", number, writeProcess(), info.ModTime().UnixNano()), 0o666)
 }
 
-// lockNote says whose the index lock is: inode and process.
+// lockNote says whose the index lock is: inode, process, and time of the file. The inode
+// alone does not tell: file systems give that of a removed lock to the next file.
 func (s *Shot) lockNote() string { return filepath.Join(s.dir, "index-lock") }
 
 // abandoned reports whether a lock is one that this program made in a process
@@ -98,6 +99,9 @@ func (s *Shot) abandoned(lock string) bool {
 	info, err := os.Lstat(lock)
 	if err != nil {
 		return false
+	}
+	if fields := strings.Fields(process); len(fields) > 2 && fields[2] != strconv.FormatInt(info.ModTime().UnixNano(), 10) {
+		return false // older versions did not note the time
 	}
 	_, got, ok := inode(info)
 	return ok && got == want

@@ -2,10 +2,10 @@ package snapshot
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,9 +40,16 @@ func TestIndexLock(t *testing.T) {
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
 	}
-	number, process, _ := strings.Cut(string(note), " ")
-	_, born := readProcess(process)
-	gone := fmt.Appendln(nil, number, dead.Process.Pid, born)
+	fields := strings.Fields(string(note))
+	fields[1] = strconv.Itoa(dead.Process.Pid)
+	gone := []byte(strings.Join(fields, " "))
+	fields[3] = "1" // the file system gave the inode to the lock of somebody else
+	if err := os.WriteFile(shot.lockNote(), []byte(strings.Join(fields, " ")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if lock := shot.AbandonedLock(); lock != "" {
+		t.Errorf("the lock of somebody else, with the inode of an old one, is taken for ours")
+	}
 	if err := os.WriteFile(shot.lockNote(), gone, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func writeProcess() string {
 
 // alive reports whether the process of a note runs, and not another by its number.
 func alive(pid int, born string) bool {
-	if pid <= 0 || !running(pid) {
+	if pid <= 0 || !running(pid) || ended(pid) {
 		return false
 	}
 	now := bornAt(pid)
