@@ -68,7 +68,7 @@ func (s *Service) Chat(ctx context.Context, c ChatCommand) (*ChatAnswer, error) 
 
 // chatAnswer does what answers a question of ours.
 func (s *Service) chatAnswer(ctx context.Context, does string) (*ChatAnswer, error) {
-	unfinished, err := s.unfinishedNow()
+	unfinished, err := s.UnfinishedRollback()
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,11 @@ func (s *Service) create(ctx context.Context, req CreateRequest) (*Detail, error
 }
 
 func (s *Service) createNow(ctx context.Context, req CreateRequest) (*Detail, error) {
+	if !req.DryRun {
+		if err := s.refuseHalf(); err != nil {
+			return nil, err
+		}
+	}
 	c, err := s.creationFor(ctx, req)
 	if err != nil {
 		return nil, err
@@ -242,6 +247,11 @@ func (c *creation) look(ctx context.Context) error {
 	if c.capture == nil && c.req.Tree == "" {
 		if c.capture, err = c.s.capture(ctx, c.session, c.req, c.learned); err != nil {
 			return err
+		}
+		if !c.req.DryRun { // a rollback that was waited for may have been killed
+			if err := c.s.refuseHalf(); err != nil {
+				return err
+			}
 		}
 	}
 	if err := c.learned(); err != nil {

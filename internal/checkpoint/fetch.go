@@ -27,6 +27,9 @@ func (s *Service) Fetch(ctx context.Context, req TravelRequest) (*TravelAnswer, 
 
 // Sync fetches, then pushes.
 func (s *Service) Sync(ctx context.Context, req TravelRequest) (*TravelAnswer, error) {
+	if err := s.refuseHalf(); err != nil {
+		return nil, err
+	}
 	t, err := s.newTrip(req)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func (s *Service) Status(ctx context.Context) (*StatusAnswer, error) {
 		return nil, err
 	}
 	a := &StatusAnswer{Enabled: on, Branch: s.repo.Head.Branch, Changed: []FileChange{}}
-	if a.UnfinishedRollback, err = s.unfinishedNow(); err != nil {
+	if a.UnfinishedRollback, err = s.UnfinishedRollback(); err != nil {
 		return nil, err
 	}
 	session, err := s.chooseSession(ctx, "")
@@ -94,7 +94,8 @@ func (s *Service) Status(ctx context.Context) (*StatusAnswer, error) {
 	return a, s.statusOf(ctx, st, a)
 }
 
-func (s *Service) unfinishedNow() (*Unfinished, error) {
+// UnfinishedRollback is the rollback that was cut off in this worktree; nil when there is none.
+func (s *Service) UnfinishedRollback() (*Unfinished, error) {
 	in, err := snapshot.ReadIntent(filepath.Join(s.repo.GitDir, "checkpoint"))
 	if in == nil {
 		return nil, classify(err)

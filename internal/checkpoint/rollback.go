@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"git-checkpoint/internal/journal"
@@ -195,7 +196,7 @@ func (r *Rollback) refuseWithoutFiles() error {
 // modePaths is the mode of a rollback of some paths only.
 const modePaths Mode = "paths"
 
-// refuseUnfinished holds back what cannot be done in the middle of a rollback.
+// refuseUnfinished refuses to start a rollback while another one is not over.
 func (s *Service) refuseUnfinished() error {
 	dir, err := s.repo.Dir()
 	if err != nil {
@@ -204,17 +205,25 @@ func (s *Service) refuseUnfinished() error {
 	if snapshot.Moving(dir) {
 		return classify(snapshot.ErrBusy)
 	}
-	in, err := snapshot.ReadIntent(dir)
-	if err != nil {
+	return s.refuseHalf()
+}
+
+// refuseHalf refuses to record a worktree that holds half of a rollback, because the
+// process that made the rollback is dead. A rollback that still runs is waited for by
+// whoever captures.
+func (s *Service) refuseHalf() error {
+	dir := filepath.Join(s.repo.GitDir, "checkpoint")
+	if in, err := snapshot.ReadIntent(dir); in == nil && err == nil || snapshot.Moving(dir) {
+		return nil
+	}
+	in, err := snapshot.ReadIntent(dir) // again: its process may have finished between the two
+	if err != nil || in == nil {
 		return classify(err)
 	}
-	if in != nil {
-		return &Error{
-			Kind: KindRefused, Message: "a rollback in this worktree was cut off",
-			Hints: []string{"`git checkpoint rollback --continue` finishes it", "`git checkpoint rollback --abort` takes it back"},
-		}
+	return &Error{
+		Kind: KindRefused, Message: "a rollback in this worktree was cut off",
+		Hints: []string{"`git checkpoint rollback --continue` finishes it", "`git checkpoint rollback --abort` takes it back"},
 	}
-	return nil
 }
 
 // refuseEarly holds back what cannot be done in this state of the worktree.

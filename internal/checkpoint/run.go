@@ -131,6 +131,11 @@ func (r *running) precheck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !r.req.Create.DryRun {
+		if err := r.s.refuseHalf(); err != nil {
+			return err
+		}
+	}
 	v := store.View{Session: c.session}
 	if v.State, err = r.s.store.State(ctx, c.session); err != nil && !errors.Is(err, store.ErrNoSession) {
 		return classify(err)

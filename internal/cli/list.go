@@ -52,6 +52,10 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.give(answer.Listed(found))
+		unfinished, err := s.UnfinishedRollback()
+		if err != nil { // what it was about is lost; the list is not
+			app.warn(err.Error())
+		}
+		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished})
 	})
 }

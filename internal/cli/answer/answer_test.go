@@ -59,12 +59,12 @@ func detail() *checkpoint.Detail {
 }
 
 func listing() answer.Listed {
-	return answer.Listed{{Session: "demo", Topic: "todo service", Total: 9, Items: []checkpoint.Item{
+	return answer.Listed{Sessions: []checkpoint.Listing{{Session: "demo", Topic: "todo service", Total: 9, Items: []checkpoint.Item{
 		{ID: first, Label: "cp-01-init", Step: 1, Milestone: true, Trigger: "manual", Status: "in_progress", CreatedAt: at(0), Files: 3, Pinned: true, Valid: true},
 		{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements", Step: 2, Milestone: true, Trigger: "manual", CreatedAt: at(10), Files: 1, Discarded: true, Valid: true},
 		{ID: "cp-02-20261120T092000000Z-cccc", Label: "cp-02-requirements+1", Step: 2, Trigger: "batch_complete", CreatedAt: at(20), Problem: "record cannot be read"},
 		{ID: third, Label: "cp-03-architecture", Step: 3, Iteration: "2", Milestone: true, Trigger: "manual", Status: "in_progress", Message: "before the\tqueue\nand more", CreatedAt: at(43), Files: 12, Current: true, Valid: true},
-	}}}
+	}}}}
 }
 
 func difference() *checkpoint.Difference {
@@ -210,7 +210,7 @@ func TestTamed(t *testing.T) {
 	m := manifest()
 	m.Topic, m.Checkpoints[0].Label, m.RollbackHistory[0].Reason = hostile, hostile, hostile
 	l := listing()
-	l[0].Topic, l[0].Items[0].Label, l[0].Items[0].Message, l[0].Items[0].Problem = hostile, hostile, hostile, hostile
+	l.Sessions[0].Topic, l.Sessions[0].Items[0].Label, l.Sessions[0].Items[0].Message, l.Sessions[0].Items[0].Problem = hostile, hostile, hostile, hostile
 	c := difference()
 	c.State[0].Path, c.State[0].Old, c.Files[0].Path, c.Commits[0].Subject = hostile, json.RawMessage("\"\u009b\""), hostile, hostile
 	for _, given := range []answer.Answer{

@@ -55,7 +55,7 @@ func (a Chatted) found() Answer {
 	case c.Resumed != nil:
 		return Resumed{c.Resumed}
 	case c.Text == "" && c.Validated == nil && c.Rebuilt == nil:
-		return Listed(c.List)
+		return Listed{Sessions: c.List}
 	}
 	return nil
 }

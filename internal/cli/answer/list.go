@@ -10,12 +10,15 @@ import (
 )
 
 // Listed is what list answers, a table for each session.
-type Listed []checkpoint.Listing
+type Listed struct {
+	Sessions   []checkpoint.Listing
+	Unfinished *checkpoint.Unfinished // nil: no rollback was cut off here
+}
 
 // JSON writes a line for each checkpoint.
 func (a Listed) JSON(w io.Writer) error {
 	lines := render.NewLines(w)
-	for _, l := range a {
+	for _, l := range a.Sessions {
 		for i := range l.Items {
 			if err := lines.Write(&l.Items[i]); err != nil {
 				return err
@@ -28,7 +31,8 @@ func (a Listed) JSON(w io.Writer) error {
 // Text writes each session's name and topic and the table of its checkpoints.
 func (a Listed) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
-	for i, l := range a {
+	p.unfinished(a.Unfinished)
+	for i, l := range a.Sessions {
 		if i > 0 {
 			p.gap()
 		}

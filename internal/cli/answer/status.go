@@ -22,6 +22,7 @@ func (a Stands) JSON(w io.Writer) error {
 // Text writes where the job stands and what comes next.
 func (a Stands) Text(w io.Writer, v render.View) error {
 	p, s := &page{w: w, view: v}, a.Status
+	p.unfinished(s.UnfinishedRollback)
 	if s.Closed != "" {
 		p.line(plain("No session is active here; the last one, "), render.Span{Role: render.ID, Text: string(s.Closed)}, plain(", is "+s.Status+"."))
 		p.fields(field{"Branch", say(branchName(s.Branch))}, field{"Next", say("git checkpoint session start <name>")})
@@ -43,14 +44,20 @@ func (a Stands) Text(w io.Writer, v render.View) error {
 		field{"Next", say(s.NextAction)},
 		field{"Remote", say(remoteLine(s.Remote, v))},
 	)
-	if u := s.UnfinishedRollback; u != nil {
-		p.line(render.Span{Role: render.Warning, Text: "Unfinished rollback"},
-			plain(fmt.Sprintf(" to %s, begun %s; its safety checkpoint is %s", u.To, v.Time(u.StartedAt.Time), u.Safety)))
-		p.line(render.Span{Role: render.Hint, Text: "  finish it:"}, plain(" git checkpoint rollback --continue"))
-		p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
-	}
 	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
 	return p.err
+}
+
+// unfinished tells of a rollback that was cut off, and of both ways out. It comes first:
+// the worktree holds neither side.
+func (p *page) unfinished(u *checkpoint.Unfinished) {
+	if u == nil {
+		return
+	}
+	p.line(render.Span{Role: render.Warning, Text: "Unfinished rollback"},
+		plain(fmt.Sprintf(" to %s, begun %s; its safety checkpoint is %s", u.To, p.view.Time(u.StartedAt.Time), u.Safety)))
+	p.line(render.Span{Role: render.Hint, Text: "  finish it:"}, plain(" git checkpoint rollback --continue"))
+	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 }
 
 func (p *page) current(s *checkpoint.StatusAnswer) render.Cell {
