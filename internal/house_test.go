@@ -43,6 +43,7 @@ func rooms() map[string][]string {
 		"internal/agent":      {},
 		"internal/render":     {"internal/name"},
 		"internal/command":    {},
+		"internal/guard":      {},
 		"internal/term":       {},
 		"internal/name":       {},
 		// These test the program from outside.

@@ -1,0 +1,167 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"hash/crc32"
+	"math"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// isRandom is the check of tokens with a fixed prefix: chance made them, not an author
+// of documentation.
+func isRandom(m match) bool { return entropy(m.secret) >= 2.8 && !isPlaceholder(m.secret) }
+
+// entropy is Shannon's, in bits for a byte.
+func entropy(text []byte) float64 {
+	var counts [256]int
+	for _, b := range text {
+		counts[b]++
+	}
+	bits := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(text))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|1234567890|0123456789|abcdef[g0]|abcd1234|deadbeef|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
+})
+
+// isPlaceholder reports what documentation writes in place of a secret.
+func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
+
+// isGitHubs knows the checksum that ends GitHub's and npm's tokens: six digits of CRC-32 in
+// base 62. One that fits needs no other sign. One that does not may be of a kind that is
+// made otherwise, so it is judged like other tokens.
+func isGitHubs(m match) bool {
+	body := m.secret[len("ghp_"):]
+	return base62(crc32.ChecksumIEEE(body[:len(body)-6])) == string(body[len(body)-6:]) || isRandom(m)
+}
+
+func base62(n uint32) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	out := [6]byte{}
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = digits[n%62]
+		n /= 62
+	}
+	return string(out[:])
+}
+
+// isJWT decodes the header of a token, which names the algorithm, and wants a signature.
+func isJWT(m match) bool {
+	parts := bytes.Split(m.secret, []byte{'.'})
+	header, err := base64.RawURLEncoding.DecodeString(string(parts[0]))
+	var says struct {
+		Alg string `json:"alg"`
+	}
+	return err == nil && json.Unmarshal(header, &says) == nil && says.Alg != "" && says.Alg != "none" &&
+		entropy(parts[2]) >= 3.5 && !isPlaceholder(parts[2])
+}
+
+// isKeyBody wants enough of a key behind its header: programs that read keys hold headers
+// alone, and documents shorten what follows.
+func isKeyBody(m match) bool {
+	body := strings.NewReplacer(`\n`, "", `\r`, "", "\n", "", "\r", "", " ", "", "\t", "", `"`, "", "+", "").Replace(string(m.secret))
+	return len(body) >= 60 && entropy([]byte(body)) >= 4 && !strings.Contains(body, "AAAAAAAAAAAAAAAA")
+}
+
+// isURLPassword is the check of scheme://user:password@host.
+func isURLPassword(m match) bool {
+	password, host := m.groups[1], m.groups[2]
+	return !isLocalOrExample(host) && looksChosen(password)
+}
+
+func isLocalOrExample(host []byte) bool {
+	name := strings.ToLower(string(host))
+	return strings.Contains(name, "example") || strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".invalid") ||
+		name == "localhost" || name == "127.0.0.1" || name == "host" || name == "hostname" || name == "server" || name == "foo.com" || name == "bar.com"
+}
+
+// looksChosen reports whether a short password was chosen by somebody: it mixes kinds of
+// characters and is none of the words that documentation uses.
+func looksChosen(password []byte) bool {
+	if len(password) < 6 || isReference(password) || isPlaceholder(password) || isStock(password) {
+		return false
+	}
+	return classes(password) >= 2 && (classes(password) >= 3 || entropy(password) >= 2.5)
+}
+
+// classes counts the kinds of characters: small and capital letters, digits, others.
+func classes(text []byte) int {
+	var has [4]int
+	for _, b := range text {
+		switch {
+		case 'a' <= b && b <= 'z':
+			has[0] = 1
+		case 'A' <= b && b <= 'Z':
+			has[1] = 1
+		case '0' <= b && b <= '9':
+			has[2] = 1
+		default:
+			has[3] = 1
+		}
+	}
+	return has[0] + has[1] + has[2] + has[3]
+}
+
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$[{(\w]|\{\{|^[<%{\[@:&#]|^/[\w.-]+/[\w./-]*$|[{<]\w+[}>]|%[svdq]|%\(|^\w+\(|\)$|^(?i:https?|file|env|vault|arn|ssm|op|secret|ref):|^\.{1,2}/|(?i:getenv|environ|process\.env|secrets?\.)`)
+})
+
+// isReference reports what names the place of a secret, or computes one.
+func isReference(value []byte) bool { return reference().Match(value) }
+
+var stock = sync.OnceValue(func() *regexp.Regexp {
+	words := "open ?sesame|aladdin|p[a@].{0,4}ss(?:.{0,4}w[o0]rd|wd|phrase|code)?|pwd|pw|s[e3]cr[e3]ts?|tok[e3]ns?|keys?|tests?|testing|demo|sample|fake|mock|stub|foo|bar|baz|qux|guest|admin|root|users?|name|default|" +
+		"qwerty|letmein|abc|abcd|hello|world|none|null|undefined|todo|fixme|invalid|valid|my|your|the|this|that|is|an?|some|other|another|random|string|value|private|public|unsafe|insecure|" +
+		"wrong|correct|right|bad|good|new|old|super|very|long|short|strong|weak|simple|complex|example|auth|api|access|client|server|app|db|database|postgres|mysql|redis|rabbitmq|mongo|" +
+		"bearer|basic|id|data|plain|text|encrypted|hash|hashed|here|for|not|no|real|dev|prod|local|staging|temp|tmp|one|two|three|first|second|github|gitlab|google|aws|azure|oauth|jwt|hmac|session|refresh|signing|encryption|shared|pre|post|service|account|file|path|type"
+	return regexp.MustCompile(`(?i)^(?:` + words + `|[\d\W_]|.?$)+$`)
+})
+
+// isStock reports a value made of the words that examples and tests use, and of digits.
+func isStock(value []byte) bool { return stock().Match(value) }
+
+// isLongRandom is the check of what is assigned to a name such as API_TOKEN.
+func isLongRandom(value []byte) bool {
+	if len(value) < 16 || isReference(value) || isPlaceholder(value) || isStock(value) || isWords(value) {
+		return false
+	}
+	if hexadecimal().Match(value) {
+		return entropy(value) >= 3
+	}
+	return classes(value) >= 2 && entropy(value) >= 3.5
+}
+
+var hexadecimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F]+$`) })
+
+// isWords reports what consists mostly of words: a name, a path, a sentence. Chance rarely
+// puts four letters of one case in a row.
+func isWords(value []byte) bool {
+	letters, inWords := 0, 0
+	oneCase := bytes.Equal(value, bytes.ToUpper(value))
+	for _, run := range letterRuns().FindAll(value, -1) {
+		letters += len(run)
+		if len(run) >= 4 && bytes.ContainsAny(run, "aeiouyAEIOUY") && (oneCase || run[1] >= 'a') {
+			inWords += len(run)
+		}
+	}
+	digits := 0
+	for _, b := range value {
+		if '0' <= b && b <= '9' {
+			digits++
+		}
+	}
+	return inWords*10 >= (letters+digits)*6
+}
+
+var letterRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`) })

@@ -1,0 +1,128 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// formatRules know a secret by the format that it is in or the name that it is given. They
+// come last, because what another rule knows better is its own.
+func formatRules() []Rule {
+	return []Rule{
+		{
+			ID: "private-key", What: "a private key", Source: "RFC 7468; OpenSSH, PROTOCOL.key",
+			Keywords: []string{"-----begin"},
+			Pattern:  `-----BEGIN[A-Z ]{0,20} PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*(?:[A-Z][A-Za-z-]+: ?[^\n\\]*(?:\s|\\[nr])+){0,4}((?:[A-Za-z0-9+/=]|\s|\\[nr]|")+)`,
+			Start:    anywhere, Reach: 4000, Check: isKeyBody,
+		},
+		{
+			ID: "putty-key", What: "a private key", Source: "PuTTY's manual, appendix C",
+			Keywords: []string{"private-lines:"},
+			Pattern:  `Private-Lines: \d+\s+([A-Za-z0-9+/=\s]{40,})`, Check: isKeyBody,
+		},
+		{
+			ID: "age-key", What: "an age key", Source: "age-encryption.org/v1",
+			Keywords: []string{"age-secret-key-1"},
+			Pattern:  `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`,
+		},
+		{
+			ID: "jwt", What: "a signed token (JWT)", Source: "RFC 7519",
+			Keywords: []string{"eyj"},
+			Pattern:  `eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}`, Reach: longestReach, Check: isJWT,
+		},
+		{
+			ID: "url-password", What: "a password in an address", Source: "RFC 3986, userinfo",
+			Keywords: []string{"://"},
+			Pattern:  `://[^\s:/?#\[\]@"'<>\x60\\]{0,64}:([^\s/@"'<>\x60\\]{3,})@([\w.-]+)`, Start: anywhere, Within: textContent, Guess: true, Check: isURLPassword,
+		},
+		{
+			ID: "connection-password", What: "a password in a connection string", Source: "learn.microsoft.com, connection string syntax",
+			Keywords: []string{";password=", ";pwd=", "; password=", "; pwd=", "&password=", "?password="},
+			Pattern:  `(?i)[;&?] ?(?:password|pwd)=([^;&"'\s<>]{6,})`, Start: anywhere, Within: textContent, Guess: true,
+			Check: func(m match) bool { return looksChosen(m.secret) },
+		},
+		{
+			ID: "authorization-header", What: "a credential in a header", Source: "RFC 7617, RFC 6750",
+			Keywords: []string{"authorization"},
+			Pattern:  `(?i)authorization` + assigned + `["'\x60]?(?:Basic +([A-Za-z0-9+/]{12,}={0,2})|(?:Bearer|Token) +([\w.~+/-]{16,}={0,2}))`,
+			Start:    anywhere, Within: textContent, Guess: true,
+			Check: func(m match) bool {
+				return m.groups[1] != nil && isBasicAuth(m) || m.groups[2] != nil && isLongRandom(m.secret)
+			},
+		},
+		{
+			ID: "netrc-password", What: "a password in .netrc", Source: "GNU inetutils, .netrc",
+			Keywords: []string{"machine"},
+			Pattern:  `machine\s+[\w.-]+\s+login\s+\S+\s+password\s+(\S{3,})`, Within: textContent, Guess: true,
+			Check: func(m match) bool { return !isReference(m.secret) && !isPlaceholder(m.secret) && !isStock(m.secret) },
+		},
+		{
+			ID: "named-password", What: "a password", Source: "gitleaks, generic-api-key",
+			Keywords: []string{"password", "passwd", "passphrase", "_pwd", "_pass"},
+			Pattern:  `(?i:password|passwd|passphrase|_pwd|_pass)(?:[_.-]?\w{0,12})?` + assigned + value,
+			Start:    anywhere, Shape: assignment, Within: textContent, Guess: true, Check: isNamedPassword,
+		},
+		{
+			ID: "named-secret", What: "a secret", Source: "gitleaks, generic-api-key",
+			Keywords: []string{"secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "private_key", "privatekey",
+				"auth_key", "authkey", "signing_key", "signingkey", "encryption_key", "encryptionkey", "master_key", "masterkey", "credential", "license_key", "account_key", "_salt", "webhook_key"},
+			Pattern: `[A-Za-z_-]{5,24}?(?:[_.-]?\w{0,12})?` + assigned + value,
+			Start:   anywhere, Shape: assignment, Within: textContent, Guess: true, Check: isNamedSecret,
+		},
+	}
+}
+
+// value is what a name is given: quoted, or a bare word to the end of the line.
+const value = `(?:["'\x60]([^"'\x60\s\\]{6,})(?:["'\x60]|\\["'])|([^\s"'\x60,;(){}<>\[\]\\]{6,})(?:[ \t]*(?:#.*)?(?:\r?\n|\z)|[ \t]*<))`
+
+// isBasicAuth decodes user:password.
+func isBasicAuth(m match) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
+	_, password, found := bytes.Cut(plain, []byte{':'})
+	return err == nil && found && len(password) >= 4 && !isStock(password) && !isPlaceholder(password) && printable(plain)
+}
+
+func printable(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// bare is how files of settings assign: NAME=value, export NAME=value, name: value. In a
+// program a bare word is a variable.
+var bare = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\d+[:|]\s*)?[ \t]*(?:[-#/]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$`)
+})
+
+// aside is what a name is of when it only goes with a secret: tokenID, PASSWORD_FILE.
+var aside = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\w.-]*(?:(?i:[_.-](?:id|ids|at|alg|len|ttl|env|var|ref))|I[Dd]s?|At|TTL|Ref|(?i:names?|files?|paths?|dir|ur[il]s?|endpoint|header|prefix|suffix|types?|expir\w*|length|size|count|algorithm|policy|field|label|manager|provider|stdin))["'\x60\])\\ \t]*[:=,>?]`)
+})
+
+// namesPath is another variable, which programs assign without quotes.
+var namesPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
+})
+
+// isAssigned reports whether a value stands where one is assigned to a secret's name:
+// quoted, or bare in a file of settings.
+func isAssigned(m match) bool {
+	quoted := m.groups[1] != nil
+	return (quoted || bare().Match(m.before) && !namesPath().Match(m.secret)) && !aside().Match(m.groups[0])
+}
+
+func isNamedPassword(m match) bool {
+	return isAssigned(m) && looksChosen(m.secret) && !isName(m.secret)
+}
+
+func isNamedSecret(m match) bool {
+	return isAssigned(m) && (isLongRandom(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !isName(m.secret))
+}
+
+// isName reports words put together as names are.
+func isName(value []byte) bool {
+	return isWords(value) && !bytes.ContainsFunc(value, func(r rune) bool {
+		return '0' <= r && r <= '9' || r > 'z' || !isWord(byte(r)) && r != '.' && r != '-'
+	})
+}
