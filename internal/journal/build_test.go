@@ -42,6 +42,7 @@ type clone struct {
 	log   *Log
 	clock time.Time
 	id    string // of its worktree
+	salt  uint16 // keeps the safety checkpoints of two sessions apart
 }
 
 func newClone(t reporter, id string) *clone { return &clone{t: t, clock: epoch, id: id} }
@@ -146,7 +147,7 @@ func (c *clone) safe() name.ID {
 	c.t.Helper()
 	n := 100_000 + c.log.Len()
 	e := checkpoint(KindCreate, n, c.state().Current)
-	e.Checkpoint = name.NewID(0, epoch.Add(time.Duration(n)*time.Second), uint16(len(c.id)*256+int(c.id[0])))
+	e.Checkpoint = name.NewID(0, epoch.Add(time.Duration(n)*time.Second), uint16(len(c.id)*256+int(c.id[0]))+c.salt)
 	e.Milestone, e.Trigger = false, TriggerSafety
 	return c.write(e).Checkpoint
 }

@@ -18,7 +18,7 @@ import (
 // its number and payload: a flipped bit, a record that is missing and one that moved
 // are all found. The cache is disposable; anything odd in it is an error.
 // The number in the header changes with what a payload holds and in which order.
-const cacheHeader = "checkpoint journal cache 3\n"
+const cacheHeader = "checkpoint journal cache 4\n"
 
 const maxRecord = MaxMessage * 2
 

@@ -159,7 +159,7 @@ func TestDecodeRefuses(t *testing.T) {
 	record := func(kind byte, rest ...byte) []byte { return append(append([]byte{kind}, oid...), rest...) }
 	for what, data := range map[string][]byte{
 		"nothing":            nil,
-		"another version":    []byte("checkpoint journal cache 2\n\x05\x00\x04abcd\x00\x00\x00\x00"),
+		"another version":    []byte("checkpoint journal cache 3\n\x05\x00\x04abcd\x00\x00\x00\x00"),
 		"no record":          frame(),
 		"empty record":       frame(nil),
 		"type":               frame(record(7, 0, 0)),

@@ -77,6 +77,7 @@ type Event struct {
 	From, To           name.ID
 	FromLabel, ToLabel string
 	Safety             name.ID
+	Files              name.ID // of a rollback to a safety checkpoint: that one, whose files came
 	Mode               string
 	Discard, Restore   []name.ID
 	Undoes             name.OID

@@ -29,7 +29,7 @@ type text struct {
 	check func(string) error // nil: any text
 }
 
-const textCount = 25
+const textCount = 26
 
 // texts is the one table of the members that are text: messages are written and
 // read by it, and the cache keeps the members in this order. New ones go to its end.
@@ -60,6 +60,7 @@ func texts(e *Event) [textCount]text {
 		{"Topic", &e.Topic, nil},
 		{"Branch", &e.Branch, nil},
 		{"Reason", &e.Reason, nil},
+		{"Files", (*string)(&e.Files), checkID},
 	}
 }
 

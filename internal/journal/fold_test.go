@@ -22,6 +22,7 @@ type portrait struct {
 	Pins                          map[name.ID][]name.OID
 	CreatedAt, UpdatedAt          time.Time
 	Line                          []name.ID
+	Undo, Redo                    []name.OID // heads of the levels of all worktrees
 }
 
 func portray(s *State) portrait {
@@ -43,6 +44,15 @@ func portray(s *State) portrait {
 	}
 	for c := range s.Line() {
 		p.Line = append(p.Line, c.Checkpoint)
+	}
+	for _, e := range s.UndoCandidates() {
+		k := NewWalk(e.WorktreeID, s)
+		for _, l := range k.Undo {
+			p.Undo = append(p.Undo, l.Head.OID)
+		}
+		for _, l := range k.Redo {
+			p.Redo = append(p.Redo, l.Head.OID)
+		}
 	}
 	return p
 }

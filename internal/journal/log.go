@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -212,6 +213,14 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 	}
 	*l = grown
 	return nil
+}
+
+// clipped is the journal, ready to be appended to while others read this one.
+func (l *Log) clipped() *Log {
+	return &Log{
+		nodes: slices.Clip(l.nodes), data: l.data, order: slices.Clip(l.order),
+		edges: edges{from: l.edges.from, line: l.edges.line, start: slices.Clip(l.edges.start), to: slices.Clip(l.edges.to)},
+	}
 }
 
 // settle forgets an order that the nodes have themselves.

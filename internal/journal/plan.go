@@ -10,7 +10,9 @@ import (
 // Why a rollback or an undo has no plan.
 var (
 	ErrUnknownCheckpoint = errors.New("no event names the checkpoint")
-	ErrSafety            = errors.New("it is a safety checkpoint; undo goes back to it")
+	ErrSafety            = errors.New("it is a safety checkpoint")
+	ErrNoSafety          = errors.New("it is no safety checkpoint")
+	ErrNoPlace           = errors.New("no checkpoint was current when it was made")
 	ErrDead              = errors.New("it was pruned")
 	ErrNothingToUndo     = errors.New("this worktree made no rollback that could be undone")
 )
@@ -18,6 +20,7 @@ var (
 // Plan is what an undo does.
 type Plan struct {
 	Undoes           *Event
+	From             name.ID   // is current before
 	Target           name.ID   // becomes current; empty when none was
 	Safety           name.ID   // the checkpoint whose files come back
 	Discard, Restore []name.ID // in the order of the fold
@@ -39,9 +42,43 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 	f := s.fold
 	// A rebuilt checkpoint stands where the broken one stood: counted from the repair,
 	// all that was made before the repair would stay.
-	originals := f.originals()
 	chosen := f.entry(target)
-	anchor := f.first[originals[chosen]]
+	discard, restore = f.listsAt(f.first[f.originals()[chosen]], chosen)
+	return discard, restore, nil
+}
+
+// SafetyPlan lists what a rollback to the files of a safety checkpoint discards and brings
+// back: what the checkpoint's own moment knew gets the state that it had then. The target
+// is what was current at that moment, which may be dead by now.
+func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []name.ID, err error) {
+	c := s.Entry(safety)
+	switch {
+	case c == nil:
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrUnknownCheckpoint)
+	case !c.Safety:
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrNoSafety)
+	case c.Dead:
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrDead)
+	}
+	f := s.fold
+	target = c.Event().Previous
+	chosen := f.entry(target)
+	switch {
+	case chosen == none:
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrNoPlace)
+	case chosen == unnamed:
+		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", safety, target, ErrUnknownCheckpoint)
+	case f.node(int(chosen)).safety:
+		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", safety, target, ErrSafety)
+	}
+	discard, restore = f.listsAt(f.first[f.entry(safety)], chosen)
+	return target, discard, restore, nil
+}
+
+// listsAt gives what changes when all that the event at anchor knew gets the state that it
+// had then, and what comes after it in the order is discarded; chosen is live in any case.
+func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
+	originals := f.originals()
 	then := f.replay(f.graph().past(anchor))
 	now := f.replay(nil)
 	for i := range f.first {
@@ -67,7 +104,7 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 			restore = append(restore, f.id(x))
 		}
 	}
-	return discard, restore, nil
+	return discard, restore
 }
 
 // UndoTarget is the last rollback or undo of a worktree, which an undo there takes
@@ -134,7 +171,7 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 		out[target], back[target] = false, true
 	}
 	now := f.replay(nil)
-	p := Plan{Undoes: v, Target: v.From, Safety: v.Safety}
+	p := Plan{Undoes: v, From: s.Current, Target: v.From, Safety: v.Safety}
 	for i := range f.first {
 		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
 		switch {

@@ -159,10 +159,16 @@ func drawSchedule(t *rapid.T, steps int, kinds []string) []*clone {
 			if !e.Safety && !e.Dead {
 				c.rollback(e.Step)
 			}
-		case "undo":
+		case "undo": // as the version before walks did it
 			if s.UndoTarget(c.id) != nil {
 				c.undo()
 			}
+		case "walk back":
+			drawWalk(t, c, func(k *Walk) []Level { return k.Undo })
+		case "walk forward":
+			drawWalk(t, c, func(k *Walk) []Level { return k.Redo })
+		case "change worktree":
+			c.id = rapid.SampledFrom([]string{c.id[:1], c.id[:1] + "'"}).Draw(t, "worktree")
 		case "pin":
 			c.pin(rapid.IntRange(1, next).Draw(t, "pin"))
 		case "unpin":
@@ -176,8 +182,19 @@ func drawSchedule(t *rapid.T, steps int, kinds []string) []*clone {
 	return clones
 }
 
+// drawWalk takes some levels of a list, if there are any.
+func drawWalk(t *rapid.T, c *clone, list func(*Walk) []Level) {
+	w := newWalker(t, c)
+	if most := len(list(w.walk())); most > 0 {
+		w.take(list, rapid.IntRange(1, min(3, most)).Draw(t, "levels"))
+	}
+}
+
 func checkpointOf(k Kind, e *Entry) Event {
 	return checkpoint(k, e.Step, e.Event().Previous)
 }
 
-var everything = []string{"create", "create", "create", "pull", "pull", "adopt", "rollback", "rollback", "undo", "pin", "unpin", "prune"}
+var (
+	beforeWalks = []string{"create", "create", "create", "pull", "pull", "adopt", "rollback", "rollback", "undo", "pin", "unpin", "prune"}
+	everything  = append([]string{"walk back", "walk back", "walk forward", "change worktree"}, beforeWalks...)
+)
