@@ -45,6 +45,22 @@ func (r *Restore) lock() error {
 	return nil
 }
 
+// holdLock takes the lock again where it is not there any more: after a kill the index may
+// have been put in place already, or somebody removed the lock by hand, as git advises.
+// To put the index in place once more changes nothing.
+func (r *Restore) holdLock() error {
+	info, err := os.Lstat(r.intent.Lock)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		if _, number, _ := inode(info); number == r.intent.LockInode {
+			return nil
+		}
+	}
+	return r.lock()
+}
+
 // makeLock makes the lock under another name, notes whose it is, and only then gives it
 // its own, so that a kill leaves no lock that nobody owns up to. Where there are no links
 // the note comes after it.

@@ -20,8 +20,8 @@ func (r *Restore) putIndex(ctx context.Context) error {
 		return nil
 	}
 	s := r.shot
-	if _, err := os.Lstat(r.intent.Lock); errors.Is(err, fs.ErrNotExist) {
-		return nil // done before a kill
+	if err := r.holdLock(); err != nil {
+		return err
 	}
 	p, err := s.openIndex(ctx)
 	if err != nil {
