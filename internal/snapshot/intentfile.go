@@ -40,6 +40,7 @@ type savedOp struct {
 	OldRaw name.OID    `json:"old_raw,omitempty"`
 	NewRaw name.OID    `json:"new_raw,omitempty"`
 	Perm   fs.FileMode `json:"perm"`
+	Split  bool        `json:"split,omitempty"`
 	Same   bool        `json:"same,omitempty"`
 }
 
@@ -77,7 +78,7 @@ func encodeIntent(in *Intent) ([]byte, error) {
 		Parents: pathsAs[record.Path](slices.Sorted(maps.Keys(in.Parents))), HasIndex: in.HasIndex, OldIndex: record.Path(in.OldIndex),
 	}
 	for _, o := range in.Ops {
-		out.Ops = append(out.Ops, savedOp{record.Path(o.Path), saveEntry(o.Old), saveEntry(o.New), o.OldRaw, o.NewRaw, o.Perm, o.Same})
+		out.Ops = append(out.Ops, savedOp{record.Path(o.Path), saveEntry(o.Old), saveEntry(o.New), o.OldRaw, o.NewRaw, o.Perm, o.Split, o.Same})
 	}
 	if x := in.Index; x != nil {
 		out.Index = &savedIndex{
@@ -115,7 +116,7 @@ func decodeIntent(data []byte) (*Intent, error) {
 		out.Parents[string(p)] = true
 	}
 	for _, o := range in.Ops {
-		out.Ops = append(out.Ops, Op{string(o.Path), o.Old.entry(), o.New.entry(), o.OldRaw, o.NewRaw, o.Perm, o.Same})
+		out.Ops = append(out.Ops, Op{string(o.Path), o.Old.entry(), o.New.entry(), o.OldRaw, o.NewRaw, o.Perm, o.Split, o.Same})
 	}
 	if x := in.Index; x != nil {
 		out.Index = &IndexState{

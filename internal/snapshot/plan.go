@@ -39,6 +39,7 @@ type Op struct {
 	Old, New       git.Entry
 	OldRaw, NewRaw name.OID    // exact bytes, where git's conversions would give others
 	Perm           fs.FileMode // for a regular file to write: its permission bits; 0: as umask says
+	Split          bool        // a file of several names, whose mode is to differ: it becomes one of its own
 	Same           bool        // the file has these bytes already, only the attributes make other blobs of them
 }
 
@@ -49,7 +50,7 @@ func (o Op) kind() string {
 		return ""
 	case o.New.Mode == 0:
 		return "delete"
-	case o.Old.OID == o.New.OID && o.OldRaw == o.NewRaw && regular(o.Old.Mode) && regular(o.New.Mode) && o.Old.Mode != o.New.Mode:
+	case !o.Split && o.Old.OID == o.New.OID && o.OldRaw == o.NewRaw && regular(o.Old.Mode) && regular(o.New.Mode) && o.Old.Mode != o.New.Mode:
 		return "mode"
 	}
 	return "write"
@@ -141,7 +142,7 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 			continue
 		}
 		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) {
-			if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
+			if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink && !s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
 				p.blocked(c)
 			} else {
 				p.Kept = append(p.Kept, c.Path)
@@ -156,7 +157,27 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 		return err
 	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
+	if err := s.splitLinked(p); err != nil {
+		return err
+	}
 	return s.addSkipped(ctx, p, at)
+}
+
+// splitLinked finds the files whose mode changes and that have another name: the mode is
+// the inode's, so that chmod would change it under that name too.
+func (s *Shot) splitLinked(p *Plan) error {
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if o.kind() != "mode" {
+			continue
+		}
+		info, err := s.tree.lstat(o.Path)
+		if err != nil {
+			return fmt.Errorf("look at %q: %w", o.Path, err)
+		}
+		o.Split = info != nil && info.Mode().IsRegular() && links(info) > 1
+	}
+	return nil
 }
 
 // addRaw adds files whose blobs are the same and whose exact bytes are not.
@@ -194,11 +215,21 @@ func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) erro
 		if err != nil {
 			return err
 		}
-		if ok && !e.IsTree() && e.Mode != git.ModeGitlink {
+		if ok && !e.IsTree() && e.Mode != git.ModeGitlink && !s.holds(sk.Path, e, p.Target.Raw[sk.Path]) {
 			p.Collisions = append(p.Collisions, Collision{Path: sk.Path, Reason: sk.Reason})
 		}
 	}
 	return nil
+}
+
+// holds reports whether a file is what the target wants there, so that nothing of it is in
+// the way although no capture has it.
+func (s *Shot) holds(file string, want git.Entry, raw name.OID) bool {
+	if info, err := s.tree.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || modeOf(info) != want.Mode {
+		return false
+	}
+	got, _, err := s.tree.hashWhole(s.repo.Format, file)
+	return err == nil && (got == raw || raw == "" && got == want.OID)
 }
 
 // blocked notes that the target wants a file where something uncaptured is.
