@@ -62,14 +62,16 @@ const gcStale = 12 * time.Hour
 
 // Pack puts loose refs into one file, and loose objects with small packs into a larger
 // one, so that there are never more packs than a logarithm of the objects. It deletes
-// nothing that is in no pack, and leaves the work to a gc that is at it.
+// nothing that is in no pack, and leaves the work to a gc that is at it. It runs in the
+// directory that all worktrees share: the one that this Repo is of may be removed meanwhile.
 func (r *Repo) Pack(ctx context.Context) error {
 	for _, mark := range []string{"gc.pid", filepath.Join("objects", "maintenance.lock")} {
 		if info, err := os.Stat(filepath.Join(r.CommonDir, mark)); err == nil && time.Since(info.ModTime()) < gcStale {
 			return nil
 		}
 	}
-	if _, err := r.Output(ctx, "pack-refs", "--all", "--prune"); err != nil {
+	shared := []string{"GIT_DIR=" + r.CommonDir, "GIT_WORK_TREE=" + r.CommonDir}
+	if _, err := r.Run(ctx, Cmd{Args: []string{"pack-refs", "--all", "--prune"}, Dir: r.CommonDir, Env: shared}); err != nil {
 		return fmt.Errorf("pack refs: %w", err)
 	}
 	if !r.MayPackObjects() {
@@ -79,6 +81,7 @@ func (r *Repo) Pack(ctx context.Context) error {
 	_, err := r.Run(ctx, Cmd{
 		Args:   []string{"repack", "--geometric=2", "-d", "-l", "-n", "-q"},
 		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "repack.writeBitmaps=false"},
+		Dir:    r.CommonDir, Env: shared,
 	})
 	if err != nil {
 		return fmt.Errorf("pack objects: %w", err)
