@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -30,6 +31,9 @@ func (a *App) main(ctx context.Context) int {
 	var code exitCode
 	if errors.As(err, &code) {
 		return int(code)
+	}
+	if unheard(err) {
+		return 128 + int(syscall.SIGPIPE)
 	}
 	kind := checkpoint.KindOf(err)
 	if ctx.Err() != nil {

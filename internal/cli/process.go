@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -31,10 +33,20 @@ func heed(cancel context.CancelFunc) <-chan struct{} {
 		if !signal.Ignored(syscall.SIGHUP) { // nohup
 			signal.Notify(came, syscall.SIGHUP)
 		}
+		// A closed pipe makes a write fail, where it would end the program in the middle of
+		// its work. Unlike an ignored signal, git and the pager do not inherit this.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 		close(heeded)
 		<-came
 		signal.Stop(came) // a second Ctrl+C ends the program at once
 		cancel()
 	}()
 	return heeded
+}
+
+// unheard reports whether err is only that nobody reads what this program prints.
+func unheard(err error) bool {
+	var failed *fs.PathError
+	return errors.As(err, &failed) && errors.Is(failed.Err, syscall.EPIPE) &&
+		(failed.Path == "/dev/stdout" || failed.Path == "/dev/stderr") // so Go calls them on every system
 }
