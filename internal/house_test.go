@@ -48,6 +48,7 @@ func rooms() map[string][]string {
 		"internal/name":       {},
 		// These test the program from outside.
 		"internal/scripttest":       {},
+		"internal/independent":      {}, // nor may its tests: see TestIndependent
 		"internal/torture":          {},
 		"internal/torture/cmd":      {"internal/torture"},
 		"internal/torture/stand-in": {},
@@ -138,6 +139,25 @@ func TestImports(t *testing.T) {
 				} else if !mayImport(room, imported) {
 					t.Errorf("%s: %s may not import %s", system, room, imported)
 				}
+			}
+		}
+	}
+}
+
+// The tests that read what we wrote with go-git know docs/format.md and none of our code.
+func TestIndependent(t *testing.T) {
+	files, err := filepath.Glob("independent/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imported := range parsed.Imports {
+			if strings.HasPrefix(imported.Path.Value, `"`+module) {
+				t.Errorf("%s imports %s", file, imported.Path.Value)
 			}
 		}
 	}
