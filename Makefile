@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-servers torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -17,8 +17,34 @@ path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $(bin) ./cmd/git-checkpoint
 
+# A sample of everything, under two minutes on two idle cores; it needs no other tool. The
+# timeout leaves room for a machine that is busy with other things.
 test:
-	PATH="$(path)" $(GO) test ./...
+	PATH="$(path)" $(GO) test -short -timeout 30m ./...
+
+# All of it: every case, random worlds, data races, fuzzing, servers, and the other
+# versions of git that GITS names (GITS="/opt/git-2.30/bin/git …").
+GITS ?=
+test-all:
+	PATH="$(path)" $(GO) test -timeout 60m ./...
+	$(MAKE) torture CASES=100
+	$(MAKE) test-race fuzz test-servers
+	for git in $(GITS); do $(MAKE) test GIT="$$git" || exit; done
+
+# The race detector needs cgo, and so a C compiler.
+test-race:
+	@if command -v "$$($(GO) env CC)" >/dev/null; \
+	then CGO_ENABLED=1 PATH="$(path)" $(GO) test -race -short -timeout 60m ./internal/...; \
+	else echo '*** NOT TESTED: data races, for lack of a C compiler ***'; fi
+
+# Each fuzz target for FUZZTIME. What fails is kept below testdata/fuzz of its package.
+FUZZTIME ?= 5s
+fuzz:
+	@for dir in $$(grep -rlE '^func Fuzz' --include='*_test.go' internal | xargs -n1 dirname | sort -u); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\).*/\1/p' "$$dir"/*_test.go); do \
+			$(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) || exit; \
+		done; \
+	done
 
 # Push and fetch over servers that others wrote, on 127.0.0.1: lighttpd, sshd, gitolite.
 # Those that are missing are installed where apt is there and we are root; what cannot be

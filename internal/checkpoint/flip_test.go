@@ -24,6 +24,9 @@ import (
 // the repository is loose in one half of them and packed in the other.
 func TestFlippedBits(t *testing.T) {
 	flips, seed := number(t, "FLIPS", 24), number(t, "SEED", 1)
+	if testing.Short() {
+		flips = min(flips, 6)
+	}
 	for i, form := range []string{"loose", "packed"} {
 		t.Run(form, func(t *testing.T) {
 			f := newFlipping(t, form)

@@ -39,7 +39,7 @@ const fixedSeed = 1
 func TestTorture(t *testing.T) {
 	kinds := Kinds()
 	if testing.Short() {
-		kinds = []string{"ordinary", "staged", "ignored", "autocrlf", "sparse-cone"}
+		kinds = []string{"ordinary", "staged", "ignored", "autocrlf", "lfs", "sparse-cone"}
 	}
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -60,7 +60,11 @@ func TestTorture(t *testing.T) {
 
 // The same cases hold where git itself looks for what differs from the index.
 func TestTortureOfTheOtherScanner(t *testing.T) {
-	for _, kind := range []string{"ignored", "index-v4", "links", "modes", "nested", "ordinary", "packed", "special", "staged", "times", "unfinished"} {
+	kinds := []string{"ordinary", "ignored", "index-v4", "links", "modes", "nested", "packed", "special", "staged", "times", "unfinished"}
+	if testing.Short() {
+		kinds = kinds[:2]
+	}
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			o := Options{
