@@ -364,9 +364,9 @@ type similar struct {
 }
 
 // alike tells how far a name is from what was typed, and whether anybody could mean it.
-func alike(typed, name string) (int, bool) {
-	d := distance(typed, name)
-	return d, d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(name, typed)
+func alike(typed, full string) (int, bool) {
+	d := name.Distance(typed, full)
+	return d, d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(full, typed)
 }
 
 // best gives the three nearest, each once.
@@ -379,30 +379,6 @@ func best(list []similar) []string {
 		}
 	}
 	return out
-}
-
-// distance is the number of single-character edits between two short names.
-func distance(a, b string) int {
-	if len(a) > 128 || len(b) > 128 {
-		return 128
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // refuseEmpty refuses an empty name where one has to be given: a variable that is not

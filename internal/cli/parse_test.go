@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"pgregory.net/rapid"
 
 	"git-checkpoint/internal/checkpoint"
 )
@@ -157,20 +156,6 @@ func FuzzSince(f *testing.F) {
 			t.Errorf("%q is %v", text, got)
 		}
 	})
-}
-
-// edits is a distance: none to oneself, the same both ways, at most the longer word.
-func TestEdits(t *testing.T) {
-	word := rapid.StringMatching(`[a-c]{1,6}`)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := word.Draw(t, "a"), word.Draw(t, "b")
-		if (edits(a, b) == 0) != (a == b) || len(a) <= 3*len(b) && len(b) <= 3*len(a) && edits(a, b) != edits(b, a) || edits(a, b) > max(len(a), len(b)) {
-			t.Fatalf("%q %q: %d and %d", a, b, edits(a, b), edits(b, a))
-		}
-	})
-	if edits("lsit", "list") != 1 || edits("rollbak", "rollback") != 1 || edits(strings.Repeat("x", 1<<20), "list") != 1<<20 {
-		t.Error("edits counts differently")
-	}
 }
 
 // The part of the grammar that a line needs reads it as the whole does.
