@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 )
 
@@ -171,8 +173,24 @@ func (r *Restore) Finish() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the intent: %w", err)
 	}
+	linked := r.linked()
 	r.discard()
+	if linked && r.intent.Index != nil {
+		// Only stat data are at stake, and nothing is to hold up what is done.
+		_, _ = r.shot.repo.Run(context.Background(), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.shot.config}) //nolint:errcheck // see above
+	}
 	return nil
+}
+
+// linked reports whether what lies aside has other names in the worktree. To remove it
+// changes the ctime of those, so that git would take them for changed.
+func (r *Restore) linked() bool {
+	for i := range r.intent.Ops {
+		if info, err := os.Lstat(r.intent.oldFile(i)); err == nil && info.Mode().IsRegular() && links(info) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // Cancel gives up a restore that has not begun.
