@@ -92,6 +92,23 @@ func TestRunAsks(t *testing.T) {
 	}
 }
 
+// Where work lay around that nobody had checkpointed, a person may go back to exactly that,
+// or to the last good checkpoint; so it is with --on-fail rollback too.
+func TestRunAsksWhere(t *testing.T) {
+	for answer, want := range map[string]string{"s\n": "broken\n", "w\n": "mine\n", "b\n": "two\n"} {
+		dir := t.TempDir()
+		shown, code := talk(t, dir, `git init -q . && echo two > file && git checkpoint save -q && echo mine > file &&
+			exec git checkpoint run --on-fail rollback -- sh -c 'echo broken > file; exit 7'`, "What now?", answer)
+		content, err := os.ReadFile(filepath.Join(dir, "file"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != 7 || string(content) != want {
+			t.Errorf("%q: exit %d, %q: %s", answer, code, content, shown)
+		}
+	}
+}
+
 // The command has the terminal: it may ask there itself, and Ctrl+C reaches it and keeps
 // what is there.
 func TestRunHasTheTerminal(t *testing.T) {

@@ -285,7 +285,7 @@ func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
 // beside the new checkpoint; a session that is over goes at a prune that somebody asks
 // for. It fails no create.
 func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
-	if v.State == nil || c.safety {
+	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // nothing is done yet
 		return
 	}
 	// A definition of the repository's own is committed, so that anybody who is pulled from

@@ -33,6 +33,8 @@ type RunRequest struct {
 	Timeout time.Duration // of each try; 0: none
 	OnFail  FailChoice
 	IO      IO
+	// Tell gets a line for people about each rollback between tries; nil: nobody reads it.
+	Tell func(string)
 	// Ask is what a person wants after a failure; nil: nobody is there.
 	Ask func(failed *RunAnswer) (FailAnswer, error)
 }
@@ -43,7 +45,8 @@ type FailAnswer string
 // The answers.
 const (
 	AnswerRetry    FailAnswer = "retry"
-	AnswerRollback FailAnswer = "rollback"
+	AnswerRollback FailAnswer = "rollback" // to the last good checkpoint
+	AnswerBefore   FailAnswer = "before"   // to what was there before the first try
 	AnswerStop     FailAnswer = "stop"
 )
 
@@ -56,12 +59,22 @@ type RunAnswer struct {
 	Cut      string          `json:"cut,omitempty"`
 	Tries    int             `json:"tries"`
 	Created  *Detail         `json:"created"`            // null without a checkpoint
-	LastGood *Labelled       `json:"last_good"`          // where a rollback would go; null before any
+	LastGood *Labelled       `json:"last_good"`          // the newest before the step; null before any
+	Before   *Labelled       `json:"before,omitempty"`   // made before the first try; not where nothing differs
+	Left     []Leftover      `json:"left,omitempty"`     // by the tries that were rolled back
 	Restored *RollbackAnswer `json:"restored,omitempty"` // by the last rollback
 	Problem  string          `json:"problem,omitempty"`  // why there is no checkpoint
 
 	Number  string `json:"-"` // what a person types for LastGood
 	Message string `json:"-"` // what the workflow says of a failure
+}
+
+// Leftover is what a failed try left, kept as the safety checkpoint of the rollback that
+// followed, and what it was before.
+type Leftover struct {
+	Try    int     `json:"try"`
+	Safety name.ID `json:"safety"`
+	Before name.ID `json:"before"`
 }
 
 // CannotRunError says that there is no command to run by the name that was given.
@@ -85,6 +98,10 @@ type running struct {
 
 	state     []byte // as the command got it
 	stateFile string
+
+	current *Labelled // as the step began; nil: none
+	before  *Labelled // holds what was there before the first try; nil: none does
+	unkept  string    // why none does
 }
 
 // Run runs a step: what has to come before it is checked, its state handed over, and
@@ -108,6 +125,9 @@ func (s *Service) Run(ctx context.Context, req RunRequest) (*RunAnswer, error) {
 	}
 	if req.Create.DryRun {
 		return r.answer, nil
+	}
+	if err := r.keepBefore(ctx); err != nil {
+		return nil, err
 	}
 	if err := r.handOver(); err != nil {
 		return nil, classify(fmt.Errorf("hand the state over: %w", err))
@@ -148,7 +168,10 @@ func (r *running) precheck(ctx context.Context) error {
 	a := r.answer
 	a.Session, a.Step, a.StepName = c.session, c.record.Step, c.record.StepName
 	if prev.entry != nil {
-		a.LastGood, a.Number = &Labelled{prev.entry.Checkpoint, prev.entry.Label}, typed(v.State, prev.entry)
+		r.current = &Labelled{prev.entry.Checkpoint, prev.entry.Label}
+		if good := lastGood(v.State, prev.entry); good != nil {
+			a.LastGood, a.Number = &Labelled{good.Checkpoint, good.Label}, typed(v.State, good)
+		}
 	}
 	return nil
 }

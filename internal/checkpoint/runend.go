@@ -113,17 +113,21 @@ func (r *running) failed(ctx context.Context, left int) (end command.End, again 
 	switch {
 	case left > 0:
 		choice = AnswerRetry
-	case r.req.OnFail == FailRollback:
-		choice = AnswerRollback
 	case r.req.Ask != nil:
 		if choice, err = r.req.Ask(r.answer); err != nil {
 			return end, false, err
 		}
+	case r.req.OnFail == FailRollback:
+		choice = AnswerBefore
 	}
-	if choice == AnswerRollback || choice == AnswerRetry && r.req.OnFail == FailRollback {
-		if err := r.restore(context.WithoutCancel(ctx)); err != nil {
-			return end, false, err
-		}
+	switch {
+	case choice == AnswerRollback:
+		err = r.restore(context.WithoutCancel(ctx), r.answer.LastGood)
+	case choice == AnswerBefore, choice == AnswerRetry && r.req.OnFail == FailRollback:
+		err = r.restore(context.WithoutCancel(ctx), r.before)
+	}
+	if err != nil {
+		return end, false, err
 	}
 	if choice != AnswerRetry {
 		return end, false, nil
@@ -149,23 +153,6 @@ func (r *running) describe() {
 	}
 	said["last_valid"], said["label"] = a.LastGood.Label, a.LastGood.Label
 	a.Message = r.def.Message("step_failed", said)
-}
-
-// restore goes back to the checkpoint that the step started from.
-func (r *running) restore(ctx context.Context) error {
-	a := r.answer
-	if a.LastGood == nil {
-		r.s.warn("there is no checkpoint to go back to")
-		return nil
-	}
-	plan, err := r.s.PlanRollback(ctx, RollbackRequest{
-		Session: string(a.Session), Ref: string(a.LastGood.ID), Reason: fmt.Sprintf("step %d failed with exit code %d", a.Step, a.Code),
-	})
-	if err != nil {
-		return err
-	}
-	a.Restored, err = plan.Apply(ctx)
-	return err
 }
 
 // fix runs what may mend the cause; that it fails too is no reason not to try again.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -20,7 +21,7 @@ type RunCmd struct {
 	Retries int           `placeholder:"<n>" help:"Try so many more times when the command fails."`
 	Fix     string        `placeholder:"<command>" help:"Shell command to run before each further try."`
 	Timeout time.Duration `placeholder:"<duration>" help:"End the command when it runs longer than this: 90s, 15m."`
-	OnFail  string        `enum:"stop,rollback" default:"stop" placeholder:"<what>" help:"What to do when it fails: stop, or rollback to the last good checkpoint."`
+	OnFail  string        `enum:"stop,rollback" default:"stop" placeholder:"<what>" help:"What to do when it fails: stop, or rollback to what was there before the first try, which is kept as a checkpoint."`
 	createFlags
 }
 
@@ -28,6 +29,8 @@ type RunCmd struct {
 func (*RunCmd) Help() string {
 	return `
 The checkpoint of the step before has to be there. When the command succeeds, a checkpoint is made as ` + "`git checkpoint create`" + ` with the same options would make it; when it fails, none is, and the last good one is named. Ctrl+C and SIGTERM keep what is there as a ` + "`user_interrupt`" + ` checkpoint, the time limit as ` + "`session_end`" + `.
+
+What is there before the first try is kept as a checkpoint of trigger ` + "`run`" + `, unless the current one has it. With ` + "`--on-fail rollback`" + ` each further try begins from exactly that, and so it ends when the last one fails; on a terminal you are asked first. Nothing that nobody had checkpointed is lost: what a failed try left is a safety checkpoint, which is named at the end, and ` + "`git checkpoint undo`" + ` takes the rollback back.
 
 The command sees ` + "`GIT_CHECKPOINT_SESSION`" + `, ` + "`GIT_CHECKPOINT_STEP`" + ` and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may rewrite. Its exit code is passed on; 124 says that its time was over, 127 that there is no such command and 126 that it cannot be run, 1 also that only the checkpoint could not be made.
 
@@ -47,6 +50,9 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	}
 	if c.OnFail == "rollback" {
 		request.OnFail = checkpoint.FailRollback
+	}
+	if !app.json { // there the answer has it
+		request.Tell = app.warn
 	}
 	asked := false
 	if app.Terminal.Interactive() && !app.json {
@@ -87,6 +93,14 @@ func (a *App) ran(done *checkpoint.RunAnswer, err error, asked bool) error {
 	case done.Message != "" && !asked:
 		a.reportFailed(done)
 	}
+	for _, left := range done.Left {
+		if !a.json && !a.quiet {
+			text := fmt.Sprintf("what try %d left: git checkpoint diff %s %s", left.Try, left.Before, left.Safety)
+			if err := a.view.Line(a.Terminal.Err, render.Span{Role: render.Hint, Text: "hint: "}, render.Span{Text: text}); err != nil {
+				return err
+			}
+		}
+	}
 	if done.Code != 0 {
 		return exitCode(done.Code)
 	}
@@ -105,6 +119,9 @@ func (a *App) reportFailed(done *checkpoint.RunAnswer) {
 	case done.LastGood != nil:
 		failed.Hints = []string{"git checkpoint rollback " + done.Number + " goes back to " + done.LastGood.Label}
 	}
+	if done.Before != nil && done.Restored == nil {
+		failed.Hints = append(failed.Hints, "git checkpoint rollback "+done.Before.Label+" goes back to what was there before the first try")
+	}
 	a.report(failed.Kind, failed)
 }
 
@@ -115,6 +132,9 @@ func (a *App) askAfterFailure(ctx context.Context, failed *checkpoint.RunAnswer)
 	defer stop()
 	a.reportFailed(failed)
 	choices := []term.Choice{{Letter: 'r', Text: "retry"}}
+	if failed.Before != nil {
+		choices = append(choices, term.Choice{Letter: 'w', Text: "back to what was there before"})
+	}
 	if failed.LastGood != nil {
 		choices = append(choices, term.Choice{Letter: 'b', Text: "back to " + render.Escape(failed.LastGood.Label)})
 	}
@@ -129,6 +149,8 @@ func (a *App) askAfterFailure(ctx context.Context, failed *checkpoint.RunAnswer)
 	switch letter {
 	case 'r':
 		return checkpoint.AnswerRetry, nil
+	case 'w':
+		return checkpoint.AnswerBefore, nil
 	case 'b':
 		return checkpoint.AnswerRollback, nil
 	}

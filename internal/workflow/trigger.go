@@ -13,7 +13,14 @@ const (
 	TriggerUserInterrupt = "user_interrupt"
 	TriggerSessionEnd    = "session_end"
 	TriggerSafety        = "safety"
+	TriggerRun           = "run" // what is there before the first try of a step
 )
+
+// automatic are triggers that every workflow knows, for what programs around this one
+// tell it of. They are no milestones.
+func automatic() []string {
+	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "tool", "turn", "watch", "promote", "compaction", "subagent"}
+}
 
 // Config looks a configuration key up; ok is false when it is not set.
 type Config func(key string) (value string, ok bool)
@@ -70,7 +77,8 @@ func (d *Definition) Trigger(name string, config Config) (Occasion, error) {
 
 // TriggerNames lists the triggers of this workflow, sorted.
 func (d *Definition) TriggerNames() []string {
-	names := append(sortedKeys(d.Triggers), TriggerManual, TriggerUserInterrupt, TriggerSessionEnd, TriggerSafety)
+	names := append(sortedKeys(d.Triggers), TriggerManual, TriggerSafety)
+	names = append(names, automatic()...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -83,10 +91,12 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	if t, ok := d.Triggers[name]; ok {
 		return t, true
 	}
-	switch name {
-	case TriggerManual:
+	switch {
+	case name == TriggerManual:
 		return Trigger{Milestone: true}, true
-	case TriggerUserInterrupt, TriggerSessionEnd:
+	case name == TriggerRun: // the rules are about the step, which has not begun
+		return Trigger{Exempt: true, Hangs: hangsLast}, true
+	case slices.Contains(automatic(), name):
 		return Trigger{}, true
 	}
 	if d.OtherTriggers != nil && isWord(name) {

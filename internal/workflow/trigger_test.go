@@ -31,7 +31,7 @@ func TestTriggersOfEveryWorkflow(t *testing.T) {
 	for name, steps := range milestones {
 		for label, d := range twins(t, name) {
 			t.Run(label, func(t *testing.T) {
-				for _, trigger := range strings.Fields(steps + " " + others[name] + " manual user_interrupt session_end safety") {
+				for _, trigger := range strings.Fields(steps + " " + others[name] + " manual user_interrupt session_end safety run prompt tool turn watch promote compaction subagent") {
 					o, err := d.Trigger(trigger, nil)
 					if err != nil {
 						t.Error(err)
@@ -43,7 +43,7 @@ func TestTriggersOfEveryWorkflow(t *testing.T) {
 					if o.Enabled != (trigger != "agent_complete") {
 						t.Errorf("%s: enabled is %v (%s)", trigger, o.Enabled, o.Off)
 					}
-					if o.Exempt != (trigger == TriggerSafety) {
+					if o.Exempt != (trigger == TriggerSafety || trigger == TriggerRun) {
 						t.Errorf("%s: exempt is %v", trigger, o.Exempt)
 					}
 				}
