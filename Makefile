@@ -20,13 +20,13 @@ build:
 # A sample of everything, under two minutes on two idle cores; it needs no other tool. The
 # timeout leaves room for a machine that is busy with other things.
 test:
-	PATH="$(path)" $(GO) test -short -timeout 30m ./...
+	PATH="$(path)" $(GO) test -short -timeout 2h ./...
 
 # All of it: every case, random worlds, data races, fuzzing, servers, and the other
 # versions of git that GITS names (GITS="/opt/git-2.30/bin/git …").
 GITS ?=
 test-all:
-	PATH="$(path)" $(GO) test -timeout 60m ./...
+	PATH="$(path)" $(GO) test -timeout 2h ./...
 	$(MAKE) torture CASES=100
 	$(MAKE) test-race fuzz test-servers
 	for git in $(GITS); do $(MAKE) test GIT="$$git" || exit; done
@@ -34,7 +34,7 @@ test-all:
 # The race detector needs cgo, and so a C compiler.
 test-race:
 	@if command -v "$$($(GO) env CC)" >/dev/null; \
-	then CGO_ENABLED=1 PATH="$(path)" $(GO) test -race -short -timeout 60m ./internal/...; \
+	then CGO_ENABLED=1 PATH="$(path)" $(GO) test -race -short -timeout 2h ./internal/...; \
 	else echo '*** NOT TESTED: data races, for lack of a C compiler ***'; fi
 
 # Each fuzz target for FUZZTIME. What fails is kept below testdata/fuzz of its package.
