@@ -78,13 +78,8 @@ func ParentsOf(parents []name.OID, data []byte) []name.OID {
 
 // ParseCommit decodes a commit object.
 func ParseCommit(oid name.OID, data []byte) (Commit, error) {
-	return ParseCommitText(oid, string(data))
-}
-
-// ParseCommitText is ParseCommit of content that is text already, whose parts the commit has.
-func ParseCommitText(oid name.OID, text string) (Commit, error) {
 	c := Commit{OID: oid}
-	head, message, _ := strings.Cut(text, "\n\n")
+	head, message, _ := strings.Cut(string(data), "\n\n")
 	c.Message = message
 	var author, committer bool
 	var other strings.Builder

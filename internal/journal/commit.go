@@ -37,10 +37,7 @@ type Node struct {
 
 // ParseCommit reads a commit of a journal, an event or a merge, and refuses any
 // other: one with files in it would keep what a prune frees.
-func ParseCommit(c Commit) (Node, error) { return parseCommit(c, new(Event)) }
-
-// parseCommit is ParseCommit into a given event.
-func parseCommit(c Commit, e *Event) (Node, error) {
+func ParseCommit(c Commit) (Node, error) {
 	if c.Tree != EmptyTreeSHA1 && c.Tree != EmptyTreeSHA256 {
 		return Node{}, fmt.Errorf("parse journal commit %q: its tree is %q, not the empty one", c.OID, c.Tree)
 	}
@@ -55,7 +52,7 @@ func parseCommit(c Commit, e *Event) (Node, error) {
 		}
 		return n, nil
 	}
-	*e = Event{OID: c.OID, Parents: c.Parents}
+	e := &Event{OID: c.OID, Parents: c.Parents}
 	if err := e.parse(c.Author, c.Message); err != nil {
 		return Node{}, err
 	}

@@ -104,3 +104,16 @@ func TestMerge(t *testing.T) {
 		t.Error("merge is", tip, m, other)
 	}
 }
+
+// commitOf is a node as git stores it.
+func commitOf(n Node) Commit {
+	c := Commit{OID: n.OID, Parents: n.Parents, Tree: EmptyTreeSHA1}
+	if n.Event == nil {
+		c.Author = Stamp(mergeIdentity, n.CommitterTime)
+		c.Committer, c.Message = c.Author, mergeMessage
+		return c
+	}
+	c.Author = Stamp(n.Event.Actor, n.Event.Time)
+	c.Committer, c.Message = c.Author, n.Event.Message()
+	return c
+}

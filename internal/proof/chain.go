@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -70,10 +71,10 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 // follow reads all that the tip reaches. While one commit is read those before it are
 // taken apart. It gives nothing when anything is not as it has to be.
 func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error) {
-	read, done := make(chan []found, 4), make(chan *journal.Log)
-	go func() { done <- gather(read) }()
+	read, done := make(chan []git.Object, 4), make(chan *journal.Log)
+	go func() { done <- c.gather(s, read) }()
 	whole, count := true, 0
-	var some []found
+	var some []git.Object
 	var next []name.OID
 	var seen map[name.OID]bool // made at the first merge: what a line reaches it reaches once
 	err := s.Repo.Batch().Follow(ctx, c.Tip, keepJournal, func(o git.Object, err error) ([]name.OID, error) {
@@ -82,7 +83,7 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 			return nil, errStop
 		}
 		next = git.ParentsOf(next[:0], o.Data)
-		if some = append(some, found{o.OID, string(o.Data)}); len(some) == together/16 {
+		if some = append(some, git.Object{OID: o.OID, Type: o.Type, Data: bytes.Clone(o.Data)}); len(some) == together/16 {
 			read <- some
 			some = nil
 		}
@@ -110,29 +111,25 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 	return log, err
 }
 
-// gather takes commits apart. It gives nothing when one is not as it has to be.
-func gather(read <-chan []found) *journal.Log {
-	var g journal.Gathering
+// gather makes a journal of its commits. It gives nothing when one is not as it has to be.
+func (c *Chain) gather(s *store.Store, read <-chan []git.Object) *journal.Log {
+	var nodes []journal.Node
 	sound := true
 	for some := range read {
 		for _, commit := range some {
-			sound = sound && store.Gather(&g, commit.oid, commit.content) == nil
+			n, err := s.Node(commit)
+			sound = sound && err == nil
+			nodes = append(nodes, n)
 		}
 	}
 	if !sound {
 		return nil
 	}
-	log, err := g.Log()
+	log, err := journal.NewLog(nodes, c.Tip)
 	if err != nil {
 		return nil
 	}
 	return log
-}
-
-// found is a commit of a journal as it was read.
-type found struct {
-	oid     name.OID
-	content string
 }
 
 // errStop ends a reading whose rest is not needed.

@@ -192,19 +192,6 @@ func parseNode(c git.Commit) (journal.Node, error) {
 	return n, nil
 }
 
-// Gather adds a commit of a journal, whose content was read, to those that were met.
-func Gather(g *journal.Gathering, oid name.OID, content string) error {
-	c, err := git.ParseCommitText(oid, content)
-	if err != nil {
-		return err
-	}
-	plain, err := journalCommit(c)
-	if err != nil {
-		return err
-	}
-	return g.Add(plain)
-}
-
 // journalCommit refuses a message that git would show in another encoding than it is
 // stored in: two ways of reading it would give two events.
 func journalCommit(c git.Commit) (journal.Commit, error) {
