@@ -20,15 +20,29 @@ import (
 const module = "git-checkpoint"
 
 // rooms lists, for each room of the house, which others it may import. Imports run one
-// way, cli → checkpoint → {snapshot, store, remote, workflow} → {record, journal}, with
-// git at the edge and name a leaf for all. A new room gets a line here.
+// way, cli → verbs → checkpoint → {snapshot, store, remote, workflow} → {record, journal},
+// with git at the edge and name a leaf for all. A new room gets a line here.
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/cli/answer", "internal/interop", "internal/checkpoint", "internal/render", "internal/term", "internal/name"},
-		"internal/cli/answer": {"internal/interop", "internal/checkpoint", "internal/render", "internal/name"},
-		"internal/interop":    {"internal/checkpoint", "internal/name"},
-		"internal/checkpoint": {"internal/proof", "internal/snapshot", "internal/store", "internal/remote", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/command", "internal/archive", "internal/name"},
+		"internal/cli":        {"internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
+		"internal/cli/answer": {"internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
+		"internal/interop":    {"internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
+		// The verbs, each above what it uses.
+		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
+		"internal/run":        {"internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/command", "internal/store", "internal/workflow", "internal/journal", "internal/name"},
+		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/git", "internal/name"},
+		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/repair":     {"internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint", "internal/proof", "internal/remote", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/transfer":   {"internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/session":    {"internal/rollback", "internal/inspect", "internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
+		"internal/rollback":   {"internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/inspect":    {"internal/create", "internal/travel", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/create":     {"internal/retain", "internal/background", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/travel":     {"internal/background", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/retain":     {"internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
+		"internal/background": {"internal/checkpoint", "internal/command", "internal/name"},
+		"internal/checkpoint": {"internal/proof", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/snapshot":   {"internal/record", "internal/git", "internal/name"},
 		"internal/store":      {"internal/record", "internal/journal", "internal/git", "internal/mapped", "internal/name"},
 		"internal/proof":      {"internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -170,6 +184,66 @@ func mayImport(room, imported string) bool {
 		}
 	}
 	return true
+}
+
+// A package stays small enough to be read in an hour, and a type to be kept in mind.
+func TestSizes(t *testing.T) {
+	const mostLines, mostMethods = 4000, 40
+	lines, methods := map[string]int{}, map[string]int{}
+	files, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := filepath.Dir(file)
+		lines[room] += strings.Count(string(content), "\n")
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, content, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, is := d.(*ast.FuncDecl); is && f.Recv != nil {
+				methods[room+"."+receiver(f)]++
+			}
+		}
+	}
+	for room, n := range lines {
+		if n > mostLines && !slices.Contains(large(), room) {
+			t.Errorf("internal/%s has %d lines; no package has over %d", room, n, mostLines)
+		}
+	}
+	for typ, n := range methods {
+		if n > mostMethods && !slices.Contains(large(), typ) {
+			t.Errorf("%s has %d methods; no type has over %d", typ, n, mostMethods)
+		}
+	}
+}
+
+// large lists what is still over the limits. It only gets shorter.
+func large() []string {
+	return []string{"git", "interop", "snapshot", "workflow", "journal", "cli", "git.Repo", "snapshot.Shot", "snapshot.Restore", "workflow.Definition", "journal.State", "store.Store", "travel.trip", "create.creation", "torture.run"}
+}
+
+// receiver is the name of the type that a method belongs to.
+func receiver(f *ast.FuncDecl) string {
+	typ := f.Recv.List[0].Type
+	if pointer, is := typ.(*ast.StarExpr); is {
+		typ = pointer.X
+	}
+	if generic, is := typ.(*ast.IndexExpr); is {
+		typ = generic.X
+	}
+	if id, is := typ.(*ast.Ident); is {
+		return id.Name
+	}
+	return ""
 }
 
 // Only main ends the program or sees the process's own streams and arguments, main is

@@ -1,4 +1,4 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
+	"git-checkpoint/internal/travel"
 )
 
 // What a gc takes while it comes is brought again, or none of it is taken: no ref names
@@ -19,13 +23,13 @@ func TestBroughtAgain(t *testing.T) {
 	a.ok(a.sync("r0"))
 	b.ok(b.sync("r0"))
 	bundle := filepath.Join(t.TempDir(), "job.bundle")
-	bring := map[string]func(context.Context, *Service) error{
-		"fetch": func(ctx context.Context, s *Service) error {
-			_, err := s.Fetch(ctx, TravelRequest{Remote: "r0"})
+	bring := map[string]func(context.Context, *checkpoint.Service) error{
+		"fetch": func(ctx context.Context, s *checkpoint.Service) error {
+			_, err := travel.Fetch(ctx, s, travel.Request{Remote: "r0"})
 			return err
 		},
-		"import": func(ctx context.Context, s *Service) error {
-			_, err := s.ImportBundle(ctx, bundle)
+		"import": func(ctx context.Context, s *checkpoint.Service) error {
+			_, err := travel.ImportBundle(ctx, s, bundle)
 			return err
 		},
 	}
@@ -37,8 +41,8 @@ func TestBroughtAgain(t *testing.T) {
 				id := a.create()
 				a.ok(a.push("r0"))
 				os.Remove(bundle) //nolint:errcheck // there may be none
-				a.must(func(ctx context.Context, s *Service) error {
-					_, err := s.ExportBundle(ctx, ExportRequest{Path: bundle})
+				a.must(func(ctx context.Context, s *checkpoint.Service) error {
+					_, err := transfer.ExportBundle(ctx, s, transfer.ExportRequest{Path: bundle})
 					return err
 				})
 				there, done := b.objects(), func() {}

@@ -1,4 +1,4 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
@@ -13,8 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/repair"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/session"
+	"git-checkpoint/internal/transfer"
+	"git-checkpoint/internal/travel"
 )
 
 var (
@@ -123,27 +129,27 @@ func (s *schedule) step() {
 	case k < 14:
 		what, err = "hook "+remote, s.hook(s.remotes[int(remote[1]-'0')])
 	case k < 15:
-		what, err = "close", c.do(func(ctx context.Context, v *Service) error {
-			_, err := v.CloseSession(ctx, string(demo), "complete")
+		what, err = "close", c.do(func(ctx context.Context, v *checkpoint.Service) error {
+			_, err := session.Close(ctx, v, string(demo), "complete")
 			return err
 		})
 	case k < 20:
 		what, err = s.travel(c, remote)
 	case k < 21:
-		what, err = "rebuild", c.do(func(ctx context.Context, v *Service) error {
-			return v.Rebuild(ctx, RebuildRequest{All: true}, func(Rebuilt) error { return nil })
+		what, err = "rebuild", c.do(func(ctx context.Context, v *checkpoint.Service) error {
+			return repair.Rebuild(ctx, v, repair.RebuildRequest{All: true}, func(repair.Rebuilt) error { return nil })
 		})
 	case k < 22:
 		what, err = "archive", s.archive(c)
 	case k < 23 && s.random.IntN(4) == 0:
-		what, err = "session delete", s.bury(c, func(ctx context.Context, v *Service) error {
-			_, err := v.DeleteSession(ctx, string(demo))
+		what, err = "session delete", s.bury(c, func(ctx context.Context, v *checkpoint.Service) error {
+			_, err := retain.DeleteSession(ctx, v, string(demo))
 			return err
 		})
 	case k < 23:
-		what, err = "prune", s.bury(c, func(ctx context.Context, v *Service) error {
+		what, err = "prune", s.bury(c, func(ctx context.Context, v *checkpoint.Service) error {
 			keep := s.random.IntN(4)
-			_, err := v.Prune(ctx, PruneRequest{Session: string(demo), Keep: &keep})
+			_, err := retain.Prune(ctx, v, retain.PruneRequest{Session: string(demo), Keep: &keep})
 			return err
 		})
 	default:
@@ -188,14 +194,14 @@ func (s *schedule) prune(c *clone) (string, error) {
 	if id == "" {
 		return "delete nothing", nil
 	}
-	return "delete " + string(id), s.bury(c, func(ctx context.Context, v *Service) error {
-		_, err := v.Delete(ctx, string(demo), []string{string(id)})
+	return "delete " + string(id), s.bury(c, func(ctx context.Context, v *checkpoint.Service) error {
+		_, err := retain.Delete(ctx, v, string(demo), []string{string(id)})
 		return err
 	})
 }
 
 // bury does what drops checkpoints, and notes which, and what was known then.
-func (s *schedule) bury(c *clone, drop func(context.Context, *Service) error) error {
+func (s *schedule) bury(c *clone, drop func(context.Context, *checkpoint.Service) error) error {
 	before := c.state()
 	if before == nil {
 		return nil
@@ -228,11 +234,11 @@ func (s *schedule) bury(c *clone, drop func(context.Context, *Service) error) er
 
 // archive closes the session and folds its refs.
 func (s *schedule) archive(c *clone) error {
-	return c.do(func(ctx context.Context, v *Service) error {
-		if _, err := v.CloseSession(ctx, string(demo), "complete"); err != nil {
+	return c.do(func(ctx context.Context, v *checkpoint.Service) error {
+		if _, err := session.Close(ctx, v, string(demo), "complete"); err != nil {
 			return err
 		}
-		_, err := v.ArchiveSession(ctx, string(demo))
+		_, err := session.Archive(ctx, v, string(demo))
 		return err
 	})
 }
@@ -240,16 +246,16 @@ func (s *schedule) archive(c *clone) error {
 // carry takes a bundle of one clone to another.
 func (s *schedule) carry(c *clone) (string, error) {
 	file := filepath.Join(s.root, "carried.bundle")
-	err := c.do(func(ctx context.Context, v *Service) error {
-		_, err := v.ExportBundle(ctx, ExportRequest{Path: file})
+	err := c.do(func(ctx context.Context, v *checkpoint.Service) error {
+		_, err := transfer.ExportBundle(ctx, v, transfer.ExportRequest{Path: file})
 		return err
 	})
 	if err != nil {
 		return "export", err
 	}
 	to := s.pick()
-	return "export to " + filepath.Base(to.dir), to.do(func(ctx context.Context, v *Service) error {
-		_, err := v.ImportBundle(ctx, file)
+	return "export to " + filepath.Base(to.dir), to.do(func(ctx context.Context, v *checkpoint.Service) error {
+		_, err := travel.ImportBundle(ctx, v, file)
 		return err
 	})
 }
@@ -268,21 +274,21 @@ func (s *schedule) travel(c *clone, remote string) (string, error) {
 	v := c.open(context.Background())
 	defer v.Close() //nolint:errcheck // only a test
 	left := s.random.IntN(12)
-	v.between = func(string) {
+	v.Between = func(string) {
 		if left--; left == 0 {
 			cancel()
 		}
 	}
-	req := TravelRequest{Remote: remote}
+	req := travel.Request{Remote: remote}
 	var err error
 	verb := []string{"push", "fetch", "sync", "sync"}[s.random.IntN(4)]
 	switch verb {
 	case "push":
-		_, err = v.Push(ctx, req)
+		_, err = travel.Push(ctx, v, req)
 	case "fetch":
-		_, err = v.Fetch(ctx, req)
+		_, err = travel.Fetch(ctx, v, req)
 	default:
-		_, err = v.Sync(ctx, req)
+		_, err = travel.Sync(ctx, v, req)
 	}
 	return verb + " " + remote, err
 }
@@ -386,8 +392,8 @@ func (s *schedule) checkSound() {
 		if s.gone[c] {
 			continue
 		}
-		c.must(func(ctx context.Context, v *Service) error {
-			return v.Validate(ctx, ValidateRequest{All: true}, func(l Validated) error {
+		c.must(func(ctx context.Context, v *checkpoint.Service) error {
+			return repair.Validate(ctx, v, repair.ValidateRequest{All: true}, func(l repair.Validated) error {
 				for _, f := range l.Findings {
 					if l.Checkpoint == "" {
 						s.t.Errorf("%s: %s", filepath.Base(c.dir), f.Message)

@@ -19,11 +19,11 @@ import (
 // errNoWorkflow says that a definition is nowhere to be found.
 var errNoWorkflow = errors.New("it is neither built in nor in .checkpoint/workflows")
 
-// definition finds a workflow: built in, or a file of this repository. "" is the
+// Definition finds a workflow: built in, or a file of this repository. "" is the
 // configured one.
-func (s *Service) definition(wanted string) (*workflow.Definition, error) {
+func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 	if wanted == "" {
-		wanted, _ = s.where.get("checkpoint.workflow")
+		wanted, _ = s.Settings.Get("checkpoint.workflow")
 	}
 	if wanted == "" {
 		return workflow.Default(), nil
@@ -38,8 +38,8 @@ func (s *Service) definition(wanted string) (*workflow.Definition, error) {
 	if name.Slug(wanted) != wanted {
 		return nil, unknown
 	}
-	file := filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
-	data, err := readOwn(file)
+	file := filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
+	data, err := ReadWorkflowFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, unknown
 	}
@@ -52,9 +52,9 @@ func (s *Service) definition(wanted string) (*workflow.Definition, error) {
 // longestDefinition is more than anybody writes into one.
 const longestDefinition = 1 << 20
 
-// readOwn reads a file that the repository brings: a link to a device, or a pipe, would
+// ReadWorkflowFile reads a file that the repository brings: a link to a device, or a pipe, would
 // never end.
-func readOwn(file string) ([]byte, error) {
+func ReadWorkflowFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:
@@ -68,19 +68,19 @@ func readOwn(file string) ([]byte, error) {
 }
 
 func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
-	d, err := workflow.Parse(data, ownFile(wanted))
+	d, err := workflow.Parse(data, WorkflowFile(wanted))
 	if err != nil {
-		return nil, usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
+		return nil, Usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
 	}
 	if d.Name != wanted {
-		return nil, usage("file and name have to agree", "workflow %q stands in the file of %q", d.Name, wanted)
+		return nil, Usage("file and name have to agree", "workflow %q stands in the file of %q", d.Name, wanted)
 	}
 	return d, nil
 }
 
-// ownWorkflows lists the definitions that the repository brings.
-func (s *Service) ownWorkflows() ([]string, error) {
-	files, err := os.ReadDir(filepath.Join(s.repo.WorkTree, ".checkpoint", "workflows"))
+// OwnWorkflows lists the definitions that the repository brings.
+func (s *Service) OwnWorkflows() ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -90,31 +90,31 @@ func (s *Service) ownWorkflows() ([]string, error) {
 			out = append(out, n)
 		}
 	}
-	return out, classify(err)
+	return out, Classify(err)
 }
 
-// definitionOf gives the workflow of a session, the configured one for a new one.
-func (s *Service) definitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
-	st, err := s.store.State(ctx, session)
+// DefinitionOf gives the workflow of a session, the configured one for a new one.
+func (s *Service) DefinitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
+	st, err := s.Store.State(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
-		return s.definition("")
+		return s.Definition("")
 	}
 	if err != nil {
-		return nil, classify(err)
+		return nil, Classify(err)
 	}
-	return s.ofSession(ctx, st)
+	return s.DefinitionFor(ctx, st)
 }
 
-// ofSession gives the workflow that a session was started with. Where its file is not
+// DefinitionFor gives the workflow that a session was started with. Where its file is not
 // in the worktree, as on another branch or in another clone, the newest checkpoint that
 // has it lends it.
-func (s *Service) ofSession(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
+func (s *Service) DefinitionFor(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
 	if st.Workflow == "" {
 		return workflow.Default(), nil
 	}
-	d, err := s.definition(st.Workflow)
+	d, err := s.Definition(st.Workflow)
 	if errors.Is(err, errNoWorkflow) {
-		if lent := s.lent(ctx, st); lent != nil {
+		if lent := lent(ctx, s, st); lent != nil {
 			return lent, nil
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Service) ofSession(ctx context.Context, st *journal.State) (*workflow.D
 
 // lent is the definition that the newest checkpoint has in its files, of those that can
 // be used; nil where none has.
-func (s *Service) lent(ctx context.Context, st *journal.State) *workflow.Definition {
+func lent(ctx context.Context, s *Service, st *journal.State) *workflow.Definition {
 	if name.Slug(st.Workflow) != st.Workflow {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (s *Service) lent(ctx context.Context, st *journal.State) *workflow.Definit
 			break
 		}
 		e := st.At(i)
-		found, err := s.repo.Batch().Typed(ctx, string(e.Event().Commit)+":"+ownFile(st.Workflow), "blob")
+		found, err := s.Repo.Batch().Typed(ctx, string(e.Event().Commit)+":"+WorkflowFile(st.Workflow), "blob")
 		if err != nil {
 			continue
 		}
@@ -150,20 +150,24 @@ func (s *Service) lent(ctx context.Context, st *journal.State) *workflow.Definit
 // mostLenders bounds how many checkpoints are asked for a definition.
 const mostLenders = 100
 
-// reading gives the workflow of a session to what only reads or goes back: without its
+// ReadableDefinition gives the workflow of a session to what only reads or goes back: without its
 // definition there is still a worktree to be had, and a broken one may be what somebody
 // wants to get rid of.
-func (s *Service) reading(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
-	d, err := s.ofSession(ctx, st)
+func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
+	d, err := s.DefinitionFor(ctx, st)
 	if err == nil {
 		return d, nil
 	}
 	if !errors.Is(err, errNoWorkflow) {
-		if lent := s.lent(ctx, st); lent != nil {
-			s.warn(err.Error() + "; what the newest checkpoint has is used")
+		if lent := lent(ctx, s, st); lent != nil {
+			s.Warn(err.Error() + "; what the newest checkpoint has is used")
 			return lent, nil
 		}
 	}
-	s.warn(err.Error() + "; its rules are left out")
+	s.Warn(err.Error() + "; its rules are left out")
 	return workflow.Default(), ctx.Err()
 }
+
+const BuiltIn = "built-in"
+
+func WorkflowFile(name string) string { return ".checkpoint/workflows/" + name + ".json" }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/rollback"
 	"git-checkpoint/internal/snapshot"
 )
 
@@ -136,8 +138,8 @@ func TestEditedBeforeGoingBack(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.dir, ".git", "index.lock")); err != nil {
 		t.Fatal(err)
 	}
-	c.must(func(ctx context.Context, s *Service) error {
-		_, err := s.Abort(ctx)
+	c.must(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := rollback.Abort(ctx, s)
 		return err
 	})
 	if content(t, c, "made") != "" || content(t, c, "replaced") != "new\n" || content(t, c, "deleted") != "new\n" {
@@ -156,13 +158,13 @@ func TestEditedBeforeGoingBack(t *testing.T) {
 // they were: it may have captured half of each side.
 func TestPlannedBefore(t *testing.T) {
 	c, _ := editing(t)
-	err := c.do(func(ctx context.Context, s *Service) error {
-		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1", Paths: []string{"replaced"}})
+	err := c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		r, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(demo), Ref: "1", Paths: []string{"replaced"}})
 		if err != nil {
 			return err
 		}
-		c.must(func(ctx context.Context, other *Service) error {
-			r, err := other.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1", Paths: []string{"deleted"}})
+		c.must(func(ctx context.Context, other *checkpoint.Service) error {
+			r, err := rollback.Prepare(ctx, other, rollback.Request{Session: string(demo), Ref: "1", Paths: []string{"deleted"}})
 			if err == nil {
 				_, err = r.Apply(ctx)
 			}
@@ -178,9 +180,9 @@ func TestPlannedBefore(t *testing.T) {
 
 // rolledBack goes to the first checkpoint with its files, and calls between at each step.
 func (c *clone) rolledBack(between func(string)) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		s.between = between
-		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1"})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		s.Between = between
+		r, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(demo), Ref: "1"})
 		if err != nil {
 			return err
 		}

@@ -48,3 +48,14 @@ func KindOf(err error) Kind {
 	}
 	return KindFailed
 }
+
+// SpoiltHint is what can be done when nobody knows how far a rollback came.
+func SpoiltHint(path string) string {
+	return "the newest safety checkpoint holds what was there before: `git checkpoint list` shows it; to go on from the files as they are now, remove " + path
+}
+
+// IsFailure reports whether there could be a checkpoint, but for something that may be
+// put right.
+func IsFailure(k Kind) bool {
+	return k == KindFailed || k == KindRejected || k == KindRefused || k == KindInvalid
+}

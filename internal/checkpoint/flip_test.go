@@ -1,4 +1,4 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"bytes"
@@ -16,7 +16,13 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/repair"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/session"
 )
 
 // A bit that flips anywhere below a session and changes what would be restored or shown
@@ -142,23 +148,23 @@ func (f *flipping) work() {
 		if i%3 == 0 {
 			f.git(f.c.dir, "add", "file")
 		}
-		f.c.must(func(ctx context.Context, s *Service) error {
-			req := CreateRequest{Session: string(demo), Name: fmt.Sprintf("step %d", i), Message: fmt.Sprintf("message %d", i), Set: []Assign{{"phase", strconv.Itoa(i)}}}
+		f.c.must(func(ctx context.Context, s *checkpoint.Service) error {
+			req := create.Request{Session: string(demo), Name: fmt.Sprintf("step %d", i), Message: fmt.Sprintf("message %d", i), Set: []create.Assign{{Path: "phase", Value: strconv.Itoa(i)}}}
 			if i%4 == 0 {
-				req.Outputs = []Output{{"spec", "file"}}
+				req.Outputs = []create.Output{{Name: "spec", File: "file"}}
 			}
 			if i%5 == 0 {
 				req.Trigger = "session_end"
 			}
-			d, err := s.Create(ctx, req)
+			d, err := create.Checkpoint(ctx, s, req)
 			if err == nil {
 				f.ids = append(f.ids, d.Record.ID)
 			}
 			return err
 		})
 	}
-	f.c.must(func(ctx context.Context, s *Service) error {
-		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: string(f.ids[20])})
+	f.c.must(func(ctx context.Context, s *checkpoint.Service) error {
+		r, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(demo), Ref: string(f.ids[20])})
 		if err == nil {
 			_, err = r.Apply(ctx)
 		}
@@ -275,21 +281,21 @@ func (f *flipping) look() string {
 		data, err := json.Marshal(v)
 		fmt.Fprintf(&b, "%s %v\n", data, err)
 	}
-	err := f.do(func(ctx context.Context, s *Service) error {
-		lists, err := s.List(ctx, ListRequest{All: true})
+	err := f.do(func(ctx context.Context, s *checkpoint.Service) error {
+		lists, err := inspect.List(ctx, s, inspect.ListRequest{All: true})
 		tell(lists, err)
 		for _, id := range f.ids {
-			d, err := s.Show(ctx, string(demo), string(id))
+			d, err := inspect.Show(ctx, s, string(demo), string(id))
 			if d != nil {
 				d.Tag = ""
 			}
 			tell(d, err)
 		}
-		history, err := s.History(ctx, string(demo))
+		history, err := inspect.History(ctx, s, string(demo))
 		tell(history, err)
-		manifest, err := s.ShowSession(ctx, string(demo))
+		manifest, err := session.Show(ctx, s, string(demo))
 		tell(manifest, err)
-		diff, err := s.Diff(ctx, DiffRequest{Session: string(demo), A: string(f.ids[2]), B: string(f.ids[25])})
+		diff, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: string(demo), A: string(f.ids[2]), B: string(f.ids[25])})
 		tell(diff, err)
 		return nil
 	})
@@ -298,8 +304,8 @@ func (f *flipping) look() string {
 }
 
 // do is one run of the program; a repository that git does not take any more is an error.
-func (f *flipping) do(run func(context.Context, *Service) error) error {
-	s, err := Open(context.Background(), Options{Dir: f.c.dir, Env: f.env})
+func (f *flipping) do(run func(context.Context, *checkpoint.Service) error) error {
+	s, err := checkpoint.Open(context.Background(), checkpoint.Options{Dir: f.c.dir, Env: f.env})
 	if err != nil {
 		return err
 	}
@@ -351,8 +357,8 @@ func (f *flipping) read() map[string]string {
 // validate gives what validate --deep finds, "" for nothing.
 func (f *flipping) validate() string {
 	var found []string
-	err := f.do(func(ctx context.Context, s *Service) error {
-		return s.Validate(ctx, ValidateRequest{All: true, Depth: DepthObjects}, func(v Validated) error {
+	err := f.do(func(ctx context.Context, s *checkpoint.Service) error {
+		return repair.Validate(ctx, s, repair.ValidateRequest{All: true, Depth: repair.DepthObjects}, func(v repair.Validated) error {
 			for _, k := range v.Findings {
 				found = append(found, fmt.Sprintf("%s %s", v.Checkpoint, k.Kind))
 			}

@@ -1,11 +1,13 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
 	"slices"
 	"testing"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/retain"
 )
 
 // What is pinned after a prune or delete has looked stays, and each checkpoint is reported
@@ -14,9 +16,9 @@ func TestRemovedMeanwhile(t *testing.T) {
 	c := newClones(t, 1, 0).all[0]
 	pinned, dropped, pruned, kept := c.create(), c.create(), c.create(), c.create()
 	one := 1
-	var answer *PruneAnswer
-	err := c.between("doomed", func(ctx context.Context, s *Service) (err error) {
-		answer, err = s.Prune(ctx, PruneRequest{Session: string(demo), Keep: &one})
+	var answer *retain.PruneAnswer
+	err := c.between("doomed", func(ctx context.Context, s *checkpoint.Service) (err error) {
+		answer, err = retain.Prune(ctx, s, retain.PruneRequest{Session: string(demo), Keep: &one})
 		return err
 	}, func() {
 		if err := c.pin(pinned); err != nil {
@@ -29,7 +31,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := func(list []Judged) (out []name.ID) {
+	ids := func(list []retain.Judged) (out []name.ID) {
 		for _, j := range list {
 			out = append(out, j.ID)
 		}
@@ -47,8 +49,8 @@ func TestRemovedMeanwhile(t *testing.T) {
 			t.Errorf("%s: dead is %v", id, got)
 		}
 	}
-	remove := func(ctx context.Context, s *Service) error {
-		_, err := s.Delete(ctx, string(demo), []string{string(kept)})
+	remove := func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := retain.Delete(ctx, s, string(demo), []string{string(kept)})
 		return err
 	}
 	err = c.between("doomed", remove, func() {
@@ -56,7 +58,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if KindOf(err) != KindRefused || c.state().Entry(kept).Dead {
+	if checkpoint.KindOf(err) != checkpoint.KindRefused || c.state().Entry(kept).Dead {
 		t.Errorf("what is pinned was deleted: %v", err)
 	}
 	if err := c.unpin(kept); err != nil {
@@ -67,7 +69,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if KindOf(err) != KindNotFound {
+	if checkpoint.KindOf(err) != checkpoint.KindNotFound {
 		t.Errorf("what another one deleted: %v", err)
 	}
 }

@@ -22,8 +22,8 @@ type Mirror struct {
 // Mirrors reads checkpoint.mirror, which may be given several times. A relative directory
 // is one below the top of the worktree.
 func (s *Service) Mirrors() ([]Mirror, error) {
-	values := s.repo.Config.All("checkpoint.mirror")
-	if v := lookupEnv(s.env, variable("checkpoint.mirror")); v != "" {
+	values := s.Repo.Config.All("checkpoint.mirror")
+	if v := lookupEnv(s.Env, EnvVariable("checkpoint.mirror")); v != "" {
 		values = []string{v}
 	}
 	var out []Mirror
@@ -33,13 +33,13 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 		}
 		format, dir, ok := strings.Cut(v, ":")
 		if !ok || dir == "" || s.mirrorPaths(format, ".") == nil {
-			return out, usage("`git config checkpoint.mirror FORMAT:DIR`, such as go-team:../old-project", "configuration checkpoint.mirror: %q is no format and directory", v)
+			return out, Usage("`git config checkpoint.mirror FORMAT:DIR`, such as go-team:../old-project", "configuration checkpoint.mirror: %q is no format and directory", v)
 		}
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(s.repo.WorkTree, filepath.FromSlash(dir))
+			dir = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(dir))
 		}
 		m := Mirror{Format: format, Dir: filepath.Clean(dir)}
-		m.Strays = below(s.repo.WorkTree, m.Dir) && !below(resolved(s.repo.WorkTree), resolved(m.Dir))
+		m.Strays = below(s.Repo.WorkTree, m.Dir) && !below(resolved(s.Repo.WorkTree), resolved(m.Dir))
 		out = append(out, m)
 	}
 	return out, nil
@@ -50,12 +50,12 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 func (s *Service) mirrored() []string {
 	mirrors, err := s.Mirrors()
 	if err != nil {
-		s.warn(err.Error())
+		s.Warn(err.Error())
 	}
 	var out []string
 	for _, m := range mirrors {
 		for _, dir := range []string{m.Dir, resolved(m.Dir)} {
-			if rel, err := filepath.Rel(s.repo.WorkTree, dir); err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(s.Repo.WorkTree, dir); err == nil && filepath.IsLocal(rel) {
 				out = append(out, s.mirrorPaths(m.Format, filepath.ToSlash(rel))...)
 			}
 		}
@@ -84,19 +84,19 @@ func resolved(p string) string {
 }
 
 // Written lists the sessions that this Service has written to.
-func (s *Service) Written() []name.Session { return s.store.Written() }
+func (s *Service) Written() []name.Session { return s.Store.Written() }
 
 // Tip is the newest commit of a session's journal; empty without one.
 func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
-	found, err := s.repo.Batch().ResolveAll(ctx, name.JournalRef(session))
+	found, err := s.Repo.Batch().ResolveAll(ctx, name.JournalRef(session))
 	if err != nil {
-		return "", classify(fmt.Errorf("read journal of %q: %w", session, err))
+		return "", Classify(fmt.Errorf("read journal of %q: %w", session, err))
 	}
 	return found[name.JournalRef(session)], nil
 }
 
 // Disposable is the directory of this worktree for files that may be deleted any time.
 func (s *Service) Disposable() (string, error) {
-	dir, err := s.repo.Dir()
-	return dir, classify(err)
+	dir, err := s.Repo.Dir()
+	return dir, Classify(err)
 }

@@ -16,11 +16,11 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// found is a checkpoint that a person named.
-type found struct {
-	session name.Session
-	state   *journal.State
-	entry   *journal.Entry
+// Found is a checkpoint that a person named.
+type Found struct {
+	Session name.Session
+	State   *journal.State
+	Entry   *journal.Entry
 }
 
 var (
@@ -28,13 +28,13 @@ var (
 		return regexp.MustCompile(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
 	})
 	parentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@(?:~(\d{0,9}))?$`) })
-	hexPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
+	HexPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
-// resolve finds what a person typed, in a session or, with "<session>:" before
+// Resolve finds what a person typed, in a session or, with "<session>:" before
 // it, in that one. An exact match wins: keyword, number, label, id, ref; then a
 // unique prefix, then a commit.
-func (s *Service) resolve(ctx context.Context, session, ref string) (*found, error) {
+func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, error) {
 	if in, rest, ok := strings.Cut(ref, ":"); ok && !strings.HasPrefix(ref, "refs/") {
 		session, ref = in, rest
 	}
@@ -44,15 +44,15 @@ func (s *Service) resolve(ctx context.Context, session, ref string) (*found, err
 	if strings.HasPrefix(ref, name.CheckpointRoot) || strings.HasPrefix(ref, "refs/tags/") {
 		return s.resolveRef(ctx, ref)
 	}
-	chosen, err := s.chooseSession(ctx, session)
+	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.state(ctx, chosen)
+	state, err := s.State(ctx, chosen)
 	if err != nil {
 		return nil, err
 	}
-	in := &found{session: chosen, state: state}
+	in := &Found{Session: chosen, State: state}
 	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byImportKey} {
 		entries, err := rule(state, ref)
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) resolve(ctx context.Context, session, ref string) (*found, err
 			return in.only(ref, entries)
 		}
 	}
-	if got, err := s.elsewhere(ctx, ref); got != nil || err != nil {
+	if got, err := elsewhere(ctx, s, ref); got != nil || err != nil {
 		return got, err
 	}
 	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byPrefix, byCommit} {
@@ -74,16 +74,16 @@ func (s *Service) resolve(ctx context.Context, session, ref string) (*found, err
 			return in.only(ref, entries)
 		}
 	}
-	return nil, unknownCheckpoint(chosen, state, ref)
+	return nil, UnknownCheckpointError(chosen, state, ref)
 }
 
 // only refuses more than one match.
-func (f *found) only(ref string, entries []*journal.Entry) (*found, error) {
+func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 	if len(entries) == 1 {
-		f.entry = entries[0]
+		f.Entry = entries[0]
 		return f, nil
 	}
-	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous in session %q: it fits %d checkpoints", ref, f.session, len(entries))}
+	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous in session %q: it fits %d checkpoints", ref, f.Session, len(entries))}
 	for i, c := range entries {
 		if i == 10 {
 			e.Hints = append(e.Hints, "…")
@@ -108,7 +108,7 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 				return one(st.At(i)), nil
 			}
 		}
-		return nil, noCheckpoint(st)
+		return nil, NoCheckpointError(st)
 	}
 	m := parentPattern().FindStringSubmatch(ref)
 	if m == nil {
@@ -129,7 +129,7 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 		passed++
 	}
 	if passed == 0 {
-		return nil, noCheckpoint(st)
+		return nil, NoCheckpointError(st)
 	}
 	return nil, &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: only %d before the current one", ref, passed-1),
@@ -137,7 +137,7 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 	}
 }
 
-func noCheckpoint(st *journal.State) error {
+func NoCheckpointError(st *journal.State) error {
 	return &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoint", st.Session),
 		Hints: []string{"`git checkpoint create -m MESSAGE` makes one"},
@@ -176,9 +176,9 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 // that the step would be done again.
 const FirstIteration = "1"
 
-// typed is what a person types for a checkpoint: 3, 6.2, else its id: a number means the newest
+// TypedName is what a person types for a checkpoint: 3, 6.2, else its id: a number means the newest
 // live checkpoint that has it.
-func typed(st *journal.State, e *journal.Entry) string {
+func TypedName(st *journal.State, e *journal.Entry) string {
 	number := fmt.Sprint(e.Step)
 	if iteration := e.Event().Iteration; iteration != "" {
 		number += "." + iteration
@@ -211,7 +211,7 @@ func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
 // of a document that was updated in place, the newest.
 func byImportKey(st *journal.State, ref string) ([]*journal.Entry, error) {
 	for i, c := range st.Backward() {
-		if !c.Dead && trailer(st.At(i).Event(), trailerKey) == ref {
+		if !c.Dead && Trailer(st.At(i).Event(), TrailerKey) == ref {
 			return one(st.At(i)), nil
 		}
 	}
@@ -228,7 +228,7 @@ func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
 }
 
 func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {
-	if !hexPattern().MatchString(ref) {
+	if !HexPattern().MatchString(ref) {
 		return nil, nil
 	}
 	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Event().Commit), ref) }), nil
@@ -245,7 +245,7 @@ func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entr
 }
 
 // elsewhere finds a short ref, or a whole id of another session.
-func (s *Service) elsewhere(ctx context.Context, ref string) (*found, error) {
+func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	switch {
 	case strings.HasPrefix(ref, "checkpoints/"):
 		return s.resolveRef(ctx, "refs/"+ref)
@@ -255,24 +255,24 @@ func (s *Service) elsewhere(ctx context.Context, ref string) (*found, error) {
 	if _, err := name.ParseID(ref); err != nil {
 		return nil, nil //nolint:nilerr // it is no id
 	}
-	sessions, _, err := s.store.Sessions(ctx)
+	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
-		return nil, classify(err)
+		return nil, Classify(err)
 	}
 	for _, info := range sessions {
-		st, err := s.state(ctx, info.Session)
+		st, err := s.State(ctx, info.Session)
 		if err != nil {
 			continue // one damaged session hides no other
 		}
 		if e := st.Entry(name.ID(ref)); e != nil && !e.Dead {
-			return &found{info.Session, st, e}, nil
+			return &Found{info.Session, st, e}, nil
 		}
 	}
 	return nil, nil
 }
 
 // resolveRef finds the checkpoint that a full ref points to.
-func (s *Service) resolveRef(ctx context.Context, ref string) (*found, error) {
+func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	notFound := &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q", ref),
 		Hints: []string{"`git for-each-ref refs/checkpoints` lists the refs"},
@@ -286,29 +286,29 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*found, error) {
 		}
 		session = name.Session(in)
 	}
-	st, err := s.state(ctx, session)
+	st, err := s.State(ctx, session)
 	if err != nil {
 		return nil, err
 	}
 	if e := st.Entry(name.ID(leaf)); e != nil && !e.Dead {
-		return &found{session, st, e}, nil
+		return &Found{session, st, e}, nil
 	}
-	commit, err := s.repo.Batch().Resolve(ctx, name.Ref(ref))
+	commit, err := s.Repo.Batch().Resolve(ctx, name.Ref(ref))
 	if errors.Is(err, git.ErrMissing) {
 		return nil, notFound
 	}
 	if err != nil {
-		return nil, classify(err)
+		return nil, Classify(err)
 	}
 	for _, c := range st.Checkpoints() {
 		if c.Event().Commit == commit && !c.Dead {
-			return &found{session, st, c}, nil
+			return &Found{session, st, c}, nil
 		}
 	}
 	return nil, notFound
 }
 
-func unknownCheckpoint(session name.Session, st *journal.State, ref string) error {
+func UnknownCheckpointError(session name.Session, st *journal.State, ref string) error {
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, ref)}
 	if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
@@ -381,11 +381,28 @@ func best(list []similar) []string {
 	return out
 }
 
-// refuseEmpty refuses an empty name where one has to be given: a variable that is not
+// RefuseEmptyNames refuses an empty name where one has to be given: a variable that is not
 // set must not stand for the current checkpoint.
-func refuseEmpty(refs ...string) error {
+func RefuseEmptyNames(refs ...string) error {
 	if slices.Contains(refs, "") {
-		return usage("@ is the current one", "an empty name is no checkpoint")
+		return Usage("@ is the current one", "an empty name is no checkpoint")
 	}
 	return nil
+}
+
+// HighestSuffix is the highest k of the live labels cp-NN…+k of a step.
+func HighestSuffix(st *journal.State, step int) int {
+	highest := 0
+	if st == nil {
+		return 0
+	}
+	for i, c := range st.Standings() {
+		if c.Live && !c.Milestone && c.Step == step {
+			_, suffix, _ := strings.Cut(st.At(i).Label, "+")
+			if k, err := strconv.Atoi(suffix); err == nil && k > highest {
+				highest = k
+			}
+		}
+	}
+	return highest
 }

@@ -62,7 +62,7 @@ func drawCreate(t *rapid.T, st *journal.State, at time.Time, n int) journal.Even
 		e.Iteration = rapid.SampledFrom([]string{"", "2"}).Draw(t, "iteration")
 		e.Label = name.Label(step, e.StepName, e.Iteration)
 	} else {
-		e.Label = fmt.Sprintf("%s+%d", name.Label(step, e.StepName, ""), lastHanging(st, step)+1)
+		e.Label = fmt.Sprintf("%s+%d", name.Label(step, e.StepName, ""), HighestSuffix(st, step)+1)
 	}
 	return e
 }
@@ -104,8 +104,8 @@ func TestNaming(t *testing.T) {
 			if c.Live && c.Milestone && c.Event().Iteration == "" {
 				newest[fmt.Sprintf("%d.1", c.Step)] = c.Checkpoint
 			}
-			if got, err := named(st, typed(st, c)); !c.Dead && (err != nil || len(got) != 1 || got[0].Checkpoint != c.Checkpoint) {
-				t.Fatalf("%s is typed %q, which means %v (%v)", c.Checkpoint, typed(st, c), got, err)
+			if got, err := named(st, TypedName(st, c)); !c.Dead && (err != nil || len(got) != 1 || got[0].Checkpoint != c.Checkpoint) {
+				t.Fatalf("%s is typed %q, which means %v (%v)", c.Checkpoint, TypedName(st, c), got, err)
 			}
 		}
 		if st.Current != "" {

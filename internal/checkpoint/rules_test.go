@@ -1,4 +1,4 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 	"sync"
 	"testing"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/travel"
 )
 
 // These are the counter-examples of the rules by which clones agree: each of them goes
@@ -102,10 +105,10 @@ func TestVoidTombstone(t *testing.T) {
 }
 
 // between runs f once, when a step is reached.
-func (c *clone) between(step string, travel func(context.Context, *Service) error, f func()) error {
+func (c *clone) between(step string, travel func(context.Context, *checkpoint.Service) error, f func()) error {
 	var once sync.Once
-	return c.do(func(ctx context.Context, s *Service) error {
-		s.between = func(at string) {
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		s.Between = func(at string) {
 			if at == step {
 				once.Do(f)
 			}
@@ -114,8 +117,8 @@ func (c *clone) between(step string, travel func(context.Context, *Service) erro
 	})
 }
 
-func pushing(ctx context.Context, s *Service) error {
-	_, err := s.Push(ctx, TravelRequest{Remote: "r0"})
+func pushing(ctx context.Context, s *checkpoint.Service) error {
+	_, err := travel.Push(ctx, s, travel.Request{Remote: "r0"})
 	return err
 }
 
@@ -210,7 +213,7 @@ func TestNotesAfterTheJournal(t *testing.T) {
 	for _, c := range w.all {
 		x := c.create()
 		err := c.push("r0")
-		if KindOf(err) != KindFailed || err == nil {
+		if checkpoint.KindOf(err) != checkpoint.KindFailed || err == nil {
 			t.Fatalf("a refused journal is %v", err)
 		}
 		if w.refs(w.remotes[0])[string(x)] == "" {
@@ -231,9 +234,9 @@ func TestRefusedRef(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.remotes[0], "hooks", "update"), []byte(hook), 0o777); err != nil { //nolint:gosec // it has to run
 		t.Fatal(err)
 	}
-	var lines []TravelLine
-	err := a.do(func(ctx context.Context, s *Service) error {
-		found, err := s.Push(ctx, TravelRequest{Remote: "r0"})
+	var lines []travel.Line
+	err := a.do(func(ctx context.Context, s *checkpoint.Service) error {
+		found, err := travel.Push(ctx, s, travel.Request{Remote: "r0"})
 		lines = found.Lines
 		return err
 	})
@@ -241,8 +244,8 @@ func TestRefusedRef(t *testing.T) {
 	if err == nil || there[string(x)] != "" || there[string(y)] == "" || there["journal"] == "" {
 		t.Fatalf("%v; the remote has %v", err, there)
 	}
-	if !slices.ContainsFunc(lines, func(l TravelLine) bool {
-		return l.Ref == name.CheckpointRef(demo, x) && l.Outcome == OutcomeRejected && l.Message != ""
+	if !slices.ContainsFunc(lines, func(l travel.Line) bool {
+		return l.Ref == name.CheckpointRef(demo, x) && l.Outcome == travel.OutcomeRejected && l.Message != ""
 	}) {
 		t.Errorf("%s is not named: %v", x, lines)
 	}
@@ -311,9 +314,9 @@ func TestSafetyOfAnotherClone(t *testing.T) {
 	a.ok(a.sync("r0"))
 	b.ok(b.sync("r0"))
 	b.ok(b.rollback(one))
-	b.must(func(ctx context.Context, s *Service) error {
+	b.must(func(ctx context.Context, s *checkpoint.Service) error {
 		keep := 0
-		_, err := s.Prune(ctx, PruneRequest{Session: string(demo), Keep: &keep, OlderThan: "0d"})
+		_, err := retain.Prune(ctx, s, retain.PruneRequest{Session: string(demo), Keep: &keep, OlderThan: "0d"})
 		return err
 	})
 	b.ok(b.sync("r0"))
@@ -325,8 +328,8 @@ func TestSafetyOfAnotherClone(t *testing.T) {
 
 func (c *clone) worktree() string {
 	id := ""
-	c.must(func(_ context.Context, s *Service) (err error) {
-		id, err = s.store.WorktreeID()
+	c.must(func(_ context.Context, s *checkpoint.Service) (err error) {
+		id, err = s.Store.WorktreeID()
 		return err
 	})
 	return id
@@ -359,7 +362,7 @@ func TestSameIDOtherValue(t *testing.T) {
 	parent := w.git(w.remotes[0], "rev-parse", mine+"^1") // a push without more would go forward from it
 	w.git(w.remotes[0], "update-ref", "refs/checkpoints/demo/"+string(x), parent)
 	for verb, err := range map[string]error{"push": a.push("r0"), "fetch": a.fetch("r0"), "sync": a.sync("r0")} {
-		if KindOf(err) != KindConflict {
+		if checkpoint.KindOf(err) != checkpoint.KindConflict {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}

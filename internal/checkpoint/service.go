@@ -1,7 +1,7 @@
-// Package checkpoint is the domain: it creates checkpoints, names them, lists,
-// shows and compares them, rolls back and undoes, and keeps sessions, as
-// workflows of steps over snapshot, store, workflow, record and journal. It
-// refuses what would lose something and classifies every error.
+// Package checkpoint is the domain that all verbs share: the service with its repository,
+// store, settings and clock; what a person may call a session or a checkpoint; definitions of
+// workflows; records; and the kinds of errors. It makes and changes no checkpoint: each verb
+// is a package of its own.
 package checkpoint
 
 import (
@@ -40,24 +40,24 @@ type Options struct {
 
 // Service is the program's domain in one worktree. It is not for concurrent use.
 type Service struct {
-	repo  *git.Repo
-	store *store.Store
-	shot  *snapshot.Shot
-	env   []string
-	now   func() time.Time
-	warn  func(string)
-	where *settings
+	Repo     *git.Repo
+	Store    *store.Store
+	shot     *snapshot.Shot
+	Env      []string
+	Now      func() time.Time
+	Warn     func(string)
+	Settings *Settings
 
 	mirrorPaths func(format, at string) []string
 
-	between func(step string) // see Options.Between
+	Between func(step string) // see Options.Between
 }
 
 // Open finds the repository. An error is of KindUnusable when there is none.
 func Open(ctx context.Context, o Options) (*Service, error) {
 	repo, err := git.Open(ctx, git.Options{Dir: o.Dir, Env: o.Env})
 	if err != nil {
-		return nil, classify(err)
+		return nil, Classify(err)
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -73,10 +73,10 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.ReclaimRefs() // before anybody reads a ref
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{repo: repo, env: o.Env, now: now, warn: o.Warn, mirrorPaths: o.MirrorPaths, between: o.Between}
-	s.store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
-	s.where = s.readSettings(ctx)
-	s.store.Signer = s.signer(o.Asking)
+	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, Between: o.Between}
+	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
+	s.Settings = s.readSettings(ctx)
+	s.Store.Signer = s.signer(o.Asking)
 	return s, nil
 }
 
@@ -85,15 +85,15 @@ func (s *Service) Close() error {
 	if s.shot != nil {
 		s.shot.Close()
 	}
-	return s.repo.Close()
+	return s.Repo.Close()
 }
 
 // IndexSize is how many bytes the index of this worktree has; 0 without one.
-func (s *Service) IndexSize() int64 { return sizeOf(s.repo.IndexPath) }
+func (s *Service) IndexSize() int64 { return sizeOf(s.Repo.IndexPath) }
 
 // PackedRefsSize is how many bytes the refs have that are packed; 0 without any.
 func (s *Service) PackedRefsSize() int64 {
-	return sizeOf(filepath.Join(s.repo.CommonDir, "packed-refs"))
+	return sizeOf(filepath.Join(s.Repo.CommonDir, "packed-refs"))
 }
 
 func sizeOf(path string) int64 {
@@ -104,25 +104,25 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// shots opens the worktree for captures on first use.
-func (s *Service) shots() (*snapshot.Shot, error) {
+// Shot opens the worktree for captures on first use.
+func (s *Service) Shot() (*snapshot.Shot, error) {
 	if s.shot != nil {
 		return s.shot, nil
 	}
-	shot, err := snapshot.New(s.repo)
+	shot, err := snapshot.New(s.Repo)
 	if err != nil {
-		return nil, classify(err)
+		return nil, Classify(err)
 	}
 	shot.Leave = s.mirrored()
 	s.shot = shot
 	return shot, nil
 }
 
-// lookOn does what only reads, although it makes objects. Where the repository cannot be
+// RetryBorrowed does what only reads, although it makes objects. Where the repository cannot be
 // written it is done once more, with a place of its own for these.
-func (s *Service) lookOn(do func() error) error {
+func (s *Service) RetryBorrowed(do func() error) error {
 	err := do()
-	if !git.Unwritable(err) || s.repo.Borrowed() != "" || s.repo.Borrow() != nil {
+	if !git.Unwritable(err) || s.Repo.Borrowed() != "" || s.Repo.Borrow() != nil {
 		return err
 	}
 	if s.shot != nil {
@@ -132,30 +132,30 @@ func (s *Service) lookOn(do func() error) error {
 	return do()
 }
 
-// worktreeName is "main" or the name of the linked worktree.
-func (s *Service) worktreeName() string {
-	if s.repo.GitDir == s.repo.CommonDir {
+// WorktreeName is "main" or the name of the linked worktree.
+func (s *Service) WorktreeName() string {
+	if s.Repo.GitDir == s.Repo.CommonDir {
 		return "main"
 	}
-	return filepath.Base(s.repo.GitDir)
+	return filepath.Base(s.Repo.GitDir)
 }
 
-// event starts an event of this worktree, here and now.
-func (s *Service) event(kind journal.Kind, session name.Session) (journal.Event, error) {
-	id, err := s.store.WorktreeID()
+// NewEvent starts an event of this worktree, here and now.
+func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Event, error) {
+	id, err := s.Store.WorktreeID()
 	if err != nil {
 		return journal.Event{}, err
 	}
-	now := s.now()
-	author, _ := s.repo.Identity(now)
+	now := s.Now()
+	author, _ := s.Repo.Identity(now)
 	return journal.Event{
 		Kind: kind, Session: session, Time: now, Actor: author.Person(),
-		Worktree: s.worktreeName(), WorktreeID: id,
+		Worktree: s.WorktreeName(), WorktreeID: id,
 	}, nil
 }
 
-// classify gives an error of a lower layer its kind.
-func classify(err error) error {
+// Classify gives an error of a lower layer its kind.
+func Classify(err error) error {
 	var known *Error
 	var missing *snapshot.MissingError
 	var hostile *snapshot.HostileError
@@ -194,7 +194,7 @@ func classify(err error) error {
 	case errors.As(err, &busy) && busy.Lock != "":
 		return &Error{Kind: KindFailed, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.As(err, &spoilt):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{afterSpoilt(spoilt.Path)}}
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{SpoiltHint(spoilt.Path)}}
 	case errors.As(err, &locked):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
@@ -207,8 +207,8 @@ func classify(err error) error {
 	return &Error{Kind: KindFailed, Err: err}
 }
 
-// usage makes an error about the request itself.
-func usage(hint, format string, args ...any) error {
+// Usage makes an error about the request itself.
+func Usage(hint, format string, args ...any) error {
 	e := &Error{Kind: KindUsage, Message: fmt.Sprintf(format, args...)}
 	if hint != "" {
 		e.Hints = []string{hint}

@@ -9,34 +9,34 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// settings are checkpoint.* of one run: environment before git's configuration
+// Settings are checkpoint.* of one run: environment before git's configuration
 // before the committed .checkpoint/config.
-type settings struct {
+type Settings struct {
 	env       []string
-	config    *git.Config
-	committed *git.Config
+	Config    *git.Config
+	Committed *git.Config
 }
 
 // Defaults of sizes, in bytes.
 const (
-	defaultMaxFileSize   = 100 << 20
-	defaultMaxRecordSize = 50 << 20
-	defaultMaxNewSize    = 1 << 30
-	defaultMaxNewFiles   = 100_000
+	DefaultMaxFileSize   = 100 << 20
+	DefaultMaxRecordSize = 50 << 20
+	DefaultMaxNewSize    = 1 << 30
+	DefaultMaxNewFiles   = 100_000
 )
 
-func (s *Service) readSettings(ctx context.Context) *settings {
-	committed, err := s.repo.ReadConfigFile(ctx, filepath.Join(s.repo.WorkTree, ".checkpoint", "config"))
+func (s *Service) readSettings(ctx context.Context) *Settings {
+	committed, err := s.Repo.ReadConfigFile(ctx, filepath.Join(s.Repo.WorkTree, ".checkpoint", "config"))
 	if err != nil {
-		s.warn(err.Error() + "; it is left out")
+		s.Warn(err.Error() + "; it is left out")
 		committed = git.ParseConfig(nil)
 	}
-	return &settings{s.env, s.repo.Config, committed}
+	return &Settings{s.Env, s.Repo.Config, committed}
 }
 
-// variable is the environment's name of a key: checkpoint.maxFileSize is
+// EnvVariable is the environment's name of a key: checkpoint.maxFileSize is
 // GIT_CHECKPOINT_MAXFILESIZE.
-func variable(key string) string {
+func EnvVariable(key string) string {
 	return "GIT_CHECKPOINT_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(strings.TrimPrefix(key, "checkpoint.")))
 }
 
@@ -50,34 +50,34 @@ func mayCommit(key string) bool {
 	return strings.Count(key, ".") > 1 && (strings.HasSuffix(key, ".enabled") || strings.HasSuffix(key, ".keep"))
 }
 
-// get looks a key up; key is "checkpoint.…" in git's spelling.
-func (c *settings) get(key string) (string, bool) {
-	if v := lookupEnv(c.env, variable(key)); v != "" { // an empty one is none
+// Get looks a key up; key is "checkpoint.…" in git's spelling.
+func (c *Settings) Get(key string) (string, bool) {
+	if v := lookupEnv(c.env, EnvVariable(key)); v != "" { // an empty one is none
 		return v, true
 	}
-	if v, ok := c.config.Get(key); ok {
+	if v, ok := c.Config.Get(key); ok {
 		return v, true
 	}
 	if mayCommit(key) {
-		return c.committed.Get(key)
+		return c.Committed.Get(key)
 	}
 	return "", false
 }
 
-func (c *settings) bool(key string, def bool) (bool, error) {
-	v, ok := c.get(key)
+func (c *Settings) Bool(key string, def bool) (bool, error) {
+	v, ok := c.Get(key)
 	if !ok {
 		return def, nil
 	}
 	b, err := git.ParseBool(v)
 	if err != nil {
-		return def, usage("`git config "+key+" true` or `false` sets it", "configuration %s: %v", key, err)
+		return def, Usage("`git config "+key+" true` or `false` sets it", "configuration %s: %v", key, err)
 	}
 	return b, nil
 }
 
-func (c *settings) size(key string, def int64) (int64, error) {
-	v, ok := c.get(key)
+func (c *Settings) Size(key string, def int64) (int64, error) {
+	v, ok := c.Get(key)
 	if !ok {
 		return def, nil
 	}
@@ -86,7 +86,33 @@ func (c *settings) size(key string, def int64) (int64, error) {
 		err = fmt.Errorf("not a size: %q", v)
 	}
 	if err != nil {
-		return def, usage("a size is a number with k, m or g behind it", "configuration %s: %v", key, err)
+		return def, Usage("a size is a number with k, m or g behind it", "configuration %s: %v", key, err)
 	}
 	return n, nil
+}
+
+func lookupEnv(env []string, key string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// Setting is one key of the configuration and where it comes from.
+type Setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // environment, config, committed or default
+}
+
+func (c *Settings) Origin(key string) string {
+	if lookupEnv(c.env, EnvVariable(key)) != "" {
+		return "environment"
+	}
+	if _, ok := c.Config.Get(key); ok {
+		return "config"
+	}
+	return "committed"
 }

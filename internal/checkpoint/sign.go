@@ -10,7 +10,7 @@ import (
 // signer is how checkpoints and events are signed, as checkpoint.sign says; nil: not at
 // all. commit.gpgSign is not asked: it would want a passphrase in the middle of a job.
 func (s *Service) signer(asking store.Asking) *store.Signer {
-	value, set := s.where.get("checkpoint.sign")
+	value, set := s.Settings.Get("checkpoint.sign")
 	if !set {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (s *Service) signer(asking store.Asking) *store.Signer {
 	}
 	on, err := git.ParseBool(value)
 	if err != nil {
-		err = usage("it takes true, false, openpgp, ssh or x509", "configuration checkpoint.sign: not a way to sign: %q", value)
+		err = Usage("it takes true, false, openpgp, ssh or x509", "configuration checkpoint.sign: not a way to sign: %q", value)
 		return &store.Signer{Invalid: err}
 	}
 	if !on {

@@ -11,9 +11,9 @@ var Failpoints = []string{
 	"planned push", "sent", "journal sent", "notes sent", // push
 }
 
-// trace is called between the steps of everything that must survive a kill.
-func (s *Service) trace(step string) {
-	if s.between != nil {
-		s.between(step)
+// Trace is called between the steps of everything that must survive a kill.
+func (s *Service) Trace(step string) {
+	if s.Between != nil {
+		s.Between(step)
 	}
 }

@@ -1,4 +1,4 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/rollback"
 )
 
 // Each object that a create writes may be taken by a gc before a ref holds it: the
@@ -42,8 +46,8 @@ func TestObjectsVanish(t *testing.T) {
 		write("far/new/one", fmt.Sprint(i, " new\n"))
 		write("stage/deep/file", fmt.Sprint(i, " staged\n"))
 		c.w.git(c.dir, "add", "stage")
-		err := c.between("written", func(ctx context.Context, s *Service) error {
-			_, err := s.Create(ctx, CreateRequest{Session: string(demo), Message: "next"})
+		err := c.between("written", func(ctx context.Context, s *checkpoint.Service) error {
+			_, err := create.Checkpoint(ctx, s, create.Request{Session: string(demo), Message: "next"})
 			return err
 		}, func() {
 			all := unreachable()
@@ -72,8 +76,8 @@ func TestTreesOfIndexVanish(t *testing.T) {
 		c.ok(os.WriteFile(filepath.Join(c.dir, name), []byte("two\n"), 0o666))
 	}
 	c.w.git(c.dir, "add", "-A")
-	c.ok(c.between("index built", func(ctx context.Context, s *Service) error {
-		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: "1", Paths: []string{"far"}})
+	c.ok(c.between("index built", func(ctx context.Context, s *checkpoint.Service) error {
+		r, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(demo), Ref: "1", Paths: []string{"far"}})
 		if err == nil {
 			_, err = r.Apply(ctx)
 		}

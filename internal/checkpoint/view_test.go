@@ -1,11 +1,13 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
 	"testing"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/proof"
+	"git-checkpoint/internal/repair"
 )
 
 // What is written after a view was taken is no loss: this worktree has seen it, and the
@@ -14,14 +16,14 @@ func TestViewOlderThanJournal(t *testing.T) {
 	c := newClones(t, 1, 0).all[0]
 	c.create()
 	var view *proof.View
-	look := func(ctx context.Context, s *Service) (err error) {
-		view, err = proof.Look(ctx, s.store)
+	look := func(ctx context.Context, s *checkpoint.Service) (err error) {
+		view, err = proof.Look(ctx, s.Store)
 		return err
 	}
 	count := func(want int) {
 		t.Helper()
-		c.must(func(ctx context.Context, s *Service) error {
-			p, err := s.openProof(ctx, demo, view)
+		c.must(func(ctx context.Context, s *checkpoint.Service) error {
+			p, err := repair.OpenProof(ctx, s, demo, view)
 			if err != nil {
 				return err
 			}
@@ -56,8 +58,8 @@ func TestViewSessions(t *testing.T) {
 	w.git(c.dir, "pack-refs", "--all")
 	w.git(c.dir, "update-ref", name.CheckpointRoot+"demo+/journal", head)
 	w.git(c.dir, "update-ref", name.CheckpointRoot+"demo0/journal", head)
-	c.must(func(ctx context.Context, s *Service) error {
-		view, err := proof.Look(ctx, s.store)
+	c.must(func(ctx context.Context, s *checkpoint.Service) error {
+		view, err := proof.Look(ctx, s.Store)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package checkpoint
+package checkpoint_test
 
 import (
 	"context"
@@ -10,8 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/travel"
 )
 
 // Session of the tests that have one only.
@@ -86,13 +91,13 @@ func (w *clones) git(dir string, args ...string) string {
 }
 
 // open gives the clone's service; each call is like another run of the program.
-func (c *clone) open(ctx context.Context) *Service {
+func (c *clone) open(ctx context.Context) *checkpoint.Service {
 	c.w.t.Helper()
 	dir := c.dir
 	if c.at != "" {
 		dir = c.at
 	}
-	s, err := Open(ctx, Options{
+	s, err := checkpoint.Open(ctx, checkpoint.Options{
 		Dir: dir, Env: c.w.env,
 		Now: func() time.Time {
 			return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Add(time.Duration(c.ticks.Add(1))*time.Second + c.skew)
@@ -109,14 +114,14 @@ func (c *clone) open(ctx context.Context) *Service {
 }
 
 // do runs one thing in the clone and gives its error.
-func (c *clone) do(f func(context.Context, *Service) error) error {
+func (c *clone) do(f func(context.Context, *checkpoint.Service) error) error {
 	ctx := context.Background()
 	s := c.open(ctx)
 	defer s.Close() //nolint:errcheck // only a test
 	return f(ctx, s)
 }
 
-func (c *clone) must(f func(context.Context, *Service) error) {
+func (c *clone) must(f func(context.Context, *checkpoint.Service) error) {
 	c.w.t.Helper()
 	if err := c.do(f); err != nil {
 		c.w.t.Fatalf("%s: %v", filepath.Base(c.dir), err)
@@ -134,8 +139,8 @@ func (c *clone) create() name.ID {
 }
 
 func (c *clone) tryCreate() (id name.ID, err error) {
-	err = c.do(func(ctx context.Context, s *Service) error {
-		d, err := s.Create(ctx, CreateRequest{Session: string(demo)})
+	err = c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		d, err := create.Checkpoint(ctx, s, create.Request{Session: string(demo)})
 		if err == nil {
 			id = d.Record.ID
 		}
@@ -145,8 +150,8 @@ func (c *clone) tryCreate() (id name.ID, err error) {
 }
 
 func (c *clone) rollback(to name.ID) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		r, err := s.PlanRollback(ctx, RollbackRequest{Session: string(demo), Ref: string(to), Mode: ModeState})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		r, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(demo), Ref: string(to), Mode: rollback.ModeState})
 		if err != nil {
 			return err
 		}
@@ -156,8 +161,8 @@ func (c *clone) rollback(to name.ID) error {
 }
 
 func (c *clone) undo() error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		r, err := s.PlanUndo(ctx, string(demo), false)
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		r, err := rollback.PrepareUndo(ctx, s, string(demo), false)
 		if err != nil {
 			return err
 		}
@@ -167,43 +172,43 @@ func (c *clone) undo() error {
 }
 
 func (c *clone) sync(remote string) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		_, err := s.Sync(ctx, TravelRequest{Remote: remote})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := travel.Sync(ctx, s, travel.Request{Remote: remote})
 		return err
 	})
 }
 
 func (c *clone) push(remote string) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		_, err := s.Push(ctx, TravelRequest{Remote: remote})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := travel.Push(ctx, s, travel.Request{Remote: remote})
 		return err
 	})
 }
 
 func (c *clone) fetch(remote string) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		_, err := s.Fetch(ctx, TravelRequest{Remote: remote})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := travel.Fetch(ctx, s, travel.Request{Remote: remote})
 		return err
 	})
 }
 
 func (c *clone) pin(id name.ID) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		_, err := s.Pin(ctx, string(demo), []string{string(id)})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := retain.Pin(ctx, s, string(demo), []string{string(id)})
 		return err
 	})
 }
 
 func (c *clone) unpin(id name.ID) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		_, err := s.Unpin(ctx, string(demo), []string{string(id)})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := retain.Unpin(ctx, s, string(demo), []string{string(id)})
 		return err
 	})
 }
 
 func (c *clone) drop(id name.ID) error {
-	return c.do(func(ctx context.Context, s *Service) error {
-		_, err := s.Delete(ctx, string(demo), []string{string(id)})
+	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := retain.Delete(ctx, s, string(demo), []string{string(id)})
 		return err
 	})
 }
@@ -212,9 +217,9 @@ func (c *clone) drop(id name.ID) error {
 func (c *clone) state() *journal.State {
 	c.w.t.Helper()
 	var st *journal.State
-	c.must(func(ctx context.Context, s *Service) error {
+	c.must(func(ctx context.Context, s *checkpoint.Service) error {
 		var err error
-		if st, err = s.store.State(ctx, demo); err != nil && KindOf(classify(err)) != KindFailed {
+		if st, err = s.Store.State(ctx, demo); err != nil && checkpoint.KindOf(checkpoint.Classify(err)) != checkpoint.KindFailed {
 			return err
 		}
 		return nil

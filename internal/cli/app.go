@@ -15,8 +15,10 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/term"
 )
 
@@ -124,7 +126,7 @@ func (a *App) lookConfigured(s *checkpoint.Service) {
 		return
 	}
 	for _, key := range []string{"color.checkpoint", "color.ui"} {
-		if value, set := s.Setting(key); set {
+		if value, set := setup.Setting(s, key); set {
 			a.look(value)
 			return
 		}
@@ -202,15 +204,15 @@ func (g *gathered) flush() error {
 // page shows, through the pager where there is a person, what show writes.
 func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
 	var configured *string
-	if value, ok := s.Setting("core.pager"); ok {
+	if value, ok := setup.Setting(s, "core.pager"); ok {
 		configured = &value
 	}
 	return a.Terminal.Page(ctx, configured, show)
 }
 
 // git is where git's own output goes when it is part of an answer on w.
-func (a *App) git(w io.Writer) checkpoint.IO {
-	to := checkpoint.IO{Out: w, Err: a.Terminal.Err, Color: "never"}
+func (a *App) git(w io.Writer) inspect.IO {
+	to := inspect.IO{Out: w, Err: a.Terminal.Err, Color: "never"}
 	if a.view.Style == render.Coloured {
 		to.Color = "always"
 	}

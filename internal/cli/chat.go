@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/render"
@@ -36,13 +37,13 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	typed, ours := checkpoint.ParseChat(strings.Join(words, " "))
+	typed, ours := chat.Parse(strings.Join(words, " "))
 	if !ours {
 		return nothingSaid
 	}
 	app.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: app.now()}
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
-		said, err := s.Chat(ctx, typed)
+		said, err := chat.Do(ctx, s, typed)
 		if said != nil {
 			if err := app.tell(app.Terminal.Out, answer.Chatted{Chat: said}); err != nil {
 				return err

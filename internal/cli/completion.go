@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/setup"
 )
 
 // CompletionCmd is completion.
@@ -36,7 +37,7 @@ type CompleteCmd struct {
 // Run prints a line for each candidate. A shell that completes wants no errors.
 func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 	candidates := func(s *checkpoint.Service) error {
-		for _, candidate := range s.Candidates(ctx, c.Kind, c.Prefix) {
+		for _, candidate := range setup.Candidates(ctx, s, c.Kind, c.Prefix) {
 			if err := app.view.Line(app.Terminal.Out, render.Span{Text: candidate}); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/setup"
 )
 
 // ConfigCmd is config.
@@ -21,7 +22,7 @@ Settings are git's: ` + "`git config checkpoint.<name> <value>`" + ` sets one. W
 // Run shows what counts, and where it comes from.
 func (c *ConfigCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Config(ctx)
+		found, err := setup.Config(ctx, s)
 		if err != nil {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/rollback"
 	"git-checkpoint/internal/term"
 )
 
@@ -22,10 +22,10 @@ type asked struct {
 }
 
 // outcome makes the answer about a rollback or an undo that was done.
-type outcome func(*checkpoint.RollbackAnswer) answer.Answer
+type outcome func(*rollback.Answer) answer.Answer
 
 // carryOut shows the plan, asks, goes ahead and says what was done.
-func (a *App) carryOut(ctx context.Context, plan *checkpoint.Rollback, how asked, done outcome) error {
+func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, done outcome) error {
 	planned := answer.Planned{Plan: plan.Answer()}
 	for _, w := range planned.Plan.Warnings {
 		a.warn(w)
@@ -41,8 +41,8 @@ func (a *App) carryOut(ctx context.Context, plan *checkpoint.Rollback, how asked
 
 // carriedOut says what was done; it takes what Apply, Continue and Abort give. The plan
 // has told some warnings.
-func (a *App) carriedOut(done outcome, told ...string) func(*checkpoint.RollbackAnswer, error) error {
-	return func(result *checkpoint.RollbackAnswer, err error) error {
+func (a *App) carriedOut(done outcome, told ...string) func(*rollback.Answer, error) error {
+	return func(result *rollback.Answer, err error) error {
 		if err != nil {
 			return err
 		}

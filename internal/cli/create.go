@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/interop"
 )
 
@@ -69,7 +70,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		made, err := s.Create(ctx, request)
+		made, err := create.Checkpoint(ctx, s, request)
 		if err != nil {
 			return notCreated(err)
 		}
@@ -83,26 +84,26 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-func (c *createFlags) request(ctx context.Context, app *App) (checkpoint.CreateRequest, error) {
-	r := checkpoint.CreateRequest{
+func (c *createFlags) request(ctx context.Context, app *App) (create.Request, error) {
+	r := create.Request{
 		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
 		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
 	}
 	for _, o := range c.Output {
-		r.Outputs = append(r.Outputs, checkpoint.Output{Name: o.Path, File: o.Value})
+		r.Outputs = append(r.Outputs, create.Output{Name: o.Path, File: o.Value})
 	}
 	if c.NoTag {
-		r.Tag = checkpoint.TagNever
+		r.Tag = create.TagNever
 	}
 	if c.Pin {
-		r.Pin = checkpoint.PinYes
+		r.Pin = create.PinYes
 	}
 	if c.SkipUnchanged {
-		r.Unchanged = checkpoint.UnchangedSkip
+		r.Unchanged = create.UnchangedSkip
 	}
 	if c.Large {
-		r.Size = checkpoint.SizeLarge
+		r.Size = create.SizeLarge
 	}
 	if c.State == "" {
 		return r, nil

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/setup"
 )
 
 // DeinitCmd is deinit.
@@ -23,9 +24,9 @@ Takes out of git's configuration what ` + "`git checkpoint init`" + ` put there.
 // Run takes the set-up out.
 func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := checkpoint.DeinitRequest{All: c.All}
+		request := setup.DeinitRequest{All: c.All}
 		if c.All {
-			plan, err := s.PlanDeinit(ctx, request)
+			plan, err := setup.PlanDeinit(ctx, s, request)
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		gone, err := s.Deinit(ctx, request)
+		gone, err := setup.Deinit(ctx, s, request)
 		if err != nil {
 			return err
 		}

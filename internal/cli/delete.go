@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/retain"
 )
 
 // DeleteCmd is delete.
@@ -25,17 +26,17 @@ The history still tells that they were there. Their objects are freed by the nex
 // Run deletes checkpoints.
 func (c *DeleteCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := s.PlanDelete(ctx, c.Session, c.Refs)
+		plan, err := retain.PlanDelete(ctx, s, c.Session, c.Refs)
 		if err != nil {
 			return err
 		}
-		return app.remove(ctx, plan, c.yesFlag, func() (*checkpoint.Removed, error) { return s.Delete(ctx, c.Session, c.Refs) })
+		return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.Delete(ctx, s, c.Session, c.Refs) })
 	})
 }
 
 // remove shows what would go, asks, and says what went, which is all that is to be said
 // where nobody is asked.
-func (a *App) remove(ctx context.Context, plan *checkpoint.Removed, yes yesFlag, do func() (*checkpoint.Removed, error)) error {
+func (a *App) remove(ctx context.Context, plan *retain.Removed, yes yesFlag, do func() (*retain.Removed, error)) error {
 	if !yes.Yes {
 		if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yes); err != nil {
 			return err

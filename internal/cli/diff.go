@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 )
 
 // DiffCmd is diff.
@@ -33,13 +34,13 @@ Shows what of the state changed (path: old → new), which outputs and files, an
 // Run compares.
 func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Diff(ctx, checkpoint.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
+		found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
 		if err != nil {
 			return err
 		}
 		err = app.page(ctx, s, func(w io.Writer) error {
 			if flags := c.gitFlags(); flags != nil {
-				code, err := s.DiffFiles(ctx, found, c.Paths, flags, app.git(w))
+				code, err := inspect.PrintDiff(ctx, s, found, c.Paths, flags, app.git(w))
 				return ended(code, err)
 			}
 			compared := answer.Compared{Difference: found}

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/repair"
 )
 
 // DoctorCmd is doctor.
@@ -22,16 +23,16 @@ Looks at git's version, what killed runs left, locks, a rollback that was cut of
 // Run examines.
 func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		how := checkpoint.TreatNothing
+		how := repair.TreatNothing
 		if c.Fix {
-			how = checkpoint.TreatSafe
+			how = repair.TreatSafe
 		}
 		problems, said := 0, 0
-		err := s.Doctor(ctx, how, func(a checkpoint.Ailment) error {
-			if a.Level != checkpoint.LevelInfo {
+		err := repair.Doctor(ctx, s, how, func(a repair.Ailment) error {
+			if a.Level != repair.LevelInfo {
 				said++
 			}
-			if a.Level == checkpoint.LevelProblem && !a.Fixed {
+			if a.Level == repair.LevelProblem && !a.Fixed {
 				problems++
 			}
 			return app.give(answer.Ailment(a))

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/transfer"
 )
 
 // ExportCmd is export.
@@ -47,7 +48,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 		c.File = "-"
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := chosen.export(ctx, s, checkpoint.ExportRequest{
+		done, err := chosen.export(ctx, s, transfer.ExportRequest{
 			Path: c.File, Sessions: c.Session, Since: c.Since, Out: app.Terminal.Out,
 		})
 		if err != nil || c.File == "-" {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/travel"
 )
 
 // FetchCmd is fetch.
@@ -20,6 +21,6 @@ Brings what others saved, checks it, and joins it with what is here: their check
 // Run brings.
 func (c *FetchCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		return app.travelled(s.Fetch(ctx, c.request(app)))
+		return app.travelled(travel.Fetch(ctx, s, c.request(app)))
 	})
 }

@@ -7,6 +7,8 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/interop"
+	"git-checkpoint/internal/transfer"
+	"git-checkpoint/internal/travel"
 )
 
 // exporter writes sessions in one format. A row of exporters is all that a further
@@ -15,19 +17,19 @@ type exporter struct {
 	format string
 	// endings of file names that stand for the format when none is named.
 	endings []string
-	export  func(context.Context, *checkpoint.Service, checkpoint.ExportRequest) (*checkpoint.Exported, error)
+	export  func(context.Context, *checkpoint.Service, transfer.ExportRequest) (*transfer.Exported, error)
 }
 
 func exporters() []exporter {
 	return []exporter{
-		{"bundle", []string{".bundle"}, func(ctx context.Context, s *checkpoint.Service, r checkpoint.ExportRequest) (*checkpoint.Exported, error) {
-			return s.ExportBundle(ctx, r)
+		{"bundle", []string{".bundle"}, func(ctx context.Context, s *checkpoint.Service, r transfer.ExportRequest) (*transfer.Exported, error) {
+			return transfer.ExportBundle(ctx, s, r)
 		}},
-		{"tar", []string{".tar", ".tar.gz", ".tgz"}, func(ctx context.Context, s *checkpoint.Service, r checkpoint.ExportRequest) (*checkpoint.Exported, error) {
-			return s.ExportTar(ctx, r)
+		{"tar", []string{".tar", ".tar.gz", ".tgz"}, func(ctx context.Context, s *checkpoint.Service, r transfer.ExportRequest) (*transfer.Exported, error) {
+			return transfer.ExportTar(ctx, s, r)
 		}},
-		{"jsonl", []string{".jsonl", ".jsonl.gz"}, func(ctx context.Context, s *checkpoint.Service, r checkpoint.ExportRequest) (*checkpoint.Exported, error) {
-			return s.ExportLines(ctx, r)
+		{"jsonl", []string{".jsonl", ".jsonl.gz"}, func(ctx context.Context, s *checkpoint.Service, r transfer.ExportRequest) (*transfer.Exported, error) {
+			return transfer.ExportLines(ctx, s, r)
 		}},
 	}
 }
@@ -60,22 +62,22 @@ func exporterFor(format, file string) (exporter, error) {
 type importer struct {
 	format string
 	takes  func(path string, info os.FileInfo, beginning []byte) bool
-	load   func(context.Context, *checkpoint.Service, string) (*checkpoint.TravelAnswer, error)
+	load   func(context.Context, *checkpoint.Service, string) (*travel.Answer, error)
 }
 
 func importers() []importer {
 	held := func(format string) func(string, os.FileInfo, []byte) bool {
-		return func(_ string, _ os.FileInfo, beginning []byte) bool { return checkpoint.HeldBy(beginning) == format }
+		return func(_ string, _ os.FileInfo, beginning []byte) bool { return transfer.HeldBy(beginning) == format }
 	}
 	return []importer{
-		{"bundle", held("bundle"), func(ctx context.Context, s *checkpoint.Service, path string) (*checkpoint.TravelAnswer, error) {
-			return s.ImportBundle(ctx, path)
+		{"bundle", held("bundle"), func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
+			return travel.ImportBundle(ctx, s, path)
 		}},
-		{"tar", held("tar"), func(ctx context.Context, s *checkpoint.Service, path string) (*checkpoint.TravelAnswer, error) {
-			return s.ImportTar(ctx, path)
+		{"tar", held("tar"), func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
+			return transfer.ImportTar(ctx, s, path)
 		}},
-		{"jsonl", held("jsonl"), func(ctx context.Context, s *checkpoint.Service, path string) (*checkpoint.TravelAnswer, error) {
-			return s.ImportLines(ctx, path)
+		{"jsonl", held("jsonl"), func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
+			return transfer.ImportLines(ctx, s, path)
 		}},
 	}
 }
@@ -94,7 +96,7 @@ func importerFor(path string) (importer, error) {
 	}
 	var beginning []byte
 	if !info.IsDir() {
-		if beginning, err = checkpoint.Sniff(path); err != nil {
+		if beginning, err = transfer.Sniff(path); err != nil {
 			return importer{}, err
 		}
 	}

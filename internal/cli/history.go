@@ -8,6 +8,8 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/repair"
 )
 
 // HistoryCmd is history.
@@ -55,7 +57,7 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 		if c.Verify.given {
 			return c.verify(ctx, app, s)
 		}
-		found, err := s.History(ctx, c.Session)
+		found, err := inspect.History(ctx, s, c.Session)
 		if err != nil {
 			return err
 		}
@@ -64,7 +66,7 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 }
 
 func (c *HistoryCmd) verify(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := s.VerifyHistory(ctx, c.Session, cmp.Or(c.Since, c.Verify.since))
+	found, err := repair.VerifyHistory(ctx, s, c.Session, cmp.Or(c.Since, c.Verify.since))
 	if err != nil {
 		return err
 	}

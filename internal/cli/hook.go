@@ -6,6 +6,8 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/setup"
+	"git-checkpoint/internal/travel"
 )
 
 // HookCmd is what the hooks of init --hooks run.
@@ -21,14 +23,14 @@ const maxHookInput = 16 << 20
 // user goes on in any case.
 func (c *HookCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		var found *checkpoint.TravelAnswer
+		var found *travel.Answer
 		var err error
 		if c.Name == "post-merge" {
-			found, err = s.PostMerge(ctx)
+			found, err = setup.PostMerge(ctx, s)
 		} else {
 			var input []byte
 			if input, err = io.ReadAll(io.LimitReader(app.Terminal.In, maxHookInput)); err == nil && len(c.Args) > 0 {
-				found, err = s.PrePush(ctx, c.Args[0], string(input))
+				found, err = setup.PrePush(ctx, s, c.Args[0], string(input))
 			}
 		}
 		if found != nil && len(found.Lines) > 0 && err == nil {

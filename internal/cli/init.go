@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/setup"
+	"git-checkpoint/internal/travel"
 )
 
 // InitCmd is init.
@@ -26,7 +28,7 @@ With ` + "`--hooks`" + ` git's own ` + "`git push`" + ` and ` + "`git pull`" + `
 // Run sets the repository up.
 func (c *InitCmd) Run(ctx context.Context, app *App) error {
 	if c.RemoteCheck {
-		return app.checkRemote(ctx, checkpoint.TravelRequest{Remote: c.Remote, Ask: app.Terminal.Interactive()})
+		return app.checkRemote(ctx, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
 	}
 	if c.Remote != "" {
 		return usageError("a remote is for --remote-check")
@@ -40,7 +42,7 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 			}
 			wish = &yes
 		}
-		made, err := s.Init(ctx, checkpoint.InitRequest{ExcludeDecoration: wish != nil && *wish, Hooks: c.Hooks})
+		made, err := setup.Init(ctx, s, setup.InitRequest{ExcludeDecoration: wish != nil && *wish, Hooks: c.Hooks})
 		if err != nil {
 			return err
 		}
@@ -49,9 +51,9 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 }
 
 // checkRemote says what a remote takes, a line for each thing.
-func (a *App) checkRemote(ctx context.Context, req checkpoint.TravelRequest) error {
+func (a *App) checkRemote(ctx context.Context, req travel.Request) error {
 	return a.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.CheckRemote(ctx, req)
+		found, err := travel.CheckRemote(ctx, s, req)
 		for _, c := range found {
 			if c.OK {
 				if said := a.say("%s", c.What); said != nil {

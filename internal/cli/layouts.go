@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/interop"
+	"git-checkpoint/internal/transfer"
 )
 
 // importFlags are those of an import from another system's files.
@@ -38,7 +39,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 		return true, nil
 	}
 	if f.Format == "" && interop.IsDocument(path) {
-		if beginning, err := checkpoint.Sniff(path); err == nil && checkpoint.HeldBy(beginning) == "" {
+		if beginning, err := transfer.Sniff(path); err == nil && transfer.HeldBy(beginning) == "" {
 			return true, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 )
 
 // ListCmd is list.
@@ -45,14 +46,14 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(listMemory))
-		found, err := s.List(ctx, checkpoint.ListRequest{
+		found, err := inspect.List(ctx, s, inspect.ListRequest{
 			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
 			Step: c.Step, Since: from, Where: c.Where, Limit: c.Limit,
 		})
 		if err != nil {
 			return err
 		}
-		unfinished, err := s.UnfinishedRollback()
+		unfinished, err := inspect.UnfinishedRollback(s)
 		if err != nil { // what it was about is lost; the list is not
 			app.warn(err.Error())
 		}

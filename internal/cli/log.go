@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 )
 
 // LogCmd is log.
@@ -24,7 +25,7 @@ func (*LogCmd) Help() string {
 func (c *LogCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		return app.page(ctx, s, func(w io.Writer) error {
-			code, err := s.Log(ctx, c.Session, c.Args, app.git(w))
+			code, err := inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w))
 			return ended(code, err)
 		})
 	})

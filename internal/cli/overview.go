@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
 
@@ -15,7 +16,7 @@ type OverviewCmd struct{}
 // Run shows the status and the five commands that people need next.
 func (c *OverviewCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Status(ctx)
+		found, err := inspect.Status(ctx, s)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"git-checkpoint/internal/background"
 	"git-checkpoint/internal/checkpoint"
 )
 
@@ -11,5 +12,5 @@ type PackCmd struct{}
 
 // Run packs, and says nothing: nobody listens.
 func (c *PackCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error { return s.PackInBackground(ctx) })
+	return app.serve(ctx, func(s *checkpoint.Service) error { return background.Pack(ctx, s) })
 }

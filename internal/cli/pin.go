@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/retain"
 )
 
 // PinCmd is pin.
@@ -18,7 +19,7 @@ type PinCmd struct {
 // Run pins.
 func (c *PinCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		pinned, err := s.Pin(ctx, c.Session, c.Refs)
+		pinned, err := retain.Pin(ctx, s, c.Session, c.Refs)
 		if err != nil {
 			return err
 		}
@@ -37,7 +38,7 @@ type UnpinCmd struct {
 // Run unpins.
 func (c *UnpinCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		freed, err := s.Unpin(ctx, c.Session, c.Refs)
+		freed, err := retain.Unpin(ctx, s, c.Session, c.Refs)
 		if err != nil {
 			return err
 		}

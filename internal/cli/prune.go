@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/retain"
 )
 
 // PruneCmd is prune, also called cleanup.
@@ -34,7 +35,7 @@ Its objects are deleted by git, as far as nothing else holds them: by the first 
 // Run prunes and says what went and why.
 func (c *PruneCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := s.Prune(ctx, checkpoint.PruneRequest{
+		done, err := retain.Prune(ctx, s, retain.PruneRequest{
 			Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, DryRun: c.DryRun, GC: c.GC,
 		})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/travel"
 )
 
 // travelFlags are what push, fetch and sync take.
@@ -18,10 +19,10 @@ type travelFlags struct {
 	quietFlag
 }
 
-func (f *travelFlags) request(app *App) checkpoint.TravelRequest {
-	req := checkpoint.TravelRequest{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
+func (f *travelFlags) request(app *App) travel.Request {
+	req := travel.Request{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
 	if f.Tags {
-		req.Tags = checkpoint.TagsTravel
+		req.Tags = travel.TagsTravel
 	}
 	return req
 }
@@ -47,18 +48,18 @@ Checkpoints hold untracked files too: the first push to a remote says how many, 
 func (c *PushCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Background {
-			return s.PushInBackground(ctx, c.request(app))
+			return travel.PushInBackground(ctx, s, c.request(app))
 		}
 		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
 			return err
 		}
-		return app.travelled(s.Push(ctx, c.request(app)))
+		return app.travelled(travel.Push(ctx, s, c.request(app)))
 	})
 }
 
 // firstPush says what travels that people may not expect, and asks where it can.
-func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req checkpoint.TravelRequest) error {
-	first, err := s.FirstPushTo(ctx, req)
+func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req travel.Request) error {
+	first, err := travel.FirstPushTo(ctx, s, req)
 	if err != nil || first == nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req checkpoi
 }
 
 // travelled gives the answer, which is there beside an error too.
-func (a *App) travelled(found *checkpoint.TravelAnswer, err error) error {
+func (a *App) travelled(found *travel.Answer, err error) error {
 	if found != nil {
 		if shown := a.confirmed(answer.Travelled{Trip: found, Failed: err != nil}); shown != nil {
 			return shown
@@ -88,7 +89,7 @@ func (a *App) travelled(found *checkpoint.TravelAnswer, err error) error {
 }
 
 // travelCount is an answer in one line, for a hook.
-func travelCount(found *checkpoint.TravelAnswer) string {
+func travelCount(found *travel.Answer) string {
 	verb := "brought from"
 	if found.Lines[0].Verb == "push" {
 		verb = "sent to"

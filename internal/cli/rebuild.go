@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/repair"
 )
 
 // RebuildCmd is rebuild.
@@ -31,12 +32,12 @@ func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
 		return usageError("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := checkpoint.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All}
+		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All}
 		if c.Upgrade {
-			request.Migrate = checkpoint.MigrateOld
+			request.Migrate = repair.MigrateOld
 		}
 		said, broken := 0, 0
-		err := s.Rebuild(ctx, request, func(line checkpoint.Rebuilt) error {
+		err := repair.Rebuild(ctx, s, request, func(line repair.Rebuilt) error {
 			if said++; !line.OK {
 				broken++
 			}

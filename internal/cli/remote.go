@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/travel"
 )
 
 // RemoteCmd is remote and its commands.
@@ -28,7 +29,7 @@ Reads the remote and says for each session what a push would send and a fetch wo
 // Run compares.
 func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.CompareRemote(ctx, checkpoint.TravelRequest{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
+		found, err := travel.CompareRemote(ctx, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
 		if err != nil {
 			return err
 		}

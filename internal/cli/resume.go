@@ -7,7 +7,10 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/resume"
+	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/term"
 )
 
@@ -39,7 +42,7 @@ The checkpoint is verified, and compared with what is there now. On a terminal y
 
 // Run says where work stopped, and does what was chosen.
 func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
-	request := checkpoint.ResumeRequest{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice()}
+	request := resume.Request{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice()}
 	var err error
 	if c.Current != "" {
 		if request.Current, err = document(ctx, app, "issue", c.Current); err != nil {
@@ -48,11 +51,11 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 		request.From = c.Current
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Resume(ctx, request)
+		found, err := resume.Do(ctx, s, request)
 		if found == nil {
 			return err
 		}
-		if request.Choice == checkpoint.ResumeReport && found.CanResume && !c.Context && !app.json && app.Terminal.Interactive() {
+		if request.Choice == resume.Report && found.CanResume && !c.Context && !app.json && app.Terminal.Interactive() {
 			return app.resumeMenu(ctx, s, request, found)
 		}
 		if c.Context {
@@ -68,23 +71,23 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-func (c *ResumeCmd) choice() checkpoint.ResumeChoice {
+func (c *ResumeCmd) choice() resume.Choice {
 	switch {
 	case c.Accept:
-		return checkpoint.ResumeAccept
+		return resume.Accept
 	case c.Fresh:
-		return checkpoint.ResumeFresh
+		return resume.Fresh
 	case c.View:
-		return checkpoint.ResumeView
+		return resume.View
 	case c.Delete:
-		return checkpoint.ResumeDelete
+		return resume.Delete
 	}
-	return checkpoint.ResumeReport
+	return resume.Report
 }
 
 // resumed gives the report, and for people what changed in the files when that is what
 // they are asked about.
-func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) error {
+func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *resume.Answer) error {
 	if found.Accepted || found.Closed != "" || found.Removed != nil {
 		return a.confirmed(answer.Resumed{Resume: found})
 	}
@@ -97,12 +100,12 @@ func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *checkpo
 // longestPatch bounds the diff in a report.
 const longestPatch = 200
 
-func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) error {
+func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *resume.Answer) error {
 	if len(found.Changed) == 0 || len(found.Questions) == 0 {
 		return nil
 	}
 	var diff bytes.Buffer
-	code, err := s.DiffFiles(ctx, found.Difference, nil, []string{"--patch"}, checkpoint.IO{Out: &diff, Err: a.Terminal.Err, Color: "never"})
+	code, err := inspect.PrintDiff(ctx, s, found.Difference, nil, []string{"--patch"}, inspect.IO{Out: &diff, Err: a.Terminal.Err, Color: "never"})
 	if err := ended(code, err); err != nil {
 		return err
 	}
@@ -114,21 +117,21 @@ func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *checkpoin
 }
 
 // resumeMenu shows the report to a person, asks what to do, and does it.
-func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request checkpoint.ResumeRequest, found *checkpoint.ResumeAnswer) error {
+func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request resume.Request, found *resume.Answer) error {
 	letter, err := a.resumeChoice(ctx, s, found)
 	if err != nil {
 		return err
 	}
-	request = checkpoint.ResumeRequest{Target: string(found.Session), Current: request.Current, From: request.From}
+	request = resume.Request{Target: string(found.Session), Current: request.Current, From: request.From}
 	switch letter {
 	case 'd':
-		request.Choice = checkpoint.ResumeDelete
+		request.Choice = resume.Delete
 	case 's':
-		request.Choice = checkpoint.ResumeFresh
+		request.Choice = resume.Fresh
 	default:
-		request.Target, request.Choice = string(found.Checkpoint), checkpoint.ResumeAccept
+		request.Target, request.Choice = string(found.Checkpoint), resume.Accept
 	}
-	done, err := s.Resume(ctx, request)
+	done, err := resume.Do(ctx, s, request)
 	if err != nil {
 		return err
 	}
@@ -136,7 +139,7 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request che
 }
 
 // resumeChoice is r, s or d; the details are shown as often as somebody wants them.
-func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *checkpoint.ResumeAnswer) (rune, error) {
+func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *resume.Answer) (rune, error) {
 	if err := a.resumed(ctx, s, found); err != nil {
 		return 0, err
 	}
@@ -148,7 +151,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *ch
 		}
 		switch letter {
 		case 'v':
-			shown, err := s.Show(ctx, string(found.Session), string(found.Checkpoint))
+			shown, err := inspect.Show(ctx, s, string(found.Session), string(found.Checkpoint))
 			if err != nil {
 				return 0, err
 			}
@@ -156,7 +159,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *ch
 				return 0, err
 			}
 		case 'd':
-			plan, err := s.PlanDeleteSession(ctx, string(found.Session))
+			plan, err := retain.PlanDeleteSession(ctx, s, string(found.Session))
 			if err != nil {
 				return 0, err
 			}

@@ -6,7 +6,9 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/rollback"
 	"git-checkpoint/internal/term"
 )
 
@@ -48,16 +50,16 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Continue {
-			return app.carriedOut(rolledBack)(s.Continue(ctx))
+			return app.carriedOut(rolledBack)(rollback.Continue(ctx, s))
 		}
 		if c.Abort {
-			return app.carriedOut(rolledBack)(s.Abort(ctx))
+			return app.carriedOut(rolledBack)(rollback.Abort(ctx, s))
 		}
 		request, err := c.request(ctx, app, s)
 		if err != nil {
 			return err
 		}
-		plan, err := s.PlanRollback(ctx, request)
+		plan, err := rollback.Prepare(ctx, s, request)
 		if err != nil {
 			return err
 		}
@@ -65,7 +67,7 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-func rolledBack(d *checkpoint.RollbackAnswer) answer.Answer { return answer.RolledBack{Done: d} }
+func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Done: d} }
 
 func (c *RollbackCmd) check() error {
 	switch {
@@ -79,24 +81,24 @@ func (c *RollbackCmd) check() error {
 	return nil
 }
 
-func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (checkpoint.RollbackRequest, error) {
-	r := checkpoint.RollbackRequest{
-		Session: c.Session, Ref: c.Ref, Mode: checkpoint.ModeAll, Paths: c.Paths,
+func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
+	r := rollback.Request{
+		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths,
 		OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
 	}
 	switch {
 	case c.WorktreeOnly:
-		r.Mode = checkpoint.ModeWorktree
+		r.Mode = rollback.ModeWorktree
 	case c.StateOnly:
-		r.Mode = checkpoint.ModeState
+		r.Mode = rollback.ModeState
 	case c.Produced:
-		r.Mode = checkpoint.ModeProduced
+		r.Mode = rollback.ModeProduced
 	}
 	switch {
 	case c.Branch:
-		r.Branch = checkpoint.BranchMove
+		r.Branch = rollback.BranchMove
 	case c.KeepBranch:
-		r.Branch = checkpoint.BranchKeep
+		r.Branch = rollback.BranchKeep
 	}
 	if r.Ref != "" {
 		return r, nil
@@ -111,7 +113,7 @@ func (c *RollbackCmd) pick(ctx context.Context, app *App, s *checkpoint.Service)
 	if !app.Terminal.Interactive() {
 		return "", usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
 	}
-	found, err := s.List(ctx, checkpoint.ListRequest{Session: c.Session})
+	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: c.Session})
 	if err != nil {
 		return "", err
 	}

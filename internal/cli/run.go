@@ -11,7 +11,9 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/run"
 	"git-checkpoint/internal/term"
 )
 
@@ -44,26 +46,26 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	request := checkpoint.RunRequest{
+	request := run.Request{
 		Create: create, Command: c.Command, Retries: c.Retries, Fix: c.Fix, Timeout: c.Timeout,
-		IO: checkpoint.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
+		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
 	}
 	if c.OnFail == "rollback" {
-		request.OnFail = checkpoint.FailRollback
+		request.OnFail = run.FailRollback
 	}
 	if !app.json { // there the answer has it
 		request.Tell = app.warn
 	}
 	asked := false
 	if app.Terminal.Interactive() && !app.json {
-		request.Ask = func(failed *checkpoint.RunAnswer) (checkpoint.FailAnswer, error) {
+		request.Ask = func(failed *run.Answer) (run.FailAnswer, error) {
 			asked = true
 			return app.askAfterFailure(ctx, failed)
 		}
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := s.Run(ctx, request)
-		if cannot := (*checkpoint.CannotRunError)(nil); errors.As(err, &cannot) {
+		done, err := run.Do(ctx, s, request)
+		if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
 			app.report(checkpoint.KindFailed, err)
 			return exitCode(cannot.Code)
 		}
@@ -76,7 +78,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 
 // ran says what became of a step. The exit code is the command's, whatever else went
 // wrong.
-func (a *App) ran(done *checkpoint.RunAnswer, err error, asked bool) error {
+func (a *App) ran(done *run.Answer, err error, asked bool) error {
 	if done.Created != nil {
 		for _, w := range done.Created.Warnings {
 			a.warn(w)
@@ -108,7 +110,7 @@ func (a *App) ran(done *checkpoint.RunAnswer, err error, asked bool) error {
 }
 
 // reportFailed names the last good checkpoint, and how to get back to it.
-func (a *App) reportFailed(done *checkpoint.RunAnswer) {
+func (a *App) reportFailed(done *run.Answer) {
 	failed := &checkpoint.Error{Kind: checkpoint.KindFailed, Message: done.Message}
 	switch {
 	case done.Interrupted():
@@ -127,7 +129,7 @@ func (a *App) reportFailed(done *checkpoint.RunAnswer) {
 
 // askAfterFailure asks a person what is to become of a step. Ctrl+C stops it, also
 // after one that the command took for itself.
-func (a *App) askAfterFailure(ctx context.Context, failed *checkpoint.RunAnswer) (checkpoint.FailAnswer, error) {
+func (a *App) askAfterFailure(ctx context.Context, failed *run.Answer) (run.FailAnswer, error) {
 	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt)
 	defer stop()
 	a.reportFailed(failed)
@@ -142,17 +144,17 @@ func (a *App) askAfterFailure(ctx context.Context, failed *checkpoint.RunAnswer)
 	letter, err := a.Terminal.Ask(ctx, "What now?", choices)
 	switch {
 	case errors.Is(err, term.ErrQuit), errors.Is(err, context.Canceled):
-		return checkpoint.AnswerStop, nil
+		return run.AnswerStop, nil
 	case err != nil:
-		return checkpoint.AnswerStop, err
+		return run.AnswerStop, err
 	}
 	switch letter {
 	case 'r':
-		return checkpoint.AnswerRetry, nil
+		return run.AnswerRetry, nil
 	case 'w':
-		return checkpoint.AnswerBefore, nil
+		return run.AnswerBefore, nil
 	case 'b':
-		return checkpoint.AnswerRollback, nil
+		return run.AnswerRollback, nil
 	}
-	return checkpoint.AnswerStop, nil
+	return run.AnswerStop, nil
 }

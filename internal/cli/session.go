@@ -5,6 +5,9 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/resume"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/session"
 )
 
 // SessionCmd is session and its commands.
@@ -37,12 +40,12 @@ type SessionStartCmd struct {
 
 // Run starts a session.
 func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
-	request := checkpoint.SessionRequest{Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh}
+	request := session.Request{Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if done, err := app.resumeInstead(ctx, s, &request); done || err != nil {
 			return err
 		}
-		started, err := s.StartSession(ctx, request)
+		started, err := session.Start(ctx, s, request)
 		if err != nil {
 			return err
 		}
@@ -52,15 +55,15 @@ func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
 
 // resumeInstead shows a person the unfinished session of the same topic and asks: to
 // resume that one is done instead of the start.
-func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request *checkpoint.SessionRequest) (done bool, err error) {
+func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request *session.Request) (done bool, err error) {
 	if request.Fresh || a.json || !a.Terminal.Interactive() {
 		return false, nil
 	}
-	old, err := s.Unfinished(ctx, request.Topic)
+	old, err := session.Unfinished(ctx, s, request.Topic)
 	if err != nil || old == "" {
 		return false, err
 	}
-	found, _ := s.Resume(ctx, checkpoint.ResumeRequest{Target: string(old)}) //nolint:errcheck // the answer says what is asked and refused
+	found, _ := resume.Do(ctx, s, resume.Request{Target: string(old)}) //nolint:errcheck // the answer says what is asked and refused
 	if found == nil {
 		return false, nil // nothing to resume there; the start says what it thinks of it
 	}
@@ -68,15 +71,15 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	if err != nil {
 		return false, err
 	}
-	resume := checkpoint.ResumeRequest{Target: string(old), Choice: checkpoint.ResumeAccept}
+	chosen := resume.Request{Target: string(old), Choice: resume.Accept}
 	switch letter {
 	case 's':
 		request.Fresh = true
 		return false, nil
 	case 'd':
-		resume.Choice = checkpoint.ResumeDelete
+		chosen.Choice = resume.Delete
 	}
-	told, err := s.Resume(ctx, resume)
+	told, err := resume.Do(ctx, s, chosen)
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +94,7 @@ type SessionListCmd struct {
 // Run lists the sessions.
 func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Sessions(ctx)
+		found, err := session.List(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -108,7 +111,7 @@ type SessionShowCmd struct {
 // Run shows the manifest.
 func (c *SessionShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.ShowSession(ctx, c.Name)
+		found, err := session.Show(ctx, s, c.Name)
 		if err != nil {
 			return err
 		}
@@ -126,7 +129,7 @@ type SessionSwitchCmd struct {
 // Run makes a session active.
 func (c *SessionSwitchCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		active, err := s.SwitchSession(ctx, c.Name)
+		active, err := session.Switch(ctx, s, c.Name)
 		if err != nil {
 			return err
 		}
@@ -145,7 +148,7 @@ type SessionCloseCmd struct {
 // Run ends a session.
 func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		closed, err := s.CloseSession(ctx, c.Name, c.Status)
+		closed, err := session.Close(ctx, s, c.Name, c.Status)
 		if err != nil {
 			return err
 		}
@@ -169,7 +172,7 @@ Every push to a remote reads the names of all refs there. A session that is clos
 // Run archives a session.
 func (c *SessionArchiveCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		archived, err := s.ArchiveSession(ctx, c.Name)
+		archived, err := session.Archive(ctx, s, c.Name)
 		if err != nil {
 			return err
 		}
@@ -188,16 +191,16 @@ type SessionDeleteCmd struct {
 // Run deletes what a session holds.
 func (c *SessionDeleteCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := s.PlanDeleteSession(ctx, c.Name)
+		plan, err := retain.PlanDeleteSession(ctx, s, c.Name)
 		if err != nil {
 			return err
 		}
-		return app.remove(ctx, plan, c.yesFlag, func() (*checkpoint.Removed, error) { return s.DeleteSession(ctx, c.Name) })
+		return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.DeleteSession(ctx, s, c.Name) })
 	})
 }
 
 // changed confirms what happened to a session.
-func (a *App) changed(now *checkpoint.Manifest, sentence string) error {
+func (a *App) changed(now *session.Manifest, sentence string) error {
 	if a.json {
 		return a.give(answer.Session{Manifest: now})
 	}

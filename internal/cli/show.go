@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 )
 
 // ShowCmd is show.
@@ -33,14 +34,14 @@ func (*ShowCmd) Help() string {
 func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Output != "" {
-			content, err := s.Output(ctx, c.Session, c.Ref, c.Output)
+			content, err := inspect.Output(ctx, s, c.Session, c.Ref, c.Output)
 			if err != nil {
 				return err
 			}
 			_, err = app.Terminal.Out.Write(content)
 			return err
 		}
-		found, err := s.Show(ctx, c.Session, c.Ref)
+		found, err := inspect.Show(ctx, s, c.Session, c.Ref)
 		if err != nil {
 			return err
 		}
@@ -79,11 +80,11 @@ func (c *ShowCmd) files(ctx context.Context, app *App, s *checkpoint.Service, fo
 		flag = "--patch"
 	}
 	return app.page(ctx, s, func(w io.Writer) error {
-		between, err := s.ShownFiles(ctx, found)
+		between, err := inspect.ShownFiles(ctx, s, found)
 		if err != nil {
 			return err
 		}
-		code, err := s.DiffFiles(ctx, between, nil, []string{flag}, app.git(w))
+		code, err := inspect.PrintDiff(ctx, s, between, nil, []string{flag}, app.git(w))
 		return ended(code, err)
 	})
 }

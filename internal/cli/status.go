@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 )
 
 // StatusCmd is status.
@@ -16,7 +17,7 @@ type StatusCmd struct {
 // Run says where the job stands.
 func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Status(ctx)
+		found, err := inspect.Status(ctx, s)
 		if err != nil {
 			return err
 		}

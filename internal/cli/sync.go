@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/travel"
 )
 
 // SyncCmd is sync.
@@ -23,6 +24,6 @@ func (c *SyncCmd) Run(ctx context.Context, app *App) error {
 		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
 			return err
 		}
-		return app.travelled(s.Sync(ctx, c.request(app)))
+		return app.travelled(travel.Sync(ctx, s, c.request(app)))
 	})
 }

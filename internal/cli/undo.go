@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/rollback"
 )
 
 // UndoCmd is undo.
@@ -24,7 +25,7 @@ Files, index, branch and the current checkpoint are as they were before, to the 
 // Run takes the last rollback back.
 func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := s.PlanUndo(ctx, "", c.DryRun)
+		plan, err := rollback.PrepareUndo(ctx, s, "", c.DryRun)
 		if err != nil {
 			return err
 		}
@@ -32,4 +33,4 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-func undone(d *checkpoint.RollbackAnswer) answer.Answer { return answer.Undone{Done: d} }
+func undone(d *rollback.Answer) answer.Answer { return answer.Undone{Done: d} }

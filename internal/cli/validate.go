@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/repair"
 	"git-checkpoint/internal/term"
 )
 
@@ -35,19 +36,19 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		return usageError("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := checkpoint.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All}
+		request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All}
 		if c.RequireSigned {
-			request.Signatures = checkpoint.SignaturesRequired
+			request.Signatures = repair.SignaturesRequired
 		}
 		if c.Deep {
 			progress := app.Terminal.Progress(term.Task{Label: "Reading objects"})
 			defer progress.Finish()
-			request.Depth, request.Read = checkpoint.DepthObjects, func(n int) { progress.Add(int64(n)) }
+			request.Depth, request.Read = repair.DepthObjects, func(n int) { progress.Add(int64(n)) }
 		}
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryOfProof(s.PackedRefsSize())))
 		found := answer.Validation{}
 		give, flush := app.giveMany()
-		err := s.Validate(ctx, request, func(line checkpoint.Validated) error {
+		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {
 			found.Count(line)
 			if app.quiet && line.OK {
 				return nil

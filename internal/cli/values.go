@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
 )
 
 // assignment is <path>=<value> on the command line.
@@ -25,10 +26,10 @@ func (a *assignment) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func assigns(given []assignment) []checkpoint.Assign {
-	var made []checkpoint.Assign
+func assigns(given []assignment) []create.Assign {
+	var made []create.Assign
 	for _, a := range given {
-		made = append(made, checkpoint.Assign(a))
+		made = append(made, create.Assign(a))
 	}
 	return made
 }

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 )
 
 // WorkflowCmd is workflow and its commands.
@@ -34,7 +35,7 @@ type WorkflowListCmd struct {
 // Run lists the workflows.
 func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := s.Workflows()
+		found, err := inspect.Workflows(s)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ type WorkflowShowCmd struct {
 // Run prints a definition as it was written.
 func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		text, err := s.Workflow(c.Name)
+		text, err := inspect.Workflow(s, c.Name)
 		if err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func (c *WorkflowCheckCmd) Run(app *App) error {
 	if err != nil {
 		return usageError("reading the definition: " + err.Error())
 	}
-	checked := checkpoint.CheckWorkflow(text, c.File)
+	checked := inspect.CheckWorkflow(text, c.File)
 	if checked.OK {
 		return app.confirmed(answer.Checked{Workflow: checked})
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // crunch keeps a directory per issue: a YAML document per checkpoint, an index, and a
@@ -60,7 +60,7 @@ func (r *reading) yaml(p string) (source, bool) {
 	}
 	doc, err := yamlToJSON(data)
 	if err == nil {
-		doc, err = checkpoint.ParseDocument(doc)
+		doc, err = transfer.ParseDocument(doc)
 	}
 	if err != nil {
 		r.problem(p, "%v", err)
@@ -70,7 +70,7 @@ func (r *reading) yaml(p string) (source, bool) {
 }
 
 func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
-	in := checkpoint.ImportSession{Workflow: Crunch}
+	in := transfer.ImportSession{Workflow: Crunch}
 	all := r.wanted(dir)
 	var index gjson.Result
 	if p := path.Join(dir, indexFile); all && slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == indexFile }) {
@@ -79,7 +79,7 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 			in.Beside = append(in.Beside, src.kept(indexFile))
 		}
 	}
-	var documents []*checkpoint.ImportDocument
+	var documents []*transfer.ImportDocument
 	seen := ids{}
 	for _, e := range files {
 		name, isYAML := stem(e.Name(), ".yaml", ".yml")
@@ -105,14 +105,14 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	l.order(documents, index)
 	in.CreatedAt = documents[0].At
 	for _, d := range documents {
-		in.Steps = append(in.Steps, checkpoint.ImportStep{Document: d})
+		in.Steps = append(in.Steps, transfer.ImportStep{Document: d})
 		if d.At.Before(in.CreatedAt) {
 			in.CreatedAt = d.At
 		}
 	}
 	if all {
 		in.Current = l.current(r, dir, index)
-		if !slices.ContainsFunc(documents, func(d *checkpoint.ImportDocument) bool { return d.Key == in.Current }) && in.Current != "" {
+		if !slices.ContainsFunc(documents, func(d *transfer.ImportDocument) bool { return d.Key == in.Current }) && in.Current != "" {
 			r.warn("%s: the latest is %q, which is not there", dir, in.Current)
 		}
 	}
@@ -121,8 +121,8 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 
 // document takes one checkpoint. What it does not say of its trigger the index does.
 func (l crunch) document(
-	r *reading, name, issue string, src source, index gjson.Result, seen ids, in *checkpoint.ImportSession,
-) *checkpoint.ImportDocument {
+	r *reading, name, issue string, src source, index gjson.Result, seen ids, in *transfer.ImportSession,
+) *transfer.ImportDocument {
 	at := src.at
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
 		if strings.HasPrefix(name, "CP-") {
@@ -157,8 +157,8 @@ func (l crunch) document(
 		in.Topic = text(at, "issue_snapshot.title")
 	}
 	in.Branch = text(at, "issue_snapshot.branch")
-	d := &checkpoint.ImportDocument{
-		Key: name, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptYAML)}, At: when,
+	d := &transfer.ImportDocument{
+		Key: name, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptYAML)}, At: when,
 		Trigger: text(at, "trigger"), Branch: in.Branch,
 	}
 	if d.Trigger == "" {
@@ -188,12 +188,12 @@ func indexEntry(index gjson.Result, id string) gjson.Result {
 }
 
 // order puts the documents as the index has them, others by their time.
-func (crunch) order(documents []*checkpoint.ImportDocument, index gjson.Result) {
+func (crunch) order(documents []*transfer.ImportDocument, index gjson.Result) {
 	place := map[string]int{}
 	for i, e := range index.Get("checkpoints").Array() {
 		place[text(e, "checkpoint_id")] = i + 1
 	}
-	slices.SortStableFunc(documents, func(a, b *checkpoint.ImportDocument) int {
+	slices.SortStableFunc(documents, func(a, b *transfer.ImportDocument) int {
 		i, j := place[a.Key], place[b.Key]
 		if i != 0 && j != 0 {
 			return i - j

@@ -10,12 +10,12 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 var crunchPhases = [...]string{"enrich", "ready", "implementing", "validation", "docs"}
 
-func (l crunch) write(a *checkpoint.Archive, w *rendering) {
+func (l crunch) write(a *transfer.Archive, w *rendering) {
 	issue := l.number(a)
 	if issue == "" {
 		issue = numberFor(string(a.Session), 1_000_000)
@@ -57,7 +57,7 @@ func (l crunch) write(a *checkpoint.Archive, w *rendering) {
 }
 
 // number is the issue that the documents were imported from, else that of the session.
-func (crunch) number(a *checkpoint.Archive) string {
+func (crunch) number(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
 			if name := path.Base(path.Dir(path.Dir(im.Path))); safeName(name) {
@@ -86,7 +86,7 @@ func numberFor(session string, below uint32) string {
 }
 
 // phase is the one of five that a checkpoint stands at.
-func (crunch) phase(c *checkpoint.Archived) string {
+func (crunch) phase(c *transfer.Archived) string {
 	if slices.Contains(crunchPhases[:], c.Record.StepName) {
 		return c.Record.StepName
 	}
@@ -95,7 +95,7 @@ func (crunch) phase(c *checkpoint.Archived) string {
 
 // compose is the state itself in a session of crunch. A state that was carried on from
 // the checkpoint before still has its id, so that it gets its own.
-func (l crunch) compose(a *checkpoint.Archive, c *checkpoint.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
+func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r := c.Record
 	if a.Workflow != Crunch {
 		return l.foreign(a, c, issue, used, w)
@@ -132,7 +132,7 @@ func issueNumber(issue string) string {
 }
 
 // newID is made of phase, day, and the last four digits of our id.
-func (l crunch) newID(c *checkpoint.Archived, used map[string]bool) string {
+func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 	r := c.Record
 	tail := string(r.ID)
 	id := "CP-" + l.phase(c) + "-" + r.CreatedAt.UTC().Format("20060102") + "-" + tail[max(0, len(tail)-4):]
@@ -143,7 +143,7 @@ func (l crunch) newID(c *checkpoint.Archived, used map[string]bool) string {
 }
 
 // foreign is a checkpoint of another workflow in crunch's words.
-func (l crunch) foreign(a *checkpoint.Archive, c *checkpoint.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
+func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r, f := c.Record, learn(a, c)
 	id := l.newID(c, used)
 	used[id] = true
@@ -258,7 +258,7 @@ func (o *object) front(name string, value any) {
 }
 
 // entry is a checkpoint in the index.
-func (crunch) entry(c *checkpoint.Archived, f file) json.RawMessage {
+func (crunch) entry(c *transfer.Archived, f file) json.RawMessage {
 	doc := gjson.ParseBytes(f.doc)
 	o := &object{}
 	o.set("checkpoint_id", either(text(doc, "checkpoint_id"), f.key))
@@ -270,7 +270,7 @@ func (crunch) entry(c *checkpoint.Archived, f file) json.RawMessage {
 }
 
 // derived writes index and link: as they were imported, with what happened since.
-func (l crunch) derived(a *checkpoint.Archive, w *rendering, root, issue string, ids map[string]string, entries []json.RawMessage) {
+func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, ids map[string]string, entries []json.RawMessage) {
 	if len(entries) == 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // ExportRequest is what `export --format` of a layout was asked for.
@@ -81,12 +82,12 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 
 // own leaves the sessions of the layout's own workflow, where there are any: nobody wants
 // those of five systems in the files of one without a word.
-func (a *ExportAnswer) own(all []*checkpoint.Archive) []*checkpoint.Archive {
-	isOwn := func(s *checkpoint.Archive) bool { return s.Workflow == a.Format }
+func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
+	isOwn := func(s *transfer.Archive) bool { return s.Workflow == a.Format }
 	if !slices.ContainsFunc(all, isOwn) {
 		return all
 	}
-	var own []*checkpoint.Archive
+	var own []*transfer.Archive
 	for _, s := range all {
 		if isOwn(s) {
 			own = append(own, s)
@@ -98,9 +99,9 @@ func (a *ExportAnswer) own(all []*checkpoint.Archive) []*checkpoint.Archive {
 }
 
 // archives reads the sessions that were asked for, all without any.
-func archives(ctx context.Context, s *checkpoint.Service, wanted []string) ([]*checkpoint.Archive, error) {
+func archives(ctx context.Context, s *checkpoint.Service, wanted []string) ([]*transfer.Archive, error) {
 	if len(wanted) == 0 {
-		names, err := s.SessionNames(ctx)
+		names, err := transfer.SessionNames(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -108,9 +109,9 @@ func archives(ctx context.Context, s *checkpoint.Service, wanted []string) ([]*c
 			wanted = append(wanted, string(n))
 		}
 	}
-	var out []*checkpoint.Archive
+	var out []*transfer.Archive
 	for _, session := range wanted {
-		a, err := s.ReadArchive(ctx, checkpoint.Session(session))
+		a, err := transfer.ReadArchive(ctx, s, transfer.Session(session))
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/transfer"
 )
 
 // facts are what the systems have in common: what a checkpoint of one says in the words of
@@ -40,7 +40,7 @@ type facts struct {
 }
 
 // learn takes a checkpoint of any workflow apart.
-func learn(a *checkpoint.Archive, c *checkpoint.Archived) *facts {
+func learn(a *transfer.Archive, c *transfer.Archived) *facts {
 	r := c.Record
 	f := &facts{
 		topic: a.Topic, status: r.Status, problem: r.Error, commit: string(r.Git.Head), branch: shortRef(string(r.Git.Branch)),
@@ -97,7 +97,7 @@ func (f *facts) take(p string) gjson.Result {
 func (f *facts) useAll() { f.state = gjson.Result{} }
 
 // leave names the members that have no place, and those that the layout did not take.
-func (f *facts) leave(a *checkpoint.Archive, c *checkpoint.Archived, w *rendering, takes ...string) {
+func (f *facts) leave(a *transfer.Archive, c *transfer.Archived, w *rendering, takes ...string) {
 	var lost []string
 	f.state.ForEach(func(key, value gjson.Result) bool {
 		lost = append(lost, f.unused(key.String(), value)...)
@@ -283,7 +283,7 @@ func escape(member string) string { return gjson.Escape(member) }
 
 // keyOf is what a layout calls a checkpoint: the key that it was imported by, else the
 // label.
-func keyOf(a *checkpoint.Archive, id name.ID, label string) string {
+func keyOf(a *transfer.Archive, id name.ID, label string) string {
 	for i := range a.Checkpoints {
 		c := &a.Checkpoints[i]
 		if c.Record.ID != id {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // place is a directory of a layout: where in the file system, where in the layout, and
@@ -145,7 +145,7 @@ func sniff(file, name string) (format, prefix string) {
 		}
 		return Crunch, path.Join(crunchHome, issue, crunchDir)
 	}
-	doc, err := checkpoint.ParseDocument(data)
+	doc, err := transfer.ParseDocument(data)
 	if err != nil || ending != ".json" {
 		return "", ""
 	}

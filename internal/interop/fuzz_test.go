@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // Whatever is called YAML ends, as JSON or as an error, and what it says survives our own
@@ -29,7 +29,7 @@ func FuzzYAML(f *testing.F) {
 		if !json.Valid(doc) {
 			t.Fatalf("%q is not JSON: %s", data, doc)
 		}
-		if doc, err = checkpoint.ParseDocument(doc); err != nil {
+		if doc, err = transfer.ParseDocument(doc); err != nil {
 			return
 		}
 		again, err := yamlToJSON(jsonToYAML(doc))
@@ -81,7 +81,7 @@ func FuzzLayouts(f *testing.F) {
 		r := &reading{tree: in}
 		layouts()[format].read(r)
 		for _, s := range r.sessions {
-			if s.Session != checkpoint.SessionName(s.Session) {
+			if s.Session != transfer.SessionName(s.Session) {
 				t.Errorf("session %q", s.Session)
 			}
 			for _, step := range s.Steps {

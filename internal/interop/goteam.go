@@ -13,7 +13,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/transfer"
 )
 
 // goTeam keeps a directory per session: a file per step and iteration, a manifest, and
@@ -63,8 +64,8 @@ type goTeamSession struct {
 	*reading
 	dir       string
 	manifest  gjson.Result
-	rollbacks []checkpoint.ImportRollback
-	documents []*checkpoint.ImportDocument
+	rollbacks []transfer.ImportRollback
+	documents []*transfer.ImportDocument
 	seen      ids
 	topic     string
 	times     map[string]string // by label, as the manifest has them
@@ -72,7 +73,7 @@ type goTeamSession struct {
 
 func (g goTeam) session(r *reading, dir string, files []string) {
 	s := &goTeamSession{reading: r, dir: dir, seen: ids{}, times: map[string]string{}}
-	in := checkpoint.ImportSession{Workflow: GoTeam}
+	in := transfer.ImportSession{Workflow: GoTeam}
 	whole := r.wanted(dir)
 	for _, name := range []string{manifestFile, historyFile} {
 		if p := path.Join(dir, name); whole && slices.Contains(files, name) {
@@ -132,7 +133,7 @@ func (s *goTeamSession) tell(file string, src source) {
 		history = inner
 	}
 	for _, v := range history.Array() {
-		back := checkpoint.ImportRollback{
+		back := transfer.ImportRollback{
 			From: text(v, "from_checkpoint", "from"), To: text(v, "to_checkpoint", "to"), Reason: text(v, "reason"),
 		}
 		at, ok := moment(text(v, "timestamp", "time"))
@@ -170,8 +171,8 @@ func (s *goTeamSession) document(label string, src source) {
 	if !s.seen.take(s.reading, text(at, "id"), &src) {
 		return
 	}
-	d := &checkpoint.ImportDocument{
-		Key: label, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
+	d := &transfer.ImportDocument{
+		Key: label, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
 		Commit: text(at, "git.commit_hash"), Branch: text(at, "git.branch"), Outputs: outputsOf(at.Get("outputs")),
 		Created: texts(at.Get("files.created")), Modified: texts(at.Get("files.modified")), Deleted: texts(at.Get("files.deleted")),
 	}
@@ -211,7 +212,7 @@ func goTeamFault(label string, at gjson.Result) string {
 
 // number settles step, iteration and whether it is a milestone, by the document and by
 // what its file is called.
-func (s *goTeamSession) number(d *checkpoint.ImportDocument, label string, at gjson.Result) bool {
+func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjson.Result) bool {
 	parts := labelParts().FindStringSubmatch(label)
 	if d.Step = whole(at.Get("step_number")); d.Step == nil && parts != nil {
 		n, err := strconv.Atoi(parts[1])
@@ -231,7 +232,7 @@ func (s *goTeamSession) number(d *checkpoint.ImportDocument, label string, at gj
 	if before, _, hangs := strings.Cut(rest, "+"); hangs {
 		d.Hangs, rest = true, before
 	}
-	if slug := checkpoint.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
+	if slug := transfer.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
 		d.Iteration = strings.TrimPrefix(strings.TrimPrefix(rest, slug), "-")
 	}
 	return true
@@ -243,7 +244,7 @@ func (s *goTeamSession) order() {
 	for i, v := range s.manifest.Get("checkpoints").Array() {
 		place[text(v, "id")] = i + 1
 	}
-	slices.SortStableFunc(s.documents, func(a, b *checkpoint.ImportDocument) int {
+	slices.SortStableFunc(s.documents, func(a, b *transfer.ImportDocument) int {
 		if i, j := place[a.Key], place[b.Key]; i != 0 && j != 0 {
 			return i - j
 		}
@@ -255,16 +256,16 @@ func (s *goTeamSession) order() {
 }
 
 // steps puts each rollback before the first document that is younger.
-func (s *goTeamSession) steps() []checkpoint.ImportStep {
-	var out []checkpoint.ImportStep
-	slices.SortStableFunc(s.rollbacks, func(a, b checkpoint.ImportRollback) int { return a.At.Compare(b.At) })
+func (s *goTeamSession) steps() []transfer.ImportStep {
+	var out []transfer.ImportStep
+	slices.SortStableFunc(s.rollbacks, func(a, b transfer.ImportRollback) int { return a.At.Compare(b.At) })
 	waiting := s.rollbacks
 	known := map[string]bool{}
 	flush := func(until time.Time, all bool) {
-		var later []checkpoint.ImportRollback
+		var later []transfer.ImportRollback
 		for i := range waiting {
 			if (all || waiting[i].At.Before(until)) && (known[waiting[i].To] || all) {
-				out = append(out, checkpoint.ImportStep{Rollback: &waiting[i]})
+				out = append(out, transfer.ImportStep{Rollback: &waiting[i]})
 			} else {
 				later = append(later, waiting[i])
 			}
@@ -273,7 +274,7 @@ func (s *goTeamSession) steps() []checkpoint.ImportStep {
 	}
 	for _, d := range s.documents {
 		flush(d.At, false)
-		out = append(out, checkpoint.ImportStep{Document: d})
+		out = append(out, transfer.ImportStep{Document: d})
 		known[d.Key] = true
 	}
 	flush(time.Time{}, true)
@@ -282,14 +283,14 @@ func (s *goTeamSession) steps() []checkpoint.ImportStep {
 
 // outputsOf are the members of outputs that have content: texts as they are, the rest as
 // JSON.
-func outputsOf(outputs gjson.Result) []checkpoint.ImportFile {
-	var out []checkpoint.ImportFile
+func outputsOf(outputs gjson.Result) []transfer.ImportFile {
+	var out []transfer.ImportFile
 	outputs.ForEach(func(key, value gjson.Result) bool {
-		content := checkpoint.OutputContent(json.RawMessage(value.Raw))
-		if content == nil || !checkpoint.IsOutputName(key.String()) {
+		content := create.OutputContent(json.RawMessage(value.Raw))
+		if content == nil || !create.IsOutputName(key.String()) {
 			return len(out) < maxOutputNames
 		}
-		out = append(out, checkpoint.ImportFile{Name: key.String(), Content: content})
+		out = append(out, transfer.ImportFile{Name: key.String(), Content: content})
 		return len(out) < maxOutputNames
 	})
 	return out

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // goTeamOutputs are the outputs that every document has, with what stands for none.
@@ -17,7 +17,7 @@ var goTeamOutputs = [...][2]string{
 	{"spec", "null"}, {"architecture", "null"}, {"code_files", "[]"}, {"test_files", "[]"}, {"review_comments", "[]"},
 }
 
-func (g goTeam) write(a *checkpoint.Archive, w *rendering) {
+func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	home, dir := g.home(a, w), string(a.Session)
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
@@ -50,7 +50,7 @@ func (g goTeam) write(a *checkpoint.Archive, w *rendering) {
 }
 
 // home is where the session was, or where the layout already is.
-func (goTeam) home(a *checkpoint.Archive, w *rendering) string {
+func (goTeam) home(a *transfer.Archive, w *rendering) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
 			if strings.HasPrefix(im.Path, goTeamHome+"/") {
@@ -67,7 +67,7 @@ func (goTeam) home(a *checkpoint.Archive, w *rendering) string {
 
 // newestFirst gives the live checkpoints, the newest first, and then the discarded ones:
 // of two with one name the first stays.
-func newestFirst(a *checkpoint.Archive) []int {
+func newestFirst(a *transfer.Archive) []int {
 	var live, discarded []int
 	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
 		if a.Checkpoints[i].Live {
@@ -80,7 +80,7 @@ func newestFirst(a *checkpoint.Archive) []int {
 }
 
 // compose is a checkpoint that was made here, in go-team's words.
-func (g goTeam) compose(a *checkpoint.Archive, c *checkpoint.Archived, dir string, w *rendering) json.RawMessage {
+func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w *rendering) json.RawMessage {
 	r := c.Record
 	f := learn(a, c)
 	var o object
@@ -112,7 +112,7 @@ func (g goTeam) compose(a *checkpoint.Archive, c *checkpoint.Archived, dir strin
 	files.set("modified", f.modified)
 	files.set("deleted", f.deleted)
 	o.set("files", &files)
-	if digest, err := checkpoint.DocumentDigest(o.json()); err == nil {
+	if digest, err := transfer.DocumentDigest(o.json()); err == nil {
 		o.set("checksum", digest)
 	}
 	o.set("valid", true)
@@ -123,7 +123,7 @@ func (g goTeam) compose(a *checkpoint.Archive, c *checkpoint.Archived, dir strin
 }
 
 // outputs are texts, and lists where an output is one.
-func (goTeam) outputs(a *checkpoint.Archive, c *checkpoint.Archived, w *rendering) json.RawMessage {
+func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) json.RawMessage {
 	var o object
 	for _, known := range goTeamOutputs {
 		o.raw(known[0], json.RawMessage(known[1]))
@@ -131,7 +131,7 @@ func (goTeam) outputs(a *checkpoint.Archive, c *checkpoint.Archived, w *renderin
 	for _, name := range sortedKeys(c.Outputs) {
 		content := c.Outputs[name]
 		isList := slices.ContainsFunc(goTeamOutputs[:], func(k [2]string) bool { return k[0] == name && k[1] == "[]" })
-		if raw, err := checkpoint.ParseDocument(content); err == nil && gjson.ParseBytes(raw).IsArray() {
+		if raw, err := transfer.ParseDocument(content); err == nil && gjson.ParseBytes(raw).IsArray() {
 			o.raw(name, raw)
 		} else if isList {
 			o.set(name, strings.Split(strings.TrimRight(string(content), "\n"), "\n"))
@@ -146,7 +146,7 @@ func (goTeam) outputs(a *checkpoint.Archive, c *checkpoint.Archived, w *renderin
 
 // derived writes the manifest and the history of rollbacks: as they were imported, with
 // what happened since.
-func (g goTeam) derived(a *checkpoint.Archive, w *rendering, root, dir string, keys map[string]bool) {
+func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]bool) {
 	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
 	mixed := w.mixed(a)
 	if !mixed {
@@ -195,7 +195,7 @@ func rawList(v gjson.Result) []json.RawMessage {
 }
 
 // rollbacks are those that were made here; the imported ones stand in their file.
-func (goTeam) rollbacks(a *checkpoint.Archive) []json.RawMessage {
+func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, r := range a.Rollbacks {
 		if r.Imported {
@@ -212,7 +212,7 @@ func (goTeam) rollbacks(a *checkpoint.Archive) []json.RawMessage {
 }
 
 // manifest adds to an imported one, or makes one.
-func (g goTeam) manifest(a *checkpoint.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
+func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
 	o := &object{}
 	if was != nil {
 		o = members(json.RawMessage(inner(was, "manifest").Raw))

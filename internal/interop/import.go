@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // ImportRequest is what `import` was asked for.
@@ -30,16 +31,16 @@ const (
 
 // ImportAnswer is what `import` answers.
 type ImportAnswer struct {
-	Format    string                `json:"format"` // of several, the names with commas
-	DryRun    bool                  `json:"dry_run"`
-	Documents []checkpoint.Imported `json:"documents"`
-	Sessions  []string              `json:"sessions"`
-	Added     int                   `json:"added"`
-	Changed   int                   `json:"changed"`
-	Unchanged int                   `json:"unchanged"`
-	Problems  []Problem             `json:"problems"`
-	Warnings  []string              `json:"warnings"`
-	Settings  []checkpoint.Setting  `json:"settings"` // configuration that came along; it is not set
+	Format    string               `json:"format"` // of several, the names with commas
+	DryRun    bool                 `json:"dry_run"`
+	Documents []transfer.Imported  `json:"documents"`
+	Sessions  []string             `json:"sessions"`
+	Added     int                  `json:"added"`
+	Changed   int                  `json:"changed"`
+	Unchanged int                  `json:"unchanged"`
+	Problems  []Problem            `json:"problems"`
+	Warnings  []string             `json:"warnings"`
+	Settings  []checkpoint.Setting `json:"settings"` // configuration that came along; it is not set
 }
 
 // Import reads the layouts of a directory and makes checkpoints of their documents.
@@ -56,10 +57,10 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 		return nil, err
 	}
 	answer := &ImportAnswer{
-		DryRun: req.DryRun, Documents: []checkpoint.Imported{}, Sessions: []string{}, Problems: []Problem{}, Warnings: []string{},
+		DryRun: req.DryRun, Documents: []transfer.Imported{}, Sessions: []string{}, Problems: []Problem{}, Warnings: []string{},
 		Settings: []checkpoint.Setting{},
 	}
-	var requests []checkpoint.ImportRequest
+	var requests []transfer.ImportRequest
 	var names []string
 	for _, format := range formats {
 		p, there := places[format]
@@ -109,8 +110,8 @@ func faulty(problems []Problem) error {
 }
 
 // read reads one layout; found says that there is anything of it.
-func read(ctx context.Context, s *checkpoint.Service, format string, p place, answer *ImportAnswer) (checkpoint.ImportRequest, bool, error) {
-	out := checkpoint.ImportRequest{Format: format}
+func read(ctx context.Context, s *checkpoint.Service, format string, p place, answer *ImportAnswer) (transfer.ImportRequest, bool, error) {
+	out := transfer.ImportRequest{Format: format}
 	t, err := p.open()
 	if err != nil {
 		return out, false, err
@@ -124,7 +125,7 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 	}
 	out.Sessions = r.sessions
 	if r.settings != nil {
-		if answer.Settings, err = s.ForeignSettings(format, r.settings, crunchConfig); err != nil {
+		if answer.Settings, err = transfer.ForeignSettings(s, format, r.settings, crunchConfig); err != nil {
 			answer.Problems = append(answer.Problems, Problem{Path: crunchConfig, Message: err.Error()})
 		}
 	}
@@ -137,7 +138,7 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 }
 
 // choose leaves the session that was asked for, or calls the only one so.
-func choose(requests []checkpoint.ImportRequest, wanted string) error {
+func choose(requests []transfer.ImportRequest, wanted string) error {
 	if wanted == "" {
 		return twins(requests)
 	}
@@ -168,7 +169,7 @@ func choose(requests []checkpoint.ImportRequest, wanted string) error {
 }
 
 // twins refuses two layouts that would fill one session.
-func twins(requests []checkpoint.ImportRequest) error {
+func twins(requests []transfer.ImportRequest) error {
 	seen := map[string]string{}
 	for _, req := range requests {
 		for _, in := range req.Sessions {
@@ -186,7 +187,7 @@ func twins(requests []checkpoint.ImportRequest) error {
 }
 
 // take imports what was read, or says what would come.
-func take(ctx context.Context, s *checkpoint.Service, requests []checkpoint.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
+func take(ctx context.Context, s *checkpoint.Service, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
 	for i := range requests {
 		requests[i].DryRun = req.DryRun
 		for _, in := range requests[i].Sessions {
@@ -194,14 +195,14 @@ func take(ctx context.Context, s *checkpoint.Service, requests []checkpoint.Impo
 		}
 	}
 	var err error
-	if answer.Documents, err = s.Import(ctx, requests); err != nil {
+	if answer.Documents, err = transfer.Import(ctx, s, requests); err != nil {
 		return err
 	}
 	for _, d := range answer.Documents {
 		switch d.Action {
-		case checkpoint.ImportAdded:
+		case transfer.ImportAdded:
 			answer.Added++
-		case checkpoint.ImportChanged:
+		case transfer.ImportChanged:
 			answer.Changed++
 		default:
 			answer.Unchanged++
@@ -211,12 +212,12 @@ func take(ctx context.Context, s *checkpoint.Service, requests []checkpoint.Impo
 }
 
 // know tells the import which documents the session's own checkpoints would be.
-func know(ctx context.Context, s *checkpoint.Service, format string, in *checkpoint.ImportSession) error {
-	own, err := s.MadeHere(ctx, in.Session)
+func know(ctx context.Context, s *checkpoint.Service, format string, in *transfer.ImportSession) error {
+	own, err := transfer.MadeHere(ctx, s, in.Session)
 	if err != nil || !own {
 		return err
 	}
-	a, err := s.ReadArchive(ctx, checkpoint.Session(in.Session))
+	a, err := transfer.ReadArchive(ctx, s, transfer.Session(in.Session))
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // The formats, as --format and checkpoint.mirror call them.
@@ -42,7 +42,7 @@ type layout interface {
 	// read gives the sessions below a tree.
 	read(r *reading)
 	// write gives the files that a session is in this layout.
-	write(a *checkpoint.Archive, w *rendering)
+	write(a *transfer.Archive, w *rendering)
 }
 
 func layouts() map[string]layout {

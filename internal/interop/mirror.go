@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/transfer"
 )
 
 // mirrorTries is how often a session is written again when somebody went on meanwhile.
@@ -76,7 +77,7 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		if err != nil {
 			return err
 		}
-		a, err := s.ReadArchive(ctx, session)
+		a, err := transfer.ReadArchive(ctx, s, session)
 		if err != nil {
 			return err
 		}
@@ -93,13 +94,13 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 	return nil
 }
 
-func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, a *checkpoint.Archive) error {
+func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, a *transfer.Archive) error {
 	if m.Format == SQLite {
 		if err := os.MkdirAll(filepath.Dir(m.Dir), 0o777); err != nil {
 			return plain(err)
 		}
 		req := ExportRequest{To: m.Dir, Format: SQLite, Existing: ExistingReplace}
-		return exportDatabase(ctx, []*checkpoint.Archive{a}, req, &ExportAnswer{})
+		return exportDatabase(ctx, []*transfer.Archive{a}, req, &ExportAnswer{})
 	}
 	t, err := openTarget(m.Dir)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // orchestrate keeps one document per workflow, updated in place; failed and abandoned
@@ -83,10 +83,10 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 		r.problem(src.path, "%v", err)
 		return
 	}
-	in := checkpoint.ImportSession{
+	in := transfer.ImportSession{
 		Session: session, Workflow: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began,
-		Steps: []checkpoint.ImportStep{{Document: &checkpoint.ImportDocument{
-			Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
+		Steps: []transfer.ImportStep{{Document: &transfer.ImportDocument{
+			Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
 		}}},
 	}
 	if strings.HasPrefix(src.path, path.Join(orchestrateHome, orchestrateFailed)+"/") {

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"sync"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // pipeline keeps one document per requirement, updated in place.
@@ -62,10 +62,10 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 			return
 		}
 	}
-	r.add(src.path, checkpoint.ImportSession{
+	r.add(src.path, transfer.ImportSession{
 		Session: prd, Workflow: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when,
-		Steps: []checkpoint.ImportStep{{Document: &checkpoint.ImportDocument{
-			Key: prd, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
+		Steps: []transfer.ImportStep{{Document: &transfer.ImportDocument{
+			Key: prd, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
 		}}},
 	})
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/repair"
+	"git-checkpoint/internal/transfer"
 )
 
 // caseCount and seed of the random documents: CASES of each layout, from SEED on.
@@ -75,7 +77,7 @@ func roundTrip(t *testing.T, g *gen, format string) {
 	w.serve(func(ctx context.Context, s *checkpoint.Service) {
 		heard := map[string]bool{}
 		for _, session := range in.Sessions {
-			a, err := s.ReadArchive(ctx, checkpoint.Session(session))
+			a, err := transfer.ReadArchive(ctx, s, transfer.Session(session))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +92,7 @@ func roundTrip(t *testing.T, g *gen, format string) {
 		if len(heard) != len(g.said) {
 			t.Errorf("%d of %d documents are there", len(heard), len(g.said))
 		}
-		err := s.Validate(ctx, checkpoint.ValidateRequest{All: true}, func(v checkpoint.Validated) error {
+		err := repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
 			if !v.OK {
 				t.Errorf("validate: %+v", v)
 			}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // reading is the import of one layout: what was found, and what could not be read.
 type reading struct {
 	*tree
-	sessions []checkpoint.ImportSession
+	sessions []transfer.ImportSession
 	problems []Problem
 	warnings []string
 	settings json.RawMessage // a foreign configuration, for the workflow to translate
@@ -54,7 +54,7 @@ type source struct {
 func (s *source) digested() (string, error) {
 	var err error
 	if s.digest == "" {
-		s.digest, err = checkpoint.DocumentDigest(s.json)
+		s.digest, err = transfer.DocumentDigest(s.json)
 	}
 	return s.digest, err
 }
@@ -70,7 +70,7 @@ func (r *reading) json(p string) (source, bool) {
 		}
 		return source{}, false
 	}
-	doc, err := checkpoint.ParseDocument(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	doc, err := transfer.ParseDocument(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		r.problem(p, "%v", err)
 		return source{}, false
@@ -79,8 +79,8 @@ func (r *reading) json(p string) (source, bool) {
 }
 
 // kept is the document to be kept as it was.
-func (s source) kept(as string) checkpoint.ImportFile {
-	return checkpoint.ImportFile{Name: as, Content: s.text}
+func (s source) kept(as string) transfer.ImportFile {
+	return transfer.ImportFile{Name: as, Content: s.text}
 }
 
 // text is a member that is a string or a number, else "".
@@ -151,11 +151,11 @@ func sessionOf(called string) (string, error) {
 	if called == "" || strings.Trim(called, ".") == "" || strings.Contains(called, "..") {
 		return "", fmt.Errorf("the id %q leads elsewhere", called)
 	}
-	return checkpoint.SessionName(called), nil
+	return transfer.SessionName(called), nil
 }
 
 // add takes a session with documents; names that become one are a problem.
-func (r *reading) add(dir string, s checkpoint.ImportSession) {
+func (r *reading) add(dir string, s transfer.ImportSession) {
 	for _, other := range r.sessions {
 		if strings.EqualFold(other.Session, s.Session) {
 			r.problem(dir, "its session %q is also that of another (%s)", s.Session, pathOf(other))
@@ -165,7 +165,7 @@ func (r *reading) add(dir string, s checkpoint.ImportSession) {
 	r.sessions = append(r.sessions, s)
 }
 
-func pathOf(s checkpoint.ImportSession) string {
+func pathOf(s transfer.ImportSession) string {
 	for _, step := range s.Steps {
 		if step.Document != nil {
 			return step.Document.Path

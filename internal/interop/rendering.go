@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // rendering is what sessions are in a layout: files, links, rows, and what could not go.
@@ -31,7 +31,7 @@ type file struct {
 	content []byte
 	key     string // of the document; empty: derived
 	doc     json.RawMessage
-	made    *checkpoint.Archived // nil: it was imported as it is
+	made    *transfer.Archived // nil: it was imported as it is
 }
 
 type link struct{ path, to string }
@@ -48,7 +48,7 @@ func newRendering(format string, exists func(string) bool) *rendering {
 }
 
 // render adds a session.
-func (w *rendering) render(a *checkpoint.Archive) {
+func (w *rendering) render(a *transfer.Archive) {
 	for _, p := range a.Problems {
 		w.leave(a, nil, "%s", p)
 	}
@@ -63,7 +63,7 @@ func (w *rendering) render(a *checkpoint.Archive) {
 }
 
 // leave says what does not go.
-func (w *rendering) leave(a *checkpoint.Archive, c *checkpoint.Archived, format string, args ...any) {
+func (w *rendering) leave(a *transfer.Archive, c *transfer.Archived, format string, args ...any) {
 	l := LeftOut{Session: string(a.Session), What: fmt.Sprintf(format, args...)}
 	if c != nil {
 		l.Checkpoint = c.Record.Label
@@ -72,7 +72,7 @@ func (w *rendering) leave(a *checkpoint.Archive, c *checkpoint.Archived, format 
 }
 
 // place adds a document unless its place is taken: then the one before it stays.
-func (w *rendering) place(a *checkpoint.Archive, c *checkpoint.Archived, f file) bool {
+func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) bool {
 	at := strings.ToLower(f.path)
 	if by, taken := w.taken[at]; taken {
 		w.leave(a, c, "%s is taken by %s", f.path, by)
@@ -85,7 +85,7 @@ func (w *rendering) place(a *checkpoint.Archive, c *checkpoint.Archived, f file)
 
 // overtaken says which checkpoints are not written, because a newer one was imported from
 // the same document: as place does, with the newest in front.
-func (w *rendering) overtaken(a *checkpoint.Archive) map[int]bool {
+func (w *rendering) overtaken(a *transfer.Archive) map[int]bool {
 	older, by := map[int]bool{}, map[string]string{}
 	for _, i := range newestFirst(a) {
 		c := &a.Checkpoints[i]
@@ -110,7 +110,7 @@ func (w *rendering) derive(p string, content []byte) {
 
 // original is the document that a checkpoint was imported from, if it was one of this
 // layout.
-func (w *rendering) original(c *checkpoint.Archived, name string) ([]byte, bool) {
+func (w *rendering) original(c *transfer.Archived, name string) ([]byte, bool) {
 	if c.Import == nil || c.Import.Format != w.format {
 		return nil, false
 	}
@@ -119,7 +119,7 @@ func (w *rendering) original(c *checkpoint.Archived, name string) ([]byte, bool)
 }
 
 // beside is the newest of a file that stood beside the documents.
-func (w *rendering) beside(a *checkpoint.Archive, name string) []byte {
+func (w *rendering) beside(a *transfer.Archive, name string) []byte {
 	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
 		if content, ok := w.original(&a.Checkpoints[i], name); ok {
 			return content
@@ -130,7 +130,7 @@ func (w *rendering) beside(a *checkpoint.Archive, name string) []byte {
 
 // mixed reports whether anything of a session was not imported as it is, or happened
 // since.
-func (w *rendering) mixed(a *checkpoint.Archive) bool {
+func (w *rendering) mixed(a *transfer.Archive) bool {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im == nil || im.Format != w.format {
 			return true
@@ -140,7 +140,7 @@ func (w *rendering) mixed(a *checkpoint.Archive) bool {
 }
 
 // current is the checkpoint that a layout with one document has: the current one.
-func current(a *checkpoint.Archive) *checkpoint.Archived {
+func current(a *transfer.Archive) *transfer.Archived {
 	for i := range a.Checkpoints {
 		if a.Checkpoints[i].Record.ID == a.Current {
 			return &a.Checkpoints[i]
@@ -156,28 +156,28 @@ func current(a *checkpoint.Archive) *checkpoint.Archived {
 
 // base is the last part of the path that a document was imported from, where it is a
 // plain name: nothing else is ever taken from there.
-func base(im *checkpoint.ImportSource) (string, bool) {
+func base(im *transfer.ImportSource) (string, bool) {
 	name, ok := stem(path.Base(im.Path), ".json")
 	return name, ok && safeName(name)
 }
 
 // parent is the name of the directory above an imported document, where it is plain.
-func parent(im *checkpoint.ImportSource) (string, bool) {
+func parent(im *transfer.ImportSource) (string, bool) {
 	name := path.Base(path.Dir(im.Path))
 	return name, safeName(name)
 }
 
 // knownDocuments are those of a session's own checkpoints, by key.
-func knownDocuments(format string, a *checkpoint.Archive) map[string]checkpoint.KnownDocument {
+func knownDocuments(format string, a *transfer.Archive) map[string]transfer.KnownDocument {
 	w := newRendering(format, func(string) bool { return false })
 	w.render(a)
-	known := map[string]checkpoint.KnownDocument{}
+	known := map[string]transfer.KnownDocument{}
 	for _, f := range w.files {
 		if f.made == nil || f.key == "" {
 			continue
 		}
-		if digest, err := checkpoint.DocumentDigest(f.doc); err == nil {
-			known[f.key] = checkpoint.KnownDocument{ID: f.made.Record.ID, Digest: digest}
+		if digest, err := transfer.DocumentDigest(f.doc); err == nil {
+			known[f.key] = transfer.KnownDocument{ID: f.made.Record.ID, Digest: digest}
 		}
 	}
 	return known
@@ -205,12 +205,12 @@ func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, errX := checkpoint.ParseDocument(a)
-	y, errY := checkpoint.ParseDocument(b)
+	x, errX := transfer.ParseDocument(a)
+	y, errY := transfer.ParseDocument(b)
 	if errX != nil || errY != nil {
 		return false
 	}
-	dx, errX := checkpoint.DocumentDigest(x)
-	dy, errY := checkpoint.DocumentDigest(y)
+	dx, errX := transfer.DocumentDigest(x)
+	dy, errY := transfer.DocumentDigest(y)
 	return errX == nil && errY == nil && dx == dy
 }

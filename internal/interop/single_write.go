@@ -10,12 +10,12 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // single writes the one document of a session in a layout that updates it in place, and
 // names the checkpoints that came before it.
-func (w *rendering) single(a *checkpoint.Archive, c *checkpoint.Archived, f file) {
+func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
 	if !w.place(a, c, f) {
 		return
 	}
@@ -26,7 +26,7 @@ func (w *rendering) single(a *checkpoint.Archive, c *checkpoint.Archived, f file
 	}
 }
 
-func (o orchestrate) write(a *checkpoint.Archive, w *rendering) {
+func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	c := current(a)
 	if c == nil {
 		return
@@ -54,7 +54,7 @@ func (o orchestrate) write(a *checkpoint.Archive, w *rendering) {
 
 // id is that of the first checkpoint: the session's name where it is one, else what a
 // document says, else made of the session.
-func (orchestrate) id(a *checkpoint.Archive) string {
+func (orchestrate) id(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == Orchestrate {
 			if name, ok := base(im); ok {
@@ -96,7 +96,7 @@ func snake(s string) string {
 }
 
 // compose is the state itself in a session of orchestrate.
-func (o orchestrate) compose(a *checkpoint.Archive, c *checkpoint.Archived, id string, w *rendering) json.RawMessage {
+func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id string, w *rendering) json.RawMessage {
 	f := learn(a, c)
 	doc := &object{}
 	if a.Workflow == Orchestrate {
@@ -144,7 +144,7 @@ func (o orchestrate) compose(a *checkpoint.Archive, c *checkpoint.Archived, id s
 
 // renew brings what a state carried on from the checkpoint before up to date: when it was
 // made, and how it stands.
-func (orchestrate) renew(a *checkpoint.Archive, c *checkpoint.Archived, doc *object) {
+func (orchestrate) renew(a *transfer.Archive, c *transfer.Archived, doc *object) {
 	if carried(a, c, "updated_at") {
 		doc.set("updated_at", seconds(c.Record.CreatedAt))
 	}
@@ -155,7 +155,7 @@ func (orchestrate) renew(a *checkpoint.Archive, c *checkpoint.Archived, doc *obj
 
 // carried reports whether a member of a state that changed is still that of the one
 // before.
-func carried(a *checkpoint.Archive, c *checkpoint.Archived, member string) bool {
+func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 	for i := range a.Checkpoints {
 		was := &a.Checkpoints[i]
 		if was.Record.ID != c.Record.Previous {
@@ -178,7 +178,7 @@ func orchestrateStatus(status string) string {
 }
 
 // milestones are the steps that are done, each once.
-func milestones(a *checkpoint.Archive) []json.RawMessage {
+func milestones(a *transfer.Archive) []json.RawMessage {
 	var steps []int
 	for i := range a.Checkpoints {
 		if c := &a.Checkpoints[i]; c.Live && c.Record.Milestone && c.Record.Step > 0 && !slices.Contains(steps, c.Record.Step) {
@@ -193,7 +193,7 @@ func milestones(a *checkpoint.Archive) []json.RawMessage {
 	return out
 }
 
-func (l pipeline) write(a *checkpoint.Archive, w *rendering) {
+func (l pipeline) write(a *transfer.Archive, w *rendering) {
 	c := current(a)
 	if c == nil {
 		return
@@ -217,7 +217,7 @@ func (l pipeline) write(a *checkpoint.Archive, w *rendering) {
 var firstDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
 // id is the requirement of a session, or what stands for one.
-func (pipeline) id(a *checkpoint.Archive) string {
+func (pipeline) id(a *transfer.Archive) string {
 	if pipelineID().MatchString(string(a.Session)) {
 		return string(a.Session)
 	}
@@ -237,7 +237,7 @@ func (pipeline) id(a *checkpoint.Archive) string {
 }
 
 // compose is the state itself in a session of pipeline.
-func (l pipeline) compose(a *checkpoint.Archive, c *checkpoint.Archived, prd string, w *rendering) json.RawMessage {
+func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string, w *rendering) json.RawMessage {
 	f := learn(a, c)
 	doc := &object{}
 	if a.Workflow == Pipeline {

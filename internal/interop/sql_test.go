@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/rollback"
 )
 
 // The queries of docs/sql.md give the results that stand below them.
@@ -32,14 +34,14 @@ func TestSQLDocument(t *testing.T) {
 	}
 	for _, step := range []struct{ name, pass, coverage string }{{"spec", "false", "0"}, {"build", "true", "81.5"}, {"refactor", "false", "64"}} {
 		at(func(ctx context.Context, s *checkpoint.Service) error {
-			_, err := s.Create(ctx, checkpoint.CreateRequest{Session: "shop", Name: step.name, Metrics: []checkpoint.Assign{
+			_, err := create.Checkpoint(ctx, s, create.Request{Session: "shop", Name: step.name, Metrics: []create.Assign{
 				{Path: "build_pass", Value: step.pass}, {Path: "test_coverage", Value: step.coverage},
 			}})
 			return err
 		})
 	}
 	at(func(ctx context.Context, s *checkpoint.Service) error {
-		r, err := s.PlanRollback(ctx, checkpoint.RollbackRequest{Session: "shop", Ref: "2", Reason: "coverage fell"})
+		r, err := rollback.Prepare(ctx, s, rollback.Request{Session: "shop", Ref: "2", Reason: "coverage fell"})
 		if err == nil {
 			_, err = r.Apply(ctx)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // inDatabase runs do in one transaction of a database that may be anybody's: its journal
@@ -61,7 +62,7 @@ var ourViews = [...][2]string{{"sessions", "git_checkpoint_sessions"}, {"events"
 
 // exportDatabase writes sessions into a database: rows as ultra-create has them, and what
 // they are in our own words. Other sessions and tables in it stay.
-func exportDatabase(ctx context.Context, archives []*checkpoint.Archive, req ExportRequest, answer *ExportAnswer) error {
+func exportDatabase(ctx context.Context, archives []*transfer.Archive, req ExportRequest, answer *ExportAnswer) error {
 	if req.To == "" {
 		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: "nothing says which file to write", Hints: []string{"git checkpoint export FILE --format sqlite"}}
 	}
@@ -99,7 +100,7 @@ func exportDatabase(ctx context.Context, archives []*checkpoint.Archive, req Exp
 
 // dropGone takes out the rows of checkpoints that the database had of a session and that
 // are not there any more.
-func dropGone(tx querier, archives []*checkpoint.Archive) error {
+func dropGone(tx querier, archives []*transfer.Archive) error {
 	var ours, theirs int
 	err := tx.QueryRow(`SELECT count(*) FILTER (WHERE name = 'git_checkpoint_checkpoints'), count(*) FILTER (WHERE name = 'checkpoints')
 		FROM sqlite_schema WHERE type = 'table'`).Scan(&ours, &theirs)
@@ -122,7 +123,7 @@ func dropGone(tx querier, archives []*checkpoint.Archive) error {
 
 // rowsOf are the rows of a session of any workflow: those that were imported as they were,
 // others by our ids in a session that is none of ultra-create.
-func rowsOf(a *checkpoint.Archive) []*ultraRow {
+func rowsOf(a *transfer.Archive) []*ultraRow {
 	w := newRendering(UltraCreate, func(string) bool { return false })
 	ultraCreate{}.write(a, w)
 	var out []*ultraRow
@@ -145,7 +146,7 @@ func rowsOf(a *checkpoint.Archive) []*ultraRow {
 }
 
 // ownRows are checkpoints of other workflows: our id, the session, step, state and time.
-func ownRows(a *checkpoint.Archive) []*ultraRow {
+func ownRows(a *transfer.Archive) []*ultraRow {
 	var out []*ultraRow
 	for i := range a.Checkpoints {
 		r := a.Checkpoints[i].Record
@@ -159,7 +160,7 @@ func ownRows(a *checkpoint.Archive) []*ultraRow {
 
 // rowOfDocument is the row that ultra-create would have written with a document.
 func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
-	doc, err := checkpoint.ParseDocument(document)
+	doc, err := transfer.ParseDocument(document)
 	if err != nil {
 		return nil, false
 	}
@@ -173,7 +174,7 @@ func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // writeOurs replaces what the database has of these sessions in our own tables.
-func writeOurs(tx querier, archives []*checkpoint.Archive) error {
+func writeOurs(tx querier, archives []*transfer.Archive) error {
 	for _, t := range ourTables {
 		if _, err := tx.Exec("CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")"); err != nil {
 			return err
@@ -199,7 +200,7 @@ func writeOurs(tx querier, archives []*checkpoint.Archive) error {
 	return nil
 }
 
-func writeSession(tx querier, a *checkpoint.Archive) error {
+func writeSession(tx querier, a *transfer.Archive) error {
 	for _, t := range ourTables {
 		if _, err := tx.Exec("DELETE FROM "+t.name+" WHERE session = ?", string(a.Session)); err != nil {
 			return err
@@ -225,7 +226,7 @@ func writeSession(tx querier, a *checkpoint.Archive) error {
 	return nil
 }
 
-func writeCheckpoint(tx querier, a *checkpoint.Archive, c *checkpoint.Archived) error {
+func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) error {
 	r := c.Record
 	var outputs object
 	for _, name := range sortedKeys(r.Outputs) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
 // ultraCreate keeps a JSON document per checkpoint and a row in a database, of many
@@ -33,7 +33,7 @@ var ultraID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // ultraProject is a project while it is read.
 type ultraProject struct {
 	id        string
-	documents map[string]*checkpoint.ImportDocument
+	documents map[string]*transfer.ImportDocument
 }
 
 func (u ultraCreate) read(r *reading) {
@@ -111,14 +111,14 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 	if !seen.take(r, id, &src) {
 		return
 	}
-	d := &checkpoint.ImportDocument{Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []checkpoint.ImportFile{src.kept(keptDocument)}}
+	d := &transfer.ImportDocument{Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}}
 	if row := rows[id]; row != nil {
 		row.told = true
 		if differs := row.differs(at); differs != "" {
 			r.problem(src.path, "the id %q is that of a row in %s too, which says something else of %s", id, ultraDatabase, differs)
 			return
 		}
-		d.Kept = append(d.Kept, checkpoint.ImportFile{Name: keptRow, Content: indented(row.json())})
+		d.Kept = append(d.Kept, transfer.ImportFile{Name: keptRow, Content: indented(row.json())})
 	}
 	u.add(r, d, at, projects)
 }
@@ -135,12 +135,12 @@ func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraPr
 		r.problem(p, "%v", err)
 		return
 	}
-	d := &checkpoint.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []checkpoint.ImportFile{{Name: keptRow, Content: indented(row.json())}}}
+	d := &transfer.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []transfer.ImportFile{{Name: keptRow, Content: indented(row.json())}}}
 	u.add(r, d, gjson.ParseBytes(doc), projects)
 }
 
 // add puts a document to its project.
-func (u ultraCreate) add(r *reading, d *checkpoint.ImportDocument, at gjson.Result, projects map[string]*ultraProject) {
+func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result, projects map[string]*ultraProject) {
 	project := text(at, "project_id")
 	if project == "" {
 		r.problem(d.Path, "it has no project_id")
@@ -168,7 +168,7 @@ func (u ultraCreate) add(r *reading, d *checkpoint.ImportDocument, at gjson.Resu
 		return
 	}
 	if projects[project] == nil {
-		projects[project] = &ultraProject{id: project, documents: map[string]*checkpoint.ImportDocument{}}
+		projects[project] = &ultraProject{id: project, documents: map[string]*transfer.ImportDocument{}}
 	}
 	projects[project].documents[d.Key] = d
 }
@@ -188,19 +188,19 @@ func (ultraCreate) project(r *reading, p *ultraProject) {
 		r.problem(ultraHome, "project_id: %v", err)
 		return
 	}
-	in := checkpoint.ImportSession{Session: session, Workflow: UltraCreate}
-	documents := make([]*checkpoint.ImportDocument, 0, len(p.documents))
+	in := transfer.ImportSession{Session: session, Workflow: UltraCreate}
+	documents := make([]*transfer.ImportDocument, 0, len(p.documents))
 	for _, d := range p.documents {
 		documents = append(documents, d)
 	}
-	slices.SortFunc(documents, func(a, b *checkpoint.ImportDocument) int {
+	slices.SortFunc(documents, func(a, b *transfer.ImportDocument) int {
 		if c := a.At.Compare(b.At); c != 0 {
 			return c
 		}
 		return strings.Compare(a.Key, b.Key)
 	})
 	for _, d := range documents {
-		in.Steps = append(in.Steps, checkpoint.ImportStep{Document: d})
+		in.Steps = append(in.Steps, transfer.ImportStep{Document: d})
 		in.Current, in.Branch = d.Key, d.Branch
 	}
 	in.CreatedAt = documents[0].At
@@ -233,7 +233,7 @@ func (row *ultraRow) json() json.RawMessage {
 
 // document is the row as the document would be.
 func (row *ultraRow) document() (json.RawMessage, error) {
-	state, err := checkpoint.ParseDocument([]byte(row.State))
+	state, err := transfer.ParseDocument([]byte(row.State))
 	if err != nil {
 		return nil, err
 	}
@@ -264,12 +264,12 @@ func (row *ultraRow) differs(at gjson.Result) string {
 	if row.null["state"] {
 		return ""
 	}
-	state, err := checkpoint.ParseDocument([]byte(row.State))
+	state, err := transfer.ParseDocument([]byte(row.State))
 	if err != nil {
 		return "state"
 	}
-	a, errA := checkpoint.DocumentDigest(state)
-	b, errB := checkpoint.DocumentDigest(json.RawMessage(at.Get("state").Raw))
+	a, errA := transfer.DocumentDigest(state)
+	b, errB := transfer.DocumentDigest(json.RawMessage(at.Get("state").Raw))
 	if errA != nil || errB != nil || a != b {
 		return "state"
 	}

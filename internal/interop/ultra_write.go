@@ -6,10 +6,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/transfer"
 )
 
-func (u ultraCreate) write(a *checkpoint.Archive, w *rendering) {
+func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	project := u.projectOf(a)
 	used := map[string]bool{}
 	for i := range a.Checkpoints {
@@ -42,7 +42,7 @@ func (u ultraCreate) write(a *checkpoint.Archive, w *rendering) {
 }
 
 // again writes what was imported: where it stood, and only there.
-func (u ultraCreate) again(a *checkpoint.Archive, c *checkpoint.Archived, w *rendering, document, row []byte) {
+func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *rendering, document, row []byte) {
 	if document != nil {
 		name, ok := base(c.Import)
 		if !ok {
@@ -74,7 +74,7 @@ func rowOf(kept []byte) *ultraRow {
 }
 
 // projectOf is the id that imported documents of the session have, else its name.
-func (ultraCreate) projectOf(a *checkpoint.Archive) string {
+func (ultraCreate) projectOf(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		im := a.Checkpoints[i].Import
 		if im == nil || im.Format != UltraCreate {
@@ -90,7 +90,7 @@ func (ultraCreate) projectOf(a *checkpoint.Archive) string {
 }
 
 // newID is made of time and phase; a second one in the same second gets a number.
-func (ultraCreate) newID(c *checkpoint.Archived, used map[string]bool) string {
+func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + encodeInt(c.Record.Step)
 	for n, plain := 2, id; used[id]; n++ {
 		id = plain + "_" + encodeInt(n)
@@ -100,7 +100,7 @@ func (ultraCreate) newID(c *checkpoint.Archived, used map[string]bool) string {
 }
 
 // compose is a checkpoint that was made here, in ultra-create's words, and its state.
-func (u ultraCreate) compose(a *checkpoint.Archive, c *checkpoint.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
+func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
 	r, f := c.Record, learn(a, c)
 	var o object
 	o.set("checkpoint_id", id)

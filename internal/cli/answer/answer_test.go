@@ -16,9 +16,15 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/resume"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/session"
+	"git-checkpoint/internal/travel"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -59,7 +65,7 @@ func detail() *checkpoint.Detail {
 }
 
 func listing() answer.Listed {
-	return answer.Listed{Sessions: []checkpoint.Listing{{Session: "demo", Topic: "todo service", Total: 9, Items: []checkpoint.Item{
+	return answer.Listed{Sessions: []inspect.Listing{{Session: "demo", Topic: "todo service", Total: 9, Items: []inspect.Item{
 		{ID: first, Label: "cp-01-init", Step: 1, Milestone: true, Trigger: "manual", Status: "in_progress", CreatedAt: at(0), Files: 3, Pinned: true, Valid: true},
 		{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements", Step: 2, Milestone: true, Trigger: "manual", CreatedAt: at(10), Files: 1, Discarded: true, Valid: true},
 		{ID: "cp-02-20261120T092000000Z-cccc", Label: "cp-02-requirements+1", Step: 2, Trigger: "batch_complete", CreatedAt: at(20), Problem: "record cannot be read"},
@@ -67,15 +73,15 @@ func listing() answer.Listed {
 	}}}}
 }
 
-func difference() *checkpoint.Difference {
+func difference() *inspect.Difference {
 	one, two := 1, 2
-	return &checkpoint.Difference{
+	return &inspect.Difference{
 		From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}, To: &checkpoint.Labelled{ID: third, Label: "cp-03-architecture"},
-		State: []checkpoint.StateChange{
+		State: []inspect.StateChange{
 			{Path: "phase", Op: "changed", Old: json.RawMessage(`"init"`), New: json.RawMessage(`"architecture"`)},
 			{Path: "metrics.build_pass", Op: "added", New: json.RawMessage("true")},
 		},
-		Outputs: []checkpoint.OutputChange{
+		Outputs: []inspect.OutputChange{
 			{Name: "spec", Op: "added", NewLines: 120}, {Name: "code_files", Op: "changed", OldEntries: &two, NewEntries: &one},
 			{Name: "notes", Op: "removed", OldLines: 1},
 		},
@@ -84,38 +90,38 @@ func difference() *checkpoint.Difference {
 			{Path: "e.go", Op: "renamed", OldPath: "d.go"}, {Path: "link", Op: "type"},
 		},
 		Checkpoints: []checkpoint.Labelled{{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements"}},
-		Commits:     []checkpoint.CommitLine{{OID: commit, Subject: "Add the queue"}},
+		Commits:     []inspect.CommitLine{{OID: commit, Subject: "Add the queue"}},
 	}
 }
 
-func rollback() *checkpoint.RollbackAnswer {
-	return &checkpoint.RollbackAnswer{
+func rolledBack() *rollback.Answer {
+	return &rollback.Answer{
 		Session: "demo", From: fifth, To: third, ToLabel: "cp-03-architecture", Safety: "cp-05-20261120T095500000Z-dddd", Mode: "all",
-		Plan: checkpoint.PlanFiles{
+		Plan: rollback.PlanFiles{
 			Write: []checkpoint.Path{"main.go", "src/a b.go"}, Delete: []checkpoint.Path{"new.go"}, Mode: []checkpoint.Path{"run.sh"},
-			Risk:    []checkpoint.Risk{{Path: "big.bin", Reason: "content of a filter lies outside git"}},
+			Risk:    []rollback.Risk{{Path: "big.bin", Reason: "content of a filter lies outside git"}},
 			Discard: []string{"cp-04-implementation", "cp-05-testing"}, Skipped: []checkpoint.Path{"vendor/nested"},
 		},
 		Branch:   checkpoint.BranchPlan{Name: "refs/heads/main", From: commit, To: head, CommitsLeft: 2},
 		Pending:  json.RawMessage(`[{"id": "k4", "agent": "tester"}]`),
-		NextStep: &checkpoint.NextStep{Step: 4, Name: "implementation"},
+		NextStep: &rollback.NextStep{Step: 4, Name: "implementation"},
 	}
 }
 
-func moved() *checkpoint.RollbackAnswer {
-	r := rollback()
+func moved() *rollback.Answer {
+	r := rolledBack()
 	r.Branch.Moved, r.Branch.Target, r.Mode, r.State = true, r.Branch.Name, "state", json.RawMessage(`{"phase":"architecture"}`)
 	return r
 }
 
-func status() *checkpoint.StatusAnswer {
+func status() *inspect.StatusAnswer {
 	last, began := at(43), at(50)
-	return &checkpoint.StatusAnswer{
+	return &inspect.StatusAnswer{
 		Enabled: true, Session: "demo", Workflow: "go-team", Current: &checkpoint.Labelled{ID: third, Label: "cp-03-architecture"},
 		CheckpointCount: 4, LastCheckpointAt: &last, NextAction: "step 4, implementation", Branch: "refs/heads/main",
 		Changed:            []checkpoint.FileChange{{Path: "a.go", Op: "modified"}},
-		UnfinishedRollback: &checkpoint.Unfinished{To: first, Safety: fifth, StartedAt: began},
-		Remote:             &checkpoint.RemoteStatus{Name: "origin"}, Topic: "todo service", Status: "in_progress", Discarded: 1,
+		UnfinishedRollback: &inspect.Unfinished{To: first, Safety: fifth, StartedAt: began},
+		Remote:             &travel.RemoteStatus{Name: "origin"}, Topic: "todo service", Status: "in_progress", Discarded: 1,
 	}
 }
 
@@ -130,29 +136,29 @@ func history() answer.Audit {
 	}
 }
 
-func manifest() checkpoint.Manifest {
-	return checkpoint.Manifest{
+func manifest() session.Manifest {
+	return session.Manifest{
 		Session: "demo", Workflow: "go-team", Topic: "todo service", Status: "in_progress", Branch: "refs/heads/go-team/demo",
 		CreatedAt: at(0), UpdatedAt: at(50), CurrentCheckpoint: first, Active: true,
-		Checkpoints: []checkpoint.ManifestEntry{
+		Checkpoints: []session.ManifestEntry{
 			{ID: first, Label: "cp-01-init", Step: 1, Timestamp: at(0), Valid: true},
 			{ID: third, Label: "cp-03-architecture", Step: 3, Timestamp: at(43), Valid: true, Discarded: true, Pinned: true},
 		},
-		RollbackHistory: []checkpoint.RollbackRecord{{From: third, To: first, Time: at(50), Reason: "queue instead"}},
+		RollbackHistory: []session.RollbackRecord{{From: third, To: first, Time: at(50), Reason: "queue instead"}},
 	}
 }
 
 func answers() map[string]answer.Answer {
 	m := manifest()
-	removed := &checkpoint.Removed{Removed: []checkpoint.Labelled{{ID: first, Label: "cp-01-init"}}, Bytes: 1 << 20}
+	removed := &retain.Removed{Removed: []checkpoint.Labelled{{ID: first, Label: "cp-01-init"}}, Bytes: 1 << 20}
 	return map[string]answer.Answer{
 		"created": answer.Created{Detail: detail()}, "captured": answer.Captured{Detail: detail()}, "shown": answer.Shown{Detail: detail()},
 		"listed": listing(), "compared": answer.Compared{Difference: difference()},
-		"compared-equal": answer.Compared{Difference: &checkpoint.Difference{From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}}},
-		"planned":        answer.Planned{Plan: rollback()}, "planned-branch": answer.Planned{Plan: moved()},
-		"rolledback": answer.RolledBack{Done: rollback()}, "rolledback-state": answer.RolledBack{Done: moved()},
-		"undone": answer.Undone{Done: rollback()}, "stands": answer.Stands{Status: status()},
-		"stands-new": answer.Stands{Status: &checkpoint.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
+		"compared-equal": answer.Compared{Difference: &inspect.Difference{From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}}},
+		"planned":        answer.Planned{Plan: rolledBack()}, "planned-branch": answer.Planned{Plan: moved()},
+		"rolledback": answer.RolledBack{Done: rolledBack()}, "rolledback-state": answer.RolledBack{Done: moved()},
+		"undone": answer.Undone{Done: rolledBack()}, "stands": answer.Stands{Status: status()},
+		"stands-new": answer.Stands{Status: &inspect.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
 		"deleted": answer.Deleted{Removed: removed}, "todelete": answer.ToDelete{Removed: removed},
 		"value": answer.Value(`"two\nlines"`), "value-object": answer.Value("{\n \"n\": 1.10\n}"),
@@ -195,9 +201,9 @@ func TestGoldens(t *testing.T) {
 // Nothing that a terminal obeys gets through, whatever a repository holds.
 func TestTamed(t *testing.T) {
 	const hostile = "a\x1b]0;evil\x07\u202eb\x9bc\rd"
-	r := rollback()
+	r := rolledBack()
 	r.ToLabel, r.Session, r.Plan.Write, r.Plan.Discard = hostile, hostile, []checkpoint.Path{hostile}, []string{hostile}
-	r.Plan.Risk, r.NextStep.Name = []checkpoint.Risk{{Path: hostile, Reason: hostile}}, hostile
+	r.Plan.Risk, r.NextStep.Name = []rollback.Risk{{Path: hostile, Reason: hostile}}, hostile
 	r.Pending, r.Branch.Name = json.RawMessage(`["`+"\u009b\u202e"+`"]`), hostile
 	d := detail()
 	d.Record.Label, d.Record.Message, d.Record.Topic, d.Record.StepName = hostile, hostile, hostile, hostile
@@ -217,7 +223,7 @@ func TestTamed(t *testing.T) {
 		answer.Planned{Plan: r}, answer.RolledBack{Done: r}, answer.Undone{Done: r}, answer.Created{Detail: d}, answer.Captured{Detail: d},
 		answer.Shown{Detail: d}, h, answer.Stands{Status: s}, answer.Session{Manifest: &m}, answer.Sessions{m}, l,
 		answer.Compared{Difference: c}, answer.Value("\"\u009b\u202e\""),
-		answer.Deleted{Removed: &checkpoint.Removed{Removed: []checkpoint.Labelled{{Label: hostile}}}},
+		answer.Deleted{Removed: &retain.Removed{Removed: []checkpoint.Labelled{{Label: hostile}}}},
 	} {
 		for _, view := range []render.View{{}, {Layout: render.Aligned, Width: 80, Now: now()}} {
 			var b bytes.Buffer
@@ -238,7 +244,7 @@ func obeyed(r rune) bool {
 // What was not confirmed says that nothing was done.
 func TestUnconfirmed(t *testing.T) {
 	var b bytes.Buffer
-	if err := (answer.Planned{Plan: rollback()}).Unconfirmed().JSON(&b); err != nil {
+	if err := (answer.Planned{Plan: rolledBack()}).Unconfirmed().JSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), `"dry_run":true`) {
@@ -249,9 +255,9 @@ func TestUnconfirmed(t *testing.T) {
 // A list that is long is cut for people, and whole for all others; a text is the same
 // whether or not something in it has to be decoded.
 func TestLongLists(t *testing.T) {
-	plan := &checkpoint.RollbackAnswer{ToLabel: "cp-03", Session: "demo"}
-	report := &checkpoint.ResumeAnswer{Session: "demo"}
-	long := &checkpoint.ResumeAnswer{Session: "demo"}
+	plan := &rollback.Answer{ToLabel: "cp-03", Session: "demo"}
+	report := &resume.Answer{Session: "demo"}
+	long := &resume.Answer{Session: "demo"}
 	for i := range 1003 {
 		long.Completed = append(long.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
 	}

@@ -3,13 +3,13 @@ package answer
 import (
 	"io"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/render"
 )
 
 // Chatted is what chat answers: the answer of the command that was typed, and what may
 // be typed next.
-type Chatted struct{ Chat *checkpoint.ChatAnswer }
+type Chatted struct{ Chat *chat.Answer }
 
 // JSON is never asked for: a chat has no flags.
 func (a Chatted) JSON(w io.Writer) error { return render.JSON(w, a.Chat) }

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
 
 // Compared is what diff answers.
-type Compared struct{ Difference *checkpoint.Difference }
+type Compared struct{ Difference *inspect.Difference }
 
 // JSON writes one object; its lists are never null.
 func (a Compared) JSON(w io.Writer) error {
@@ -47,7 +48,7 @@ func (a Compared) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-func (p *page) stateChanges(changes []checkpoint.StateChange) {
+func (p *page) stateChanges(changes []inspect.StateChange) {
 	var rows [][]render.Cell
 	moved := map[string]bool{}
 	for _, c := range changes {
@@ -72,7 +73,7 @@ func (p *page) stateChanges(changes []checkpoint.StateChange) {
 }
 
 // movedRow is an object that went from one list to another: k3: pending → completed.
-func movedRow(c checkpoint.StateChange) []render.Cell {
+func movedRow(c inspect.StateChange) []render.Cell {
 	from, _ := cutLast(c.MovedFrom, ".#(")
 	to, object := cutLast(c.Path, ".#(")
 	if _, id, found := strings.Cut(strings.TrimSuffix(object, ")"), "=="); found {
@@ -91,7 +92,7 @@ func cutLast(text, at string) (before, after string) {
 	return text[:i], text[i+len(at):]
 }
 
-func (p *page) outputChanges(changes []checkpoint.OutputChange) {
+func (p *page) outputChanges(changes []inspect.OutputChange) {
 	var rows [][]render.Cell
 	for _, c := range changes {
 		before, after := length(c.OldLines, c.OldEntries), length(c.NewLines, c.NewEntries)

@@ -3,15 +3,15 @@ package answer
 import (
 	"io"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/repair"
 )
 
 // Ailment is one line of what doctor answers.
-type Ailment checkpoint.Ailment
+type Ailment repair.Ailment
 
 // JSON writes a line.
-func (a Ailment) JSON(w io.Writer) error { return render.JSON(w, checkpoint.Ailment(a)) }
+func (a Ailment) JSON(w io.Writer) error { return render.JSON(w, repair.Ailment(a)) }
 
 // Text writes what is wrong and its remedy, or that it was mended.
 func (a Ailment) Text(w io.Writer, v render.View) error {
@@ -20,9 +20,9 @@ func (a Ailment) Text(w io.Writer, v render.View) error {
 	switch {
 	case a.Fixed:
 		mark = render.Span{Role: render.Success, Text: "✓ "}
-	case a.Level == checkpoint.LevelAdvice:
+	case a.Level == repair.LevelAdvice:
 		mark = render.Span{Role: render.Warning, Text: "! "}
-	case a.Level == checkpoint.LevelInfo:
+	case a.Level == repair.LevelInfo:
 		mark = dim("  ")
 	}
 	line := []render.Span{mark, plain(a.Kind + ": "), {Role: render.ID, Text: a.Object}, plain(": " + a.Message)}

@@ -3,12 +3,12 @@ package answer
 import (
 	"io"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/transfer"
 )
 
 // Exported is what export answers.
-type Exported struct{ Done *checkpoint.Exported }
+type Exported struct{ Done *transfer.Exported }
 
 // JSON writes one object.
 func (a Exported) JSON(w io.Writer) error { return render.JSON(w, a.Done) }

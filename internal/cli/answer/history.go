@@ -4,13 +4,14 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/repair"
 )
 
 // Audit is what history answers, oldest event first.
-type Audit []checkpoint.HistoryLine
+type Audit []inspect.HistoryLine
 
 // JSON writes a line for each event.
 func (a Audit) JSON(w io.Writer) error {
@@ -67,7 +68,7 @@ func (p *page) person(actor string) string {
 
 // subject is what the event is about: one checkpoint, a way from one to another, or
 // the ones that were dropped.
-func subject(e checkpoint.HistoryLine, called func(name.ID) string) string {
+func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	switch {
 	case e.To != "" && e.From != "":
 		return called(e.From) + " → " + called(e.To)
@@ -83,7 +84,7 @@ func subject(e checkpoint.HistoryLine, called func(name.ID) string) string {
 	return strings.Join(names, ", ")
 }
 
-func reason(e checkpoint.HistoryLine) string {
+func reason(e inspect.HistoryLine) string {
 	if e.Reason != "" {
 		return e.Reason
 	}
@@ -91,7 +92,7 @@ func reason(e checkpoint.HistoryLine) string {
 }
 
 // Verified is what history --verify answers.
-type Verified struct{ Proof *checkpoint.Verified }
+type Verified struct{ Proof *repair.Verified }
 
 // JSON writes one object.
 func (a Verified) JSON(w io.Writer) error { return render.JSON(w, a.Proof) }

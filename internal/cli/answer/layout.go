@@ -4,9 +4,9 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/transfer"
 )
 
 // ImportedLayout is what import answers about another system's files.
@@ -35,7 +35,7 @@ func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-func (p *page) documents(list []checkpoint.Imported) {
+func (p *page) documents(list []transfer.Imported) {
 	var rows [][]render.Cell
 	for _, d := range list {
 		files := "without files"

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
 
 // Listed is what list answers, a table for each session.
 type Listed struct {
-	Sessions   []checkpoint.Listing
-	Unfinished *checkpoint.Unfinished // nil: no rollback was cut off here
+	Sessions   []inspect.Listing
+	Unfinished *inspect.Unfinished // nil: no rollback was cut off here
 }
 
 // JSON writes a line for each checkpoint.
@@ -45,7 +46,7 @@ func (a Listed) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-func (p *page) items(items []checkpoint.Item) {
+func (p *page) items(items []inspect.Item) {
 	t := render.Table{Columns: []render.Column{
 		{Title: "#", Align: render.Right}, {Title: "Checkpoint", Min: 16}, {Title: "Time"}, {Title: "Trigger", Min: 8},
 		{Title: "Files", Align: render.Right}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message", Min: 12},
@@ -69,7 +70,7 @@ func (p *page) items(items []checkpoint.Item) {
 }
 
 // words is the message's first line, or what is wrong.
-func words(item checkpoint.Item) render.Cell {
+func words(item inspect.Item) render.Cell {
 	if item.Problem != "" {
 		return cell(render.Error, item.Problem)
 	}
@@ -79,7 +80,7 @@ func words(item checkpoint.Item) render.Cell {
 
 // hidden gives people the ids of what is not live: a label and a number mean the live
 // checkpoint of that name. Programs have a column of ids.
-func (p *page) hidden(items []checkpoint.Item) {
+func (p *page) hidden(items []inspect.Item) {
 	var rows [][]render.Cell
 	for _, item := range items {
 		if item.Discarded || !item.Valid {
@@ -92,7 +93,7 @@ func (p *page) hidden(items []checkpoint.Item) {
 }
 
 // Number is what a person types for a checkpoint that is live: 3, 6.2, 3+1.
-func Number(item checkpoint.Item) string {
+func Number(item inspect.Item) string {
 	number := strconv.Itoa(item.Step)
 	if item.Milestone {
 		if item.Iteration != "" {

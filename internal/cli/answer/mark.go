@@ -4,12 +4,12 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/retain"
 )
 
 // Marked is what pin and unpin answer.
-type Marked []checkpoint.Marked
+type Marked []retain.Marked
 
 // JSON writes a line for each checkpoint.
 func (a Marked) JSON(w io.Writer) error {

@@ -4,12 +4,12 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/retain"
 )
 
 // Pruned is what prune answers.
-type Pruned struct{ Prune *checkpoint.PruneAnswer }
+type Pruned struct{ Prune *retain.PruneAnswer }
 
 // JSON writes one object.
 func (a Pruned) JSON(w io.Writer) error {
@@ -41,7 +41,7 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 }
 
 // freed says what git's gc gave back at once, and what it will give back when.
-func freed(r *checkpoint.PruneAnswer) string {
+func freed(r *retain.PruneAnswer) string {
 	if r.Freed == nil {
 		return ""
 	}
@@ -59,7 +59,7 @@ func freed(r *checkpoint.PruneAnswer) string {
 	return text + ", " + size + " become free when git's grace has passed (gc.pruneExpire is " + r.Grace + ")"
 }
 
-func (p *page) judged(title string, list []checkpoint.Judged) {
+func (p *page) judged(title string, list []retain.Judged) {
 	var rows [][]render.Cell
 	for _, j := range list {
 		rows = append(rows, []render.Cell{

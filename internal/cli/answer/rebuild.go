@@ -4,17 +4,17 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/repair"
 )
 
 // Rebuilt is one line of what rebuild answers.
-type Rebuilt checkpoint.Rebuilt
+type Rebuilt repair.Rebuilt
 
 // JSON writes a line.
 func (a Rebuilt) JSON(w io.Writer) error {
 	a.Mended, a.Missing, a.Left = all(a.Mended), all(a.Missing), all(a.Left)
-	return render.JSON(w, checkpoint.Rebuilt(a))
+	return render.JSON(w, repair.Rebuilt(a))
 }
 
 // Text writes what was mended of a checkpoint, what stands in for it, and what is left.

@@ -5,10 +5,11 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/retain"
 )
 
 // Deleted is what delete and session delete answer.
-type Deleted struct{ Removed *checkpoint.Removed }
+type Deleted struct{ Removed *retain.Removed }
 
 // JSON writes one object.
 func (a Deleted) JSON(w io.Writer) error {
@@ -27,7 +28,7 @@ func (a Deleted) Text(w io.Writer, v render.View) error {
 }
 
 // ToDelete is what would go.
-type ToDelete struct{ Removed *checkpoint.Removed }
+type ToDelete struct{ Removed *retain.Removed }
 
 // JSON writes one object.
 func (a ToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
@@ -41,7 +42,7 @@ func (a ToDelete) Text(w io.Writer, v render.View) error {
 }
 
 // RefsToDelete is what deinit would take out of the repository.
-type RefsToDelete struct{ Removed *checkpoint.Removed }
+type RefsToDelete struct{ Removed *retain.Removed }
 
 // JSON writes one object.
 func (a RefsToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/resume"
 )
 
 // Resumed is what resume answers.
-type Resumed struct{ Resume *checkpoint.ResumeAnswer }
+type Resumed struct{ Resume *resume.Answer }
 
 // JSON writes one object.
 func (a Resumed) JSON(w io.Writer) error {
@@ -50,7 +50,7 @@ func (a Resumed) Text(w io.Writer, v render.View) error {
 }
 
 // startFlags are those that start a session like the one that was closed.
-func startFlags(r *checkpoint.ResumeAnswer) string {
+func startFlags(r *resume.Answer) string {
 	text := ""
 	if r.Workflow != "" {
 		text += " --workflow " + r.Workflow
@@ -67,7 +67,7 @@ func (p *page) done(words, label string) {
 
 func (p *page) field(name, text string) { p.fields(field{name, say(text)}) }
 
-func (p *page) report(r *checkpoint.ResumeAnswer) {
+func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
@@ -97,7 +97,7 @@ func (p *page) report(r *checkpoint.ResumeAnswer) {
 	if len(r.Changed) > 0 {
 		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
 	}
-	if r.Choice == checkpoint.ResumeView {
+	if r.Choice == resume.View {
 		p.members("State", r.State)
 	} else if r.CanResume && p.view.Layout != render.Aligned {
 		p.line(plain("Choices: --accept resumes, --fresh starts anew, --view shows the details, --delete deletes"))
@@ -132,7 +132,7 @@ func (p *page) problem(raw json.RawMessage) {
 }
 
 // restored names what has to be taken over, and how much of it there is.
-func (p *page) restored(r *checkpoint.ResumeAnswer) {
+func (p *page) restored(r *resume.Answer) {
 	if len(r.Restore) == 0 {
 		return
 	}

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/rollback"
 )
 
 // Planned is what a rollback or an undo would do.
-type Planned struct{ Plan *checkpoint.RollbackAnswer }
+type Planned struct{ Plan *rollback.Answer }
 
 // JSON writes the whole plan.
 func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
@@ -58,7 +58,7 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 }
 
 // RolledBack is what a rollback did.
-type RolledBack struct{ Done *checkpoint.RollbackAnswer }
+type RolledBack struct{ Done *rollback.Answer }
 
 // JSON writes what was done.
 func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
@@ -71,7 +71,7 @@ func (a RolledBack) Text(w io.Writer, v render.View) error {
 }
 
 // Undone is what an undo did.
-type Undone struct{ Done *checkpoint.RollbackAnswer }
+type Undone struct{ Done *rollback.Answer }
 
 // JSON writes what was done.
 func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
@@ -83,7 +83,7 @@ func (a Undone) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
+func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.Said != "" {
 		p.text("", r.Said)
 	} else {
@@ -94,7 +94,7 @@ func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
 		figures = "none changed"
 	}
 	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
-	if r.Mode == string(checkpoint.ModeState) && len(r.State) > 0 {
+	if r.Mode == string(rollback.ModeState) && len(r.State) > 0 {
 		p.text("", indented(r.State))
 	}
 	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {
@@ -107,21 +107,21 @@ func (p *page) wentTo(verb string, r *checkpoint.RollbackAnswer) {
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }
 
-func rollbackJSON(w io.Writer, answer *checkpoint.RollbackAnswer) error {
+func rollbackJSON(w io.Writer, answer *rollback.Answer) error {
 	return render.JSON(w, tidied(answer))
 }
 
 // tidied is the answer with lists that are never null.
-func tidied(answer *checkpoint.RollbackAnswer) checkpoint.RollbackAnswer {
+func tidied(answer *rollback.Answer) rollback.Answer {
 	r := *answer
-	r.Plan = checkpoint.PlanFiles{
+	r.Plan = rollback.PlanFiles{
 		Write: all(r.Plan.Write), Delete: all(r.Plan.Delete), Mode: all(r.Plan.Mode),
 		Risk: all(r.Plan.Risk), Discard: all(r.Plan.Discard), Skipped: all(r.Plan.Skipped),
 	}
 	return r
 }
 
-func target(r *checkpoint.RollbackAnswer) string {
+func target(r *rollback.Answer) string {
 	if r.ToLabel != "" {
 		return r.ToLabel
 	}
@@ -129,15 +129,15 @@ func target(r *checkpoint.RollbackAnswer) string {
 }
 
 // brings says what a rollback of less than everything brings back.
-func brings(r *checkpoint.RollbackAnswer) string {
-	switch checkpoint.Mode(r.Mode) {
-	case checkpoint.ModeWorktree:
+func brings(r *rollback.Answer) string {
+	switch rollback.Mode(r.Mode) {
+	case rollback.ModeWorktree:
 		return "the files; the index is left alone"
-	case checkpoint.ModeState:
+	case rollback.ModeState:
 		return "the state; the files are left alone"
-	case checkpoint.ModeProduced:
+	case rollback.ModeProduced:
 		return "the files that changed between checkpoints of this session"
-	case checkpoint.ModeAll:
+	case rollback.ModeAll:
 		return ""
 	}
 	return r.Mode
@@ -146,7 +146,7 @@ func brings(r *checkpoint.RollbackAnswer) string {
 var idStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)-`) })
 
 // stateStep says between which steps the state moves; the ids have them.
-func stateStep(r *checkpoint.RollbackAnswer) string {
+func stateStep(r *rollback.Answer) string {
 	step := func(id name.ID) string {
 		if m := idStep().FindStringSubmatch(string(id)); m != nil {
 			return "step " + m[1]
@@ -156,7 +156,7 @@ func stateStep(r *checkpoint.RollbackAnswer) string {
 	return step(r.From) + " → " + step(r.To)
 }
 
-func amounts(r *checkpoint.RollbackAnswer, write, remove, mode string) string {
+func amounts(r *rollback.Answer, write, remove, mode string) string {
 	var parts []string
 	for _, part := range []struct {
 		n    int
@@ -169,7 +169,7 @@ func amounts(r *checkpoint.RollbackAnswer, write, remove, mode string) string {
 	return strings.Join(parts, ", ")
 }
 
-func branchPlan(r *checkpoint.RollbackAnswer, v render.View) string {
+func branchPlan(r *rollback.Answer, v render.View) string {
 	plan := headPlan(r, v)
 	if back := r.Branch.Back; back != nil {
 		plan += fmt.Sprintf("; %s goes back from %s to %s", branchName(back.Name), v.OID(back.From), v.OID(back.To))
@@ -177,7 +177,7 @@ func branchPlan(r *checkpoint.RollbackAnswer, v render.View) string {
 	return plan
 }
 
-func headPlan(r *checkpoint.RollbackAnswer, v render.View) string {
+func headPlan(r *rollback.Answer, v render.View) string {
 	b := r.Branch
 	where := branchName(b.Name)
 	switch {
@@ -201,7 +201,7 @@ func headPlan(r *checkpoint.RollbackAnswer, v render.View) string {
 	return where + " stays where it is"
 }
 
-func branchDone(r *checkpoint.RollbackAnswer, v render.View) string {
+func branchDone(r *rollback.Answer, v render.View) string {
 	b := r.Branch
 	if !b.Moved {
 		return fmt.Sprintf("%s stayed, %s after this checkpoint", branchName(b.Name),

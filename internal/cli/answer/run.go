@@ -6,10 +6,11 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/run"
 )
 
 // Ran is what run answers.
-type Ran struct{ Step *checkpoint.RunAnswer }
+type Ran struct{ Step *run.Answer }
 
 // JSON writes one object.
 func (a Ran) JSON(w io.Writer) error {
@@ -38,7 +39,7 @@ func (a Ran) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-func stepName(s *checkpoint.RunAnswer) string {
+func stepName(s *run.Answer) string {
 	return fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
 }
 

@@ -4,13 +4,13 @@ import (
 	"io"
 	"strconv"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/session"
 )
 
 // Session is what session show answers: the manifest.
-type Session struct{ Manifest *checkpoint.Manifest }
+type Session struct{ Manifest *session.Manifest }
 
 // JSON writes one object.
 func (a Session) JSON(w io.Writer) error { return manifestJSON(w, *a.Manifest) }
@@ -51,7 +51,7 @@ func (a Session) Text(w io.Writer, v render.View) error {
 }
 
 // Sessions is what session list answers.
-type Sessions []checkpoint.Manifest
+type Sessions []session.Manifest
 
 // JSON writes a line for each session.
 func (a Sessions) JSON(w io.Writer) error {
@@ -85,12 +85,12 @@ func (a Sessions) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-func manifestJSON(w io.Writer, m checkpoint.Manifest) error {
+func manifestJSON(w io.Writer, m session.Manifest) error {
 	m.Checkpoints, m.RollbackHistory = all(m.Checkpoints), all(m.RollbackHistory)
 	return render.JSON(w, m)
 }
 
-func branchOwned(m *checkpoint.Manifest) string {
+func branchOwned(m *session.Manifest) string {
 	if m.Branch == "" {
 		return ""
 	}

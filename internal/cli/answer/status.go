@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/travel"
 )
 
 // Stands is what status answers.
-type Stands struct{ Status *checkpoint.StatusAnswer }
+type Stands struct{ Status *inspect.StatusAnswer }
 
 // JSON writes one object.
 func (a Stands) JSON(w io.Writer) error {
@@ -50,7 +52,7 @@ func (a Stands) Text(w io.Writer, v render.View) error {
 
 // unfinished tells of a rollback that was cut off, and of both ways out. It comes first:
 // the worktree holds neither side.
-func (p *page) unfinished(u *checkpoint.Unfinished) {
+func (p *page) unfinished(u *inspect.Unfinished) {
 	if u == nil {
 		return
 	}
@@ -60,14 +62,14 @@ func (p *page) unfinished(u *checkpoint.Unfinished) {
 	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 }
 
-func (p *page) current(s *checkpoint.StatusAnswer) render.Cell {
+func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	if s.Current == nil {
 		return cell(render.Normal, "none yet")
 	}
 	return cell(render.ID, s.Current.Label)
 }
 
-func countLine(s *checkpoint.StatusAnswer) string {
+func countLine(s *inspect.StatusAnswer) string {
 	text := fmt.Sprint(s.CheckpointCount)
 	if s.Discarded > 0 {
 		text += fmt.Sprintf(", %d discarded", s.Discarded)
@@ -75,14 +77,14 @@ func countLine(s *checkpoint.StatusAnswer) string {
 	return text
 }
 
-func disabled(s *checkpoint.StatusAnswer) string {
+func disabled(s *inspect.StatusAnswer) string {
 	if s.Enabled {
 		return ""
 	}
 	return "off (checkpoint.enabled)"
 }
 
-func remoteLine(r *checkpoint.RemoteStatus, v render.View) string {
+func remoteLine(r *travel.RemoteStatus, v render.View) string {
 	switch {
 	case r == nil:
 		return ""
@@ -113,7 +115,7 @@ func sessionLine(session, workflow, status string) string {
 }
 
 // automatic is how the last push in the background ended, when it failed.
-func automatic(r *checkpoint.RemoteStatus) string {
+func automatic(r *travel.RemoteStatus) string {
 	if strings.HasPrefix(r.Auto, "failed") {
 		return "; the push in the background " + r.Auto
 	}

@@ -5,14 +5,14 @@ import (
 	"io"
 	"slices"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/travel"
 )
 
 // Travelled is what push, fetch and sync answer.
 type Travelled struct {
-	Trip   *checkpoint.TravelAnswer
+	Trip   *travel.Answer
 	Failed bool
 }
 
@@ -34,10 +34,10 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 		return p.err
 	}
 	t := render.Table{Columns: []render.Column{{}, {Title: ""}, {}, {Min: 12}}}
-	several := slices.ContainsFunc(a.Trip.Lines, func(l checkpoint.TravelLine) bool { return l.Remote != a.Trip.Lines[0].Remote })
+	several := slices.ContainsFunc(a.Trip.Lines, func(l travel.Line) bool { return l.Remote != a.Trip.Lines[0].Remote })
 	for _, l := range a.Trip.Lines {
 		role := render.Normal
-		if l.Outcome == checkpoint.OutcomeRejected || l.Outcome == checkpoint.OutcomeConflict {
+		if l.Outcome == travel.OutcomeRejected || l.Outcome == travel.OutcomeConflict {
 			role = render.Warning
 		}
 		t.Rows = append(t.Rows, []render.Cell{
@@ -76,7 +76,7 @@ func shortRef(ref name.Ref) string {
 }
 
 // RemoteSessions is what remote status answers.
-type RemoteSessions []checkpoint.RemoteSession
+type RemoteSessions []travel.RemoteSession
 
 // JSON writes a line for each session.
 func (a RemoteSessions) JSON(w io.Writer) error {

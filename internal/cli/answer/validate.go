@@ -3,18 +3,18 @@ package answer
 import (
 	"io"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/repair"
 )
 
 // Validated is one line of what validate answers.
-type Validated checkpoint.Validated
+type Validated repair.Validated
 
 // JSON writes a line.
 func (a Validated) JSON(w io.Writer) error {
 	a.Findings = all(a.Findings)
-	return render.JSON(w, checkpoint.Validated(a))
+	return render.JSON(w, repair.Validated(a))
 }
 
 // Text writes a checkpoint and below it what is wrong with it. A sound one is one line.
@@ -63,7 +63,7 @@ func (p *page) fate(a Validated) {
 type Validation struct{ Checkpoints, Damaged, Sessions int }
 
 // Count takes a line in.
-func (a *Validation) Count(line checkpoint.Validated) {
+func (a *Validation) Count(line repair.Validated) {
 	if line.Checkpoint == "" {
 		a.Sessions++
 		return

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 
-	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
 
 // Workflows is what workflow list answers.
-type Workflows []checkpoint.WorkflowInfo
+type Workflows []inspect.WorkflowInfo
 
 // JSON writes a line for each workflow.
 func (a Workflows) JSON(w io.Writer) error {
@@ -38,7 +38,7 @@ func (a Workflows) Text(w io.Writer, v render.View) error {
 }
 
 // Checked is what workflow check answers.
-type Checked struct{ Workflow checkpoint.WorkflowInfo }
+type Checked struct{ Workflow inspect.WorkflowInfo }
 
 // JSON writes one object.
 func (a Checked) JSON(w io.Writer) error {

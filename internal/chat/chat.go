@@ -1,0 +1,252 @@
+// Package chat understands the commands that people type into the chat of an agent. It
+// does nothing of its own: each command is one of the other verbs.
+package chat
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/repair"
+	"git-checkpoint/internal/resume"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/run"
+	"git-checkpoint/internal/transfer"
+)
+
+// ChatAnswer is what a command typed in a chat has found out or done; one member says
+// it. Next is what may be typed then.
+type Answer struct {
+	List       []inspect.Listing
+	Detail     *checkpoint.Detail
+	Difference *inspect.Difference
+	Plan       *rollback.Answer
+	Done       *rollback.Answer
+	Created    *checkpoint.Detail
+	Pruned     *retain.PruneAnswer
+	Resumed    *resume.Answer
+	Validated  []repair.Validated // what is damaged
+	Rebuilt    []repair.Rebuilt
+	Text       string
+	Next       string
+}
+
+// Chat runs a command in this worktree's session. With an answer an error is what is
+// wrong with it: a plan that has to be looked at again.
+func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	a := &Answer{}
+	var err error
+	switch c.Does {
+	case "list":
+		a.List, err = inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
+	case "show":
+		a.Detail, err = inspect.Show(ctx, s, "", c.A)
+	case "diff":
+		a.Difference, err = inspect.Diff(ctx, s, inspect.DiffRequest{A: c.A, B: c.B})
+	case "save":
+		a.Created, err = create.Checkpoint(ctx, s, create.Request{Message: c.Words})
+	case "cleanup":
+		a.Pruned, err = retain.Prune(ctx, s, retain.PruneRequest{})
+	case "rollback":
+		return chatPlan(ctx, s, chatMemory{Target: c.A, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
+	case "force":
+		return chatForce(ctx, s)
+	case "yes":
+		return chatYes(ctx, s, c)
+	case "retry", "skip", "pause", "continue", "abort":
+		return chatAnswer(ctx, s, c.Does)
+	case "manual":
+		return chatManual(ctx, s, c.A)
+	case "validate":
+		return chatValidate(ctx, s)
+	case "rebuild":
+		return chatRebuild(ctx, s, c.A)
+	default: // "export"
+		return chatExport(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// chatAnswer does what answers a question of ours.
+func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answer, error) {
+	unfinished, err := inspect.UnfinishedRollback(s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case does == "continue" && unfinished != nil:
+		done, err := rollback.Continue(ctx, s)
+		return answered(&Answer{Done: done}, err)
+	case does == "abort" && unfinished != nil:
+		done, err := rollback.Abort(ctx, s)
+		return answered(&Answer{Done: done}, err)
+	case does == "continue":
+		resumed, err := resume.Do(ctx, s, resume.Request{Choice: resume.Accept})
+		if resumed == nil {
+			return nil, err
+		}
+		return &Answer{Resumed: resumed}, err
+	case does == "abort":
+		if err := s.Forget(checkpoint.ChatFile, checkpoint.FailedFile); err != nil {
+			return nil, err
+		}
+		return &Answer{Text: "Nothing was changed, and nothing is asked any more."}, nil
+	case does == "pause":
+		return chatPause(ctx, s)
+	}
+	return chatFailed(ctx, s, does)
+}
+
+func answered(a *Answer, err error) (*Answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// chatFailed tries again or does without the checkpoint that could not be made.
+func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answer, error) {
+	failed, err := create.LastFailure(s)
+	if err != nil {
+		return nil, err
+	}
+	if failed == nil {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: "no checkpoint failed here, so there is nothing to retry or to skip",
+			Hints: []string{"a failed one is remembered for a day"},
+		}
+	}
+	if does == "retry" {
+		made, err := create.Checkpoint(ctx, s, failed.Request)
+		return answered(&Answer{Created: made}, err)
+	}
+	if failed.Step == nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint that failed belongs to no step, so no step can be skipped"}
+	}
+	if err := run.Skip(ctx, s, string(failed.Session), *failed.Step, "skipped in the chat: "+failed.Problem); err != nil {
+		return nil, err
+	}
+	if err := s.Forget(checkpoint.FailedFile); err != nil {
+		return nil, err
+	}
+	return &Answer{Text: fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)}, nil
+}
+
+// chatPause journals that the session waits.
+func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	if checkpoint.IsClosed(st.Status) {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("session %q is %s already", session, st.Status)}
+	}
+	if st.Status != statusPaused {
+		e, err := s.NewEvent(journal.KindStatus, session)
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		e.Status = statusPaused
+		if err := s.AppendEvents(ctx, session, e); err != nil {
+			return nil, err
+		}
+	}
+	return &Answer{Text: fmt.Sprintf("Session %s is paused.", session), Next: "*continue goes on with it."}, nil
+}
+
+// statusPaused is the status of a session that waits for somebody.
+const statusPaused = "paused"
+
+// chatManual says how to get at the files of a checkpoint with plain git.
+func chatManual(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
+	f, err := s.Resolve(ctx, "", ref)
+	if err != nil {
+		return nil, err
+	}
+	at := "checkpoints/" + string(f.Session) + "/" + string(f.Entry.Checkpoint)
+	return &Answer{Text: fmt.Sprintf(`The files of %s with plain git:
+git ls-tree -r --name-only %[2]s      lists them
+git show %[2]s:PATH      prints one
+git restore --source=%[2]s -- PATH      overwrites one that is here
+git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, f.Entry.Label, at, f.Entry.Label)}, nil
+}
+
+// chatValidate names what is damaged in this worktree's session.
+func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	a, looked := &Answer{}, 0
+	err := repair.Validate(ctx, s, repair.ValidateRequest{Depth: repair.DepthObjects}, func(line repair.Validated) error {
+		if line.Checkpoint != "" {
+			looked++
+		}
+		if !line.OK {
+			a.Validated = append(a.Validated, line)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(a.Validated); n > 0 {
+		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%d of %d checkpoints looked at: something is damaged", n, looked)}
+	}
+	a.Text = fmt.Sprintf("%d checkpoints looked at, all are valid.", looked)
+	return a, nil
+}
+
+// chatRebuild makes again what can be proven of a checkpoint.
+func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	a, broken := &Answer{}, 0
+	err = repair.Rebuild(ctx, s, repair.RebuildRequest{Ref: ref, Session: string(session)}, func(line repair.Rebuilt) error {
+		if !line.OK {
+			broken++
+		}
+		a.Rebuilt = append(a.Rebuilt, line)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case broken > 0:
+		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: "something stays broken"}
+	case len(a.Rebuilt) == 0:
+		a.Text = "Nothing to rebuild."
+	}
+	return a, nil
+}
+
+// chatExport writes the session into a bundle in the git directory, where it is no file
+// of the work.
+func chatExport(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(s.Repo.GitDir, string(session)+".bundle")
+	done, err := transfer.ExportBundle(ctx, s, transfer.ExportRequest{Path: file, Sessions: []string{string(session)}})
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{Text: fmt.Sprintf("Session %s is in %s: %d checkpoints, %d bytes.", session, file, done.Checkpoints, done.Bytes)}, nil
+}
+
+// chatSession is the session of this worktree, for plans.
+func chatSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
+	return s.ChooseSession(ctx, "")
+}

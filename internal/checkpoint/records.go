@@ -1,0 +1,116 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/workflow"
+)
+
+// ReadRecord reads the record of a checkpoint and holds it against what the journal
+// and the checkpoint commit say: nobody may swap one of them unseen.
+func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, []byte, name.OID, error) {
+	rec, raw, m, err := s.Store.Record(ctx, e.Event().Commit)
+	if err != nil {
+		return rec, raw, m, err
+	}
+	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	switch {
+	case err != nil:
+	case rec.ID != e.Checkpoint:
+		err = fmt.Errorf("its record is that of %s", rec.ID)
+	case e.Event().Record != "" && rec.Checksum != e.Event().Record:
+		err = errors.New("its record is not the one that the journal names")
+	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.Repo.Format, "tree", nil): // no files were captured
+	case rec.Snapshot.Tree != commit.Tree:
+		err = fmt.Errorf("its record names the tree %s and its commit %s", rec.Snapshot.Tree, commit.Tree)
+	}
+	return rec, raw, m, err
+}
+
+// CorruptError is damaged with a way out: the last valid checkpoint before it, and a rebuild.
+func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
+	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
+	last := lastValid(ctx, s, st, e)
+	if last != nil {
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
+	}
+	known.Hints = append(known.Hints,
+		"`git checkpoint rebuild "+string(e.Checkpoint)+"` saves what can be proven",
+		"`git checkpoint delete "+string(e.Checkpoint)+"` goes on without it")
+	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil && HasMessage(def, "corrupt") {
+		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}
+		if last != nil {
+			said["last_valid"] = last.Label
+		}
+		known.Hints = append(strings.Split(def.Message("corrupt", said), "\n"), known.Hints...)
+	}
+	return known
+}
+
+// lastValid is the newest live checkpoint before one that is damaged whose record can be
+// read; nil where there is none near.
+func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.Entry) *journal.Entry {
+	looked := 0
+	for i, c := range st.Backward() {
+		if !c.Live || i >= e.Place {
+			continue
+		}
+		if _, _, _, err := s.ReadRecord(ctx, st.At(i)); err == nil {
+			return st.At(i)
+		}
+		if looked++; looked == mostLenders {
+			break
+		}
+	}
+	return nil
+}
+
+func DamagedError(e *journal.Entry, err error) error {
+	return &Error{
+		Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err,
+		Hints: []string{"`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"},
+	}
+}
+
+// VerifyObjects reports what of a commit's objects is not there or cannot be opened, those of
+// HEAD aside.
+func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
+	args := []string{"rev-list", "--objects", "--no-object-names", string(commit)}
+	if s.Repo.Head.OID != "" {
+		args = append(args, "^"+string(s.Repo.Head.OID))
+	}
+	listed, err := s.Repo.Run(ctx, git.Cmd{Args: append(args, "--")})
+	if code := git.ExitCode(err); err != nil && code >= 0 {
+		var failed *git.Error
+		if errors.As(err, &failed) {
+			first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
+			return errors.New(strings.TrimPrefix(first, "fatal: "))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	objects := strings.Fields(string(listed.Stdout))
+	return s.Repo.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
+		if err != nil {
+			return fmt.Errorf("object %s: %w", name.OID(objects[i]).Short(), err)
+		}
+		return nil
+	})
+}
+
+// What a workflow says in its own words. The usual words are the program's, which knows
+// colours and columns; a definition that has its own for a moment is given the word.
+
+// HasMessage reports whether the workflow has words of its own for a moment.
+func HasMessage(d *workflow.Definition, moment string) bool {
+	words, has := d.Messages[moment]
+	return has && words != workflow.Default().Messages[moment]
+}

@@ -1,0 +1,475 @@
+// Package create makes checkpoints: it captures the worktree, composes the record on
+// top of the current checkpoint, and writes both in one transaction. It refuses what the
+// session's workflow rejects, and nothing of a refused checkpoint stays behind.
+package create
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/background"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+// creation is one create on its way: what was captured once, and what is worked
+// out anew whenever another writer was faster.
+type creation struct {
+	s        *checkpoint.Service
+	req      Request
+	session  name.Session
+	def      *workflow.Definition
+	at       time.Time
+	head     name.OID
+	capture  *snapshot.Capture
+	place    place
+	outputs  map[string]keptOutput  // written already
+	document *workflow.Accepted     // what --state brought; nil without it
+	aside    *checkpoint.BranchBack // what the rollback moves beside HEAD
+	safety   bool                   // made by a rollback: exempt from every rule
+	modes    map[record.Path]string
+	made     []MadeFile
+	learned  func() error // waits for learn
+
+	// Of the last build.
+	spot    workflow.Place
+	record  *record.Record
+	stated  json.RawMessage // the state before the workflow computed anything
+	opened  string          // what the session was closed as, when this opens it again
+	written store.Written
+	tag     name.Ref
+}
+
+// Create makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
+// missing may have been there before, and one that is lost is missing the next time too.
+func Checkpoint(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
+	for try := 1; ; try++ {
+		made, err := attempt(ctx, s, req)
+		taken := checkpoint.Vanished(err) || errors.Is(err, git.ErrMissing)
+		if !taken || try >= checkpoint.Attempts || s.Repo.AwaitGC(ctx) != nil {
+			return made, err
+		}
+	}
+}
+
+func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
+	if on, err := s.Settings.Bool("checkpoint.enabled", true); err != nil || !on {
+		if err == nil {
+			err = &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "checkpoints are switched off here (checkpoint.enabled)"}
+		}
+		return nil, err
+	}
+	if req.DryRun {
+		return lookAhead(ctx, s, req)
+	}
+	return createNow(ctx, s, req)
+}
+
+func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
+	if !req.DryRun {
+		if err := s.RefuseHalfRolledBack(); err != nil {
+			return nil, err
+		}
+	}
+	c, err := creationFor(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	c.learn(ctx)
+	sweep(s)
+	made, err := c.make(ctx)
+	if wrong := c.learned(); wrong != nil {
+		return nil, wrong
+	}
+	if err == nil && !req.DryRun {
+		background.StartPush(s, c.session)
+		background.StartPack(s, c.session)
+	}
+	if err != nil {
+		err = c.failed(err)
+	}
+	c.rememberFailure(err)
+	return made, err
+}
+
+// make captures and writes the checkpoint.
+func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
+	s := c.s
+	if !c.req.DryRun {
+		s.Repo.ReadyRefs(ctx)
+	}
+	if err := c.look(ctx); err != nil {
+		return nil, err
+	}
+	if c.req.DryRun {
+		return c.dryRun(ctx)
+	}
+	s.Trace("captured")
+	res, err := s.Store.Transact(ctx, c.session, c.build)
+	if err != nil {
+		err = c.repair(ctx, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Trace("recorded")
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	if c.opened != "" {
+		s.Warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
+	}
+	if active, err := s.Store.ActiveSession(); err == nil && active == "" {
+		if err := s.Store.SetActiveSession(c.session); err != nil {
+			s.Warn(err.Error())
+		}
+	}
+	return c.detail(true), nil
+}
+
+// SweepAge is how old a temporary file is before it counts as left behind.
+const SweepAge = 24 * time.Hour
+
+// sweep removes what killed runs left, unless it belongs to a rollback that can
+// still be finished.
+func sweep(s *checkpoint.Service) {
+	if in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint")); in != nil || err != nil {
+		return
+	}
+	_, err := s.Store.Sweep(SweepAge)
+	if err == nil {
+		var shot *snapshot.Shot
+		if shot, err = s.Shot(); err == nil {
+			err = shot.Sweep(SweepAge)
+		}
+	}
+	if err != nil {
+		s.Warn(err.Error())
+	}
+}
+
+// newCreation checks the request before anything is read or written.
+func newCreation(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
+	c, err := creationFor(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.define(ctx)
+}
+
+func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
+	c := &creation{s: s, req: req, at: req.At, head: s.Repo.Head.OID}
+	if c.at.IsZero() {
+		c.at = s.Now()
+	}
+	if req.Head != nil {
+		c.head = *req.Head
+	}
+	if err := checkRequest(req); err != nil {
+		return nil, err
+	}
+	var err error
+	c.session, err = sessionForCreate(ctx, s, req.Session)
+	return c, err
+}
+
+// define finds the workflow, and what it says of the trigger.
+func (c *creation) define(ctx context.Context) error {
+	var err error
+	if c.def, err = c.s.DefinitionOf(ctx, c.session); err != nil {
+		return err
+	}
+	return c.checkTrigger()
+}
+
+// learn is define beside the look at the worktree: to read the journal of a long session
+// takes as long as that. Nothing is written before it has ended.
+func (c *creation) learn(ctx context.Context) {
+	done := make(chan error, 1)
+	go func() { done <- c.define(ctx) }()
+	c.learned = sync.OnceValue(func() error { return <-done })
+}
+
+// look captures the worktree, keeps the outputs and reads the document.
+func (c *creation) look(ctx context.Context) error {
+	if len(c.req.State)+len(c.req.Outputs) > 0 {
+		if err := c.learned(); err != nil {
+			return err
+		}
+	}
+	if len(c.req.State) > 0 {
+		if err := c.accept(); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.outputs, err = keepOutputs(ctx, c.s, c.req.Outputs); err != nil {
+		return err
+	}
+	if err := c.keepStated(ctx); err != nil {
+		return err
+	}
+	if c.capture == nil && c.req.Tree == "" {
+		if c.capture, err = capture(ctx, c.s, c.session, c.req, c.learned); err != nil {
+			return err
+		}
+		if !c.req.DryRun { // a rollback that was waited for may have been killed
+			if err := c.s.RefuseHalfRolledBack(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.learned(); err != nil {
+		return err
+	}
+	if c.capture == nil {
+		c.capture = &snapshot.Capture{Tree: c.req.Tree}
+	}
+	c.place, err = placeNow(ctx, c.s)
+	return err
+}
+
+// capture takes the worktree by the configured rules. Nothing is written before ready
+// says so.
+func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, ready func() error) (*snapshot.Capture, error) {
+	shot, err := s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	rules := snapshot.Rules{IncludeIgnored: req.IncludeIgnored, Exclude: req.Exclude, Ready: ready}
+	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+		return nil, err
+	}
+	if req.Size == SizeGuarded {
+		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
+		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
+			return nil, err
+		}
+		rules.Known = func() name.OID { return knownTree(ctx, s, session) }
+	}
+	got, err := shot.Take(ctx, rules)
+	if pathspec := (*snapshot.PathspecError)(nil); errors.As(err, &pathspec) {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err}
+	}
+	return got, checkpoint.Classify(err)
+}
+
+// knownTree is the tree of the current checkpoint; empty when there is none to be read.
+func knownTree(ctx context.Context, s *checkpoint.Service, session name.Session) name.OID {
+	st, err := s.Store.State(ctx, session)
+	if err != nil || st.CurrentEntry() == nil {
+		return ""
+	}
+	commit, err := s.Repo.ReadCommit(ctx, string(st.CurrentEntry().Event().Commit))
+	if err != nil {
+		return ""
+	}
+	return commit.Tree
+}
+
+// build works out the checkpoint on top of the journal as it is now.
+func (c *creation) build(ctx context.Context, v store.View) (store.Change, error) {
+	var change store.Change
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return change, err
+	}
+	if err := c.compose(ctx, v, prev); err != nil {
+		return change, err
+	}
+	if err := c.refuseUnchanged(ctx, prev); err != nil {
+		return change, err
+	}
+	if err := c.write(ctx); err != nil {
+		return change, err
+	}
+	c.s.Trace("written")
+	if v.State == nil {
+		start, err := c.s.NewStart(c.session, c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch))
+		if err != nil {
+			return change, err
+		}
+		start.Time = c.at
+		change.Events = append(change.Events, start)
+	}
+	if err := c.reopen(v, &change); err != nil {
+		return change, err
+	}
+	e, err := c.event(journal.KindCreate)
+	if err != nil {
+		return change, err
+	}
+	change.Events = append(change.Events, e)
+	c.pruneWith(ctx, v, &change, e)
+	if c.req.Pin == PinYes {
+		pin, err := c.s.NewEvent(journal.KindPin, c.session)
+		if err != nil {
+			return change, err
+		}
+		pin.Time, pin.Checkpoint, pin.Label = c.at, c.record.ID, c.record.Label
+		change.Events = append(change.Events, pin)
+	}
+	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
+	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
+	change.Mends = true // others may have seen it: no journal is set back
+	return change, c.tagChoice(&change)
+}
+
+// reopen opens a session that was closed: what is made in it now must not go with what
+// was over.
+func (c *creation) reopen(v store.View, change *store.Change) error {
+	c.opened = ""
+	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety || !c.req.At.IsZero() {
+		return nil
+	}
+	e, err := c.s.NewEvent(journal.KindStatus, c.session)
+	if err != nil {
+		return err
+	}
+	e.Time, e.Status, c.opened = c.at, checkpoint.StatusOpen, v.State.Status
+	change.Events = append(change.Events, e)
+	return nil
+}
+
+// tagChoice works out whether the step gets its tag, and which.
+func (c *creation) tagChoice(change *store.Change) error {
+	on, err := c.s.Settings.Bool("checkpoint.tag", true)
+	if err != nil {
+		return err
+	}
+	c.tag = ""
+	if !on || c.req.Tag == TagNever {
+		change.Tags = store.TagsNone
+	} else if c.record.Milestone {
+		c.tag = name.TagRef(c.session, c.record.Step, c.record.Iteration)
+	}
+	return nil
+}
+
+// event names the new checkpoint in the journal.
+func (c *creation) event(kind journal.Kind) (journal.Event, error) {
+	e, err := c.s.NewEvent(kind, c.session)
+	r := c.record
+	e.Time = c.at
+	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
+	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
+	e.Commit, e.Record, e.Previous = c.written.Commit, r.Checksum, r.Previous
+	return e, err
+}
+
+// write writes the record commit and the checkpoint commit.
+func (c *creation) write(ctx context.Context) error {
+	author, committer := c.s.Repo.Identity(c.at)
+	d := store.Draft{
+		Metrics: MetricsOf(c.def, c.record.State),
+		Record:  c.record, Tree: c.capture.Tree, Head: c.head, IndexTree: c.capture.Index.Tree,
+		Outputs: map[string]name.OID{}, Raw: c.capture.Raw, Author: author, Committer: committer,
+	}
+	for n, o := range c.record.Outputs {
+		d.Outputs[n] = o.OID
+	}
+	for _, u := range c.capture.Index.Unmerged {
+		d.Conflicts = append(d.Conflicts, store.Conflict{Stage: u.Stage, Path: u.Path, Entry: u.Entry})
+	}
+	if len(c.capture.Index.SkipWorktree) > 0 {
+		oid, err := c.s.Repo.WriteObject(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))
+		if err != nil {
+			return err
+		}
+		d.Flags = oid
+	}
+	limit, err := c.s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
+	if err == nil && limit > checkpoint.DefaultMaxRecordSize {
+		err = checkpoint.Usage("a record that is larger could not be read again", "checkpoint.maxRecordSize is over 50m")
+	}
+	if err != nil {
+		return err
+	}
+	d.Limits.Size = limit
+	c.written, err = c.s.Store.WriteCheckpoint(ctx, d)
+	var size *record.SizeError
+	if errors.As(err, &size) {
+		return tooLarge(limit)
+	}
+	return err
+}
+
+func tooLarge(limit int64) error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the record of this checkpoint is over checkpoint.maxRecordSize (%d bytes)", limit),
+		Hints: []string{"move the large part of the state into an output: --output NAME=FILE"},
+	}
+}
+
+// MetricsOf is what a state holds where its workflow keeps metrics.
+func MetricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage {
+	metrics := def.State.Members.Metrics
+	if metrics == "" {
+		metrics = "metrics"
+	}
+	return json.RawMessage(gjson.GetBytes(state, metrics).Raw)
+}
+
+// repair writes objects again that vanished while the create was under way, as
+// when a prune in parallel took them for garbage. When that is not possible the
+// create has failed and the checkpoint is taken back.
+func (c *creation) repair(ctx context.Context, err error) error {
+	var missing *store.MissingObjectsError
+	if !errors.As(err, &missing) {
+		return checkpoint.Classify(err)
+	}
+	again, captureErr := capture(ctx, c.s, c.session, c.req, nil)
+	commit := c.written.Commit
+	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
+		still := false
+		specs := make([]string, len(missing.OIDs))
+		for i, oid := range missing.OIDs {
+			specs[i] = string(oid)
+		}
+		infoErr := c.s.Repo.Batch().Info(ctx, specs, func(_ int, _ git.Object, err error) error {
+			still = still || err != nil
+			return nil
+		})
+		if infoErr == nil && !still {
+			return nil
+		}
+	}
+	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects vanished while it was made", retain.PinnedGoes); dropErr != nil {
+		c.s.Warn(dropErr.Error())
+	} else {
+		missing.TakenBack = true
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}
+}
+
+func (c *creation) detail(created bool) *checkpoint.Detail {
+	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created}
+	if created {
+		d.Ref = name.CheckpointRef(c.session, c.record.ID)
+	}
+	if created {
+		d.Said = c.confirmation()
+	}
+	for _, sk := range c.record.Snapshot.Skipped {
+		if sk.Reason == snapshot.ReasonMirror {
+			continue
+		}
+		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", strings.ReplaceAll(string(sk.Path), "\n", `\n`), sk.Reason))
+	}
+	return d
+}

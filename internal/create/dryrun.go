@@ -1,0 +1,40 @@
+package create
+
+import (
+	"context"
+	"errors"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/store"
+)
+
+// lookAhead shows what would be captured, also where nothing can be written.
+func lookAhead(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
+	var made *checkpoint.Detail
+	err := s.RetryBorrowed(func() (err error) {
+		made, err = createNow(ctx, s, req)
+		return err
+	})
+	return made, err
+}
+
+// dryRun answers what would be captured; objects may have been written, refs not.
+func (c *creation) dryRun(ctx context.Context) (*checkpoint.Detail, error) {
+	v := store.View{Session: c.session}
+	if st, err := c.s.Store.State(ctx, c.session); err == nil {
+		v.State = st
+	} else if !errors.Is(err, store.ErrNoSession) {
+		return nil, checkpoint.Classify(err)
+	}
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.compose(ctx, v, prev); err != nil {
+		return nil, err
+	}
+	if err := c.refuseUnchanged(ctx, prev); err != nil {
+		return nil, err
+	}
+	return c.detail(false), nil
+}

@@ -1,0 +1,62 @@
+package create
+
+import (
+	"context"
+	"errors"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+// Foreseen is what is known of a checkpoint before its step has run.
+type Foreseen struct {
+	Session    name.Session
+	Definition *workflow.Definition
+	Record     *record.Record // without files
+	State      *journal.State // of the session; nil for a new one
+	Current    *journal.Entry // the checkpoint that it will follow; nil for the first
+}
+
+// Foresee composes a checkpoint as far as that goes before its step has run: trigger,
+// state, place, and the order of steps.
+func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen, error) {
+	c, err := newCreation(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	if !req.DryRun {
+		if err := s.RefuseHalfRolledBack(); err != nil {
+			return nil, err
+		}
+	}
+	v := store.View{Session: c.session}
+	if v.State, err = s.Store.State(ctx, c.session); err != nil && !errors.Is(err, store.ErrNoSession) {
+		return nil, checkpoint.Classify(err)
+	}
+	if len(req.State) > 0 {
+		if err := c.accept(); err != nil {
+			return nil, err
+		}
+	}
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepare(v, prev); err != nil {
+		return nil, err
+	}
+	if err := c.checkOrder(v); err != nil {
+		return nil, err
+	}
+	return &Foreseen{Session: c.session, Definition: c.def, Record: c.record, State: v.State, Current: prev.entry}, nil
+}
+
+// CheckTrigger refuses, as KindNothing, what the workflow or the configuration has
+// switched off.
+func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, req Request) error {
+	return (&creation{s: s, req: req, def: def}).checkTrigger()
+}

@@ -1,0 +1,188 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/record"
+)
+
+var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+
+// outputNames says what an output may be called.
+const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit"
+
+// keptOutput is an output that was written as a blob, or one to drop.
+type keptOutput struct {
+	record.Output
+	drop bool
+}
+
+// keepOutputs writes the files of --output as blobs.
+func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]keptOutput, error) {
+	out := map[string]keptOutput{}
+	for _, o := range list {
+		if o.File == "" {
+			out[o.Name] = keptOutput{drop: true}
+			continue
+		}
+		file := o.File
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(s.Repo.WorkTree, s.Repo.Prefix, file)
+		}
+		data, err := Patiently(ctx, func() ([]byte, error) { return readOutput(file) })
+		if ctx.Err() != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		if err != nil {
+			return nil, checkpoint.Usage("--output NAME=FILE takes a file that can be read; --output NAME= drops one", "output %q: %v", o.Name, err)
+		}
+		source := o.File
+		if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
+			source = filepath.ToSlash(rel)
+		}
+		kept, err := KeepOutput(ctx, s, o.Name, source, data)
+		if err != nil {
+			return nil, err
+		}
+		out[o.Name] = kept
+	}
+	return out, nil
+}
+
+// longestOutput bounds what is held in memory of a file, or of a device that never ends.
+const longestOutput = 1 << 30
+
+func readOutput(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAtMost(f, longestOutput)
+}
+
+// Patiently does what may wait for another process, as the opening of a pipe does for one
+// that writes to it. It is left behind when the command is interrupted.
+func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do()
+		done <- result{value, err}
+	}()
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	case r := <-done:
+		return r.value, r.err
+	}
+}
+
+func readAtMost(f *os.File, most int64) ([]byte, error) {
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		return nil, fmt.Errorf("it holds %d bytes; %d is the limit", info.Size(), most)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it holds more than %d bytes", most)
+	}
+	return data, err
+}
+
+func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (keptOutput, error) {
+	oid, err := s.Repo.WriteObject(ctx, "blob", data)
+	if err != nil {
+		return keptOutput{}, checkpoint.Classify(fmt.Errorf("keep output %q: %w", output, err))
+	}
+	o := record.Output{
+		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)), Lines: countLines(data),
+	}
+	var entries []json.RawMessage
+	if json.Unmarshal(data, &entries) == nil && entries != nil {
+		n := len(entries)
+		o.Entries = &n
+	}
+	return keptOutput{Output: o}, nil
+}
+
+// mostStated bounds the outputs that a document brings.
+const mostStated = 100
+
+// keepStated keeps the outputs that the document itself has, but for those that were
+// given as files. One without content says nothing of an output that is carried on.
+func (c *creation) keepStated(ctx context.Context) error {
+	if c.document == nil {
+		return nil
+	}
+	for n, output := range SortedKeys(c.document.Outputs) {
+		content := OutputContent(c.document.Outputs[output])
+		if _, given := c.outputs[output]; given || len(content) == 0 {
+			continue
+		}
+		if n >= mostStated || !IsOutputName(output) {
+			c.s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and %d of them are taken", output, outputNames, mostStated))
+			continue
+		}
+		kept, err := KeepOutput(ctx, c.s, output, "", content)
+		if err != nil {
+			return err
+		}
+		c.outputs[output] = kept
+	}
+	return nil
+}
+
+// OutputContent is what a document has under the name of an output: a text as it is, a
+// list or an object as JSON, nothing for null and for what is empty.
+func OutputContent(raw json.RawMessage) []byte {
+	switch at := gjson.ParseBytes(raw); {
+	case at.Type == gjson.Null:
+		return nil
+	case at.Type == gjson.String:
+		return []byte(at.Str)
+	case at.IsArray() && len(at.Array()) == 0, at.IsObject() && len(at.Map()) == 0:
+		return nil
+	}
+	return JSONFile(raw)
+}
+
+// JSONFile is JSON for a file: indented, ending a line, every number with its digits.
+func JSONFile(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return raw
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// countLines counts as `wc -l` does, and a last line without its newline too.
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// IsOutputName reports whether an output may be called so.
+func IsOutputName(s string) bool { return outputPattern().MatchString(s) }

@@ -1,0 +1,27 @@
+package create
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A device has no size that could be asked for, and never ends.
+func TestReadAtMost(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("123456"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{file: "", os.DevNull: "", "/dev/zero": "it holds more than 6 bytes"} {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer f.Close()
+		data, err := readAtMost(f, 6)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/record"
+)
+
+// refuseUnchanged ends a create that was asked for only if there is something new.
+func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
+	if c.req.Unchanged != UnchangedSkip {
+		return nil
+	}
+	same, err := prev.same(ctx, c)
+	if err != nil || !same {
+		return err
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "nothing has changed since " + prev.entry.Label}
+}
+
+// same reports whether the new checkpoint says nothing that this one does not, but for
+// its message and its place among the steps.
+func (b base) same(ctx context.Context, c *creation) (bool, error) {
+	if b.record == nil {
+		return false, nil
+	}
+	same := b.tree == c.capture.Tree && b.record.Git.Index == c.capture.Index.Tree && b.sameHead(c) &&
+		b.sameState(c) && sameOutputs(b.record.Outputs, c.record.Outputs) &&
+		b.record.Status == c.record.Status && (c.req.Error == nil || sameError(b.record.Error, c.record.Error))
+	if !same {
+		return false, nil
+	}
+	return b.sameBytes(ctx, c)
+}
+
+// sameHead compares where HEAD is: a commit, or another branch, is a change.
+func (b base) sameHead(c *creation) bool {
+	return b.record.Git.Head == c.record.Git.Head && b.record.Git.Branch == c.record.Git.Branch
+}
+
+// sameBytes compares what trees do not say: bytes that git's conversions would not give
+// back, and permission bits.
+func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
+	if string(b.record.Snapshot.Extra["modes_known"]) == "true" && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
+		return false, nil
+	}
+	if len(b.record.Snapshot.Raw)+len(c.capture.Raw) == 0 {
+		return true, nil
+	}
+	kept, err := c.s.Store.Raw(ctx, b.commit)
+	if err != nil {
+		return false, checkpoint.Classify(err)
+	}
+	if len(kept) != len(c.capture.Raw) {
+		return false, nil
+	}
+	for p, e := range kept {
+		if c.capture.Raw[p] != e.OID {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sameError compares two errors of a job; none and null are one.
+func sameError(a, b json.RawMessage) bool {
+	none := func(e json.RawMessage) bool { return len(e) == 0 || string(e) == "null" }
+	return none(a) && none(b) || bytes.Equal(compact(a), compact(b))
+}
+
+// sameState compares what somebody said: what the workflow computes, such as the time
+// that went by, is no change.
+func (b base) sameState(c *creation) bool {
+	if c.document == nil {
+		return bytes.Equal(compact(b.record.State), compact(c.stated))
+	}
+	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
+	return bytes.Equal(compact(before), compact(now))
+}
+
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+func sameOutputs(a, b map[string]record.Output) bool {
+	for n, o := range a {
+		if b[n].OID != o.OID {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}

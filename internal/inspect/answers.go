@@ -1,0 +1,151 @@
+package inspect
+
+import (
+	"encoding/json"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/travel"
+)
+
+// Item is one line of `list`.
+type Item struct {
+	ID        name.ID         `json:"id"`
+	Label     string          `json:"label"`
+	Session   name.Session    `json:"session"`
+	Step      int             `json:"step"`
+	StepName  string          `json:"step_name"`
+	Iteration string          `json:"iteration"`
+	Milestone bool            `json:"milestone"`
+	Trigger   string          `json:"trigger"`
+	Status    string          `json:"status"`
+	Message   string          `json:"message"`
+	CreatedAt checkpoint.Time `json:"created_at"`
+	Commit    name.OID        `json:"commit"`
+	Files     int             `json:"files"` // created + modified + deleted
+	Current   bool            `json:"current"`
+	Discarded bool            `json:"discarded"`
+	Pinned    bool            `json:"pinned"`
+	Valid     bool            `json:"valid"`
+	Problem   string          `json:"problem,omitempty"` // why it is not valid
+	Redone    bool            `json:"-"`                 // its step has a newer live milestone, and a number by itself means that one
+}
+
+// Listing is the answer of `list` for one session.
+type Listing struct {
+	Session name.Session
+	Topic   string
+	Items   []Item
+	Total   int // before Limit
+}
+
+// StateChange is one value of the state that differs.
+type StateChange struct {
+	Path string          `json:"path"`
+	Op   string          `json:"op"` // added, removed, changed
+	Old  json.RawMessage `json:"old"`
+	New  json.RawMessage `json:"new"`
+
+	MovedFrom string `json:"moved_from,omitempty"` // an object that another list had before, by its identity
+}
+
+// OutputChange is one output that differs; lines are entries for a list.
+type OutputChange struct {
+	Name     string `json:"name"`
+	Op       string `json:"op"`
+	OldLines int    `json:"old_lines"`
+	NewLines int    `json:"new_lines"`
+
+	OldEntries *int `json:"old_entries,omitempty"`
+	NewEntries *int `json:"new_entries,omitempty"`
+}
+
+// CommitLine is one commit between two checkpoints.
+type CommitLine struct {
+	OID     name.OID `json:"oid"`
+	Subject string   `json:"subject"`
+}
+
+// Difference is the answer of `diff`. To is empty when it is the worktree now.
+type Difference struct {
+	From        checkpoint.Labelled     `json:"from"`
+	To          *checkpoint.Labelled    `json:"to"`
+	State       []StateChange           `json:"state"`
+	Outputs     []OutputChange          `json:"outputs"`
+	Files       []checkpoint.FileChange `json:"files"`
+	Checkpoints []checkpoint.Labelled   `json:"checkpoints"`
+	Commits     []CommitLine            `json:"commits"`
+
+	FromTree, ToTree name.OID `json:"-"` // for git's own file output
+}
+
+// Differs reports whether there is anything between the two sides.
+func (d *Difference) Differs() bool { return len(d.State)+len(d.Outputs)+len(d.Files) > 0 }
+
+// HistoryLine is one event of a journal as `history` answers it.
+type HistoryLine struct {
+	Event      string          `json:"event"`
+	Time       checkpoint.Time `json:"time"`
+	Actor      string          `json:"actor"`
+	Session    name.Session    `json:"session"`
+	Checkpoint name.ID         `json:"checkpoint"`
+	From       name.ID         `json:"from"`
+	To         name.ID         `json:"to"`
+	Reason     string          `json:"reason"`
+	OID        name.OID        `json:"oid"`
+
+	Label    string            `json:"label,omitempty"`
+	Status   string            `json:"status,omitempty"`
+	Safety   name.ID           `json:"safety,omitempty"`
+	Mode     string            `json:"mode,omitempty"`
+	Worktree string            `json:"worktree,omitempty"`
+	Discard  []name.ID         `json:"discard,omitempty"`
+	Restore  []name.ID         `json:"restore,omitempty"`
+	Pruned   []name.ID         `json:"pruned,omitempty"`
+	Workflow string            `json:"workflow,omitempty"`
+	Topic    string            `json:"topic,omitempty"`
+	Branch   string            `json:"branch,omitempty"`
+	Extra    map[string]string `json:"extra,omitempty"`
+}
+
+// StatusAnswer is what `status` and the bare command answer.
+type StatusAnswer struct {
+	Enabled            bool                    `json:"enabled"`
+	Session            name.Session            `json:"session"` // empty: none yet
+	Workflow           string                  `json:"workflow"`
+	Current            *checkpoint.Labelled    `json:"current"`
+	CheckpointCount    int                     `json:"checkpoint_count"`
+	LastCheckpointAt   *checkpoint.Time        `json:"last_checkpoint_at"`
+	NextAction         string                  `json:"next_action"`
+	Branch             name.Ref                `json:"branch"`
+	Changed            []checkpoint.FileChange `json:"changed"` // since the current checkpoint
+	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`
+	Remote             *travel.RemoteStatus    `json:"remote"`
+
+	Topic     string       `json:"topic,omitempty"`
+	Status    string       `json:"status,omitempty"` // of the session when it is closed or paused, else of the current checkpoint
+	Discarded int          `json:"discarded,omitempty"`
+	Closed    name.Session `json:"closed,omitempty"` // the last session, when none is active and that one is over
+}
+
+// Unfinished is a rollback that was cut off.
+type Unfinished struct {
+	To        name.ID         `json:"to"`
+	Safety    name.ID         `json:"safety"`
+	StartedAt checkpoint.Time `json:"started_at"`
+}
+
+// item is a checkpoint as the journal and its commit have it; sum may be nil.
+func (l *Listing) item(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
+	item := Item{
+		ID: e.Checkpoint, Label: e.Label, Session: l.Session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
+		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, CreatedAt: checkpoint.Time{Time: e.Event().Time}, Commit: e.Event().Commit,
+		Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: problem == "", Problem: problem,
+	}
+	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
+		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, checkpoint.Time{Time: sum.CreatedAt}
+	}
+	return item
+}

@@ -1,0 +1,296 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/workflow"
+)
+
+// side is one of the two things that are compared.
+type side struct {
+	found  *checkpoint.Found // nil: the worktree now
+	record *record.Record
+	tree   name.OID
+	head   name.OID
+}
+
+// Diff answers `diff`.
+func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Difference, error) {
+	if err := checkpoint.RefuseEmptyNames(req.A); err != nil {
+		return nil, err
+	}
+	a, err := sideOf(ctx, s, req.Session, req.A)
+	if err != nil {
+		return nil, err
+	}
+	var b side
+	if req.B == "" {
+		b, err = worktreeSide(ctx, s, a)
+	} else {
+		b, err = sideOf(ctx, s, req.Session, req.B)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Difference{
+		From: checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label}, State: []StateChange{}, Outputs: []OutputChange{},
+		Files: []checkpoint.FileChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []CommitLine{}, FromTree: a.tree, ToTree: b.tree,
+	}
+	if b.found != nil {
+		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
+	}
+	diffRecords(ctx, s, d, a, b)
+	if a.tree != "" && b.tree != "" { // else one was imported without files
+		if d.Files, err = ChangedFiles(ctx, s, a.tree, b.tree, req.Paths); err != nil {
+			return nil, err
+		}
+	} else {
+		d.FromTree, d.ToTree = "", ""
+		s.Warn("files are not compared: a checkpoint that was imported without files has none")
+	}
+	d.Checkpoints = between(a, b)
+	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)
+	return d, err
+}
+
+func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (side, error) {
+	f, err := s.Resolve(ctx, session, ref)
+	if err != nil {
+		return side{}, err
+	}
+	rec, _, _, err := s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return side{}, s.CorruptError(ctx, f.State, f.Entry, err)
+	}
+	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head}, nil
+}
+
+// worktreeSide is the worktree now, with the state of the current checkpoint.
+func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, error) {
+	tree, err := TreeNow(ctx, s, a.record)
+	if err != nil {
+		return side{}, err
+	}
+	b := side{tree: tree, record: a.record, head: s.Repo.Head.OID}
+	if e := a.found.State.CurrentEntry(); e != nil {
+		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
+			b.record = rec
+		}
+	}
+	return b, nil
+}
+
+// TreeNow captures the worktree, with the ignored files that a record has.
+func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (name.OID, error) {
+	got, err := Capture(ctx, s, like)
+	if err != nil {
+		return "", err
+	}
+	return got.Tree, nil
+}
+
+// Capture captures worktree and index, and writes no ref.
+func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (got *snapshot.Capture, err error) {
+	err = s.RetryBorrowed(func() error {
+		got, err = captureLike(ctx, s, like)
+		return err
+	})
+	return got, err
+}
+
+func captureLike(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
+	shot, err := s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	rules := snapshot.Rules{}
+	if like != nil {
+		rules.Force = IgnoredOf(like)
+	}
+	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+		return nil, err
+	}
+	got, err := shot.Take(ctx, rules)
+	return got, checkpoint.Classify(err)
+}
+
+// diffRecords compares states, by the identities of the workflow, and outputs.
+func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b side) {
+	def, err := s.DefinitionFor(ctx, a.found.State)
+	if err != nil {
+		def = workflow.Default()
+	}
+	for _, c := range record.DiffBy(a.record.State, b.record.State, def.Identity) {
+		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
+	}
+	markMoves(d.State)
+	for _, o := range record.DiffOutputs(a.record.Outputs, b.record.Outputs) {
+		d.Outputs = append(d.Outputs, OutputChange{
+			Name: o.Name, Op: string(o.Op), OldLines: o.OldLines, NewLines: o.NewLines, OldEntries: o.OldEntries, NewEntries: o.NewEntries,
+		})
+	}
+}
+
+// markMoves finds the objects that went from one list to another, as a task does when
+// it is done.
+func markMoves(changes []StateChange) {
+	gone := map[string]string{} // the object by its identity: the path it had
+	for _, c := range changes {
+		if i := strings.LastIndex(c.Path, ".#("); i >= 0 && c.Op == string(record.Removed) {
+			gone[c.Path[i:]] = c.Path
+		}
+	}
+	for i, c := range changes {
+		if j := strings.LastIndex(c.Path, ".#("); j >= 0 && c.Op == string(record.Added) {
+			changes[i].MovedFrom = gone[c.Path[j:]]
+		}
+	}
+}
+
+// ChangedFiles lists the paths that differ, below the given ones.
+func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) ([]checkpoint.FileChange, error) {
+	only, err := diffFilter(ctx, s, a, b, paths)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.Repo.DiffTrees(ctx, a, b)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	out := []checkpoint.FileChange{}
+	for _, c := range changes {
+		if len(paths) == 0 || only(c.Path) {
+			out = append(out, checkpoint.FileChange{Path: checkpoint.Path(c.Path), Op: opOf(c)})
+		}
+	}
+	return out, nil
+}
+
+// diffFilter is PathFilter, but for patterns, of which git says what they match: answers
+// and the output of git for people have to agree.
+func diffFilter(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (func(string) bool, error) {
+	if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, ":") || strings.ContainsAny(p, "*?[") }) {
+		return PathFilter(s, paths)
+	}
+	matched, err := s.Repo.DiffMatching(ctx, a, b, paths)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	return func(p string) bool { return matched[p] }, nil
+}
+
+func opOf(c git.Change) string {
+	switch {
+	case c.Old.Mode == 0:
+		return "added"
+	case c.New.Mode == 0:
+		return "deleted"
+	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
+		return "type"
+	case c.Old.OID == c.New.OID:
+		return "mode"
+	}
+	return "modified"
+}
+
+// between lists the live checkpoints after a, up to b or the end, both excluded.
+func between(a, b side) []checkpoint.Labelled {
+	out := []checkpoint.Labelled{}
+	st := a.found.State
+	from, to := a.found.Entry.Place, st.Len()
+	if b.found != nil {
+		if b.found.Session != a.found.Session {
+			return out
+		}
+		if e := st.Entry(b.found.Entry.Checkpoint); e != nil { // it may have come just now
+			to = e.Place
+		}
+	}
+	if from > to {
+		from, to = to, from
+	}
+	for i := from + 1; i < to; i++ {
+		if c := st.At(i); c.Live {
+			out = append(out, checkpoint.Labelled{ID: c.Checkpoint, Label: c.Label})
+		}
+	}
+	return out
+}
+
+// commitsBetween lists what either side has and the other has not, newest first. Where a
+// commit is missing the rest of the answer is worth more than an error.
+func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) ([]CommitLine, error) {
+	out := []CommitLine{}
+	if a == b || b == "" {
+		return out, nil
+	}
+	args := []string{"rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", string(b)}
+	if a != "" {
+		args = append(args, string(a), "--not")
+		base, err := s.Repo.Output(ctx, "merge-base", "--all", string(a), string(b))
+		if err == nil {
+			args = append(args, strings.Fields(base)...)
+		} else if git.ExitCode(err) != 1 {
+			return out, leaveOut(s, "the commits between", err)
+		}
+	}
+	text, err := s.Repo.Output(ctx, append(args, "--")...)
+	if err != nil {
+		return out, leaveOut(s, "the commits between", err)
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if oid, subject, ok := strings.Cut(line, " "); ok {
+			out = append(out, CommitLine{name.OID(oid), subject})
+		}
+	}
+	return out, nil
+}
+
+// leaveOut says that a part is left out of an answer, unless git was interrupted.
+func leaveOut(s *checkpoint.Service, part string, err error) error {
+	if git.ExitCode(err) < 0 {
+		return checkpoint.Classify(err)
+	}
+	s.Warn(fmt.Sprintf("%s are left out: %v", part, err))
+	return nil
+}
+
+// IgnoredOf lists the paths that a checkpoint captured although they were ignored.
+func IgnoredOf(r *record.Record) []string {
+	var list []record.Path
+	if raw, ok := r.Snapshot.Extra["ignored"]; !ok || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return create.FromPaths(list)
+}
+
+// PathFilter matches paths given on the command line, files or directories,
+// relative to where the user is.
+func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error) {
+	var clean []string
+	for _, p := range paths {
+		rel, err := s.Repo.Below(p)
+		if err != nil {
+			return nil, checkpoint.Usage("", "%v", err)
+		}
+		clean = append(clean, rel)
+	}
+	return func(p string) bool {
+		for _, c := range clean {
+			if c == "." || p == c || strings.HasPrefix(p, c+"/") {
+				return true
+			}
+		}
+		return false
+	}, nil
+}

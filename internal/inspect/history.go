@@ -1,0 +1,172 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/travel"
+)
+
+// History gives every event of a session, oldest first.
+func History(ctx context.Context, s *checkpoint.Service, session string) ([]HistoryLine, error) {
+	chosen, err := s.ChooseSession(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, chosen)
+	if err != nil {
+		return nil, err
+	}
+	out := []HistoryLine{}
+	for _, e := range st.Events() {
+		out = append(out, LineOf(e))
+	}
+	return out, nil
+}
+
+// OriginOf is where a rollback began: of an imported one that began at what its layout does
+// not have any more, the name there.
+func OriginOf(e *journal.Event) name.ID {
+	if e.From == "" {
+		return name.ID(e.FromLabel)
+	}
+	return e.From
+}
+
+func LineOf(e *journal.Event) HistoryLine {
+	h := HistoryLine{
+		Event: string(e.Kind), Time: checkpoint.Time{Time: e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: OriginOf(e), To: e.To,
+		Reason: e.Reason, OID: e.OID, Label: e.Label, Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
+		Discard: e.Discard, Restore: e.Restore, Workflow: e.Workflow, Topic: e.Topic, Branch: e.Branch,
+	}
+	if h.Label == "" {
+		h.Label = e.ToLabel
+	}
+	for _, t := range e.Tombstones {
+		h.Pruned = append(h.Pruned, t.ID)
+	}
+	for _, t := range e.Extra {
+		if h.Extra == nil {
+			h.Extra = map[string]string{}
+		}
+		h.Extra[t.Key] = t.Value
+	}
+	return h
+}
+
+// Status answers `status`: where the session stands in this worktree.
+func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
+	on, err := s.Settings.Bool("checkpoint.enabled", true)
+	if err != nil {
+		return nil, err
+	}
+	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Changed: []checkpoint.FileChange{}}
+	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
+		return nil, err
+	}
+	session, err := s.ChooseSession(ctx, "")
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		a.NextAction = "create the first checkpoint"
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.Remote = travel.LastSync(s)
+	st, err := s.State(ctx, session)
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		a.Session, a.NextAction = session, "create the first checkpoint"
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if active, err := s.NamedSession(""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
+		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
+		return a, nil
+	}
+	a.Session = session
+	return a, statusOf(ctx, s, st, a)
+}
+
+// UnfinishedRollback is the rollback that was cut off in this worktree; nil when there is none.
+func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
+	in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint"))
+	if in == nil {
+		return nil, checkpoint.Classify(err)
+	}
+	meta, err := checkpoint.ReadIntent(in.Meta)
+	if err != nil {
+		return nil, err
+	}
+	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: checkpoint.Time{Time: meta.StartedAt}}, nil
+}
+
+func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *StatusAnswer) error {
+	a.Workflow, a.Topic, a.Status = st.Workflow, st.Topic, st.Status
+	last := -1
+	for i, c := range st.Standings() {
+		switch {
+		case c.Live:
+			a.CheckpointCount++
+			last = i
+		case c.Discarded:
+			a.Discarded++
+		}
+	}
+	if last >= 0 {
+		a.LastCheckpointAt = &checkpoint.Time{Time: st.TimeOf(last)}
+	}
+	def, err := s.ReadableDefinition(ctx, st)
+	if err != nil {
+		return err
+	}
+	e := st.CurrentEntry()
+	if e == nil {
+		a.NextAction = "create the first checkpoint"
+		return nil
+	}
+	a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return s.CorruptError(ctx, st, e, err)
+	}
+	if a.Topic == "" {
+		a.Topic = checkpoint.TopicIn(def, rec.State)
+	}
+	if rec.Snapshot.Tree != "" { // else it was imported without files
+		tree, err := TreeNow(ctx, s, rec)
+		if err != nil {
+			return err
+		}
+		if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, tree, nil); err != nil {
+			return err
+		}
+	}
+	switch {
+	case checkpoint.IsClosed(st.Status):
+		a.NextAction = "nothing: the session is " + st.Status
+		return nil
+	case a.Status == "" || a.Status == checkpoint.StatusOpen:
+		a.Status = rec.Status
+	}
+	if a.NextAction = def.NextAction(s.Situation(st, rec)); a.NextAction == "" {
+		a.NextAction = "create the next checkpoint"
+		if next, ok := def.Next(&e.Step, nil); ok {
+			a.NextAction = fmt.Sprintf("go on with step %d", next.Number)
+		}
+	}
+	return nil
+}
+
+// newLines is a reader over lines.
+func newLines(lines []string) io.Reader {
+	return strings.NewReader(strings.Join(lines, "\n") + "\n")
+}

@@ -1,0 +1,32 @@
+package inspect
+
+import (
+	"time"
+
+	"git-checkpoint/internal/journal"
+)
+
+// ListRequest filters `list`.
+type ListRequest struct {
+	Session string
+	All     bool // every session
+	Type    string
+	Trigger string
+	Status  string
+	Step    *int
+	Since   time.Time
+	Where   string // an expression over the record
+	Limit   int    // newest ones; 0: all
+}
+
+// DiffRequest names the two sides of `diff`; an empty B is the worktree now.
+type DiffRequest struct {
+	Session string
+	A, B    string
+	Paths   []string
+}
+
+// mayShow applies those filters of `list` that ask for what the journal says.
+func (req ListRequest) mayShow(e *journal.Entry) bool {
+	return (req.Trigger == "" || e.Event().Trigger == req.Trigger) && (req.Status == "" || e.Event().CheckpointStatus == req.Status) && (req.Step == nil || e.Step == *req.Step)
+}

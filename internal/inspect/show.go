@@ -1,0 +1,251 @@
+// Package inspect answers questions about checkpoints: list, show, diff, history, log
+// and status. It changes nothing in a repository.
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// List answers `list`: one listing per session.
+func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listing, error) {
+	where, err := whereExpression(s, req.Where)
+	if err != nil {
+		return nil, err
+	}
+	var sessions []name.Session
+	if req.Type != "" && req.Session == "" {
+		req.All = true
+	}
+	if req.All {
+		infos, _, err := s.Store.Sessions(ctx)
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		for _, info := range infos {
+			sessions = append(sessions, info.Session)
+		}
+	} else {
+		session, err := s.ChooseSession(ctx, req.Session)
+		if err != nil {
+			if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
+				return nil, nil // an empty list is no error
+			}
+			return nil, err
+		}
+		sessions = []name.Session{session}
+	}
+	out := []Listing{}
+	for _, session := range sessions {
+		if req.Type != "" {
+			if st, err := s.Store.State(ctx, session); err == nil && !checkpoint.IsOfType(ctx, s, st, req.Type) {
+				continue
+			}
+		}
+		l, err := listSession(ctx, s, session, req, where)
+		if err != nil {
+			if !req.All {
+				return nil, err
+			}
+			s.Warn(fmt.Sprintf("session %q: %v", session, err))
+			continue
+		}
+		out = append(out, *l)
+	}
+	return out, nil
+}
+
+func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where func(json.RawMessage) (bool, error)) (*Listing, error) {
+	st, err := s.State(ctx, session)
+	if err != nil {
+		if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
+			return &Listing{Session: session}, nil // active here, not started yet
+		}
+		return nil, err
+	}
+	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
+	var shown []*journal.Entry
+	for _, e := range st.Checkpoints() {
+		if !e.Dead && req.mayShow(e) {
+			shown = append(shown, e)
+		}
+	}
+	l.Total = len(shown)
+	if req.Limit > 0 && where == nil && req.Since.IsZero() { // what the fold says decides: only what is shown is read
+		shown = shown[max(0, len(shown)-req.Limit):]
+	}
+	byID, problems, err := Problems(ctx, s, st, shown)
+	if err != nil {
+		return nil, err
+	}
+	l.Items = slices.Grow(l.Items, len(shown))
+	newest := newestOfSteps(st, shown)
+	for _, e := range shown {
+		item := l.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
+		l.Items = append(l.Items, item)
+	}
+	l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
+	if where != nil {
+		if l.Items, err = fitting(ctx, s, l.Items, byID, where); err != nil {
+			return nil, err
+		}
+	}
+	if where != nil || !req.Since.IsZero() {
+		l.Total = len(l.Items)
+	}
+	if req.Limit > 0 && len(l.Items) > req.Limit {
+		l.Items = l.Items[len(l.Items)-req.Limit:]
+	}
+	return l, nil
+}
+
+// newestOfSteps gives for each step that has a live milestone among some the place of its
+// newest one.
+func newestOfSteps(st *journal.State, among []*journal.Entry) map[int]int {
+	wanted := map[int]bool{}
+	for _, e := range among {
+		if e.Live && e.Milestone {
+			wanted[e.Step] = true
+		}
+	}
+	newest := make(map[int]int, len(wanted))
+	for i, c := range st.Backward() {
+		if len(wanted) == 0 {
+			break
+		}
+		if c.Live && c.Milestone && wanted[c.Step] {
+			newest[c.Step] = i
+			delete(wanted, c.Step)
+		}
+	}
+	return newest
+}
+
+// Problems says of each checkpoint that is not valid why: its ref, its commit, its record,
+// or what the last validation found.
+func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) (map[name.ID]*store.Summary, map[name.ID]string, error) {
+	if len(of) == 0 {
+		return nil, nil, nil
+	}
+	ids := make([]name.ID, len(of))
+	for i, e := range of {
+		ids[i] = e.Checkpoint
+	}
+	byID, err := s.Store.Listed(ctx, st.Session, ids)
+	if err != nil {
+		return nil, nil, checkpoint.Classify(err)
+	}
+	problems := map[name.ID]string{}
+	for _, e := range of {
+		switch sum := byID[e.Checkpoint]; {
+		case e.Dead:
+		case sum == nil:
+			problems[e.Checkpoint] = "its ref is missing"
+		case sum.Commit != e.Event().Commit:
+			problems[e.Checkpoint] = "its ref points at another commit"
+		case sum.Err != nil:
+			problems[e.Checkpoint] = sum.Err.Error()
+		case e.Event().Record != "" && sum.Checksum != e.Event().Record:
+			problems[e.Checkpoint] = "its record is not the one that the journal names"
+		}
+	}
+	for id, findings := range ReadBroken(s, st.Session) {
+		if problems[id] == "" {
+			problems[id] = findings[0].Message
+		}
+	}
+	return byID, problems, nil
+}
+
+// fitting are the checkpoints whose records fit an expression. A damaged one fits none.
+func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[name.ID]*store.Summary, where func(json.RawMessage) (bool, error)) ([]Item, error) {
+	items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
+	of := make([]*store.Summary, len(items))
+	for i, item := range items {
+		of[i] = byID[item.ID]
+	}
+	fits := make([]bool, len(items))
+	var once sync.Once
+	var first error // what one record cannot answer others cannot either
+	err := s.Store.EachRecord(ctx, of, func(i int, raw []byte) (err error) {
+		if fits[i], err = where(raw); err != nil {
+			once.Do(func() { first = err })
+		}
+		return err
+	})
+	if err = cmp.Or(first, err); err != nil {
+		return nil, err
+	}
+	kept := []Item{}
+	for i, item := range items {
+		if fits[i] {
+			kept = append(kept, item)
+		}
+	}
+	return kept, nil
+}
+
+// Show answers `show`: one checkpoint, "" for the current one.
+func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*checkpoint.Detail, error) {
+	f, err := s.Resolve(ctx, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	rec, raw, _, err := s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return nil, s.CorruptError(ctx, f.State, f.Entry, err)
+	}
+	d := &checkpoint.Detail{
+		Record: rec, Raw: raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
+		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned,
+	}
+	if f.Entry.Milestone && f.Entry.Live {
+		tag := name.TagRef(f.Session, f.Entry.Step, f.Entry.Event().Iteration)
+		oid, err := s.Repo.Batch().Resolve(ctx, tag)
+		if err == nil && oid == f.Entry.Event().Commit {
+			d.Tag = tag
+		} else if err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	return d, nil
+}
+
+// Output gives the content of a checkpoint's output.
+func Output(ctx context.Context, s *checkpoint.Service, session, ref, output string) ([]byte, error) {
+	d, err := Show(ctx, s, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := d.Record.Outputs[output]
+	if !ok {
+		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no output %q", d.Record.Label, output)}
+		var names []string
+		for n := range d.Record.Outputs {
+			names = append(names, n)
+		}
+		if sort.Strings(names); len(names) > 0 {
+			e.Hints = []string{"it has " + strings.Join(names, ", ")}
+		}
+		return nil, e
+	}
+	obj, err := s.Repo.Batch().Typed(ctx, string(o.OID), "blob")
+	if err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("output %q of %s cannot be read", output, d.Record.Label), Err: err}
+	}
+	return obj.Data, nil
+}

@@ -1,0 +1,98 @@
+package inspect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/workflow"
+)
+
+// WorkflowInfo is a definition as `workflow list` and `workflow check` answer it.
+type WorkflowInfo struct {
+	Name     string            `json:"name"`
+	Version  string            `json:"version"`
+	Title    string            `json:"title"`
+	Origin   string            `json:"origin"` // built-in, or the file
+	OK       bool              `json:"ok"`
+	Problems []WorkflowProblem `json:"problems"`
+}
+
+// WorkflowProblem is one thing wrong in a definition.
+type WorkflowProblem struct {
+	Line   int    `json:"line"`
+	Member string `json:"member"`
+	Text   string `json:"text"`
+}
+
+// Workflows lists the definitions that there are, broken ones too.
+func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
+	out := []WorkflowInfo{}
+	for _, n := range workflow.Names() {
+		d, ok := workflow.Builtin(n)
+		if !ok {
+			continue
+		}
+		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true, Problems: []WorkflowProblem{}})
+	}
+	own, err := s.OwnWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range own {
+		file := checkpoint.WorkflowFile(n)
+		data, err := checkpoint.ReadWorkflowFile(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file)))
+		info := WorkflowInfo{Name: n, Origin: file, Problems: []WorkflowProblem{{Text: fmt.Sprint(err)}}}
+		if err == nil {
+			if info = CheckWorkflow(data, file); info.Name == "" {
+				info.Name = n
+			}
+		}
+		out = append(out, info)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out, nil
+}
+
+// CheckWorkflow says what is wrong with a definition; source is what the file is
+// called. A file in the place of a repository's own workflows is checked for its place
+// too.
+func CheckWorkflow(data []byte, source string) WorkflowInfo {
+	info := WorkflowInfo{Origin: source, Problems: []WorkflowProblem{}}
+	d, err := workflow.Parse(data, source)
+	var broken *workflow.DefinitionError
+	switch {
+	case errors.As(err, &broken):
+		for _, p := range broken.Problems {
+			info.Problems = append(info.Problems, WorkflowProblem(p))
+		}
+		return info
+	case err != nil:
+		info.Problems = append(info.Problems, WorkflowProblem{Text: err.Error()})
+		return info
+	}
+	info.Name, info.Version, info.Title = d.Name, d.Version, d.Title
+	if path, err := filepath.Abs(source); err == nil && filepath.Base(filepath.Dir(path)) == "workflows" &&
+		filepath.Base(filepath.Dir(filepath.Dir(path))) == ".checkpoint" {
+		if want := d.Name + ".json"; filepath.Base(path) != want {
+			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q does not stand in a file %s", d.Name, want)})
+		}
+		if _, taken := workflow.Builtin(d.Name); taken {
+			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q is the name of a built-in workflow, which is used instead", d.Name)})
+		}
+	}
+	info.OK = len(info.Problems) == 0
+	return info
+}
+
+// Workflow gives a definition as it was written, fit to be renamed and used.
+func Workflow(s *checkpoint.Service, wanted string) (json.RawMessage, error) {
+	d, err := s.Definition(wanted)
+	if err != nil {
+		return nil, err
+	}
+	return d.JSON(), nil
+}

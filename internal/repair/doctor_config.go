@@ -1,0 +1,204 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/workflow"
+)
+
+// lookAtConfiguration finds settings that are wrong, or weaken a promise. They are the
+// user's, so none is changed.
+func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	out := append(wrongSettings(s), weakRemotes(s)...)
+	c := s.Repo.Config
+	for _, w := range []struct {
+		key           string
+		isWeak        func(value string) bool
+		message, hint string
+	}{
+		{"core.fsync", drops, "what a checkpoint writes may be gone after a power loss", "`git config --unset core.fsync` leaves git's own choice"},
+		{"core.fsyncMethod", is("writeout-only"), "what a checkpoint writes may be gone after a power loss", "`git config --unset core.fsyncMethod` leaves git's own choice"},
+		{"core.logAllRefUpdates", is("always"), "git keeps a log of every ref, so what was pruned may stay", "`git config core.logAllRefUpdates true` logs branches only"},
+		{"gc.pruneExpire", is("now", "all"), "a gc deletes objects while a checkpoint is written; the checkpoint then fails", "`git config --unset gc.pruneExpire` leaves two weeks"},
+		{"notes.displayRef", is(string(name.NotesRef)), "git log warns until the first note is there", "`git checkpoint init` sets a pattern, which does not"},
+		{"extensions.preciousObjects", is("true", "yes", "on", "1"), "git deletes no object here, so a prune frees nothing", ""},
+	} {
+		for _, value := range c.All(w.key) {
+			if w.isWeak(value) {
+				out = append(out, weak(w.key, value, w.message, w.hint))
+			}
+		}
+	}
+	return out, nil
+}
+
+func weak(key, value, message, hint string) Ailment {
+	return Ailment{Kind: "configuration", Level: LevelAdvice, Object: key + " = " + value, Message: message, Hint: hint}
+}
+
+func is(values ...string) func(string) bool {
+	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
+}
+
+// drops reports whether a list of what is synced leaves out what a checkpoint writes.
+func drops(list string) bool {
+	parts := strings.Split(list, ",")
+	return slices.Contains(parts, "none") || slices.Contains(parts, "-loose-object") || slices.Contains(parts, "-reference") || slices.Contains(parts, "-all")
+}
+
+// weakRemotes finds remotes whose plain fetch or push goes over what is ours.
+func weakRemotes(s *checkpoint.Service) []Ailment {
+	var out []Ailment
+	c := s.Repo.Config
+	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
+		for _, value := range c.All(key) {
+			_, to, _ := strings.Cut(value, ":")
+			if strings.HasSuffix(key, ".fetch") && matches(to) {
+				out = append(out, weak(key, value, "a plain fetch moves checkpoints and journals to whatever is there, unread",
+					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` takes it out; `git checkpoint fetch` merges instead", key, value)))
+			}
+		}
+		if on, err := c.Bool(key, false); strings.HasSuffix(key, ".mirror") && err == nil && on {
+			out = append(out, weak(key, "true", "a plain push deletes there what is not here, checkpoints of others too", "push by `git checkpoint push`"))
+		}
+	}
+	return out
+}
+
+// matches reports whether a refspec writes to refs of ours. Notes and tags are derived,
+// so a pattern for all of either is nobody's business here.
+func matches(to string) bool {
+	if to == "" {
+		return false
+	}
+	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef), name.TagRoot} {
+		prefix, _, pattern := strings.Cut(to, "*")
+		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) && prefix != "refs/tags/" && prefix != "refs/notes/" {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongSettings finds values of ours that nothing can be made of.
+func wrongSettings(s *checkpoint.Service) []Ailment {
+	var out []Ailment
+	wrong := func(key string, err error) {
+		if err != nil {
+			value, _ := s.Settings.Get(key)
+			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets another"})
+		}
+	}
+	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
+		_, err := s.Settings.Bool(key, true)
+		wrong(key, err)
+	}
+	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize"} {
+		_, err := s.Settings.Size(key, 0)
+		wrong(key, err)
+	}
+	for _, key := range []string{"checkpoint.expire", "checkpoint.failedExpire"} {
+		if v, ok := s.Settings.Get(key); ok && v != "never" {
+			_, err := workflow.ParseAge(v)
+			wrong(key, err)
+		}
+	}
+	if v, ok := s.Settings.Get("checkpoint.session"); ok && v != "" {
+		_, err := name.ParseSession(v)
+		wrong("checkpoint.session", err)
+	}
+	if _, err := s.Definition(""); err != nil {
+		wrong("checkpoint.workflow", err)
+	}
+	return out
+}
+
+// lookAtSigning says whether what has to be signed can be.
+func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	signer := s.Store.Signer
+	value, _ := s.Settings.Get("checkpoint.sign")
+	a := Ailment{Kind: "signing", Level: LevelProblem, Object: "checkpoint.sign = " + value}
+	if signer == nil {
+		return nil, nil
+	}
+	if invalid := signer.Invalid; invalid != nil {
+		a.Message, a.Hint = invalid.Error(), "it takes true, false, openpgp, ssh or x509"
+		return []Ailment{a}, nil //nolint:nilerr // it is what was found
+	}
+	format := signer.Format
+	if format == "" {
+		if format, _ = s.Repo.Config.Get("gpg.format"); format == "" {
+			format = "openpgp"
+		}
+	}
+	program := map[string]string{"openpgp": "gpg", "ssh": "ssh-keygen", "x509": "gpgsm"}[format]
+	for _, key := range []string{"gpg.program", "gpg." + format + ".program"} {
+		if v, ok := s.Repo.Config.Get(key); ok && (key != "gpg.program" || format == "openpgp") {
+			program = v
+		}
+	}
+	if program == "" {
+		a.Message, a.Hint = fmt.Sprintf("gpg.format is %q, which git does not know", format), "it takes openpgp, ssh or x509"
+		return []Ailment{a}, nil
+	}
+	if !git.IsInstalled(program) {
+		a.Message, a.Hint = fmt.Sprintf("%s is not there, so every create fails", path.Base(program)), "install it, or `git config checkpoint.sign false`"
+		return []Ailment{a}, nil
+	}
+	key, _ := s.Repo.Config.Get("user.signingKey")
+	command, _ := s.Repo.Config.Get("gpg.ssh.defaultKeyCommand")
+	if format == "ssh" && key == "" && command == "" {
+		a.Message, a.Hint = "no key to sign with is set, so every create fails", "`git config user.signingKey <path of the public key>` sets one"
+		return []Ailment{a}, nil
+	}
+	if _, ok := s.Repo.Config.Get("gpg.ssh.allowedSignersFile"); format == "ssh" && !ok {
+		a.Level, a.Message = LevelAdvice, "signatures are made, and nobody here can check them"
+		a.Hint = "`git config gpg.ssh.allowedSignersFile <file>` says whose keys are trusted"
+		return []Ailment{a}, nil
+	}
+	return nil, nil
+}
+
+// lookAtSpace says how much sessions hold that nothing else does, and what a prune would
+// free of it.
+func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	infos, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, info := range infos {
+		_, all, err := retain.WholeSession(ctx, s, string(info.Session))
+		if err != nil {
+			if ctx.Err() != nil {
+				return out, err
+			}
+			continue // validate says what is wrong with it
+		}
+		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(info.Session), Bytes: all.Bytes,
+			Message: fmt.Sprintf("%s %d bytes that nothing else holds", holders(len(all.Removed)), all.Bytes)}
+		plan, err := retain.Prune(ctx, s, retain.PruneRequest{Session: string(info.Session), DryRun: true})
+		if err == nil && len(plan.Pruned) > 0 {
+			a.Message += fmt.Sprintf("; a prune would drop %d of them and free %d bytes", len(plan.Pruned), plan.Bytes)
+			a.Hint = "`git checkpoint prune --session " + string(info.Session) + " -n` shows which"
+		}
+		out = append(out, a)
+	}
+	slices.SortStableFunc(out, func(a, b Ailment) int { return int(min(max(b.Bytes-a.Bytes, -1), 1)) })
+	return out, nil
+}
+
+func holders(n int) string {
+	if n == 1 {
+		return "1 checkpoint holds"
+	}
+	return fmt.Sprintf("%d checkpoints hold", n)
+}

@@ -1,0 +1,254 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/background"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+)
+
+// The oldest git that works, and the one from which all of it is used.
+const (
+	oldestGit = "2.34"
+	wantedGit = "2.36" // cat-file --batch-command
+)
+
+// lookAtGit says when git is too old for something.
+func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	version, err := s.Repo.Version(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case git.Older(version, oldestGit):
+		return []Ailment{{Kind: "git_too_old", Level: LevelProblem, Object: version, Message: "git " + version + " is older than " + oldestGit + ", the oldest that this program works with", Hint: "install a newer git"}}, nil
+	case git.Older(version, wantedGit):
+		return []Ailment{{Kind: "git_old", Level: LevelAdvice, Object: version, Message: "git " + version + " has no cat-file --batch-command, so objects are read by two processes", Hint: "git " + wantedGit + " and later have it"}}, nil
+	}
+	return nil, nil
+}
+
+// ownDir is this program's directory of one of the repository's worktrees.
+type ownDir struct {
+	path     string
+	worktree string // its name, for people: "main" or that of the linked worktree
+}
+
+// ownDirs are this program's directories of all worktrees of the repository.
+func ownDirs(s *checkpoint.Service) ([]ownDir, error) {
+	dirs := []ownDir{{filepath.Join(s.Repo.CommonDir, "checkpoint"), "main"}}
+	linked, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return dirs, nil
+	}
+	for _, w := range linked {
+		dirs = append(dirs, ownDir{filepath.Join(s.Repo.CommonDir, "worktrees", w.Name(), "checkpoint"), w.Name()})
+	}
+	return dirs, err
+}
+
+// isHere reports whether a directory is that of the worktree that this run is in.
+func isHere(s *checkpoint.Service, dir ownDir) bool {
+	return dir.path == filepath.Join(s.Repo.GitDir, "checkpoint")
+}
+
+// lookAtTemporaries finds what killed runs of this program left in any worktree.
+func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	var out []Ailment
+	dirs, err := ownDirs(s)
+	for _, dir := range dirs {
+		if in, err := snapshot.ReadIntent(dir.path); in != nil || err != nil {
+			continue // they may belong to a rollback that can be finished
+		}
+		out = append(out, leftBehind(dir.path, "stale_temporary", "a run that was killed left it", func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) })...)
+		if isHere(s, dir) {
+			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", snapshot.IsStaging)...)
+		}
+	}
+	return out, err
+}
+
+// leftBehind lists entries of ours that are too old to belong to a process.
+func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailment {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there is none
+	}
+	var out []Ailment
+	for _, e := range entries {
+		if ours(e.Name()) && older(filepath.Join(dir, e.Name()), create.SweepAge) {
+			out = append(out, removable(kind, filepath.Join(dir, e.Name()), message))
+		}
+	}
+	return out
+}
+
+func older(path string, age time.Duration) bool {
+	info, err := os.Lstat(path)
+	return err == nil && time.Since(info.ModTime()) > age
+}
+
+func removable(kind, path, message string) Ailment {
+	return Ailment{
+		Kind: kind, Level: LevelProblem, Object: path, Message: message, Hint: "--fix removes it",
+		cure: cure{"removed", func(context.Context) error { return os.RemoveAll(path) }},
+	}
+}
+
+// lookAtLocks finds the lock of a push of ours that was killed, and names locks of git
+// that have stayed for long. Those are never removed: who holds one is not known.
+func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	dirs, err := ownDirs(s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, dir := range dirs {
+		for _, of := range []struct{ leaf, what string }{{background.PushLock, "a push"}, {background.PackLock, "packing"}} {
+			if lock := filepath.Join(dir.path, of.leaf); older(lock, background.StaleAfter) {
+				out = append(out, removable("stale_lock", lock, of.what+" in the background that was killed left its lock"))
+			}
+		}
+	}
+	foreign := func(path string) {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > background.StaleAfter {
+			out = append(out, Ailment{
+				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this lock of git is %s old", time.Since(info.ModTime()).Round(time.Minute)),
+				Hint: "when no git process is running here, remove the file",
+			})
+		}
+	}
+	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock"} {
+		foreign(filepath.Join(s.Repo.CommonDir, leaf))
+	}
+	if own := indexLock(s); own != nil {
+		out = append(out, *own)
+	} else {
+		foreign(s.Repo.IndexPath + ".lock")
+	}
+	for _, root := range ownRoots() {
+		walkFiles(filepath.Join(s.Repo.CommonDir, filepath.FromSlash(root)), func(path string) {
+			if strings.HasSuffix(path, ".lock") {
+				foreign(path)
+			}
+		})
+	}
+	return out, nil
+}
+
+// indexLock finds the lock of the index that a rollback here left which was killed before
+// there was anything to finish.
+func indexLock(s *checkpoint.Service) *Ailment {
+	if in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint")); in != nil || err != nil {
+		return nil
+	}
+	shot, err := s.Shot()
+	if err != nil {
+		return nil
+	}
+	lock := shot.AbandonedLock()
+	if lock == "" {
+		return nil
+	}
+	return &Ailment{
+		Kind: "stale_lock", Level: LevelProblem, Object: lock, Message: "a rollback that was killed left the lock of the index", Hint: "--fix removes it",
+		cure: cure{"removed", func(context.Context) error { return shot.Sweep(create.SweepAge) }},
+	}
+}
+
+// walkFiles goes through the plain files below a directory, or the file itself; what
+// cannot be read is git's to complain about.
+func walkFiles(top string, each func(path string)) {
+	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			each(path)
+		}
+		return nil //nolint:nilerr // see above
+	})
+	if err != nil {
+		return
+	}
+}
+
+// lookAtRollbacks tells of rollbacks that were cut off, in any worktree.
+func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	dirs, err := ownDirs(s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, dir := range dirs {
+		in, err := snapshot.ReadIntent(dir.path)
+		if in == nil && err == nil {
+			continue
+		}
+		a := Ailment{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.worktree}
+		where := " in this worktree"
+		if !isHere(s, dir) {
+			where = fmt.Sprintf(" in worktree %q", dir.worktree)
+		}
+		var meta checkpoint.Intent
+		if err == nil {
+			meta, err = checkpoint.ReadIntent(in.Meta)
+		}
+		if err != nil {
+			var spoilt *snapshot.IntentError
+			if errors.As(err, &spoilt) {
+				err = spoilt.Err
+			}
+			a.Message = "a rollback" + where + " was cut off, and what it was about cannot be read: " + err.Error()
+			a.Hint = checkpoint.SpoiltHint(filepath.Join(dir.path, "rollback"))
+		} else {
+			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)
+			a.Hint = "`git checkpoint rollback --continue` there finishes it, `--abort` takes it back"
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// lookAtActive finds active sessions that are none.
+func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	dirs, err := ownDirs(s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, dir := range dirs {
+		path := filepath.Join(dir.path, "session")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // none is active
+		}
+		a := Ailment{
+			Kind: "active_session", Level: LevelProblem, Object: dir.worktree, Hint: "--fix forgets it; `git checkpoint session switch` chooses another",
+			cure: cure{"forgotten", func(context.Context) error { return os.Remove(path) }},
+		}
+		active, err := name.ParseSession(strings.TrimSuffix(string(data[:min(len(data), maxSessionFile)]), "\n"))
+		if err != nil {
+			a.Message = "the file that names the active session holds no name: " + err.Error()
+			out = append(out, a)
+			continue
+		}
+		if _, err := s.Store.State(ctx, active); errors.Is(err, store.ErrNoSession) {
+			a.Message = fmt.Sprintf("the active session %q does not exist", active)
+			a.Hint += ", `git checkpoint rebuild --session " + string(active) + "` brings back what refs still prove"
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// maxSessionFile is more than a name can have.
+const maxSessionFile = 256

@@ -1,0 +1,31 @@
+package repair
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/background"
+	"git-checkpoint/internal/checkpoint"
+)
+
+// lookAtPacking tells how packing in the background failed.
+func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	path := filepath.Join(s.Repo.CommonDir, "checkpoint", background.PackFailed)
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	said := strings.TrimSpace(string(text[:min(len(text), maxFailure)]))
+	return []Ailment{{
+		Kind: "packing_failed", Level: LevelAdvice, Object: path, Message: "packing in the background did not work: " + said,
+		Hint: "`git fsck` says what is wrong; it is tried again an hour later",
+	}}, nil
+}
+
+// maxFailure is how much of what git said is told.
+const maxFailure = 1 << 10

@@ -1,0 +1,225 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/travel"
+)
+
+// ownRoots are the places below the git directory where refs of ours are.
+func ownRoots() []string {
+	root := func(prefix string) string { return strings.TrimSuffix(prefix, "/") }
+	return []string{root(name.CheckpointRoot), string(name.NotesRef), root(name.TagRoot), root(travel.TrackingRoot), root(remote.IncomingRoot)}
+}
+
+// lookAtNames finds refs that stand where refs of ours have to be: git has no ref below
+// another, and no file system that ignores case two that differ in it alone.
+func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Repo.Refs(ctx, ownRoots()...)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	folded := map[string]string{}
+	tagRoot := strings.TrimSuffix(name.TagRoot, "/")
+	for _, r := range refs {
+		ref := string(r.Ref)
+		at, below := strings.CutPrefix(ref, string(name.NotesRef)+"/")
+		switch session, isTag := strings.CutPrefix(ref, name.TagRoot); {
+		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && isOneOf(ref, ownRoots()):
+			out = append(out, Ailment{
+				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "while it is there git takes no ref that this program needs",
+				Hint: "`git update-ref -d " + ref + "` drops it, once what it names has another ref",
+			})
+		case ref == tagRoot, isTag && !strings.Contains(session, "/"):
+			out = append(out, Ailment{
+				Kind: "ref_in_the_way", Level: LevelAdvice, Object: ref, Message: "it is where tags of checkpoints would be, so there are none",
+				Hint: "rename the tag, and `git checkpoint rebuild --all` makes them",
+			})
+		}
+		if rest, ours := strings.CutPrefix(ref, name.CheckpointRoot); ours {
+			session, _, _ := strings.Cut(rest, "/")
+			if other, met := folded[strings.ToLower(session)]; met && other != session {
+				out = append(out, Ailment{
+					Kind: "name_twins", Level: LevelAdvice, Object: session, Message: fmt.Sprintf("it differs from session %q in case only; a clone on another system may mix them up", other),
+					Hint: "`git checkpoint session archive` puts one away",
+				})
+			}
+			folded[strings.ToLower(session)] = session
+		}
+	}
+	return out, nil
+}
+
+func isOneOf(ref string, all []string) bool {
+	for _, one := range all {
+		if ref == one {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAtRefs finds refs of ours that break git's rules or ours.
+func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	out := brokenRefFiles(s)
+	_, strays, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range strays {
+		out = append(out, Ailment{
+			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is no checkpoint and no journal, and everybody passes over it",
+			Hint: "`git update-ref -d " + string(r.Ref) + "` drops it",
+		})
+	}
+	dead, err := deadRefs(ctx, s)
+	out = append(out, dead...)
+	if err != nil {
+		return out, err
+	}
+	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now(), travel.IncomingAge)
+	if len(incoming) > 0 {
+		out = append(out, Ailment{
+			Kind: "stale_incoming", Level: LevelAdvice, Object: remote.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
+			Hint: "--fix drops them, as the next fetch does", cure: dropping(s, incoming...),
+		})
+	}
+	return out, err
+}
+
+// dropping drops refs that are still as they were found.
+func dropping(s *checkpoint.Service, refs ...git.Update) cure {
+	return cure{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
+}
+
+// brokenRefFiles finds files where a loose ref of ours has to be that hold none: a power
+// loss leaves them empty. Such a file holds nothing that could be lost.
+func brokenRefFiles(s *checkpoint.Service) []Ailment {
+	var out []Ailment
+	for _, root := range ownRoots() {
+		walkFiles(filepath.Join(s.Repo.CommonDir, filepath.FromSlash(root)), func(path string) {
+			data, err := os.ReadFile(path)
+			if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
+				return
+			}
+			content := strings.TrimSpace(string(data))
+			oid, err := name.ParseOID(content)
+			if err == nil && len(oid) == 2*s.Repo.HashLen() && strings.Trim(content, "0") != "" {
+				return
+			}
+			ref, err := filepath.Rel(s.Repo.CommonDir, path)
+			if err != nil {
+				return
+			}
+			a := Ailment{
+				Kind: "broken_ref", Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
+				Hint: "--fix removes the file, and `git checkpoint rebuild --all` makes the ref again",
+				cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
+			}
+			if strings.HasPrefix(content, "ref:") {
+				a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, and moves with another"
+			}
+			out = append(out, a)
+		})
+	}
+	return out
+}
+
+// maxRefFile is more than a file of a ref can have.
+const maxRefFile = 4096
+
+// deadRefs finds refs of checkpoints that were pruned, as a removal that was cut off
+// leaves them. They hold what was to be freed.
+func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Store.AllRefs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	states := map[name.Session]*journal.State{} // nil for one that cannot be read
+	for _, r := range refs {
+		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		if !ok {
+			continue
+		}
+		st, known := states[session]
+		if !known {
+			st, _ = s.Store.State(ctx, session) //nolint:errcheck // validate says what is wrong with it
+			states[session] = st
+		}
+		if st == nil || !st.Dead(name.ID(leaf)) {
+			continue
+		}
+		out = append(out, Ailment{
+			Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, and still holds what was to be freed", Hint: "--fix drops the ref",
+			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+		})
+	}
+	return out, nil
+}
+
+// lookAtLogs finds logs that git keeps of refs of ours, as core.logAllRefUpdates=always
+// makes them: they hold what was pruned.
+func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	var out []Ailment
+	for _, root := range ownRoots() {
+		logs := filepath.Join(s.Repo.CommonDir, "logs")
+		walkFiles(filepath.Join(logs, filepath.FromSlash(root)), func(path string) {
+			info, err := os.Lstat(path)
+			ref, relErr := filepath.Rel(logs, path)
+			if err != nil || relErr != nil || info.Size() == 0 {
+				return
+			}
+			ref = filepath.ToSlash(ref)
+			out = append(out, Ailment{
+				Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a log of it, and with it what was pruned",
+				Hint: "`git reflog expire --expire=all " + ref + "` empties it",
+			})
+		})
+	}
+	return out, nil
+}
+
+// lookAtRemotes finds remote-tracking journals that lead nowhere: of remotes that are
+// gone, or that cannot be read. They are only what was last seen; a fetch brings them.
+func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Repo.Refs(ctx, travel.TrackingRoot)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, r := range refs {
+		rest := strings.TrimPrefix(string(r.Ref), travel.TrackingRoot)
+		at := strings.LastIndex(strings.TrimSuffix(rest, "/journal"), "/")
+		if at < 0 {
+			continue
+		}
+		a := Ailment{
+			Kind: "tracking_journal", Level: LevelAdvice, Object: string(r.Ref), Hint: "--fix drops it; a fetch brings it again",
+			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+		}
+		if len(s.Repo.Config.Keys("remote."+rest[:at]+".")) == 0 {
+			a.Message = fmt.Sprintf("there is no remote %q any more", rest[:at])
+			out = append(out, a)
+			continue
+		}
+		if _, err := s.Store.LogAt(ctx, r.OID, nil); err != nil {
+			if ctx.Err() != nil {
+				return out, err
+			}
+			a.Level, a.Message = LevelProblem, "what it leads to cannot be read: "+err.Error()
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}

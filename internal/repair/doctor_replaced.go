@@ -1,0 +1,77 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+)
+
+// replaceRoot is where plain git finds what it is to show in an object's place.
+const replaceRoot = "refs/replace/"
+
+// lookAtReplacements finds objects of ours in whose place plain git shows others. Here
+// nothing believes these refs, and they are somebody else's, so none is dropped.
+func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Repo.Refs(ctx, replaceRoot)
+	if err != nil || len(refs) == 0 {
+		return nil, err
+	}
+	with := make(map[name.OID]name.OID, len(refs))
+	for _, r := range refs {
+		with[name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))] = r.OID
+	}
+	ours, err := replaced(ctx, s, with)
+	var out []Ailment
+	for _, r := range refs {
+		oid := name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))
+		if what := ours[oid]; what != "" {
+			out = append(out, Ailment{
+				Kind: "replaced", Level: LevelProblem, Object: string(r.Ref),
+				Message: fmt.Sprintf("plain git shows %s in the place of %s; this program does not believe it", r.OID.Short(), what),
+				Hint:    "`git replace -d " + string(oid) + "` shows again what is recorded",
+			})
+		}
+	}
+	return out, err
+}
+
+// replaced says of those objects that are replaced which are parts of what.
+func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name.OID) (map[name.OID]string, error) {
+	found := map[name.OID]string{}
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef))
+	if err != nil {
+		return nil, err
+	}
+	met := func(oid name.OID, what string) {
+		if with[oid] != "" && found[oid] == "" {
+			found[oid] = what
+		}
+	}
+	var commits []name.OID
+	for _, r := range s.Store.Held(ctx, refs) {
+		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		switch {
+		case ok && r.Ref == name.JournalRef(session):
+			if l, err := s.Store.Log(ctx, session); err == nil {
+				for _, n := range l.Nodes() {
+					met(n.OID, fmt.Sprintf("a commit of the journal of session %q", session))
+				}
+			}
+			met(r.OID, fmt.Sprintf("a commit of the journal of session %q", session))
+		case ok:
+			met(r.OID, fmt.Sprintf("the commit of %s", leaf))
+			commits = append(commits, r.OID)
+			if m, err := s.Store.RecordCommit(ctx, r.OID); err == nil {
+				met(m, fmt.Sprintf("the commit of the record of %s", leaf))
+				commits = append(commits, m)
+			}
+		default:
+			met(r.OID, "the commit of the notes")
+			commits = append(commits, r.OID)
+		}
+	}
+	return found, s.Repo.ObjectsOf(ctx, commits, func(oid name.OID) { met(oid, "a file, a directory or a record of checkpoints") })
+}

@@ -1,0 +1,340 @@
+package repair
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/proof"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+)
+
+// naming fills an event that names a checkpoint.
+func naming(e *journal.Event, r *record.Record, commit name.OID) {
+	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
+	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
+	e.Commit, e.Record, e.Previous, e.RebuiltFrom = commit, r.Checksum, r.Previous, r.RebuiltFrom
+}
+
+// lostRecord reports whether a checkpoint has lost its record, or the commits around it.
+func (w *repairs) lostRecord(v proof.Verdict) bool {
+	return v.Record == nil && slices.ContainsFunc(v.Findings, func(f checkpoint.Finding) bool {
+		switch f.Kind {
+		case proof.RecordMissing, proof.RecordGarbled, proof.RecordUnreadable, proof.RecordLimits,
+			proof.RecordCommitMissing, proof.RecordCommitGarbled, proof.CommitMissing, proof.CommitGarbled,
+			proof.TreeMissing, proof.TreeGarbled:
+			return true
+		}
+		return false
+	})
+}
+
+// notedRecord is the record that a checkpoint's note holds, if it is the very one that
+// the journal names: the checksum proves it.
+func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Record, name.OID, error) {
+	blob := w.rebuilding.p.Notes.Of(v.Commit())
+	if blob == "" || v.Entry.Event().Record == "" {
+		return nil, "", nil
+	}
+	var found *record.Record
+	err := w.s.Repo.Batch().Prove(ctx, []string{string(blob)}, record.MaxSize, func(_ int, o git.Object, err error) error {
+		if err != nil || o.Type != "blob" || o.Data == nil {
+			return nil //nolint:nilerr // then there is none
+		}
+		r, changed, err := record.ParseSealed(o.Data, record.Limits{})
+		if err == nil && changed == nil && r.Checksum == v.Entry.Event().Record && r.ID == v.ID {
+			found = r
+		}
+		return nil
+	})
+	return found, blob, err
+}
+
+// regenerateRecord writes the record commit again, byte for byte: its tree is made of
+// what the record names, and its id, which the checkpoint commit has, proves it.
+func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebuilt) (bool, error) {
+	want := v.Parts.RecordCommit
+	rec, blob, err := w.notedRecord(ctx, v)
+	if err != nil || rec == nil || want == "" {
+		return false, err
+	}
+	edits := map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: blob}}
+	for n, o := range rec.Outputs {
+		edits["outputs/"+n] = git.Entry{Mode: git.ModeFile, OID: o.OID}
+	}
+	if rec.Git.Index != "" {
+		edits["index"] = git.Entry{Mode: git.ModeTree, OID: rec.Git.Index}
+	}
+	tree, err := w.s.Repo.EditTree(ctx, "", edits)
+	if err != nil {
+		return false, nil //nolint:nilerr // what it names is not here either
+	}
+	c := v.Parts.Commit
+	m := git.Commit{Tree: tree, Author: c.Author, Committer: c.Committer, Message: "checkpoint record " + string(v.ID) + "\n"}
+	if git.HashObject(w.s.Repo.Format, "commit", m.Encode()) != want {
+		return false, nil
+	}
+	if _, err := w.s.Repo.WriteCommit(ctx, m); err != nil {
+		return false, err
+	}
+	for _, f := range v.Findings {
+		if f.Kind == proof.RecordCommitMissing || f.Kind == proof.RecordCommitGarbled || f.Kind == proof.TreeMissing || f.Kind == proof.TreeGarbled {
+			l.mended(f, "the commit of its record was written again, byte for byte")
+		}
+	}
+	return true, nil
+}
+
+// standInFor makes a checkpoint beside one whose record or commit is lost, out of what
+// message, trees, note and journal still prove. Without the files there is none.
+func (w *repairs) standInFor(ctx context.Context, v proof.Verdict, l *Rebuilt) error {
+	if id := w.standIn(v.ID); id != "" {
+		l.Rebuilt, l.RebuiltFrom = id, v.ID
+		return nil
+	}
+	b := &beside{repairs: w, broken: v, line: l}
+	if err := b.gather(ctx); err != nil || b.draft.Tree == "" {
+		return err
+	}
+	if lost, err := w.lacks(ctx, b.draft.Tree); err != nil || lost != "" {
+		if lost != "" {
+			l.Missing = append(l.Missing, "files: "+lost)
+		}
+		return err
+	}
+	return b.make(ctx)
+}
+
+// lacks names an object that is missing below a tree, "" when all are there.
+func (w *repairs) lacks(ctx context.Context, tree name.OID) (string, error) {
+	err := checkpoint.VerifyObjects(ctx, w.s, tree)
+	if err != nil && ctx.Err() == nil {
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// beside is a checkpoint that is being made beside a broken one.
+type beside struct {
+	*repairs
+	broken proof.Verdict
+	line   *Rebuilt
+	record *record.Record
+	draft  store.Draft
+}
+
+// lost names what is not known any more.
+func (b *beside) lost(what ...string) { b.line.Missing = append(b.line.Missing, what...) }
+
+// gather finds everything that can be proven.
+func (b *beside) gather(ctx context.Context) error {
+	rec := b.broken.Record // of an older format: all of it is known
+	if rec == nil {
+		var err error
+		if rec, _, err = b.notedRecord(ctx, b.broken); err != nil {
+			return err
+		}
+	}
+	commit := b.broken.Parts.Commit
+	switch {
+	case rec != nil:
+		b.record = rec
+		b.draft.Tree, b.draft.Head = rec.Snapshot.Tree, rec.Git.Head
+	case commit.OID != "" && b.broken.Message.ID == b.broken.ID:
+		b.draft.Tree = commit.Tree
+		if len(commit.Parents) == 2 {
+			b.draft.Head = commit.Parents[0]
+		}
+		b.fromMessage()
+		if err := b.files(ctx); err != nil {
+			return err
+		}
+	default:
+		b.lost("files", "state", "outputs")
+		return nil
+	}
+	return b.kept(ctx, rec != nil)
+}
+
+// fromMessage makes a record of what the message of the commit and the journal say.
+func (b *beside) fromMessage() {
+	s, e := b.broken.Message, b.broken.Entry
+	words, topic := record.Body(b.broken.Parts.Commit.Message)
+	b.record = &record.Record{
+		Format: record.Format, Label: e.Label, Session: b.session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
+		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, Message: words, Topic: topic, CreatedAt: s.CreatedAt,
+		Workflow: record.Workflow{Name: b.p.State.Workflow}, Previous: e.Event().Previous, State: json.RawMessage("{}"), Outputs: map[string]record.Output{},
+	}
+	b.record.Git.Head, b.record.Snapshot.Tree = b.draft.Head, b.draft.Tree
+	b.lost("state", "error", "workflow.version", "git.branch", "snapshot.skipped", "snapshot.modes")
+}
+
+// files compares with the checkpoint before, as far as its tree is known.
+func (b *beside) files(ctx context.Context) error {
+	var base name.OID
+	from := string(b.draft.Head)
+	if e := b.p.State.Entry(b.record.Previous); e != nil {
+		from = string(e.Event().Commit)
+	}
+	if from != "" {
+		commit, err := b.s.Repo.ReadCommit(ctx, from)
+		if err != nil {
+			b.lost("files")
+			return ctx.Err()
+		}
+		base = commit.Tree
+	}
+	changes, err := b.s.Repo.DiffTrees(ctx, base, b.draft.Tree)
+	if err != nil {
+		b.lost("files")
+		return ctx.Err()
+	}
+	b.record.Files = create.FilesOf(changes)
+	return nil
+}
+
+// kept takes over what stands beside the record: outputs, what was staged, exact bytes.
+func (b *beside) kept(ctx context.Context, proven bool) error {
+	tree, r := b.broken.Parts.Tree, b.record
+	b.draft.Outputs = map[string]name.OID{}
+	if tree == nil {
+		b.draft.IndexTree = r.Git.Index
+		for n, o := range r.Outputs {
+			b.draft.Outputs[n] = o.OID
+		}
+		if !proven {
+			b.lost("outputs", "git.index")
+		} else if len(r.Snapshot.Raw)+len(r.Git.Unmerged) > 0 {
+			b.lost("exact bytes and conflicts")
+			r.Snapshot.Raw, r.Git.Unmerged = nil, nil
+		}
+		return b.present(ctx)
+	}
+	b.draft.IndexTree, b.draft.Flags = tree.At("index").OID, tree.At("index-flags").OID
+	r.Git.Index = b.draft.IndexTree
+	m := b.broken.Parts.RecordCommit
+	raw, err := b.s.Store.Raw(ctx, m)
+	if err != nil {
+		b.lost("exact bytes")
+	}
+	b.draft.Raw = map[string]name.OID{}
+	r.Snapshot.Raw = nil
+	for p, e := range raw {
+		b.draft.Raw[p] = e.OID
+		r.Snapshot.Raw = append(r.Snapshot.Raw, record.Path(p))
+	}
+	slices.Sort(r.Snapshot.Raw)
+	if b.draft.Conflicts, err = b.s.Store.Conflicts(ctx, m); err != nil {
+		b.lost("conflicts")
+	}
+	r.Git.Unmerged = nil
+	for _, c := range b.draft.Conflicts {
+		if p := record.Path(c.Path); !slices.Contains(r.Git.Unmerged, p) {
+			r.Git.Unmerged = append(r.Git.Unmerged, p)
+		}
+	}
+	if err := b.outputs(ctx, tree.At("outputs").OID); err != nil {
+		return err
+	}
+	return b.present(ctx)
+}
+
+// outputs reads the named outputs again.
+func (b *beside) outputs(ctx context.Context, dir name.OID) error {
+	entries, err := b.s.Repo.ReadTree(ctx, dir)
+	if err != nil {
+		b.lost("outputs")
+		return ctx.Err()
+	}
+	for _, e := range entries {
+		o, err := b.s.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+		if err != nil {
+			b.lost("output " + e.Name)
+			delete(b.record.Outputs, e.Name)
+			continue
+		}
+		lines, counted := record.Measure(o.Data, record.Limits{})
+		if _, known := b.record.Outputs[e.Name]; !known {
+			b.record.Outputs[e.Name] = record.Output{
+				Path: record.Path(path.Join("outputs", e.Name)), OID: e.OID, Size: o.Size, Lines: lines, Entries: counted,
+			}
+			b.lost("source of output " + e.Name)
+		}
+		b.draft.Outputs[e.Name] = e.OID
+	}
+	return nil
+}
+
+// present drops what is named and not here.
+func (b *beside) present(ctx context.Context) error {
+	var oids []name.OID
+	for _, oid := range b.draft.Outputs {
+		oids = append(oids, oid)
+	}
+	missing, err := b.s.Repo.Batch().Missing(ctx, append(oids, b.draft.IndexTree, b.draft.Flags))
+	if err != nil {
+		return err
+	}
+	for n, oid := range b.draft.Outputs {
+		if missing[oid] {
+			b.lost("output " + n)
+			delete(b.draft.Outputs, n)
+			delete(b.record.Outputs, n)
+		}
+	}
+	if missing[b.draft.IndexTree] {
+		b.lost("git.index")
+		b.draft.IndexTree, b.record.Git.Index = "", ""
+	}
+	if missing[b.draft.Flags] {
+		b.draft.Flags = ""
+	}
+	return nil
+}
+
+// make writes the checkpoint.
+func (b *beside) make(ctx context.Context) error {
+	r := b.record
+	r.Format, r.RebuiltFrom, r.Checksum = record.Format, b.broken.ID, ""
+	if len(b.line.Missing) > 0 {
+		slices.Sort(b.line.Missing)
+		b.line.Missing = slices.Compact(b.line.Missing)
+		create.AddExtra(&r.Extra, "rebuilt_missing", b.line.Missing)
+	}
+	for tries := 0; ; tries++ {
+		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(b.s.Store.Random())) //nolint:gosec // four hex digits are wanted
+		if b.p.State.Entry(r.ID) == nil && !b.p.State.Dead(r.ID) {
+			break
+		}
+		if tries > 64 {
+			return errors.New("no free checkpoint id at this millisecond")
+		}
+	}
+	b.draft.Record = r
+	b.draft.Author, b.draft.Committer = b.s.Repo.Identity(r.CreatedAt)
+	written, err := b.s.Store.WriteCheckpoint(ctx, b.draft)
+	if err != nil {
+		return fmt.Errorf("rebuild %s: %w", b.broken.ID, err)
+	}
+	e, err := b.s.NewEvent(journal.KindRebuild, b.session)
+	if err != nil {
+		return err
+	}
+	naming(&e, r, written.Commit)
+	if len(b.line.Missing) > 0 {
+		e.Reason = "without " + strings.Join(b.line.Missing, ", ")
+	}
+	b.stood = append(b.stood, standIn{e, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob}, written.NewObjects})
+	b.line.Rebuilt, b.line.RebuiltFrom = r.ID, b.broken.ID
+	return nil
+}

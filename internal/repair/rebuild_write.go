@@ -1,0 +1,311 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/proof"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+)
+
+// repairs gathers what one transaction on a session mends.
+type repairs struct {
+	*rebuilding
+	refs    []git.Update
+	adopted []proof.Verdict
+	notes   []store.NewNote
+	retag   bool
+	stood   []standIn
+	about   []journal.Event // rebuild events that only tell
+	told    []telling
+}
+
+// telling is what was made again of one checkpoint.
+type telling struct {
+	id    name.ID
+	label string
+	what  string
+}
+
+// standIn is a checkpoint that was made beside a broken one.
+type standIn struct {
+	event  journal.Event
+	create store.NewCheckpoint
+	verify []name.OID
+}
+
+// prove calls bad with each object that is missing or garbled.
+func prove(ctx context.Context, s *checkpoint.Service, oids []string, bad func(name.OID)) error {
+	for some := range slices.Chunk(oids, 1024) {
+		err := s.Repo.Batch().Prove(ctx, some, 0, func(i int, _ git.Object, err error) error {
+			if err != nil {
+				bad(name.OID(some[i]))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveRef sets one ref of ours that has to be as expected; an empty new value deletes.
+func moveRef(ctx context.Context, s *checkpoint.Service, ref name.Ref, to, from name.OID) error {
+	return s.Repo.UpdateRefs(ctx, []git.Update{{Ref: ref, New: to, Old: from}})
+}
+
+// take decides what is done about one checkpoint.
+func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
+	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(w.rebuilding.p.Notes.Findings) > 0 && blob != "" {
+		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob}) // the notes begin anew
+	}
+	if v.Entry == nil {
+		return w.adopt(v)
+	}
+	if err := w.rescue(ctx, v); err != nil {
+		return err
+	}
+	if w.req.Migrate == MigrateOld && v.Record != nil && v.Record.Format < record.Format && v.Sound {
+		return w.standInFor(ctx, v, w.line(v.ID, v.Label)) // objects never change: the new record stands beside the old one
+	}
+	if len(v.Findings) == 0 {
+		return nil
+	}
+	var told []string
+	l := w.line(v.ID, v.Label)
+	if w.lostRecord(v) {
+		mended, err := w.regenerateRecord(ctx, v, l)
+		if err != nil {
+			return err
+		}
+		if !mended {
+			return w.standInFor(ctx, v, l)
+		}
+		told = append(told, "record commit")
+		v = w.judgedAgain(ctx, v)
+	}
+	told = append(told, w.mend(v, l)...)
+	if len(told) > 0 {
+		w.told = append(w.told, telling{v.ID, v.Label, strings.Join(slices.Compact(told), ", ")})
+	}
+	return nil
+}
+
+// tellTogether has one event tell of all checkpoints of which something was made again: a
+// lost ref of notes is one matter, however long the session is.
+func (w *repairs) tellTogether() error {
+	if len(w.told) == 0 {
+		return nil
+	}
+	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
+	if err != nil {
+		return err
+	}
+	first := w.told[0]
+	e.Checkpoint, e.Label, e.Reason = first.id, first.label, first.what
+	for _, t := range w.told[1:min(len(w.told), maxTold)] {
+		e.Reason += "; of " + t.label + ": " + t.what
+	}
+	if more := len(w.told) - maxTold; more > 0 {
+		e.Reason += fmt.Sprintf("; of %d more", more)
+	}
+	w.about = append(w.about, e)
+	return nil
+}
+
+// maxTold is how many checkpoints one event names.
+const maxTold = 10
+
+// mend gathers the repairs of what is derived, and names them.
+func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
+	for _, f := range v.Findings {
+		switch f.Kind {
+		case proof.NoteMissing, proof.NoteEdited, proof.NoteSwapped, proof.NoteTwice, proof.NoteUnreadable:
+			w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: v.Parts.Tree.At("checkpoint.json").OID})
+			l.mended(f, "its note was written again")
+			told = append(told, "note")
+		case proof.TagMoved:
+			w.retag = true
+			l.mended(f, "%s was put back", strings.TrimPrefix(f.Object, "refs/tags/"))
+			told = append(told, "tag")
+		case proof.RefMissing:
+			if v.Sound {
+				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit})
+				l.mended(f, "its ref was made again, as the journal names it")
+				told = append(told, "ref")
+			}
+		case proof.RefForeign, proof.RefID:
+			if v.Sound {
+				old := v.Ref
+				if w.p.Archived[v.ID] { // a ref of its own goes before the archive
+					old = ""
+				}
+				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit, Old: old})
+				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", v.Entry.Event().Commit.Short(), v.Ref)
+				told = append(told, "ref")
+			}
+		}
+	}
+	return told
+}
+
+// adopt is for what no event names: if nothing else is wrong with it, it gets one.
+func (w *repairs) adopt(v proof.Verdict) error {
+	if v.Record == nil || w.p.Chain != nil && w.p.State == nil {
+		return nil
+	}
+	for _, f := range v.Findings {
+		switch f.Kind {
+		case proof.EventMissing, proof.NoteMissing, proof.NoteEdited, proof.NoteSwapped, proof.NoteTwice, proof.NoteUnreadable:
+		default:
+			w.line(v.ID, v.Label)
+			return nil
+		}
+	}
+	w.adopted = append(w.adopted, v)
+	w.line(v.ID, v.Label).mended(checkpoint.Finding{Kind: proof.EventMissing, Object: string(name.CheckpointRef(w.session, v.ID))}, "it was adopted into the journal")
+	return nil
+}
+
+// tell has the journal tell of what was done to itself.
+func (w *repairs) tell() error {
+	l := w.lines[""]
+	if l == nil || w.p.State == nil || len(l.Mended)+len(l.Missing) == 0 || w.p.State.Len() == 0 {
+		return nil
+	}
+	about := w.p.State.CurrentEntry()
+	if about == nil {
+		about = w.p.State.At(w.p.State.Len() - 1)
+	}
+	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
+	if err != nil {
+		return err
+	}
+	e.Checkpoint, e.Label, e.Reason = about.Checkpoint, about.Label, "journal"
+	if len(l.Missing) > 0 {
+		e.Reason += ", without " + strings.Join(l.Missing, ", ")
+	}
+	w.about = append(w.about, e)
+	return nil
+}
+
+// judgedAgain is the verdict once the record commit is there again.
+func (w *repairs) judgedAgain(ctx context.Context, v proof.Verdict) proof.Verdict {
+	again := v
+	err := w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error {
+		again = got
+		return nil
+	})
+	if err != nil {
+		return v
+	}
+	return again
+}
+
+// write carries the repairs out: refs first, then one transaction with the rest.
+func (w *repairs) write(ctx context.Context) error {
+	if err := w.tellTogether(); err != nil {
+		return err
+	}
+	for _, f := range w.p.Findings {
+		if f.Kind == proof.TagMoved && w.only == "" {
+			w.retag = true
+			w.line("", "").mended(f, "%s was taken away or put back", strings.TrimPrefix(f.Object, "refs/tags/"))
+		}
+	}
+	if w.retag {
+		if err := w.freeTags(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.refs) > 0 {
+		if err := w.s.Repo.UpdateRefs(ctx, w.refs); err != nil {
+			return fmt.Errorf("put refs back: %w", err)
+		}
+	}
+	slices.SortStableFunc(w.adopted, func(a, b proof.Verdict) int { return a.Record.CreatedAt.Compare(b.Record.CreatedAt) })
+	if len(w.adopted)+len(w.notes)+len(w.stood)+len(w.about) == 0 && !w.retag {
+		return nil
+	}
+	res, err := w.s.Store.Transact(ctx, w.session, w.build)
+	for _, warning := range res.Warnings {
+		w.s.Warn(warning)
+	}
+	return err
+}
+
+// freeTags takes tags away that were moved to what is no checkpoint: the next
+// transaction, which leaves what it does not know alone, makes them again. A tag object
+// is somebody's own and stays.
+func (w *repairs) freeTags(ctx context.Context) error {
+	own := map[name.OID]bool{}
+	for _, e := range w.p.State.Checkpoints() {
+		own[e.Event().Commit] = true
+	}
+	var moved []git.Update
+	var specs []string
+	for _, tag := range w.p.Tags {
+		if !own[tag.OID] {
+			moved, specs = append(moved, git.Update{Ref: tag.Ref, Old: tag.OID}), append(specs, string(tag.OID))
+		}
+	}
+	var free []git.Update
+	err := w.s.Repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+		if err != nil || o.Type == "commit" {
+			free = append(free, moved[i])
+		}
+		return nil
+	})
+	if err != nil || len(free) == 0 {
+		return err
+	}
+	return w.s.Repo.UpdateRefs(ctx, free)
+}
+
+// build is the transaction's change on the journal as it is then.
+func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
+	change := store.Change{Notes: w.notes, Tags: store.TagsDerived}
+	if w.retag {
+		change.Tags = store.TagsRebuilt
+	}
+	if on, err := w.s.Settings.Bool("checkpoint.tag", true); err != nil || !on {
+		change.Tags = store.TagsNone
+	}
+	if v.State == nil {
+		start, err := w.s.NewEvent(journal.KindStart, w.session)
+		if err != nil {
+			return change, err
+		}
+		start.Reason = "the journal was lost"
+		if len(w.adopted) > 0 {
+			start.Workflow, start.Topic = w.adopted[0].Record.Workflow.Name, w.adopted[0].Record.Topic
+		}
+		change.Events = append(change.Events, start)
+	}
+	for _, a := range w.adopted {
+		if v.State != nil && (v.State.Entry(a.ID) != nil || v.State.Dead(a.ID)) {
+			continue // somebody was faster
+		}
+		e, err := w.s.NewEvent(journal.KindAdopt, w.session)
+		if err != nil {
+			return change, err
+		}
+		naming(&e, a.Record, a.Ref)
+		change.Events = append(change.Events, e)
+		change.Notes = append(change.Notes, store.NewNote{Commit: a.Ref, RecordBlob: a.Parts.Tree.At("checkpoint.json").OID})
+	}
+	for _, s := range w.stood {
+		change.Events, change.Create = append(change.Events, s.event), append(change.Create, s.create)
+		change.Verify = append(change.Verify, s.verify...)
+	}
+	change.Events = append(change.Events, w.about...)
+	return change, nil
+}

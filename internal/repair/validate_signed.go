@@ -1,0 +1,117 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/proof"
+)
+
+// statusOfSignature puts git's letters into words.
+func statusOfSignature(code byte) string {
+	switch code {
+	case 'G':
+		return "good"
+	case 'U':
+		return "untrusted"
+	case 'B':
+		return "bad"
+	case 'X':
+		return "expired"
+	case 'Y':
+		return "expired_key"
+	case 'R':
+		return "revoked"
+	}
+	return "unchecked"
+}
+
+// readSignatures asks git about the signatures of checkpoints at once: a process for each
+// would be most of the time.
+func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err error) {
+	var commits []name.OID
+	for _, v := range some {
+		if v.Parts.Signed {
+			commits = append(commits, v.Parts.Commit.OID)
+		}
+	}
+	l.signed, err = l.v.s.Repo.Signatures(ctx, commits)
+	return err
+}
+
+// signature shows who signed a checkpoint's commit, and where it has to be signed says
+// what is missing.
+func (l *lineage) signature(ctx context.Context, got proof.Verdict, line *Validated) error {
+	commit := got.Parts.Commit.OID
+	required := l.v.req.Signatures == SignaturesRequired
+	if commit == "" || !got.Parts.Signed && !required {
+		return nil
+	}
+	if !got.Parts.Signed {
+		line.Findings = append(line.Findings, proof.Violated(proof.Unsigned, string(commit), "its commit is not signed"))
+		return nil
+	}
+	state, read := l.signed[commit]
+	if !read {
+		if err := l.readSignatures(ctx, []proof.Verdict{got}); err != nil {
+			return err
+		}
+		state = l.signed[commit]
+	}
+	line.Signature = &Signature{Status: statusOfSignature(state.Code), Signer: state.Signer, Key: state.Key, Trust: state.Trust}
+	if f, bad := badSignature(state, commit, "its commit", required); bad {
+		line.Findings = append(line.Findings, f)
+	}
+	return nil
+}
+
+// badSignature judges a signature that is there. One that was made of other content is
+// damage always; one that nobody here can check or trusts is, where it is required.
+func badSignature(state git.SignatureState, commit name.OID, what string, required bool) (checkpoint.Finding, bool) {
+	switch status := statusOfSignature(state.Code); status {
+	case "good":
+		return checkpoint.Finding{}, false
+	case "bad":
+		return proof.Violated(proof.SignatureBad, string(commit), "the signature of "+what+" is not of this content"), true
+	case "unchecked":
+		return proof.Violated(proof.SignatureUnchecked, string(commit), "the signature of "+what+" cannot be checked here: its key is not known"), required
+	default:
+		return proof.Violated(proof.SignatureBad, string(commit), fmt.Sprintf("the signature of %s is %s", what, status)), required
+	}
+}
+
+// unsignedEvents finds the first event of a session that is not signed as it has to be.
+// Merges carry nothing, and two clones have to make the same ones, so they are not.
+func unsignedEvents(ctx context.Context, s *checkpoint.Service, p *proof.Session) ([]checkpoint.Finding, error) {
+	if p.State == nil {
+		return nil, nil
+	}
+	var found []checkpoint.Finding
+	failed := 0
+	oids := make([]name.OID, 0, len(p.State.Events()))
+	for _, e := range p.State.Events() {
+		oids = append(oids, e.OID)
+	}
+	states, err := s.Repo.Signatures(ctx, oids)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range p.State.Events() {
+		f, bad := badSignature(states[e.OID], e.OID, fmt.Sprintf("event %s (%s)", e.OID.Short(), e.Kind), true)
+		if states[e.OID].Code == 'N' {
+			f, bad = proof.Violated(proof.Unsigned, string(e.OID), fmt.Sprintf("event %s (%s) is not signed", e.OID.Short(), e.Kind)), true
+		}
+		if bad {
+			if failed++; len(found) == 0 {
+				found = append(found, f)
+			}
+		}
+	}
+	if failed > 1 {
+		found[0].Message += fmt.Sprintf(", as are %d more", failed-1)
+	}
+	return found, nil
+}

@@ -1,0 +1,144 @@
+package resume
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/workflow"
+)
+
+// weigh lets the workflow judge the checkpoint and its surroundings.
+func (r *resumption) weigh(ctx context.Context, req Request) error {
+	s, current := r.s, req.Current
+	in := workflow.ResumeInput{Situation: s.Situation(r.found.State, r.record), Current: current}
+	in.Status = r.status()
+	if len(current) > 0 {
+		doc, err := record.ParseJSON(current, record.Limits{})
+		if err == nil && !strings.HasPrefix(strings.TrimSpace(string(doc)), "{") {
+			err = errors.New("it is no object")
+		}
+		if err != nil {
+			return checkpoint.Usage("--current takes the issue as JSON, with the members that the checkpoint has of it", "the current issue is refused: %v", err)
+		}
+	}
+	elsewhere := elsewhereMade(s, r.found)
+	if b := name.Ref(r.record.Git.Branch); b != "" {
+		in.Branch = strings.TrimPrefix(string(b), "refs/heads/")
+		_, err := s.Repo.Batch().Resolve(ctx, b)
+		in.BranchGone = errors.Is(err, git.ErrMissing) && b != s.Repo.Head.Branch && !elsewhere
+	}
+	tree, err := inspect.TreeNow(ctx, s, r.record)
+	if err != nil {
+		return err
+	}
+	changed := []checkpoint.FileChange{}
+	if !elsewhere && r.record.Snapshot.Tree != "" { // else nothing was edited here, or nothing is known
+		if changed, err = inspect.ChangedFiles(ctx, s, r.record.Snapshot.Tree, tree, nil); err != nil {
+			return err
+		}
+		changed = without(s, changed, req.From)
+	}
+	for _, c := range changed {
+		in.Changed = append(in.Changed, string(c.Path))
+	}
+	for _, f := range r.def.Files(r.record.State) {
+		if !fileExists(s, f.Path) {
+			in.Missing = append(in.Missing, f)
+		}
+	}
+	r.tell(r.def.Resume(in), changed)
+	a := r.answer
+	a.AgeSeconds = int64(in.Age.Seconds())
+	a.Difference = &inspect.Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
+	if r.record.Snapshot.Tree == "" {
+		a.Difference.FromTree = tree
+	}
+	return nil
+}
+
+// without leaves out a new file that holds nothing of the work.
+func without(s *checkpoint.Service, changed []checkpoint.FileChange, file string) []checkpoint.FileChange {
+	is, err := os.Stat(file)
+	if file == "" || err != nil {
+		return changed
+	}
+	return slices.DeleteFunc(changed, func(c checkpoint.FileChange) bool {
+		was, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(string(c.Path))))
+		return err == nil && c.Op == "added" && os.SameFile(is, was)
+	})
+}
+
+// status is what the session was closed with, in the workflow's own word for it, else
+// that of the checkpoint.
+func (r *resumption) status() string {
+	closed := r.found.State.Status
+	if !checkpoint.IsClosed(closed) {
+		return r.record.Status
+	}
+	if _, known := r.def.Resumption.Statuses[closed]; known || r.record.Status == closed {
+		return closed
+	}
+	for _, status := range slices.Sorted(maps.Keys(r.def.Statuses.Closes)) {
+		if r.def.Statuses.Closes[status] == closed {
+			return status
+		}
+	}
+	return closed
+}
+
+// tell fills the answer.
+func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) {
+	e, st := r.found.Entry, r.found.State
+	r.answer = &Answer{
+		Session: r.found.Session, Checkpoint: e.Checkpoint, Status: r.status(), CanResume: got.CanResume,
+		Action: string(got.Action), ResumePoint: got.ResumePoint, Completed: listed(got.Completed), Pending: listed(got.Pending),
+		Progress: got.Progress, Warnings: listed(got.Warnings), Questions: listed(got.Questions), Refusals: listed(got.Refusals),
+		State: got.State, Label: e.Label, Workflow: st.Workflow, Topic: st.Topic, Message: got.Message, Text: got.ProgressText,
+		Batches: got.Batches, Restore: got.Restore, CreatedAt: checkpoint.Time{Time: r.record.CreatedAt}, Error: r.record.Error, Changed: changed,
+		Branch: name.Ref(r.record.Git.Branch), Number: checkpoint.TypedName(st, e),
+	}
+	a := r.answer
+	if facts, err := r.def.Read(r.record.State); err == nil {
+		a.Decisions = facts.Decisions
+		if a.Topic == "" {
+			a.Topic = facts.Topic
+		}
+	}
+	if a.Error == nil {
+		a.Error = json.RawMessage("null")
+	}
+}
+
+// listed is a list that is never null.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// elsewhereMade reports whether the checkpoint was made in another worktree or clone,
+// and this one has no part in its session.
+func elsewhereMade(s *checkpoint.Service, f *checkpoint.Found) bool {
+	id, err := s.Store.WorktreeID()
+	return err == nil && !f.State.Worked(id)
+}
+
+func fileExists(s *checkpoint.Service, p string) bool {
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(p))
+	}
+	_, err := os.Lstat(p)
+	return err == nil
+}

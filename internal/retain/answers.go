@@ -1,0 +1,20 @@
+package retain
+
+import (
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+)
+
+// Marked is a checkpoint that was pinned or unpinned.
+type Marked struct {
+	checkpoint.Labelled
+	Session name.Session `json:"session"`
+	Pinned  bool         `json:"pinned"`
+	Changed bool         `json:"changed"` // false: it was so already
+}
+
+// Removed is what `delete` and `session delete` answer.
+type Removed struct {
+	Removed []checkpoint.Labelled `json:"removed"`
+	Bytes   int64                 `json:"bytes"` // of objects that nothing else holds, measured
+}

@@ -1,0 +1,284 @@
+// Package retain decides which checkpoints stay and removes the others: prune, delete,
+// pin. What is pinned goes only when its whole session is deleted.
+package retain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/workflow"
+)
+
+// PruneRequest is what `prune` was asked for.
+type PruneRequest struct {
+	Session   string
+	All       bool
+	Keep      *int
+	OlderThan string // an age such as 30d
+	MaxSize   string // of a session, such as 50m; empty: checkpoint.maxSize
+	DryRun    bool
+	GC        bool // run `git gc` afterwards
+}
+
+// PruneAnswer is what `prune` answers.
+type PruneAnswer struct {
+	Pruned []Judged `json:"pruned"`
+	Kept   []Judged `json:"kept"`
+	Bytes  int64    `json:"bytes"` // of objects that only the pruned ones hold, measured
+	DryRun bool     `json:"dry_run"`
+
+	// With --gc:
+	Freed   *int64 `json:"freed,omitempty"`   // what the object store shrank by
+	Waiting *int64 `json:"waiting,omitempty"` // what becomes free when git's grace has passed
+	Grace   string `json:"grace,omitempty"`
+}
+
+// Judged is a checkpoint and why it goes or stays.
+type Judged struct {
+	ID     name.ID `json:"id"`
+	Reason string  `json:"reason"`
+
+	Label   string       `json:"label"`
+	Session name.Session `json:"session"`
+}
+
+// pruning is one prune on its way.
+type pruning struct {
+	s         *checkpoint.Service
+	keep      *int
+	olderThan *time.Duration
+	maxSize   int64 // 0: no limit
+	dry       bool
+	answer    *PruneAnswer
+}
+
+// Prune drops checkpoints by the rules of their workflow, or by flags.
+func Prune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*PruneAnswer, error) {
+	p := &pruning{s: s, keep: req.Keep, dry: req.DryRun, answer: &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: req.DryRun}}
+	if err := p.limits(req); err != nil {
+		return nil, err
+	}
+	if req.GC {
+		if all, err := s.Repo.KeepsAll(); err != nil {
+			return nil, checkpoint.Classify(err)
+		} else if all {
+			return nil, &checkpoint.Error{
+				Kind: checkpoint.KindFailed, Message: "this repository keeps all objects (extensions.preciousObjects), so --gc is of no use",
+				Hints: []string{"git checkpoint prune"},
+			}
+		}
+	}
+	if !req.All {
+		session, err := s.ChooseSession(ctx, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.session(ctx, session); err != nil {
+			return nil, err
+		}
+		return p.answer, p.collect(ctx, req)
+	}
+	infos, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	for _, info := range infos {
+		if err := p.session(ctx, info.Session); err != nil {
+			if ctx.Err() != nil {
+				return nil, checkpoint.Classify(err)
+			}
+			s.Warn(fmt.Sprintf("session %q: %v; nothing of it was pruned", info.Session, err))
+		}
+	}
+	return p.answer, p.collect(ctx, req)
+}
+
+// limits reads what the flags and the configuration say.
+func (p *pruning) limits(req PruneRequest) error {
+	if req.Keep != nil && *req.Keep < 0 {
+		return checkpoint.Usage("", "--keep takes a number from 0, not %d", *req.Keep)
+	}
+	if req.OlderThan != "" {
+		age, err := workflow.ParseAge(req.OlderThan)
+		if err != nil {
+			return checkpoint.Usage("", "--older-than: %v", err)
+		}
+		p.olderThan = &age
+	}
+	var err error
+	if req.MaxSize == "" {
+		p.maxSize, err = p.s.Settings.Size("checkpoint.maxSize", 0)
+		return err
+	}
+	if p.maxSize, err = git.ParseSize(req.MaxSize); err != nil || p.maxSize <= 0 {
+		return checkpoint.Usage("a size is a number with k, m or g behind it", "--max-size: %q is no size", req.MaxSize)
+	}
+	return nil
+}
+
+// session prunes one session.
+func (p *pruning) session(ctx context.Context, session name.Session) error {
+	st, err := p.s.State(ctx, session)
+	if err != nil {
+		return err
+	}
+	policy := workflow.Policy{Keep: p.keep, OlderThan: p.olderThan}
+	if checkpoint.IsClosed(st.Status) {
+		policy.SessionStatus = st.Status
+	}
+	if e := st.CurrentEntry(); e != nil {
+		policy.Status = e.Event().CheckpointStatus
+	}
+	verdicts, err := Judge(ctx, p.s, st, ItemsOf(st), policy)
+	if err != nil {
+		return err
+	}
+	if p.maxSize > 0 {
+		if err := p.fit(ctx, st, verdicts); err != nil {
+			return err
+		}
+	}
+	gone := map[name.ID]bool{}
+	var ids []name.ID
+	var commits []name.OID
+	var going []Judged
+	for _, v := range verdicts {
+		e := st.Entry(name.ID(v.ID))
+		j := Judged{e.Checkpoint, v.Reason, e.Label, session}
+		if v.Keep {
+			p.answer.Kept = append(p.answer.Kept, j)
+			continue
+		}
+		going = append(going, j)
+		gone[e.Checkpoint] = true
+		ids, commits = append(ids, e.Checkpoint), append(commits, e.Event().Commit)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	bytes, err := onlyHeldBy(ctx, p.s, session, gone, commits)
+	if err != nil {
+		return err
+	}
+	p.answer.Bytes += bytes
+	if !p.dry {
+		if gone, err = Drop(ctx, p.s, session, ids, "pruned", pinnedStays); err != nil {
+			return err
+		}
+	}
+	for _, j := range going {
+		switch went, there := gone[j.ID]; {
+		case went:
+			p.answer.Pruned = append(p.answer.Pruned, j)
+		case there:
+			j.Reason = "pinned"
+			p.answer.Kept = append(p.answer.Kept, j)
+		}
+	}
+	return nil
+}
+
+// Judge asks the workflow what stays. Who lost their definition prune nothing.
+func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	policy.Now, policy.ChangedAt, policy.Config = s.Now(), st.UpdatedAt, s.Settings.Get
+	verdicts, err := def.Retain(items, policy)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	return verdicts, nil
+}
+
+// ItemsOf are the checkpoints of a session as retention looks at them.
+func ItemsOf(st *journal.State) []workflow.Item {
+	discarded := map[name.ID]time.Time{}
+	for _, r := range st.Rollbacks {
+		for _, id := range r.Discard {
+			discarded[id] = r.Time
+		}
+	}
+	var items []workflow.Item
+	for _, e := range st.Checkpoints() {
+		if !e.Dead {
+			items = append(items, workflow.Item{
+				ID: string(e.Checkpoint), Step: e.Step, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
+				Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Event().Time, DiscardedAt: discarded[e.Checkpoint],
+			})
+		}
+	}
+	return items
+}
+
+// fit lets the oldest go until the session holds no more than the limit of its own;
+// pinned ones and the current one stay. It halves, because each look costs a walk.
+func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
+	var may []int // the oldest first
+	for i, v := range verdicts {
+		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current {
+			may = append(may, i)
+		}
+	}
+	size := func(drop int) (int64, error) {
+		dropped := map[int]bool{}
+		for _, i := range may[:drop] {
+			dropped[i] = true
+		}
+		var commits []name.OID
+		all := map[name.ID]bool{}
+		for i, v := range verdicts {
+			e := st.Entry(name.ID(v.ID))
+			all[e.Checkpoint] = true
+			if v.Keep && !dropped[i] {
+				commits = append(commits, e.Event().Commit)
+			}
+		}
+		return onlyHeldBy(ctx, p.s, st.Session, all, commits)
+	}
+	whole, err := size(0)
+	if err != nil || whole <= p.maxSize {
+		return err
+	}
+	low, high := 1, len(may)
+	for low < high {
+		middle := (low + high) / 2
+		bytes, err := size(middle)
+		if err != nil {
+			return err
+		}
+		if bytes <= p.maxSize {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	for _, i := range may[:high] {
+		verdicts[i].Keep, verdicts[i].Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", whole, p.maxSize)
+	}
+	return nil
+}
+
+// collect runs git's gc, and measures.
+func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
+	if !req.GC || req.DryRun {
+		return nil
+	}
+	done, err := p.s.Repo.CollectGarbage(ctx)
+	if errors.Is(err, git.ErrGCRunning) {
+		p.s.Warn("a `git gc` is already running here, so no second one was started")
+		return nil
+	}
+	if err != nil {
+		return checkpoint.Classify(fmt.Errorf("run git gc: %w", err))
+	}
+	p.answer.Freed, p.answer.Waiting, p.answer.Grace = &done.Freed, &done.Waiting, done.Grace
+	return nil
+}

@@ -1,0 +1,272 @@
+package retain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// PlanDelete says what `delete` would remove.
+func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
+	_, ids, err := doomed(ctx, s, session, refs)
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// doomed resolves the names of checkpoints to delete, all in one session.
+func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []string) (name.Session, *Removed, error) {
+	out := &Removed{Removed: []checkpoint.Labelled{}}
+	if len(refs) == 0 {
+		return "", out, checkpoint.Usage("`git checkpoint list` shows what there is", "name the checkpoints to delete")
+	}
+	if err := checkpoint.RefuseEmptyNames(refs...); err != nil {
+		return "", nil, err
+	}
+	var in name.Session
+	seen := map[name.ID]bool{}
+	var commits []name.OID
+	for _, ref := range refs {
+		f, err := s.Resolve(ctx, session, ref)
+		if err != nil {
+			return "", nil, err
+		}
+		if in != "" && in != f.Session {
+			return "", nil, checkpoint.Usage("", "%s and %s are in two sessions; delete from one at a time", refs[0], ref)
+		}
+		if in = f.Session; f.Entry.Pinned {
+			return "", nil, pinnedError(f.Entry)
+		}
+		if !seen[f.Entry.Checkpoint] {
+			seen[f.Entry.Checkpoint] = true
+			out.Removed = append(out.Removed, checkpoint.Labelled{ID: f.Entry.Checkpoint, Label: f.Entry.Label})
+			commits = append(commits, f.Entry.Event().Commit)
+		}
+	}
+	var err error
+	out.Bytes, err = onlyHeldBy(ctx, s, in, seen, commits)
+	return in, out, err
+}
+
+// onlyHeldBy measures the objects that nothing but these commits reaches.
+func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session, gone map[name.ID]bool, commits []name.OID) (int64, error) {
+	refs, err := s.Repo.Refs(ctx)
+	if err != nil {
+		return 0, checkpoint.Classify(err)
+	}
+	var in strings.Builder
+	for _, c := range commits {
+		fmt.Fprintf(&in, "%s\n", c)
+	}
+	for _, r := range s.Store.Held(ctx, refs) {
+		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		if ok && owner == session && (gone[name.ID(leaf)] || leaf == "archive") || r.Ref == name.NotesRef || strings.HasPrefix(string(r.Ref), name.TagRoot+string(session)+"/") {
+			continue
+		}
+		fmt.Fprintf(&in, "^%s\n", r.OID)
+	}
+	if s.Repo.Head.OID != "" {
+		fmt.Fprintf(&in, "^%s\n", s.Repo.Head.OID)
+	}
+	res, err := s.Repo.Run(ctx, git.Cmd{
+		Args:  []string{"rev-list", "--objects", "--disk-usage", "--ignore-missing", "--missing=allow-any", "--stdin"},
+		Stdin: strings.NewReader(in.String()),
+	})
+	if err != nil {
+		return 0, nil //nolint:nilerr // a damaged checkpoint can be deleted too; its size is not known
+	}
+	var bytes int64
+	fmt.Sscan(string(res.Stdout), &bytes) //nolint:errcheck // zero when git says nothing
+	return bytes, nil
+}
+
+// Delete removes checkpoints by name, for good: refs, notes and tags go, and a
+// tombstone stays in the journal.
+func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
+	in, plan, err := doomed(ctx, s, session, refs)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]name.ID, len(plan.Removed))
+	for i, r := range plan.Removed {
+		ids[i] = r.ID
+	}
+	gone, err := Drop(ctx, s, in, ids, "deleted", pinnedRefuses)
+	if err != nil {
+		return nil, err
+	}
+	plan.Removed = slices.DeleteFunc(plan.Removed, func(l checkpoint.Labelled) bool { return !gone[l.ID] })
+	if len(plan.Removed) == 0 {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: strings.Join(refs, ", ") + ": removed meanwhile"}
+	}
+	return plan, nil
+}
+
+// pinnedRule says what becomes of a checkpoint that is pinned when it is to go: by then,
+// and not when that was planned.
+type pinnedRule int
+
+const (
+	pinnedStays pinnedRule = iota
+	pinnedRefuses
+	PinnedGoes
+)
+
+// Drop writes the tombstones of checkpoints and removes their refs. It says which went
+// and which were pinned, with false; the rest others have removed.
+func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids []name.ID, reason string, pinned pinnedRule) (map[name.ID]bool, error) {
+	e, err := s.NewEvent(journal.KindPrune, session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	e.Reason = reason
+	s.Trace("doomed")
+	var gone map[name.ID]bool
+	res, err := s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+		e, change := e, store.Change{}
+		gone = map[name.ID]bool{}
+		for _, id := range ids {
+			entry := v.State.Entry(id)
+			if entry == nil || entry.Dead {
+				continue
+			}
+			if entry.Pinned && pinned == pinnedStays {
+				gone[id] = false
+				continue
+			}
+			if entry.Pinned && pinned == pinnedRefuses {
+				return change, pinnedError(entry)
+			}
+			gone[id] = true
+			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: reason})
+			change.Remove = append(change.Remove, store.Removal{ID: id})
+			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Event().Commit}) // the ref may name another commit
+		}
+		if len(e.Tombstones) > 0 {
+			change.Events = []journal.Event{e}
+		}
+		return change, nil
+	})
+	s.Trace("dropped")
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	return gone, checkpoint.Classify(err)
+}
+
+func pinnedError(e *journal.Entry) *checkpoint.Error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: e.Label + " is pinned",
+		Hints: []string{"`git checkpoint unpin " + string(e.Checkpoint) + "` first"},
+	}
+}
+
+// PlanDeleteSession says what `session delete` would remove.
+func PlanDeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
+	_, out, err := WholeSession(ctx, s, request)
+	return out, err
+}
+
+func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (name.Session, *Removed, error) {
+	session, err := s.RequireSession(request)
+	if err != nil {
+		return "", nil, err
+	}
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return "", nil, err
+	}
+	out := &Removed{Removed: []checkpoint.Labelled{}}
+	gone := map[name.ID]bool{}
+	var commits []name.OID
+	for _, c := range st.Checkpoints() {
+		if !c.Dead {
+			gone[c.Checkpoint] = true
+			commits = append(commits, c.Event().Commit)
+			out.Removed = append(out.Removed, checkpoint.Labelled{ID: c.Checkpoint, Label: c.Label})
+		}
+	}
+	out.Bytes, err = onlyHeldBy(ctx, s, session, gone, commits)
+	return session, out, err
+}
+
+// DeleteSession tombstones every checkpoint of a session, pinned ones too, and
+// keeps its journal.
+func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
+	session, out, err := WholeSession(ctx, s, request)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]name.ID, len(out.Removed))
+	for i, r := range out.Removed {
+		ids[i] = r.ID
+	}
+	if _, err := Drop(ctx, s, session, ids, "session deleted", PinnedGoes); err != nil {
+		return nil, err
+	}
+	return out, s.Deactivate(session)
+}
+
+// Pin keeps checkpoints from every prune.
+func Pin(ctx context.Context, s *checkpoint.Service, session string, refs []string) ([]Marked, error) {
+	return mark(ctx, s, journal.KindPin, session, refs)
+}
+
+// Unpin lets prunes have them again.
+func Unpin(ctx context.Context, s *checkpoint.Service, session string, refs []string) ([]Marked, error) {
+	return mark(ctx, s, journal.KindUnpin, session, refs)
+}
+
+func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session string, refs []string) ([]Marked, error) {
+	if len(refs) == 0 {
+		refs = []string{"@"}
+	}
+	if err := checkpoint.RefuseEmptyNames(refs...); err != nil {
+		return nil, err
+	}
+	bySession, named := map[name.Session][]journal.Event{}, map[name.ID]bool{}
+	out := []Marked{}
+	for _, ref := range refs {
+		f, err := s.Resolve(ctx, session, ref)
+		if err != nil {
+			return nil, err
+		}
+		if named[f.Entry.Checkpoint] {
+			continue
+		}
+		named[f.Entry.Checkpoint] = true
+		pinned := kind == journal.KindPin
+		out = append(out, Marked{checkpoint.Labelled{ID: f.Entry.Checkpoint, Label: f.Entry.Label}, f.Session, pinned, f.Entry.Pinned != pinned})
+		if f.Entry.Pinned == pinned {
+			continue // it is so already
+		}
+		e, err := s.NewEvent(kind, f.Session)
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		e.Checkpoint, e.Label = f.Entry.Checkpoint, f.Entry.Label
+		bySession[f.Session] = append(bySession[f.Session], e)
+	}
+	for in, events := range bySession {
+		_, err := s.Store.Transact(ctx, in, func(_ context.Context, v store.View) (store.Change, error) {
+			for _, e := range events {
+				if v.State == nil || v.State.Dead(e.Checkpoint) {
+					return store.Change{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: e.Label + " was removed meanwhile"}
+				}
+			}
+			return store.Change{Events: events}, nil
+		})
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	return out, nil
+}

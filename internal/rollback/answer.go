@@ -1,0 +1,147 @@
+package rollback
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/workflow"
+)
+
+// answerPlan fills the answer from the plan.
+func (r *Plan) answerPlan(ctx context.Context) error {
+	a := &Answer{
+		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: string(r.req.Mode),
+		State: r.goal.State, Pending: json.RawMessage("[]"),
+		Plan: PlanFiles{Write: []checkpoint.Path{}, Delete: []checkpoint.Path{}, Mode: []checkpoint.Path{}, Risk: []Risk{}, Discard: []string{}, Skipped: []checkpoint.Path{}},
+	}
+	r.answer = a
+	if r.to.Entry != nil {
+		a.To, a.ToLabel = r.to.Entry.Checkpoint, r.to.Entry.Label
+	}
+	if r.plan != nil {
+		a.Plan.Write, a.Plan.Delete, a.Plan.Mode = paths(r.plan.Paths("write")), paths(r.plan.Paths("delete")), paths(r.plan.Paths("mode"))
+		a.Plan.Skipped = paths(r.plan.Kept)
+		for _, k := range r.plan.Risk {
+			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
+		}
+	}
+	r.warnConflicts()
+	r.warnSession()
+	if err := r.answerSteps(ctx); err != nil {
+		return err
+	}
+	if err := r.planBranch(ctx); err != nil {
+		return err
+	}
+	a.Said = r.said("rollback_plan")
+	return nil
+}
+
+// paths are names of files as answers give them.
+func paths(names []string) []checkpoint.Path {
+	out := make([]checkpoint.Path, len(names))
+	for i, p := range names {
+		out[i] = checkpoint.Path(p)
+	}
+	return out
+}
+
+// warnSession says so when the next checkpoint goes into another session than the one
+// whose checkpoint comes back: only resume and switch change which one is active.
+func (r *Plan) warnSession() {
+	active, err := r.s.NamedSession("")
+	if err != nil || active == "" || active == r.to.Session || r.undoes != nil {
+		return
+	}
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays the active one, and the next checkpoint is its; `git checkpoint session switch %s` goes on in the other", active, r.to.Session))
+}
+
+// warnConflicts says so when conflict stages come back and the operation that made
+// them does not.
+func (r *Plan) warnConflicts() {
+	g := r.record.Git
+	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.s.Repo.Operation() == g.Operation {
+		return
+	}
+	var other name.OID
+	if raw, ok := g.Extra["operation_head"]; ok && json.Unmarshal(raw, &other) != nil {
+		other = ""
+	}
+	text := fmt.Sprintf("unmerged paths (%d) come back, but the %s that made them is not in progress any more: a commit now would have one parent", len(g.Unmerged), g.Operation)
+	if other != "" {
+		text += "; its other commit was " + string(other)
+	}
+	r.answer.Warnings = append(r.answer.Warnings, text)
+}
+
+// lists are the checkpoints that change their state, as of a journal.
+func (r *Plan) lists(st *journal.State) (discard, restore []name.ID, err error) {
+	if r.undoes == nil {
+		return st.RollbackPlan(r.to.Entry.Checkpoint)
+	}
+	p, err := st.PlanUndoOf(r.undoes)
+	return p.Discard, p.Restore, err
+}
+
+func (r *Plan) answerSteps(ctx context.Context) error {
+	discard, restore, err := r.lists(r.to.State)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	here, unknown := r.s.Store.WorktreeID()
+	for _, id := range discard {
+		if e := r.to.State.Entry(id); e != nil {
+			label := e.Label
+			if unknown == nil && e.Event().WorktreeID != here {
+				label += " (made in worktree " + e.Event().Worktree + ")"
+			}
+			r.answer.Plan.Discard = append(r.answer.Plan.Discard, label)
+		} else {
+			r.answer.Plan.Discard = append(r.answer.Plan.Discard, string(id))
+		}
+	}
+	def, err := r.s.ReadableDefinition(ctx, r.to.State)
+	if err != nil {
+		return err
+	}
+	r.def = def
+	if r.to.Entry != nil {
+		last := r.to.Entry.Step
+		if step, ok := def.Next(&last, slices.Collect(maps.Keys(r.to.State.Skipped))); ok {
+			r.answer.NextStep = &NextStep{step.Number, step.Name}
+		}
+	}
+	if pending := def.Resume(workflow.ResumeInput{Situation: r.after(discard, restore)}).Pending; len(pending) > 0 {
+		if r.answer.Pending, err = json.Marshal(pending); err != nil {
+			return checkpoint.Classify(err)
+		}
+	}
+	return nil
+}
+
+// after is the situation once the move is done.
+func (r *Plan) after(discard, restore []name.ID) workflow.Situation {
+	in := r.s.Situation(r.to.State, r.goal)
+	st, live := r.to.State, map[int]bool{} // those that change
+	for _, id := range discard {
+		if e := st.Entry(id); e != nil {
+			live[e.Place] = false
+		}
+	}
+	for _, id := range restore {
+		if e := st.Entry(id); e != nil {
+			live[e.Place] = true
+		}
+	}
+	in.Live, in.Named = checkpoint.FinishedSteps(st, func(i int, c journal.Standing) bool {
+		now, changes := live[i]
+		return !c.Dead && (now || !changes && c.Live)
+	})
+	return in
+}

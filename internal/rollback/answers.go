@@ -1,0 +1,49 @@
+package rollback
+
+import (
+	"encoding/json"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+)
+
+// PlanFiles is what a rollback does to the worktree. Paths are sorted.
+type PlanFiles struct {
+	Write   []checkpoint.Path `json:"write"` // created or given other content
+	Delete  []checkpoint.Path `json:"delete"`
+	Mode    []checkpoint.Path `json:"mode"`    // only the executable bit changes
+	Risk    []Risk            `json:"risk"`    // what cannot be brought back exactly
+	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints it discards
+	Skipped []checkpoint.Path `json:"skipped"` // paths that stay untouched by rule
+}
+
+// Risk names a path and what is not kept of it.
+type Risk struct {
+	Path   checkpoint.Path `json:"path"`
+	Reason string          `json:"reason"`
+}
+
+// RollbackAnswer is what `rollback` and `undo` answer, planned or done.
+type Answer struct {
+	Session  name.Session          `json:"session"`
+	From     name.ID               `json:"from"` // current before; empty when there was none
+	To       name.ID               `json:"to"`
+	ToLabel  string                `json:"to_label"`
+	Safety   name.ID               `json:"safety"` // empty for a dry run
+	DryRun   bool                  `json:"dry_run"`
+	Mode     string                `json:"mode"` // all, worktree, state, paths, produced
+	Plan     PlanFiles             `json:"plan"`
+	Branch   checkpoint.BranchPlan `json:"branch"`
+	State    json.RawMessage       `json:"state"`
+	Pending  json.RawMessage       `json:"pending"`
+	NextStep *NextStep             `json:"next_step"`
+	Warnings []string              `json:"warnings,omitempty"`
+
+	Said string `json:"-"` // how the workflow says it; empty: as usual
+}
+
+// NextStep is the step that follows the current one.
+type NextStep struct {
+	Step int    `json:"step"`
+	Name string `json:"name"`
+}

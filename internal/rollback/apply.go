@@ -1,0 +1,394 @@
+package rollback
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+)
+
+// staleAfter is how old a plan may get, as while a person thinks, before the
+// worktree is captured anew to see whether it still fits.
+const staleAfter = time.Second
+
+// Apply does the rollback: a safety checkpoint first, then files, index, branch,
+// and the event. When something fails half-way everything is taken back.
+func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
+	if r.plan != nil && time.Since(r.taken) > staleAfter {
+		tree := r.cur.Tree
+		if err := r.take(ctx, r.forced); err != nil {
+			return nil, err
+		}
+		if r.cur.Tree != tree {
+			return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the worktree has changed since the plan was shown", Hints: []string{"nothing was changed; run it again to see the new plan"}}
+		}
+		r.plan.Cur = r.cur
+	}
+	if r.plan == nil {
+		return r.applyState(ctx)
+	}
+	r.s.Repo.ReadyRefs(ctx) // for the safety checkpoint
+	r.s.Trace("planned")
+	shot, err := r.s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	modes, err := shot.Secure(ctx, r.plan)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	r.s.Trace("secured")
+	staged, err := shot.Stage(ctx, r.plan)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	r.s.Trace("staged")
+	made, err := r.made(ctx)
+	var safety *record.Record
+	if err == nil {
+		safety, err = r.makeSafety(ctx, modes, made)
+	}
+	if err != nil {
+		staged.Cancel()
+		return nil, err
+	}
+	r.s.Repo.ReadyRefs(ctx) // for the event
+	r.s.Trace("safety")
+	meta, err := r.meta(ctx, safety)
+	if err == nil {
+		err = r.begin(staged, meta)
+	}
+	r.s.Trace("begun")
+	if err != nil {
+		staged.Cancel()
+		return nil, checkpoint.Classify(err)
+	}
+	done, err := finish(ctx, r.s, staged, meta, r.answer)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	done.Said = r.said("rolled_back")
+	return done, nil
+}
+
+func (r *Plan) begin(staged *snapshot.Restore, meta checkpoint.Intent) error {
+	data, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	staged.Trace = r.s.Trace
+	return staged.Begin(data)
+}
+
+// finish moves the files of a restore that has begun, then HEAD, then writes the
+// event; on failure it goes back.
+func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (*Answer, error) {
+	err := staged.Apply(ctx)
+	if err == nil && meta.Branch.Moved {
+		err = s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.Branch.Target, To: meta.Branch.To, Reason: meta.Reason})
+	}
+	s.Trace("head")
+	if err == nil {
+		takeBranchBack(ctx, s, meta.Branch.Back)
+		err = recordMove(ctx, s, meta)
+	}
+	s.Trace("event")
+	if err == nil {
+		answer.DryRun, answer.Safety = false, meta.Safety
+		err = staged.Finish()
+		s.Trace("finished")
+		return answer, checkpoint.Classify(err)
+	}
+	return nil, goBack(context.WithoutCancel(ctx), s, staged, meta, err)
+}
+
+// goBack returns to what was there before, and says what state things are in.
+func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
+	backErr := staged.Back()
+	if meta.Branch.Moves() {
+		backErr = errors.Join(backErr, headBack(ctx, s, meta))
+	}
+	if backErr == nil {
+		backErr = staged.Finish()
+	}
+	kind := checkpoint.KindOf(checkpoint.Classify(cause))
+	if kind != checkpoint.KindInterrupt && kind != checkpoint.KindRefused {
+		kind = checkpoint.KindFailed
+	}
+	if backErr == nil {
+		return &checkpoint.Error{
+			Kind: kind, Message: "the rollback failed half-way; files, index and branch are as they were before", Err: cause,
+			Hints: []string{fmt.Sprintf("the safety checkpoint %s holds them too", meta.Safety)},
+		}
+	}
+	return &checkpoint.Error{
+		Kind: checkpoint.KindFailed, Message: "the rollback failed half-way and not everything could be brought back", Err: errors.Join(cause, backErr),
+		Hints: append(lockHints(backErr),
+			"`git checkpoint rollback --abort` tries again to go back, `--continue` to go on",
+			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
+		),
+	}
+}
+
+// lockHints says what to do about a lock of git's that is in the way.
+func lockHints(err error) []string {
+	if lock := git.HeldLock(err); lock != "" {
+		return []string{fmt.Sprintf("wait for the other git process; if none is running, remove %q", lock)}
+	}
+	return nil
+}
+
+// headBack puts HEAD, and the branch that a rollback moved, where they were.
+func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
+	if meta.TargetOld != "" {
+		if _, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: rollback taken back", string(meta.Branch.Target), string(meta.TargetOld)); err != nil {
+			return err
+		}
+	}
+	if b := meta.Branch.Back; b != nil {
+		moveBranch(ctx, s, b.Name, b.To, b.From) //nolint:errcheck // whoever moved it since had a reason
+	}
+	if meta.OldHead == "" || headIs(ctx, s, meta.OldBranch, meta.OldHead) {
+		return nil
+	}
+	return s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.OldBranch, To: meta.OldHead, Reason: "rollback taken back"})
+}
+
+// headIs reports whether HEAD is on a branch, or on none, and at a commit.
+func headIs(ctx context.Context, s *checkpoint.Service, branch name.Ref, commit name.OID) bool {
+	on, err := s.Repo.Output(ctx, "symbolic-ref", "-q", "HEAD")
+	if err != nil {
+		on = "" // detached
+	}
+	at, err := s.Repo.Output(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	return err == nil && on == string(branch) && at == string(commit)
+}
+
+// meta prepares the event.
+func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Intent, error) {
+	kind := journal.KindRollback
+	if r.undoes != nil {
+		kind = journal.KindUndo
+	}
+	e, err := r.s.NewEvent(kind, r.to.Session)
+	if err != nil {
+		return checkpoint.Intent{}, err
+	}
+	e.From, e.To, e.ToLabel = r.to.State.Current, r.answer.To, r.answer.ToLabel
+	if from := r.to.State.CurrentEntry(); from != nil {
+		e.FromLabel = from.Label
+	}
+	e.Mode, e.Reason = string(r.req.Mode), r.req.Reason
+	m := checkpoint.Intent{
+		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.answer.Branch,
+		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
+		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel),
+	}
+	if safety != nil {
+		e.Safety, m.Safety = safety.ID, safety.ID
+	}
+	if m.Branch.Moved && m.Branch.Target != "" {
+		oid, err := r.s.Repo.Batch().Resolve(ctx, m.Branch.Target)
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			return m, err
+		}
+		m.TargetOld = oid
+	}
+	if m.Branch.Moved {
+		e.Branch = string(m.Branch.Target)
+		if e.Branch == "" {
+			e.Branch = "HEAD"
+		}
+	}
+	if r.undoes != nil {
+		e.Undoes, m.Undoes = r.undoes.OID, r.undoes.OID
+	}
+	m.Event = e
+	return m, nil
+}
+
+// recordMove writes the event of a rollback or undo, with the lists worked out on
+// the journal as it is then.
+func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
+	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
+		if v.State == nil {
+			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
+		}
+		e := meta.Event
+		var err error
+		if e.Undoes == "" {
+			e.Discard, e.Restore, err = v.State.RollbackPlan(e.To)
+		} else {
+			for _, u := range v.State.Rollbacks {
+				if u.OID == e.Undoes {
+					var p journal.Plan
+					p, err = v.State.PlanUndoOf(u)
+					e.Discard, e.Restore = p.Discard, p.Restore
+				}
+			}
+		}
+		change := store.Change{Events: []journal.Event{e}}
+		if on, tagErr := s.Settings.Bool("checkpoint.tag", true); tagErr == nil && !on {
+			change.Tags = store.TagsNone
+		}
+		return change, err
+	})
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	return err
+}
+
+// applyState moves the current checkpoint and no file.
+func (r *Plan) applyState(ctx context.Context) (*Answer, error) {
+	if err := r.take(ctx, nil); err != nil {
+		return nil, err
+	}
+	safety, err := r.makeSafety(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := r.meta(ctx, safety)
+	if err == nil {
+		err = recordMove(ctx, r.s, meta)
+	}
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	r.answer.DryRun, r.answer.Safety = false, meta.Safety
+	r.answer.Said = r.said("rolled_back")
+	return r.answer, nil
+}
+
+// makeSafety makes the safety checkpoint out of the capture that was planned with.
+func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
+	req := create.SafetyRequest{
+		Session: r.to.Session, Definition: r.def, Capture: r.cur, Aside: r.aside, Modes: modes, Made: made,
+		Message: "before the rollback to " + r.answer.ToLabel,
+	}
+	if r.undoes != nil {
+		req.Message = "before the undo of the rollback to " + r.undoes.ToLabel
+	}
+	if req.Definition == nil { // the plan has asked, and warned, already
+		var err error
+		if req.Definition, err = r.s.ReadableDefinition(ctx, r.to.State); err != nil {
+			return nil, err
+		}
+	}
+	return create.Safety(ctx, r.s, req)
+}
+
+// Continue finishes a rollback that was cut off.
+func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	staged, meta, err := unfinished(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, meta.Session)
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]")}
+	if e := st.Entry(meta.To); e != nil {
+		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
+			answer.State = rec.State
+		}
+	}
+	for _, done := range st.Rollbacks {
+		if done.Safety == meta.Safety { // killed between the event and the end
+			answer.Safety = meta.Safety
+			return answer, checkpoint.Classify(staged.Finish())
+		}
+	}
+	return finish(ctx, s, staged, meta, answer)
+}
+
+// Abort takes a rollback that was cut off back.
+func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	staged, meta, err := unfinished(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, meta.Session)
+	if err != nil {
+		return nil, err
+	}
+	for _, done := range st.Rollbacks {
+		if done.Safety == meta.Safety {
+			if err := staged.Finish(); err != nil {
+				return nil, checkpoint.Classify(err)
+			}
+			return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback was already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
+		}
+	}
+	if err := staged.Back(); err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be brought back", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
+	}
+	if meta.Branch.Moves() {
+		if err := headBack(ctx, s, meta); err != nil {
+			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are back, and the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
+		}
+	}
+	if err := staged.Finish(); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: "abort", Pending: json.RawMessage("[]")}, nil
+}
+
+// unfinished opens the rollback that was cut off. What is in the worktree now is
+// captured first: somebody may have worked on since.
+func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, checkpoint.Intent, error) {
+	var meta checkpoint.Intent
+	shot, err := s.Shot()
+	if err != nil {
+		return nil, meta, err
+	}
+	staged, err := shot.Unfinished()
+	if err != nil {
+		return nil, meta, checkpoint.Classify(err)
+	}
+	if staged == nil {
+		return nil, meta, nothingUnfinished(shot)
+	}
+	staged.Trace = s.Trace
+	if meta, err = checkpoint.ReadIntent(staged.Meta()); err != nil {
+		return nil, meta, err
+	}
+	st, err := s.State(ctx, meta.Session)
+	if err != nil {
+		return nil, meta, err
+	}
+	half := &Plan{s: s, to: &checkpoint.Found{Session: meta.Session, State: st}, answer: &Answer{ToLabel: meta.Event.ToLabel + ", half-way"}}
+	if err := half.take(ctx, staged.Paths()); err != nil { // also what is ignored by now
+		return nil, meta, err
+	}
+	if _, err := half.makeSafety(ctx, nil, nil); err != nil {
+		return nil, meta, err
+	}
+	return staged, meta, nil
+}
+
+// nothingUnfinished answers --continue and --abort where no file has moved. A rollback that was
+// killed before that may have left the lock of the index, which is removed.
+func nothingUnfinished(shot *snapshot.Shot) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "no rollback is unfinished in this worktree"}
+	left := shot.AbandonedLock() != ""
+	if err := shot.Sweep(create.SweepAge); err != nil {
+		return &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
+	}
+	if left {
+		e.Hints = []string{"a rollback that was killed before it moved a file had left the lock of the index; the lock is removed"}
+	}
+	return e
+}

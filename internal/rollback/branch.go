@@ -1,0 +1,166 @@
+package rollback
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+// planBranch says how HEAD lies to the recorded commit, and whether it moves.
+func (r *Plan) planBranch(ctx context.Context) error {
+	g, b := r.record.Git, &r.answer.Branch
+	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
+	move := r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
+	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
+		move = false
+	}
+	b.Target = name.Ref(g.Branch)
+	b.Moved = move && (b.From != b.To || b.Name != b.Target)
+	if !b.Moved {
+		b.Target = ""
+	}
+	if b.From != b.To && b.From != "" && b.To != "" {
+		n, err := r.s.Repo.CountBetween(ctx, b.To, b.From)
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			r.answer.Warnings = append(r.answer.Warnings, "the commits between cannot be counted: "+err.Error())
+		}
+		b.CommitsLeft = n
+	}
+	if err := r.planBack(ctx); err != nil || !b.Moved {
+		return err
+	}
+	if b.To == "" {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint was made before the first commit; a branch cannot be moved there", Hints: []string{"--keep-branch restores files and index only"}}
+	}
+	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
+		return err
+	}
+	return r.leaveBehind(ctx)
+}
+
+// leaveBehind looks at a branch that HEAD is not on and that is to move: the safety
+// checkpoint keeps the commits of HEAD, so what only that branch has would be lost.
+func (r *Plan) leaveBehind(ctx context.Context) error {
+	b := &r.answer.Branch
+	if b.Target == "" || b.Target == b.Name {
+		return nil
+	}
+	was, err := r.s.Repo.Batch().Resolve(ctx, b.Target)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return checkpoint.Classify(err)
+	}
+	if was == b.To {
+		return nil
+	}
+	r.aside = &checkpoint.BranchBack{Name: b.Target, From: was, To: b.To}
+	if was == "" {
+		return nil
+	}
+	short := strings.TrimPrefix(string(b.Target), "refs/heads/")
+	lost, err := r.s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	if lost != "0" {
+		return &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds what it has beyond the checkpoint's commit", short, was.Short()),
+			Hints: []string{"`git switch " + short + "` first, then the safety checkpoint keeps it", "--keep-branch leaves HEAD and branches"},
+		}
+	}
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves too, from %s; an undo takes it back too, unless somebody moves it before", short, was))
+	return nil
+}
+
+// planBack has an undo take back the branch that HEAD was not on when the rollback moved
+// it. Whoever moved it since had a reason, and one that the rollback made is kept.
+func (r *Plan) planBack(ctx context.Context) error {
+	if r.undoes == nil || r.s.Repo.Operation() != "" {
+		return nil
+	}
+	was := asideOf(r.record)
+	short, isBranch := strings.CutPrefix(string(was.Name), "refs/heads/")
+	if !isBranch || string(was.Name) != r.undoes.Branch || was.Name == r.answer.Branch.Target {
+		return nil
+	}
+	stays := func(why string) {
+		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", short, why))
+	}
+	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
+	switch {
+	case err != nil && !errors.Is(err, git.ErrMissing):
+		return checkpoint.Classify(err)
+	case now == "", now == was.From: // it is gone, or back already
+	case was.From == "":
+		stays("the rollback made it")
+	case now != was.To:
+		stays("it has moved since")
+	case BranchIsFree(ctx, r.s, was.Name) != nil:
+		stays("another worktree is on it")
+	case !hasCommit(ctx, r.s, was.From):
+		stays("the commit that it was at is gone")
+	default:
+		r.answer.Branch.Back = &checkpoint.BranchBack{Name: was.Name, From: now, To: was.From}
+	}
+	return nil
+}
+
+// asideOf is what the record of a safety checkpoint says; the zero one when it is not that.
+func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
+	if raw, ok := rec.Git.Extra[create.MemberAside]; ok && json.Unmarshal(raw, &b) != nil {
+		return checkpoint.BranchBack{}
+	}
+	return b
+}
+
+func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
+	_, err := name.ParseOID(string(oid))
+	if err == nil {
+		_, err = s.Repo.ReadCommit(ctx, string(oid))
+	}
+	return err == nil
+}
+
+// takeBranchBack does what planBack planned. A branch that somebody moved meanwhile stays.
+func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchBack) {
+	if b == nil {
+		return
+	}
+	if err := moveBranch(ctx, s, b.Name, b.From, b.To); err != nil {
+		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", strings.TrimPrefix(string(b.Name), "refs/heads/"), err))
+	}
+}
+
+// moveBranch moves a branch that HEAD is not on, as long as it is at from. One that is
+// there already is left alone.
+func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
+	if now, err := s.Repo.Output(ctx, "rev-parse", "-q", "--verify", string(branch)); err == nil && now == string(to) {
+		return nil
+	}
+	_, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: undo of a rollback", string(branch), string(to), string(from))
+	return err
+}
+
+// BranchIsFree refuses to move a branch that another worktree is on.
+func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) error {
+	list, err := s.Repo.Worktrees(ctx)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for _, w := range list {
+		if branch != "" && w.Branch == branch && w.GitDir != s.Repo.GitDir {
+			return &checkpoint.Error{
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is checked out in worktree %s", branch, w.Name),
+				Hints: []string{"--keep-branch restores files and index only"},
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,355 @@
+package rollback
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/store"
+)
+
+// readTarget reads what a checkpoint holds.
+func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*record.Record, contents, error) {
+	rec, _, m, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return nil, contents{}, checkpoint.DamagedError(e, err)
+	}
+	got, err := readContents(ctx, s, m)
+	if err != nil {
+		return nil, got, checkpoint.DamagedError(e, err)
+	}
+	return rec, got, nil
+}
+
+// contents is what a record commit holds beside the record and the outputs.
+type contents struct {
+	index     name.OID
+	conflicts []store.Conflict
+	raw       map[string]name.OID
+	flags     []byte
+}
+
+func readContents(ctx context.Context, s *checkpoint.Service, m name.OID) (c contents, err error) {
+	if c.index, err = s.Store.IndexTree(ctx, m); err != nil {
+		return c, err
+	}
+	if c.conflicts, err = s.Store.Conflicts(ctx, m); err != nil {
+		return c, err
+	}
+	if c.flags, err = s.Store.Flags(ctx, m); err != nil {
+		return c, err
+	}
+	raw, err := s.Store.Raw(ctx, m)
+	c.raw = make(map[string]name.OID, len(raw))
+	for p, e := range raw {
+		c.raw[p] = e.OID
+	}
+	return c, err
+}
+
+// target is what the checkpoint brings back.
+func (r *Plan) target(got contents) (snapshot.Target, error) {
+	rec := r.record
+	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Modes: map[string]fs.FileMode{}}
+	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
+	for _, sk := range rec.Snapshot.Skipped {
+		t.Skipped = append(t.Skipped, string(sk.Path))
+	}
+	for p, text := range rec.Snapshot.Modes {
+		mode, err := strconv.ParseUint(text, 8, 32)
+		if err != nil || mode > 0o777 {
+			return t, checkpoint.DamagedError(r.files, fmt.Errorf("the mode of %q is %q", p, text))
+		}
+		t.Modes[string(p)] = fs.FileMode(mode)
+	}
+	if rec.Git.Index == "" { // imported: nothing is known of what was staged
+		return t, nil
+	}
+	ix := &snapshot.IndexState{
+		Tree: got.index, IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
+		SparsePresent: create.FromPaths(rec.Git.SparsePresent), SkipWorktree: create.DecodeFlags(got.flags),
+	}
+	for _, c := range got.conflicts {
+		ix.Unmerged = append(ix.Unmerged, snapshot.Stage{Stage: c.Stage, Path: c.Path, Entry: c.Entry})
+	}
+	t.Index = ix
+	return t, nil
+}
+
+// planFiles captures what is there now and plans the way to the target.
+func (r *Plan) planFiles(ctx context.Context, got contents) error {
+	target, err := r.target(got)
+	if err != nil {
+		return err
+	}
+	scope, err := r.scope(ctx)
+	if err != nil {
+		return err
+	}
+	if target.Wrote, err = r.wrote(ctx); err != nil {
+		return err
+	}
+	force := slices.AppendSeq(inspect.IgnoredOf(r.record), maps.Keys(target.Wrote))
+	shot, err := r.s.Shot()
+	if err != nil {
+		return err
+	}
+	for range 2 { // once more when ignored files are to be captured first
+		if err := r.take(ctx, force); err != nil {
+			return err
+		}
+		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
+			return checkpoint.DamagedError(r.files, err)
+		} else if err != nil {
+			return checkpoint.Classify(err)
+		}
+		more := r.overwritable()
+		if len(more) == 0 {
+			break
+		}
+		force = append(force, more...)
+	}
+	if err := r.refuseUnknownPaths(ctx); err != nil {
+		return err
+	}
+	return r.refuseCollisions()
+}
+
+// refuseUnknownPaths holds back a rollback of a path that neither side has, as git restore
+// does: nothing would come back, and checkpoints would be discarded all the same.
+func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
+	for _, typed := range r.req.Paths {
+		p, err := r.s.Repo.Below(typed)
+		if err != nil || p == "." {
+			continue // the scope has refused what is outside
+		}
+		known, err := r.knows(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return checkpoint.Usage("paths are files or directories, without patterns", "no captured file, here or in %s, is called %q", r.files.Label, typed)
+		}
+	}
+	return nil
+}
+
+func (r *Plan) take(ctx context.Context, force []string) error {
+	rules := snapshot.Rules{Force: force}
+	var err error
+	if rules.MaxFileSize, err = r.s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+		return err
+	}
+	shot, err := r.s.Shot()
+	if err != nil {
+		return err
+	}
+	r.cur, err = shot.Take(ctx, rules)
+	r.forced, r.taken = force, time.Now()
+	return checkpoint.Classify(err)
+}
+
+// wrote gives the files that the move which is to be undone has written, with their
+// content. The capture has to hold them, whatever the ignore rules say by now.
+func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
+	if r.undoes == nil {
+		return nil, nil
+	}
+	if r.undoes.Mode == string(modePaths) || r.undoes.Mode == string(ModeProduced) {
+		return madeOf(r.record), nil
+	}
+	then := r.to.State.Entry(r.undoes.To)
+	if r.undoes.Kind == journal.KindUndo { // it brought back what the one before it had kept
+		for _, e := range r.to.State.Rollbacks {
+			if e.OID == r.undoes.Undoes {
+				then = r.to.State.Entry(e.Safety)
+			}
+		}
+	}
+	if then == nil || then.Dead {
+		return nil, nil
+	}
+	commit, err := r.s.Repo.ReadCommit(ctx, string(then.Event().Commit))
+	if err != nil {
+		return nil, checkpoint.DamagedError(then, err)
+	}
+	changes, err := r.s.Repo.DiffTrees(ctx, r.record.Snapshot.Tree, commit.Tree)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	out := map[string]name.OID{}
+	for _, c := range changes {
+		if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
+			out[c.Path] = c.New.OID
+		}
+	}
+	return out, nil
+}
+
+// made lists what the undo of this rollback cannot know without being told: of a whole one,
+// the two trees tell.
+func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
+	if r.req.Mode != modePaths && r.req.Mode != ModeProduced {
+		return nil, nil
+	}
+	shot, err := r.s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	files, err := shot.Made(ctx, r.plan)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	var out []create.MadeFile
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		out = append(out, create.MadeFile{Path: record.Path(p), OID: files[p]})
+	}
+	return out, nil
+}
+
+func madeOf(r *record.Record) map[string]name.OID {
+	var list []create.MadeFile
+	if raw, ok := r.Snapshot.Extra[create.MemberMade]; !ok || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	out := make(map[string]name.OID, len(list))
+	for _, m := range list {
+		out[string(m.Path)] = m.OID
+	}
+	return out
+}
+
+// OverwriteHint is what lets a rollback replace ignored files.
+const OverwriteHint = "--overwrite-ignored keeps ignored files in the safety checkpoint and goes on; undo brings them back"
+
+// overwritable lists the ignored files in the way that --overwrite-ignored allows
+// to be captured and replaced.
+func (r *Plan) overwritable() []string {
+	var out []string
+	for _, c := range r.plan.Collisions {
+		if c.Ignored && (r.req.OverwriteIgnored || r.undoes != nil) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+func (r *Plan) refuseCollisions() error {
+	if len(r.plan.Collisions) == 0 {
+		return nil
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: what is in the way is in no checkpoint, and would be lost"}
+	ignored := false
+	for i, c := range r.plan.Collisions {
+		ignored = ignored || c.Ignored
+		if i == 10 {
+			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.plan.Collisions)-i))
+			break
+		}
+		e.Hints = append(e.Hints, c.Path+" ("+c.Reason+")")
+	}
+	if ignored {
+		e.Hints = append(e.Hints, OverwriteHint)
+	} else {
+		e.Hints = append(e.Hints, "move it out of the way, or roll back other paths only: -- PATH…")
+	}
+	return e
+}
+
+// knows reports whether a path is captured, staged or left out by rule on either side.
+func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
+	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
+		if _, known, err := r.s.Repo.Lookup(ctx, tree, p); known || err != nil {
+			return known, checkpoint.Classify(err)
+		}
+	}
+	beside := slices.Concat(r.record.Git.Unmerged, r.record.Git.IntentToAdd)
+	for _, sk := range r.record.Snapshot.Skipped {
+		beside = append(beside, sk.Path)
+	}
+	for _, p := range r.cur.Index.IntentToAdd {
+		beside = append(beside, record.Path(p))
+	}
+	for _, st := range r.cur.Index.Unmerged {
+		beside = append(beside, record.Path(st.Path))
+	}
+	for _, sk := range r.cur.Skipped {
+		beside = append(beside, record.Path(sk.Path))
+	}
+	return slices.ContainsFunc(beside, func(b record.Path) bool {
+		at := strings.TrimSuffix(string(b), "/") + "/"
+		return strings.HasPrefix(at, p+"/") || strings.HasPrefix(p+"/", at)
+	}), nil
+}
+
+// scope turns mode and paths into a test of paths.
+func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
+	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.req.Force && r.s.Repo.Operation() != ""}
+	switch {
+	case r.req.Mode == ModeProduced:
+		paths, err := r.produced(ctx)
+		sc.Only = func(p string) bool { return paths[p] }
+		return sc, err
+	case len(r.req.Paths) > 0:
+		only, err := inspect.PathFilter(r.s, r.req.Paths)
+		sc.Only = only
+		return sc, err
+	}
+	return sc, nil
+}
+
+// produced collects the paths that changed between checkpoints of the session
+// since the target.
+func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	trees := map[name.ID]name.OID{}
+	tree := func(e *journal.Entry) (name.OID, error) {
+		if trees[e.Checkpoint] == "" {
+			commit, err := r.s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+			if err != nil {
+				return "", checkpoint.DamagedError(e, err)
+			}
+			trees[e.Checkpoint] = commit.Tree
+		}
+		return trees[e.Checkpoint], nil
+	}
+	after := false
+	for _, e := range r.to.State.Checkpoints() {
+		after = after || e.Checkpoint == r.files.Checkpoint
+		before := r.to.State.Entry(e.Event().Previous)
+		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
+			continue
+		}
+		a, err := tree(before)
+		if err != nil {
+			return nil, err
+		}
+		b, err := tree(e)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := r.s.Repo.DiffTrees(ctx, a, b)
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		for _, c := range changes {
+			out[c.Path] = true
+		}
+	}
+	return out, nil
+}

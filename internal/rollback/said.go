@@ -1,0 +1,47 @@
+package rollback
+
+import (
+	"errors"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// said is what the workflow says of a rollback, "" when it leaves that to the program.
+func (r *Plan) said(moment string) string {
+	if r.undoes != nil || !checkpoint.HasMessage(r.def, moment) {
+		return ""
+	}
+	return r.def.Message(moment, r.about())
+}
+
+// failed adds what the workflow says of a rollback that did not succeed.
+func (r *Plan) failed(err error) error {
+	var known *checkpoint.Error
+	if r.undoes != nil || !checkpoint.HasMessage(r.def, "rollback_failed") || !errors.As(err, &known) {
+		return err
+	}
+	said := r.about()
+	said["error"], said["state"] = known.Error(), known.Message
+	known.Hints = append(strings.Split(r.def.Message("rollback_failed", said), "\n"), known.Hints...)
+	return known
+}
+
+// about is what messages may say of a rollback.
+func (r *Plan) about() map[string]any {
+	a, rec := r.answer, r.goal
+	said := map[string]any{
+		"session": string(a.Session), "workflow": r.def.Name, "topic": r.to.State.Topic, "reason": r.req.Reason,
+		"from": string(a.From), "to": string(a.To), "label": a.ToLabel, "id": string(a.To),
+		"step": rec.Step, "step_name": rec.StepName, "status": rec.Status, "trigger": rec.Trigger,
+		"reverted": len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode), "discarded": a.Plan.Discard,
+		"left_behind": a.Branch.CommitsLeft, "branch": strings.TrimPrefix(string(a.Branch.Name), "refs/heads/"),
+	}
+	if e := r.to.State.Entry(a.From); e != nil {
+		said["from"] = e.Label
+	}
+	if a.NextStep != nil {
+		said["next_step"], said["next_name"] = a.NextStep.Step, a.NextStep.Name
+	}
+	return said
+}

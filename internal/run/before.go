@@ -1,0 +1,100 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/workflow"
+)
+
+// What a step found when it began is kept, and is what it goes back to between tries.
+
+// lastGood is the newest checkpoint that is not one of those that `run` makes before a
+// step: they hold whatever lay around.
+func lastGood(st *journal.State, e *journal.Entry) *journal.Entry {
+	for e != nil && e.Event().Trigger == workflow.TriggerRun {
+		e = st.Entry(e.Event().Previous)
+	}
+	if e == nil || e.Dead {
+		return nil
+	}
+	return e
+}
+
+// keepBefore captures what is there before the first try, so that going back removes
+// nothing that nobody had checkpointed. Where nothing differs from the current checkpoint
+// that one holds it already.
+func (r *running) keepBefore(ctx context.Context) error {
+	if r.def == nil {
+		return nil
+	}
+	asked := r.req.Create
+	keep := create.Request{
+		Session: string(r.answer.Session), Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
+		Message: "before " + clip(strings.Join(r.req.Command, " ")), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Size: asked.Size,
+	}
+	if err := create.CheckTrigger(r.s, r.def, keep); err != nil {
+		if checkpoint.KindOf(err) == checkpoint.KindNothing {
+			r.unkept, err = err.Error(), nil
+		}
+		return err
+	}
+	made, err := create.Checkpoint(ctx, r.s, keep)
+	switch {
+	case checkpoint.KindOf(err) == checkpoint.KindNothing:
+		r.before = r.current
+		return nil
+	case err != nil:
+		return err
+	}
+	r.before = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
+	r.answer.Before = r.before
+	return nil
+}
+
+// clip keeps the first line of a command short enough for a list.
+func clip(command string) string {
+	const longest = 60
+	line, _, _ := strings.Cut(command, "\n")
+	if runes := []rune(line); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return line
+}
+
+// restore goes back to a checkpoint and says so. What the failed try left is kept as the
+// safety checkpoint of that rollback.
+func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
+	a := r.answer
+	if to == nil {
+		why := "there is no checkpoint to go back to"
+		if r.unkept != "" {
+			why = "nothing is rolled back, because what was there before is in no checkpoint: " + r.unkept
+		}
+		r.s.Warn(why)
+		return nil
+	}
+	plan, err := rollback.Prepare(ctx, r.s, rollback.Request{
+		Session: string(a.Session), Ref: string(to.ID), Reason: fmt.Sprintf("step %d failed with exit code %d", a.Step, a.Code),
+	})
+	if err != nil {
+		return err
+	}
+	if a.Restored, err = plan.Apply(ctx); err != nil {
+		return err
+	}
+	what := "the last good checkpoint"
+	if to == r.before {
+		what = "what was there before the first try"
+	}
+	if r.req.Tell != nil {
+		r.req.Tell(fmt.Sprintf("try %d failed: went back to %s, %s", a.Tries, to.Label, what))
+	}
+	a.Left = append(a.Left, Leftover{Try: a.Tries, Safety: a.Restored.Safety, Before: to.ID})
+	return nil
+}

@@ -1,0 +1,187 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/command"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/workflow"
+)
+
+// What follows when a step's command has ended.
+
+// succeeded makes the checkpoint, with the state that the command left.
+func (r *running) succeeded(ctx context.Context) error {
+	if r.def == nil {
+		return nil
+	}
+	if ctx.Err() != nil { // a Ctrl+C that was the command's own affair
+		ctx = context.WithoutCancel(ctx)
+	}
+	a := r.answer
+	a.Message = "" // of a try before
+	request, err := r.withState()
+	if err == nil {
+		a.Created, err = create.Checkpoint(ctx, r.s, request)
+	}
+	if err != nil {
+		a.Problem = err.Error()
+	}
+	if checkpoint.KindOf(err) == checkpoint.KindNothing { // nothing has changed, and that was asked for
+		return nil
+	}
+	if err != nil {
+		a.Code = 1
+	}
+	return err
+}
+
+// longestState bounds what is read of the file that the command may have rewritten.
+const longestState = 256 << 20
+
+// withState is the request with the state that the command left: a whole document of
+// the workflow is taken as one, anything else counts as edits.
+func (r *running) withState() (create.Request, error) {
+	create := r.req.Create
+	f, err := os.Open(r.stateFile)
+	if errors.Is(err, fs.ErrNotExist) { // it was not wanted
+		return create, nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(f, longestState))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return create, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the state that the command left cannot be read", Err: err}
+	}
+	if bytes.Equal(data, r.state) {
+		return create, nil
+	}
+	if doc, err := r.def.Accept(data); err == nil && doc.Record != nil {
+		create.State = data
+		return create, nil
+	}
+	// What the command line says of the state was in what the command got.
+	create.State, create.Edited, create.Set, create.Unset, create.Metrics = nil, data, nil, nil, nil
+	return create, nil
+}
+
+// cutOff keeps what was there when the command was interrupted or ran out of time.
+// The state is the one before: the step is not done.
+func (r *running) cutOff(ctx context.Context, end command.End) error {
+	a, trigger := r.answer, workflow.TriggerUserInterrupt
+	a.Message = "the step was interrupted"
+	if end.How == command.TimedOut {
+		trigger = workflow.TriggerSessionEnd
+		a.Message = fmt.Sprintf("the step took longer than %s and was ended", r.req.Timeout)
+	}
+	a.Code, a.Cut = end.Code, trigger
+	if r.def == nil {
+		return nil
+	}
+	asked := r.req.Create
+	made, err := create.Checkpoint(context.WithoutCancel(ctx), r.s, create.Request{
+		Session: string(a.Session), Trigger: trigger, Message: asked.Message, IncludeIgnored: asked.IncludeIgnored,
+		Exclude: asked.Exclude, Size: asked.Size, Pin: asked.Pin,
+	})
+	if err != nil {
+		a.Problem = err.Error()
+		if checkpoint.KindOf(err) == checkpoint.KindNothing { // the trigger is off
+			err = nil
+		}
+		return err
+	}
+	a.Created = made
+	return nil
+}
+
+// Interrupted reports whether Ctrl+C or SIGTERM ended the step.
+func (a *Answer) Interrupted() bool { return a.Cut == workflow.TriggerUserInterrupt }
+
+// failed decides whether the step is tried again. No checkpoint is made. What ends
+// early is the fix.
+func (r *running) failed(ctx context.Context, left int) (end command.End, again bool, err error) {
+	r.describe()
+	choice := AnswerStop
+	switch {
+	case left > 0:
+		choice = AnswerRetry
+	case r.req.Ask != nil:
+		if choice, err = r.req.Ask(r.answer); err != nil {
+			return end, false, err
+		}
+	case r.req.OnFail == FailRollback:
+		choice = AnswerBefore
+	}
+	switch {
+	case choice == AnswerRollback:
+		err = r.restore(context.WithoutCancel(ctx), r.answer.LastGood)
+	case choice == AnswerBefore, choice == AnswerRetry && r.req.OnFail == FailRollback:
+		err = r.restore(context.WithoutCancel(ctx), r.before)
+	}
+	if err != nil {
+		return end, false, err
+	}
+	if choice != AnswerRetry {
+		return end, false, nil
+	}
+	end, err = r.fix()
+	return end, true, err
+}
+
+// describe says what failed in the words of the workflow.
+func (r *running) describe() {
+	a := r.answer
+	a.Message = fmt.Sprintf("the command failed with exit code %d", a.Code)
+	if r.def == nil {
+		return
+	}
+	said := map[string]any{
+		"step": a.Step, "step_name": a.StepName, "session": string(a.Session), "workflow": r.def.Name,
+		"error": fmt.Sprintf("exit code %d", a.Code),
+	}
+	if a.LastGood == nil {
+		a.Message = fmt.Sprintf("step %d failed with exit code %d, and no checkpoint was made; there is none before it", a.Step, a.Code)
+		return
+	}
+	said["last_valid"], said["label"] = a.LastGood.Label, a.LastGood.Label
+	a.Message = r.def.Message("step_failed", said)
+}
+
+// fix runs what may mend the cause; that it fails too is no reason not to try again.
+func (r *running) fix() (command.End, error) {
+	if r.req.Fix == "" {
+		return command.End{}, nil
+	}
+	end, err := r.execute([]string{"sh", "-c", r.req.Fix}, r.req.Timeout)
+	if err == nil && end.How == command.Exited && end.Code != 0 {
+		r.s.Warn(fmt.Sprintf("the fix failed with exit code %d", end.Code))
+	}
+	return end, err
+}
+
+// Skip journals that a step is done without; the next step's check is content.
+func Skip(ctx context.Context, s *checkpoint.Service, session string, step int, reason string) error {
+	chosen, err := s.ChooseSession(ctx, session)
+	if err != nil {
+		return err
+	}
+	if _, err := s.State(ctx, chosen); err != nil {
+		return err
+	}
+	e, err := s.NewEvent(journal.KindSkip, chosen)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	e.Step, e.Reason = step, reason
+	return s.AppendEvents(ctx, chosen, e)
+}

@@ -1,0 +1,85 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// ArchiveSession folds the refs of a session that is closed into one, from which all of
+// it stays readable. "" is the active one.
+func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+	session, err := s.RequireSession(request)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	if !checkpoint.IsClosed(st.Status) {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q is not closed", session),
+			Hints: []string{"`git checkpoint session close " + string(session) + "` first"},
+		}
+	}
+	e, err := s.NewEvent(journal.KindArchive, session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	res, err := s.Store.Transact(ctx, session, func(ctx context.Context, v store.View) (store.Change, error) {
+		change := store.Change{}
+		if !checkpoint.IsClosed(v.State.Status) {
+			return change, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q was opened again meanwhile", session)}
+		}
+		var err error
+		if change.Archive, err = toArchive(ctx, s, v.State); err != nil || len(change.Archive) == 0 {
+			return store.Change{}, err
+		}
+		e := e
+		e.Status = v.State.Status
+		change.Events = []journal.Event{e}
+		return change, nil
+	})
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	if err := s.Deactivate(session); err != nil {
+		return nil, err
+	}
+	return Show(ctx, s, string(session))
+}
+
+// toArchive lists the checkpoints that are here as the journal names them and not in the
+// archive yet. What lacks its commit stays a ref, for validate to find.
+func toArchive(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]name.OID, error) {
+	held, archived, err := s.Store.HeldOf(ctx, st.Session)
+	if err != nil {
+		return nil, err
+	}
+	found := map[name.ID]name.OID{}
+	var commits []name.OID
+	for _, e := range st.Checkpoints() {
+		if !e.Dead && held[e.Checkpoint] == e.Event().Commit && !archived[e.Checkpoint] {
+			found[e.Checkpoint] = e.Event().Commit
+			commits = append(commits, e.Event().Commit)
+		}
+	}
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	missing, err := s.Repo.Batch().Missing(ctx, commits)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(found, func(_ name.ID, commit name.OID) bool { _, gone := missing[commit]; return gone })
+	return found, nil
+}

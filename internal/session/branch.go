@@ -1,0 +1,48 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/workflow"
+)
+
+// ownBranch makes and switches to the branch of a new session, at HEAD.
+func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
+	branch := "refs/heads/" + def.Branch(string(session))
+	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
+		return "", checkpoint.Usage("", "%q is no branch name", branch)
+	}
+	if s.Repo.Head.OID == "" {
+		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no commit yet that a branch could start from"}
+	}
+	if op := s.Repo.Operation(); op != "" {
+		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a " + op + " is in progress, so HEAD cannot switch to another branch"}
+	}
+	oid, err := s.Repo.Batch().Resolve(ctx, name.Ref(branch))
+	switch {
+	case errors.Is(err, git.ErrMissing):
+	case err != nil:
+		return "", checkpoint.Classify(err)
+	case oid != s.Repo.Head.OID:
+		return "", &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s exists already, at another commit", strings.TrimPrefix(branch, "refs/heads/")),
+			Hints: []string{"switch to it and start the session without --branch"},
+		}
+	default:
+		if err := rollback.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
+			return "", err
+		}
+	}
+	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Reason: "session start " + string(session)}); err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	s.Repo.Head.Branch = name.Ref(branch)
+	return branch, nil
+}

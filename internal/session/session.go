@@ -1,0 +1,190 @@
+// Package session starts, switches, closes and archives sessions, and lists them.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// StartSession starts a session and makes it this worktree's active one.
+func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, error) {
+	session, err := name.ParseSession(req.Name)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	def, err := s.Definition(req.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Store.State(ctx, session); err == nil {
+		return nil, checkpoint.Usage("`git checkpoint session switch "+string(session)+"` makes it the active one", "session %q exists already", session)
+	} else if !errors.Is(err, store.ErrNoSession) {
+		return nil, checkpoint.Classify(err)
+	}
+	if err := unfinishedTopic(ctx, s, req); err != nil {
+		return nil, err
+	}
+	branch := string(s.Repo.Head.Branch)
+	if req.Branch {
+		if branch, err = ownBranch(ctx, s, def, session); err != nil {
+			return nil, err
+		}
+	}
+	start, err := s.NewStart(session, def.Name, req.Topic, branch)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if req.Branch {
+		start.Mode = checkpoint.ModeOwnBranch
+	}
+	_, err = s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+		if v.State != nil {
+			return store.Change{}, checkpoint.Usage("", "session %q exists already", session)
+		}
+		return store.Change{Events: []journal.Event{start}}, nil
+	})
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if err := s.Store.SetActiveSession(session); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return Show(ctx, s, string(session))
+}
+
+// unfinishedTopic says so when another session works on the topic already.
+func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) error {
+	if req.Topic == "" {
+		return nil
+	}
+	all, err := List(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if m.Topic != req.Topic || !isUnfinished(ctx, s, m.Session) {
+			continue
+		}
+		if !req.Fresh {
+			return &checkpoint.Error{
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q works on %q and is not finished", m.Session, req.Topic),
+				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` goes on with it", "--fresh closes it as abandoned and starts anew"},
+			}
+		}
+		if _, err := Close(ctx, s, string(m.Session), "abandoned"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isUnfinished(ctx context.Context, s *checkpoint.Service, session name.Session) bool {
+	st, err := s.Store.State(ctx, session)
+	return err == nil && !checkpoint.IsOver(ctx, s, st)
+}
+
+// Unfinished is the newest session that works on a topic; empty when there is none.
+func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.Session, error) {
+	all, err := List(ctx, s)
+	for _, m := range all {
+		if topic != "" && m.Topic == topic && isUnfinished(ctx, s, m.Session) {
+			return m.Session, nil
+		}
+	}
+	return "", err
+}
+
+// Sessions lists all sessions, the newest event first. A damaged one is named in
+// a warning and left out.
+func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
+	infos, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	out := []Manifest{}
+	for _, info := range infos {
+		st, err := s.Store.State(ctx, info.Session)
+		if err != nil {
+			s.Warn(fmt.Sprintf("session %q: %v", info.Session, err))
+			continue
+		}
+		out = append(out, *ManifestOf(s, st))
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].UpdatedAt.After(out[j].UpdatedAt.Time) })
+	return out, nil
+}
+
+// ShowSession gives the manifest of a session, "" for the chosen one.
+func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+	session, err := s.ChooseSession(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	m := ManifestOf(s, st)
+	m.Topic = checkpoint.TopicOf(ctx, s, st)
+	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Checkpoints {
+		m.Checkpoints[i].Valid = problems[m.Checkpoints[i].ID] == ""
+	}
+	return m, nil
+}
+
+// SwitchSession makes a session this worktree's active one.
+func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+	session, err := name.ParseSession(request)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	if _, err := s.State(ctx, session); err != nil {
+		return nil, err
+	}
+	if err := s.Store.SetActiveSession(session); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return Show(ctx, s, request)
+}
+
+// CloseSession ends a session as complete, failed or abandoned. "" is the active
+// one.
+func Close(ctx context.Context, s *checkpoint.Service, request, status string) (*Manifest, error) {
+	if status == "" {
+		status = "complete"
+	}
+	if !checkpoint.IsClosed(status) {
+		return nil, checkpoint.Usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", status)
+	}
+	session, err := s.RequireSession(request)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.State(ctx, session); err != nil {
+		return nil, err
+	}
+	e, err := s.NewEvent(journal.KindClose, session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	e.Status = status
+	if err := s.AppendEvents(ctx, session, e); err != nil {
+		return nil, err
+	}
+	if err := s.Deactivate(session); err != nil {
+		return nil, err
+	}
+	return Show(ctx, s, string(session))
+}

@@ -1,0 +1,164 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/travel"
+)
+
+// hookNames are the hooks that init --hooks sets up.
+var hookNames = [...]string{"pre-push", "post-merge"}
+
+// chainedEnding is put behind the name of a hook that was there before ours.
+const chainedEnding = ".before-git-checkpoint"
+
+// hookScript runs what was there before, with the same input, and then ours, which never
+// fails what the user does. Where the program is gone it is silent.
+func hookScript(hook string) []byte {
+	return []byte(`#!/bin/sh
+# Set up by "git checkpoint init --hooks", taken out by "git checkpoint deinit".
+input=$(cat; echo .)
+input=${input%.}
+before=$0` + chainedEnding + `
+if test -x "$before"
+then
+	printf %s "$input" | "$before" "$@" || exit
+fi
+command -v git-checkpoint >/dev/null || exit 0
+printf %s "$input" | git-checkpoint __hook ` + hook + ` "$@" || :
+`)
+}
+
+// hookDir is where hooks are, and whether they are this repository's own.
+func hookDir(s *checkpoint.Service) (string, error) {
+	if dir, ok := s.Repo.Config.Get("core.hooksPath"); ok && dir != "" {
+		return "", &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("core.hooksPath is %q: hooks there may be somebody else's", dir),
+			Hints: []string{"add to its pre-push: git-checkpoint __hook pre-push \"$@\" (with the same standard input)", "add to its post-merge: git-checkpoint __hook post-merge \"$@\""},
+		}
+	}
+	return ownHooks(s), nil
+}
+
+func ownHooks(s *checkpoint.Service) string { return filepath.Join(s.Repo.CommonDir, "hooks") }
+
+// setHooks sets the hooks up beside those that exist, and says which.
+func setHooks(s *checkpoint.Service) ([]string, error) {
+	dir, err := hookDir(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // as git makes it
+		return nil, checkpoint.Classify(err)
+	}
+	var set []string
+	for _, hook := range hookNames {
+		path := filepath.Join(dir, hook)
+		have, err := os.ReadFile(path)
+		if err == nil && bytes.Equal(have, hookScript(hook)) {
+			continue
+		}
+		if err == nil {
+			if _, taken := os.Lstat(path + chainedEnding); taken == nil {
+				return set, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%q is in the way", path+chainedEnding)}
+			}
+			err = os.Rename(path, path+chainedEnding)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err == nil {
+			err = os.WriteFile(path, hookScript(hook), 0o777) //nolint:gosec // it has to run
+		}
+		if err != nil {
+			return set, checkpoint.Classify(err)
+		}
+		set = append(set, "hook "+hook)
+	}
+	return set, nil
+}
+
+// unsetHooks takes our hooks out and puts back what was there.
+func unsetHooks(s *checkpoint.Service) ([]string, error) {
+	dir := ownHooks(s) // whatever core.hooksPath has become since
+	var gone []string
+	for _, hook := range hookNames {
+		path := filepath.Join(dir, hook)
+		have, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(have, []byte("git-checkpoint __hook "+hook)) || !bytes.Contains(have, []byte(chainedEnding)) {
+			continue
+		}
+		if !bytes.Equal(have, hookScript(hook)) {
+			s.Warn(fmt.Sprintf("%q was changed since it was set up, and stays", path))
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return gone, checkpoint.Classify(err)
+		}
+		if err := os.Rename(path+chainedEnding, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return gone, checkpoint.Classify(err)
+		}
+		gone = append(gone, "hook "+hook)
+	}
+	return gone, nil
+}
+
+// PrePush sends the sessions of the branches that are being pushed; input is what git
+// gives a pre-push hook.
+func PrePush(ctx context.Context, s *checkpoint.Service, remoteName, input string) (*travel.Answer, error) {
+	var branches []string
+	for line := range strings.Lines(input) {
+		if words := strings.Fields(line); len(words) == 4 && strings.HasPrefix(words[0], "refs/heads/") {
+			branches = append(branches, words[0])
+		}
+	}
+	sessions, err := sessionsOf(ctx, s, branches)
+	if err != nil || len(sessions) == 0 {
+		return nil, err
+	}
+	return travel.Push(ctx, s, travel.Request{Remote: remoteName, Sessions: sessions})
+}
+
+// PostMerge fetches the sessions of the branch that something was merged into.
+func PostMerge(ctx context.Context, s *checkpoint.Service) (*travel.Answer, error) {
+	branch := string(s.Repo.Head.Branch)
+	if branch == "" {
+		return nil, nil
+	}
+	sessions, err := sessionsOf(ctx, s, []string{branch})
+	if err != nil {
+		return nil, err
+	}
+	if own := string(name.SessionFromBranch(strings.TrimPrefix(branch, "refs/heads/"))); !slices.Contains(sessions, own) {
+		sessions = append(sessions, own)
+	}
+	found, err := travel.Fetch(ctx, s, travel.Request{Sessions: sessions})
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		err = nil
+	}
+	return found, err
+}
+
+// sessionsOf lists the sessions that were started on one of the branches.
+func sessionsOf(ctx context.Context, s *checkpoint.Service, branches []string) ([]string, error) {
+	infos, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	var found []string
+	for _, info := range infos {
+		if st, err := s.Store.State(ctx, info.Session); err == nil && slices.Contains(branches, st.Branch) {
+			found = append(found, string(info.Session))
+		}
+	}
+	return found, nil
+}

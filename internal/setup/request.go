@@ -1,0 +1,10 @@
+package setup
+
+// InitRequest sets the repository up.
+type InitRequest struct {
+	ExcludeDecoration bool // set log.excludeDecoration too
+	Hooks             bool // set up pre-push and post-merge too
+}
+
+// DeinitRequest takes configuration out; All also removes sessions, notes, tags.
+type DeinitRequest struct{ All bool }

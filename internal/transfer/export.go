@@ -1,0 +1,261 @@
+// Package transfer writes checkpoints to files that people and other programs read, and
+// takes in what other layouts hold.
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/archive"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/travel"
+)
+
+// ExportRequest is what `export` was asked for.
+type ExportRequest struct {
+	Path     string   // file or directory; "-": Out
+	Sessions []string // none: all
+	Since    string   // an earlier bundle: what it has is left out
+	Out      io.Writer
+}
+
+// Exported is what `export` answers.
+type Exported struct {
+	File        string         `json:"file"`
+	Format      string         `json:"format"`
+	Sessions    []name.Session `json:"sessions"`
+	Checkpoints int            `json:"checkpoints"`
+	Bytes       int64          `json:"bytes"`
+}
+
+// parcel is a bundle on its way: its header, and what its pack has to hold.
+type parcel struct {
+	s        *checkpoint.Service
+	header   archive.Header
+	without  []name.OID // what the other side has
+	sessions []name.Session
+	listing  *remote.Listing
+	count    int
+	session  map[name.Session]*travel.Joined
+}
+
+// ExportBundle writes a git bundle with everything that the sessions are.
+func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	p, err := pack(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	return p.save(ctx, req, "bundle", func(w io.Writer) error {
+		return compressed(req.Path, w, func(w io.Writer) error { return p.write(ctx, w) })
+	})
+}
+
+// pack fixes what a bundle holds: journals, checkpoints, and notes of these alone.
+func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (p *parcel, err error) {
+	err = s.RetryBorrowed(func() error {
+		p, err = packOnce(ctx, s, req)
+		return err
+	})
+	return p, err
+}
+
+func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
+	p := &parcel{s: s, header: archive.Header{Format: s.Repo.Format}, session: map[name.Session]*travel.Joined{}}
+	var chosen []name.Session
+	for _, text := range req.Sessions {
+		session, err := name.ParseSession(text)
+		if err != nil {
+			return nil, checkpoint.Usage("", "%v", err)
+		}
+		chosen = append(chosen, session)
+	}
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	p.listing = remote.NewListing()
+	for _, r := range refs {
+		p.listing.Add(r.Ref, r.OID)
+	}
+	p.listing.Keep(chosen)
+	for session, of := range p.listing.Sessions {
+		if of.Archive == "" {
+			continue
+		}
+		if of.Archived, err = s.Store.CheckArchive(ctx, session, of.Archive); err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	for _, session := range chosen {
+		if p.listing.Sessions[session] == nil {
+			return nil, s.UnknownSessionError(ctx, session)
+		}
+	}
+	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no session to export"}
+	}
+	had, err := earlierBundle(req.Since)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.choose(ctx, had); err != nil {
+		return nil, err
+	}
+	return p, p.needs(ctx)
+}
+
+// earlierBundle reads the refs of an earlier bundle.
+func earlierBundle(file string) (map[name.Ref]name.OID, error) {
+	had := map[name.Ref]name.OID{}
+	if file == "" {
+		return had, nil
+	}
+	header, closeFile, _, err := travel.OpenBundle(file)
+	var said *checkpoint.Error
+	if errors.As(err, &said) && said.Kind == checkpoint.KindInvalid {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("read the earlier bundle %q: %v", file, said.Err)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	closeFile()
+	for _, r := range header.Refs {
+		had[r.Name] = r.OID
+	}
+	return had, nil
+}
+
+// choose lists the refs, those aside that an earlier bundle has.
+func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
+	add := func(ref name.Ref, oid name.OID) {
+		if oid != "" && had[ref] != oid {
+			p.header.Refs = append(p.header.Refs, archive.Ref{Name: ref, OID: oid})
+		}
+	}
+	notes := map[string]git.Entry{}
+	for _, session := range p.sessions {
+		of := p.listing.Sessions[session]
+		j, err := travel.JournalOf(ctx, p.s, session)
+		if err != nil {
+			return err
+		}
+		p.session[session] = j
+		add(name.JournalRef(session), of.Journal)
+		add(name.ArchiveRef(session), of.Archive)
+		for id, commit := range of.Held() {
+			if st := j.Fold(); st != nil && st.Dead(id) {
+				continue
+			}
+			if of.Checkpoints[id] != "" {
+				add(name.CheckpointRef(session, id), commit)
+			}
+			p.count++
+			if blob, err := p.s.Store.RecordBlob(ctx, commit); err == nil {
+				notes[string(commit[:2])+"/"+string(commit[2:])] = git.Entry{Mode: git.ModeFile, OID: blob}
+			}
+		}
+	}
+	if len(notes) > 0 && len(p.header.Refs) > 0 {
+		oid, err := p.notes(ctx, notes)
+		if err != nil {
+			return err
+		}
+		add(name.NotesRef, oid)
+	}
+	for _, oid := range had {
+		if travel.Exists(ctx, p.s, oid) {
+			p.without = append(p.without, oid)
+		}
+	}
+	slices.Sort(p.without)
+	slices.SortFunc(p.header.Refs, func(a, b archive.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	if len(p.header.Refs) == 0 {
+		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the earlier bundle has everything already"}
+	}
+	return nil
+}
+
+// notes makes a notes commit that depends on nothing but what is exported, so that the
+// same sessions give the same bytes on every machine.
+func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
+	tree, err := p.s.Repo.EditTree(ctx, "", entries)
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost"}
+	for _, j := range p.session {
+		if st := j.Fold(); st != nil && st.UpdatedAt.After(by.When) {
+			by.When = st.UpdatedAt.UTC()
+		}
+	}
+	if by.When.Unix() < 0 {
+		by.When = by.When.AddDate(1969, 0, 0)
+	}
+	oid, err := p.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
+	return oid, checkpoint.Classify(err)
+}
+
+// needs finds the commits that the reader must have already.
+func (p *parcel) needs(ctx context.Context) error {
+	if len(p.without) == 0 {
+		return nil
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: strings.NewReader(p.revisions())})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		if oid, is := strings.CutPrefix(strings.TrimSpace(line), "-"); is {
+			p.header.Needs = append(p.header.Needs, name.OID(oid))
+		}
+	}
+	slices.Sort(p.header.Needs)
+	return nil
+}
+
+func (p *parcel) revisions() string {
+	var in strings.Builder
+	for _, r := range p.header.Refs {
+		fmt.Fprintf(&in, "%s\n", r.OID)
+	}
+	for _, oid := range p.without {
+		fmt.Fprintf(&in, "^%s\n", oid)
+	}
+	return in.String()
+}
+
+// write writes the bundle. Nothing of how this repository happens to be packed gets
+// into it.
+func (p *parcel) write(ctx context.Context, w io.Writer) error {
+	if _, err := w.Write(p.header.Encode()); err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	args := []string{"pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--no-reuse-delta", "--no-reuse-object", "--delta-base-offset",
+		"--window=10", "--depth=50", "--compression=6", "--no-use-bitmap-index"}
+	if len(p.without) > 0 {
+		args = append(args, "--thin")
+	}
+	_, err := p.s.Repo.Run(ctx, git.Cmd{
+		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
+		Stdin: strings.NewReader(p.revisions()), Stdout: w,
+	})
+	if err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	return nil
+}
+
+// memberOf is a bundle in memory, for the formats that hold one.
+func (p *parcel) inMemory(ctx context.Context) ([]byte, error) {
+	var b bytes.Buffer
+	err := p.write(ctx, &b)
+	return b.Bytes(), err
+}

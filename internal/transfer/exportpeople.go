@@ -1,0 +1,223 @@
+package transfer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/archive"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/session"
+)
+
+// ExportTar writes a tar for people: manifests, histories, records, outputs and files of
+// each checkpoint, and the bundle, from which `import` reads.
+func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	p, err := pack(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := p.inMemory(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return p.save(ctx, req, "tar", func(w io.Writer) error {
+		t := archive.NewWriter(w, compressionOf(req.Path))
+		if err := t.Stream(archive.BundleMember, p.newest(), int64(len(bundle)), bytes.NewReader(bundle)); err != nil {
+			return err
+		}
+		for _, session := range p.sessions {
+			if err := p.tarSession(ctx, t, session); err != nil {
+				return err
+			}
+		}
+		return t.Close()
+	})
+}
+
+// compressionOf goes by the name of the file.
+func compressionOf(path string) archive.Compression {
+	if strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".tgz") {
+		return archive.Gzip
+	}
+	return archive.Plain
+}
+
+// compressed writes through a compressor where the name of the file asks for one.
+func compressed(path string, w io.Writer, write func(io.Writer) error) error {
+	if compressionOf(path) == archive.Plain {
+		return write(w)
+	}
+	z := gzip.NewWriter(w)
+	return errors.Join(write(z), z.Close())
+}
+
+// newest is the time of the newest event: files of an export carry times of what they
+// hold, not of the clock.
+func (p *parcel) newest() time.Time {
+	var at time.Time
+	for _, j := range p.session {
+		if st := j.Fold(); st != nil && st.UpdatedAt.After(at) {
+			at = st.UpdatedAt
+		}
+	}
+	return at
+}
+
+// entries are the checkpoints of a session in the order of the journal that are here.
+func (p *parcel) entries(session name.Session) []*journal.Entry {
+	st := p.session[session].Fold()
+	if st == nil {
+		return nil
+	}
+	held := p.listing.Sessions[session].Held()
+	return slices.DeleteFunc(slices.Clone(st.Checkpoints()), func(e *journal.Entry) bool {
+		return e.Dead || held[e.Checkpoint] != e.Event().Commit
+	})
+}
+
+func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Session) error {
+	st := p.session[in].Fold()
+	if st == nil {
+		return nil
+	}
+	m := *session.ManifestOf(p.s, st)
+	m.Active = false // a fact of this worktree
+	manifest, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := t.File(string(in)+"/manifest.json", 0o644, st.UpdatedAt, append(manifest, '\n')); err != nil {
+		return err
+	}
+	var history bytes.Buffer
+	for _, e := range st.Events() {
+		if err := writeLine(&history, "event", inspect.LineOf(e)); err != nil {
+			return err
+		}
+	}
+	if err := t.File(string(in)+"/history.jsonl", 0o644, st.UpdatedAt, history.Bytes()); err != nil {
+		return err
+	}
+	for _, e := range p.entries(in) {
+		if err := p.tarCheckpoint(ctx, t, in, e); err != nil {
+			return fmt.Errorf("export %s: %w", e.Label, err)
+		}
+	}
+	return nil
+}
+
+// tarCheckpoint writes the record, the outputs and the files. A symbolic link is a file
+// that holds its target, so that unpacking the tar leads nowhere.
+func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
+	dir := string(session) + "/" + string(e.Checkpoint) + "/"
+	rec, raw, m, err := p.s.Store.Record(ctx, e.Event().Commit)
+	if err != nil {
+		return err
+	}
+	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, raw); err != nil {
+		return err
+	}
+	for _, output := range create.SortedKeys(rec.Outputs) {
+		content, err := p.s.Store.Output(ctx, m, output)
+		if err != nil {
+			return err
+		}
+		if err := t.File(dir+"outputs/"+output, 0o644, rec.CreatedAt, content); err != nil {
+			return err
+		}
+	}
+	c, err := p.s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	if err != nil {
+		return err
+	}
+	files, err := p.s.Repo.DiffTrees(ctx, "", c.Tree)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.New.Mode == git.ModeGitlink {
+			continue
+		}
+		blob, err := p.s.Repo.Batch().Typed(ctx, string(f.New.OID), "blob")
+		if err != nil {
+			return err
+		}
+		if err := t.File(dir+"files/"+strings.ToValidUTF8(f.Path, "\uFFFD"), permissions(f.New), rec.CreatedAt, blob.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExportLines writes JSON lines for pipelines: sessions, events and checkpoints, and the
+// bundle in base64, from which `import` reads.
+func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	p, err := pack(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := p.inMemory(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return p.save(ctx, req, "jsonl", func(w io.Writer) error {
+		return compressed(req.Path, w, func(w io.Writer) error { return p.lines(ctx, w, bundle) })
+	})
+}
+
+func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
+	for _, in := range p.sessions {
+		st := p.session[in].Fold()
+		if st == nil {
+			continue
+		}
+		m := *session.ManifestOf(p.s, st)
+		m.Active = false
+		if err := writeLine(w, "session", m); err != nil {
+			return err
+		}
+		for _, e := range st.Events() {
+			if err := writeLine(w, "event", inspect.LineOf(e)); err != nil {
+				return err
+			}
+		}
+		for _, e := range p.entries(in) {
+			rec, raw, _, err := p.s.Store.Record(ctx, e.Event().Commit)
+			if err != nil {
+				return fmt.Errorf("export %s: %w", e.Label, err)
+			}
+			d := &checkpoint.Detail{Record: rec, Raw: raw, Commit: e.Event().Commit, Ref: name.CheckpointRef(in, e.Checkpoint)}
+			if err := writeLine(w, "checkpoint", d); err != nil {
+				return err
+			}
+		}
+	}
+	return archive.WriteBundleLines(w, bytes.NewReader(bundle))
+}
+
+// writeLine writes an object with its type as the first member.
+func writeLine(w io.Writer, kind string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "{\"type\":%q,%s\n", kind, line.Bytes()[1:])
+	return err
+}

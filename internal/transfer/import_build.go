@@ -1,0 +1,400 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
+)
+
+var labelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`) })
+
+// compose makes the record of a document, but for what only its objects give.
+func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
+	r := &record.Record{
+		Format: record.Format, Session: im.session, Message: d.Message, CreatedAt: d.At.UTC().Truncate(time.Millisecond),
+		Trigger: d.Trigger, Topic: im.in.Topic, Workflow: record.Workflow{Name: im.def.Name, Version: im.def.Version},
+		Outputs: map[string]record.Output{}, State: d.JSON, Status: d.Status,
+	}
+	accepted, err := im.def.Accept(d.JSON)
+	if err == nil {
+		r.State, r.Error = accepted.State, accepted.Error
+		if r.Status == "" {
+			r.Status = accepted.Status
+		}
+		if r.Trigger == "" {
+			r.Trigger = accepted.Trigger
+		}
+	}
+	if r.Status == "" {
+		if r.Status = im.def.Statuses.Initial; r.Status == "" {
+			r.Status = checkpoint.StatusOpen
+		}
+	}
+	if r.Trigger == "" {
+		r.Trigger = "phase_transition"
+	}
+	im.number(v, r, d, accepted)
+	im.composePlace(r, d)
+	return r
+}
+
+// number settles step, name, iteration and label: as the layout says, else where the
+// workflow would put the document, else after the last.
+func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a workflow.Accepted) {
+	if d.Step != nil && d.Label != "" {
+		r.Step, r.StepName, r.Iteration, r.Milestone = *d.Step, d.StepName, d.Iteration, !d.Hangs
+	} else {
+		req := workflow.PlaceRequest{Trigger: r.Trigger, State: r.State, Document: &a.Facts, Iteration: d.Iteration}
+		im.ledger.place(v.State, &req)
+		p, err := im.def.Place(req)
+		if err != nil { // a trigger or step of the document's own
+			p = workflow.Place{Name: d.StepName}
+			if d.Step != nil {
+				p.Step = *d.Step
+				there, _ := req.Milestones(p.Step)
+				p.Milestone = len(there) == 0 && !d.Hangs
+			} else if req.Last != nil {
+				p.Step = *req.Last
+			}
+		}
+		r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
+	}
+	if r.Iteration != "" && name.Slug(r.Iteration) != r.Iteration {
+		r.Iteration = name.Slug(r.Iteration)
+	}
+	switch {
+	case labelPattern().MatchString(d.Label):
+		r.Label = d.Label
+	case r.Milestone:
+		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
+	default:
+		r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), im.ledger.hanging(r.Step)+1)
+	}
+}
+
+// hanging counts the live checkpoints that hang on a step.
+func (l *ledger) hanging(step int) int {
+	n := 0
+	for _, e := range l.entries {
+		if e.live && !e.milestone && e.step == step {
+			n++
+		}
+	}
+	return n
+}
+
+// composePlace tells of git and files: those of the commit that the document names,
+// where it is here; else what the document lists, and that no files were captured.
+func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
+	r.Git.Worktree = record.Path(im.s.WorktreeName())
+	r.Git.Branch = record.Path(im.links.branchOf(d.Branch, im.in.Branch))
+	if commit := im.links.commits[d.Commit]; commit != "" {
+		r.Git.Head, r.Snapshot.Tree, r.Snapshot.Complete = commit, im.links.trees[commit], true
+		return
+	}
+	r.Files = record.NewFiles(recordPaths(d.Created), recordPaths(d.Modified), recordPaths(d.Deleted))
+}
+
+func recordPaths(list []string) []record.Path { return create.ToPaths(list) }
+
+// build writes what the plan adds to the journal as it is now.
+func (im *importing) build(ctx context.Context, v store.View) (store.Change, error) {
+	var change store.Change
+	steps := im.ready
+	if im.ready = nil; steps == nil || v.State != nil {
+		steps = im.plan(v)
+	}
+	if len(steps) == 0 {
+		return change, nil
+	}
+	if v.State == nil {
+		start, err := im.s.NewStart(im.session, im.def.Name, im.in.Topic, string(im.links.branchOf("", im.in.Branch)))
+		if err != nil {
+			return change, err
+		}
+		start.Time, start.WorktreeID = im.in.CreatedAt.UTC().Truncate(time.Millisecond), ""
+		change.Events = append(change.Events, start)
+	}
+	w := &importWriter{importing: im, v: v, change: &change, blobs: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newLedger(v.State, nil).current}
+	var err error
+	if w.empty, err = im.s.Repo.WriteTree(ctx, nil); err != nil {
+		return change, err
+	}
+	if err := w.writeAll(ctx, steps); err != nil {
+		return change, err
+	}
+	if err := w.finish(steps); err != nil {
+		return change, err
+	}
+	im.tellIDs()
+	return change, nil
+}
+
+// tellIDs puts into the answer what only the writing gave.
+func (im *importing) tellIDs() {
+	at := len(im.ledger.entries)
+	for i := len(im.told) - 1; i >= 0; i-- {
+		if t := &im.told[i]; t.Action != ImportUnchanged {
+			at--
+			t.ID = im.ledger.entries[at].id
+		}
+	}
+}
+
+// importWriter writes the objects of an import and gathers its events.
+type importWriter struct {
+	*importing
+	v       store.View
+	change  *store.Change
+	blobs   map[string]name.OID // what many documents share, by content
+	sharing sync.Mutex          // of blobs
+	drawn   map[name.ID]bool
+	empty   name.OID
+	last    int // in the ledger: what is current by now; -1: nothing
+}
+
+// writeAll gives each checkpoint its id and place in order, writes what they are made of
+// beside each other, and names them in the order of the journal.
+func (w *importWriter) writeAll(ctx context.Context, steps []planned) error {
+	at := make([]int, len(steps)) // of its event
+	for i := range steps {
+		p := &steps[i]
+		if at[i] = len(w.change.Events); p.document == nil {
+			if err := w.moved(p); err != nil {
+				return err
+			}
+			continue
+		}
+		w.change.Events = append(w.change.Events, journal.Event{})
+		if err := w.prepare(ctx, p); err != nil {
+			return err
+		}
+	}
+	written := make([]store.Written, len(steps))
+	err := git.Each(len(steps), func(i int) (err error) {
+		if steps[i].document != nil && ctx.Err() == nil {
+			written[i], err = w.write(ctx, &steps[i])
+		}
+		return err
+	})
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return err
+	}
+	for i := range steps {
+		if steps[i].document != nil {
+			if w.change.Events[at[i]], err = w.created(&steps[i], written[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write writes the objects of a checkpoint.
+func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, error) {
+	d := store.Draft{
+		Record: p.record, Tree: p.record.Snapshot.Tree, Head: p.record.Git.Head, Outputs: map[string]name.OID{},
+		Import: map[string]name.OID{}, Metrics: create.MetricsOf(w.def, p.record.State), Limits: record.Limits{Size: w.limit},
+	}
+	if d.Tree == "" {
+		d.Tree = w.empty
+	}
+	d.Author, d.Committer = w.s.Repo.Identity(p.record.CreatedAt)
+	if err := w.keep(ctx, p, &d); err != nil {
+		return store.Written{}, err
+	}
+	written, err := w.s.Store.WriteCheckpoint(ctx, d)
+	if err != nil {
+		return written, fmt.Errorf("%s: %w", p.document.Path, err)
+	}
+	return written, nil
+}
+
+// created is the event of a checkpoint, which goes into the change.
+func (w *importWriter) created(p *planned, written store.Written) (journal.Event, error) {
+	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
+	r := p.record
+	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
+	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
+	e.Commit, e.Record, e.Previous = written.Commit, r.Checksum, r.Previous
+	e.Extra = []journal.Trailer{
+		{Key: checkpoint.TrailerFormat, Value: w.format}, {Key: checkpoint.TrailerKey, Value: p.document.Key}, {Key: checkpoint.TrailerDigest, Value: w.digests[p.step]},
+	}
+	w.change.Create = append(w.change.Create, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
+	w.change.Verify = append(w.change.Verify, written.NewObjects...)
+	return e, err
+}
+
+// prepare gives the record its id, what came before it, and what differs from that.
+func (w *importWriter) prepare(ctx context.Context, p *planned) error {
+	r, entries := p.record, w.ledger.entries
+	for try := 0; r.ID == "" || w.drawn[r.ID] || w.v.State != nil && (w.v.State.Entry(r.ID) != nil || w.v.State.Dead(r.ID)); try++ {
+		if try > 64 {
+			return fmt.Errorf("no free checkpoint id at %s", r.CreatedAt)
+		}
+		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(w.s.Store.Random())) //nolint:gosec // four hex digits are wanted
+	}
+	w.drawn[r.ID] = true
+	entries[p.entry].id = r.ID
+	before := w.last
+	w.last = p.entry
+	if before >= 0 {
+		r.Previous = entries[before].id
+	}
+	if r.Snapshot.Tree == "" {
+		return nil
+	}
+	var tree name.OID
+	if before >= 0 {
+		tree = entries[before].tree
+	}
+	if tree == "" {
+		tree = r.Snapshot.Tree // HEAD was the very commit
+	}
+	changes, err := w.s.Repo.DiffTrees(ctx, tree, r.Snapshot.Tree)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	r.Files = create.FilesOf(changes)
+	return nil
+}
+
+// keep writes the blobs: outputs, the document as it was, and what stood beside it.
+func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) error {
+	for _, o := range p.document.Outputs {
+		kept, err := create.KeepOutput(ctx, w.s, o.Name, p.document.Path, o.Content)
+		if err != nil {
+			return err
+		}
+		p.record.Outputs[o.Name], d.Outputs[o.Name] = kept.Output, kept.OID
+	}
+	files := map[string]name.OID{}
+	for _, list := range [][]ImportFile{p.document.Kept, w.in.Beside} {
+		for _, f := range list {
+			oid, err := w.blob(ctx, f.Content)
+			if err != nil {
+				return err
+			}
+			d.Import[f.Name], files[f.Name] = oid, oid
+		}
+	}
+	raw, err := json.Marshal(importedMember{Format: w.format, Key: p.document.Key, Path: p.document.Path, Files: files})
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.document.Path, err)
+	}
+	p.record.Extra = map[string]json.RawMessage{memberImported: raw}
+	return nil
+}
+
+// importedMember is the record's word on where it comes from.
+type importedMember struct {
+	Format string              `json:"format"`
+	Key    string              `json:"key"`
+	Path   string              `json:"path"`
+	Files  map[string]name.OID `json:"files"`
+}
+
+const memberImported = "imported"
+
+func (w *importWriter) blob(ctx context.Context, content []byte) (name.OID, error) {
+	w.sharing.Lock()
+	oid, ok := w.blobs[string(content)]
+	w.sharing.Unlock()
+	if ok {
+		return oid, nil
+	}
+	oid, err := w.s.Repo.WriteObject(ctx, "blob", content)
+	w.sharing.Lock()
+	defer w.sharing.Unlock()
+	if err == nil && len(w.blobs) < 64 {
+		w.blobs[string(content)] = oid
+	}
+	return oid, err
+}
+
+// event is one that tells of what happened elsewhere: it carries no worktree's id, so
+// that no undo here takes it back.
+func (w *importWriter) event(kind journal.Kind, at time.Time) (journal.Event, error) {
+	e, err := w.s.NewEvent(kind, w.session)
+	e.Time, e.WorktreeID = at.UTC().Truncate(time.Millisecond), ""
+	return e, err
+}
+
+// moved writes a rollback, or what makes another checkpoint current.
+func (w *importWriter) moved(p *planned) error {
+	to := w.ledger.entries[p.target]
+	at := w.ledgerTime(p)
+	e, err := w.event(journal.KindRollback, at)
+	if err != nil {
+		return err
+	}
+	e.To, e.ToLabel, e.Mode = to.id, to.label, string(rollback.ModeState)
+	e.Extra = []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
+	if p.rollback != nil {
+		e.FromLabel, e.ToLabel, e.Reason = p.rollback.From, p.rollback.To, p.rollback.Reason
+		if from := w.ledger.find(p.rollback.From); from >= 0 && w.ledger.entries[from].id != "" {
+			e.From = w.ledger.entries[from].id
+		}
+		for _, i := range p.discard {
+			e.Discard = append(e.Discard, w.ledger.entries[i].id)
+		}
+	} else {
+		e.Reason = "current in the imported layout"
+		e.Extra = append(e.Extra, journal.Trailer{Key: checkpoint.TrailerDerived, Value: "true"})
+		e.Restore = []name.ID{to.id}
+	}
+	w.last = p.target
+	w.change.Events = append(w.change.Events, e)
+	return nil
+}
+
+func (w *importWriter) ledgerTime(p *planned) time.Time {
+	if p.rollback != nil {
+		return p.rollback.At
+	}
+	return w.s.Now()
+}
+
+// finish closes the session where its layout says so, and says that it was imported.
+func (w *importWriter) finish(steps []planned) error {
+	if w.in.Status != "" && (w.v.State == nil || w.v.State.Status != w.in.Status) {
+		e, err := w.event(journal.KindClose, w.closedAt(steps))
+		if err != nil {
+			return err
+		}
+		e.Status, e.Extra = w.in.Status, []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
+		w.change.Events = append(w.change.Events, e)
+	}
+	e, err := w.s.NewEvent(journal.KindImport, w.session)
+	if err != nil {
+		return err
+	}
+	e.Reason = fmt.Sprintf("%d documents of %s", len(w.change.Create), w.format)
+	e.Extra = []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
+	w.change.Events = append(w.change.Events, e)
+	return nil
+}
+
+func (w *importWriter) closedAt(steps []planned) time.Time {
+	at := w.in.CreatedAt
+	for _, p := range steps {
+		if p.document != nil && p.document.At.After(at) {
+			at = p.document.At
+		}
+	}
+	return at
+}

@@ -1,0 +1,58 @@
+package travel
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"git-checkpoint/internal/background"
+	"git-checkpoint/internal/checkpoint"
+)
+
+// PushInBackground is the push that a create starts. What it ends with is remembered
+// for `status`: there is nobody to tell.
+func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) error {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	lock, again := filepath.Join(dir, background.PushLock), filepath.Join(dir, background.PushAgain)
+	for {
+		if !background.Lock(s, lock) {
+			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) //nolint:gosec // as git's own files are
+		}
+		for round := true; round; {
+			os.Remove(again) //nolint:errcheck // it is there or not
+			if round = false; pushQuietly(ctx, s, req) == nil {
+				_, statErr := os.Stat(again)
+				round = statErr == nil
+			}
+		}
+		os.Remove(lock) //nolint:errcheck // stale by age at the latest
+		if _, err := os.Stat(again); err != nil || ctx.Err() != nil {
+			return nil //nolint:nilerr // nobody asked for another round
+		}
+		os.Remove(again) //nolint:errcheck // one more round is for it
+	}
+}
+
+// pushQuietly pushes all sessions and notes how it ended.
+func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error {
+	req.Ask, req.Quietly, req.Sessions = false, true, nil
+	t, err := newTrip(s, req)
+	if err != nil {
+		return err
+	}
+	said := t.memory.Pushed
+	if err = t.push(ctx, nil); err == nil {
+		err = t.verdict()
+	}
+	t.memory.Pushed = said // what travels was not said to anybody
+	t.memory.Auto = "pushed " + s.Now().Format(time.RFC3339)
+	if err != nil {
+		t.memory.Auto = "failed " + s.Now().Format(time.RFC3339) + ": " + err.Error()
+	}
+	return errors.Join(err, t.memory.save())
+}

@@ -1,0 +1,192 @@
+package travel
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"git-checkpoint/internal/archive"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/store"
+)
+
+// OpenBundle reads the header of a bundle and leaves pack at what follows.
+func OpenBundle(file string) (h archive.Header, closeFile func(), pack io.Reader, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return h, nil, nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+	}
+	r, err := archive.Decompress(bufio.NewReader(f))
+	if err == nil {
+		h, err = archive.ReadHeader(r)
+	}
+	if err != nil {
+		f.Close() //nolint:errcheck // only read
+		return h, nil, nil, Invalid(err)
+	}
+	return h, func() { f.Close() }, r, nil //nolint:errcheck // only read
+}
+
+func Invalid(err error) error {
+	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err, Hints: []string{"nothing was imported"}}
+}
+
+// ImportBundle verifies a bundle as a whole, and then joins what it holds like a fetch.
+// What a gc takes meanwhile is read from the file again.
+func ImportBundle(ctx context.Context, s *checkpoint.Service, file string) (*Answer, error) {
+	for try := 1; ; try++ {
+		came := remote.NewListing()
+		answer, err := importBundle(ctx, s, file, came)
+		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
+			return answer, err
+		}
+		if err := s.Repo.AwaitGC(ctx); err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+}
+
+// lacks reports whether something is not here that was unpacked whole.
+func lacks(ctx context.Context, s *checkpoint.Service, came *remote.Listing) bool {
+	for _, of := range came.Sessions {
+		if of.Journal != "" && !Exists(ctx, s, of.Journal) {
+			return true
+		}
+	}
+	return false
+}
+
+// importBundle notes in came what the bundle brought, as soon as it is unpacked.
+func importBundle(ctx context.Context, s *checkpoint.Service, file string, came *remote.Listing) (*Answer, error) {
+	header, closeFile, pack, err := OpenBundle(file)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFile()
+	if header.Format != s.Repo.Format {
+		return nil, Invalid(fmt.Errorf("the bundle has %s objects, and this repository %s", header.Format, s.Repo.Format))
+	}
+	if err := unpack(ctx, s, header, pack); err != nil {
+		return nil, err
+	}
+	for _, r := range header.Refs {
+		came.Add(r.Name, r.OID)
+	}
+	if err := unpacked(ctx, s, header); err != nil {
+		return nil, err
+	}
+	t := &trip{
+		s: s, remote: &remote.Remote{Repo: s.Repo, Name: file}, written: map[name.Ref]int{}, checked: map[name.OID]arrival{},
+		answer: &Answer{Remote: file, Lines: []Line{}},
+	}
+	if err := t.verifyAll(ctx, came); err != nil {
+		return nil, err
+	}
+	for _, session := range came.Names() {
+		of := came.Sessions[session]
+		u := &union{t: t, session: session, tip: of.Journal, came: maps.Clone(of.Checkpoints), there: maps.Clone(of.Checkpoints)}
+		u.unfold(of, nil)
+		if err := u.run(ctx); err != nil {
+			return t.answer, checkpoint.Classify(err)
+		}
+	}
+	return t.answer, t.verdict()
+}
+
+// maxPack bounds a pack that is imported.
+const maxPack = 1 << 40
+
+// unpack puts the objects of a bundle into the object store, where no ref names them
+// yet. git checks each of them, and that none is missing.
+func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
+	for _, need := range header.Needs {
+		if !Exists(ctx, s, need) {
+			return &checkpoint.Error{
+				Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the bundle goes on from %s, which is not here", need.Short()),
+				Hints: []string{"import the bundle before it first"},
+			}
+		}
+	}
+	_, err := s.Repo.Run(ctx, git.Cmd{
+		Args:  []string{"index-pack", "--stdin", "--strict", "--fix-thin", fmt.Sprintf("--max-input-size=%d", int64(maxPack))},
+		Stdin: pack,
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return checkpoint.Classify(err)
+		}
+		return Invalid(fmt.Errorf("the pack of the bundle is not whole or not valid: %w", err))
+	}
+	return nil
+}
+
+// unpacked finds out whether all is here that a bundle says it holds.
+func unpacked(ctx context.Context, s *checkpoint.Service, header archive.Header) error {
+	s.Trace("arrived")
+	var commits []name.OID
+	for _, r := range header.Refs {
+		commits = append(commits, r.OID)
+	}
+	if err := connected(ctx, s, commits); err != nil {
+		return Invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
+	}
+	return nil
+}
+
+// verifyAll refuses all of it for one bad member.
+func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
+	for _, session := range came.Names() {
+		of := came.Sessions[session]
+		var j Joined
+		if of.Journal != "" {
+			log, err := t.s.Store.LogAt(ctx, of.Journal, nil)
+			if err != nil {
+				return Invalid(fmt.Errorf("session %q: %w", session, err))
+			}
+			if j.log = log; j.Fold().Session != session {
+				return Invalid(fmt.Errorf("session %q has the journal of %q", session, j.Fold().Session))
+			}
+		}
+		if of.Archive != "" {
+			members, err := t.s.Store.CheckArchive(ctx, session, of.Archive)
+			if err != nil {
+				return Invalid(fmt.Errorf("session %q: %w", session, err))
+			}
+			of.Archived = members
+		}
+		held := of.Held()
+		for _, id := range slices.Sorted(maps.Keys(held)) {
+			a := t.inspect(ctx, session, id, held[id])
+			if a.err == nil {
+				a.err = a.agrees(j.Fold())
+			}
+			if ctx.Err() != nil {
+				return checkpoint.Classify(context.Cause(ctx))
+			}
+			if a.err != nil {
+				return Invalid(fmt.Errorf("checkpoint %s of session %q: %w", id, session, a.err))
+			}
+		}
+		if err := joinable(ctx, t.s, session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinable refuses a session that nothing can be brought into.
+func joinable(ctx context.Context, s *checkpoint.Service, session name.Session) error {
+	_, err := s.Store.State(ctx, session)
+	if err == nil || errors.Is(err, store.ErrNoSession) {
+		return nil
+	}
+	return checkpoint.Classify(err)
+}

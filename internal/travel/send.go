@@ -1,0 +1,262 @@
+package travel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/store"
+)
+
+// unjoinable says why two journals cannot be merged here.
+func (t *trip) unjoinable(session name.Session, theirs, mine *journal.State) error {
+	switch {
+	case theirs.Session != session:
+		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it is the one of session %q", theirs.Session)}
+	case theirs.ReadOnly != "":
+		return &store.ReadOnlyError{Session: session, Reason: theirs.ReadOnly}
+	}
+	return &store.ReadOnlyError{Session: session, Reason: mine.ReadOnly}
+}
+
+// maxDeletes is how many dead refs one push takes away; the rest is ignored by everyone
+// until a later one.
+const maxDeletes = 400
+
+// send sends the plan. First what no journal names yet, then, all or nothing, the last
+// checkpoints with the journals, what is dead, and the notes. Where the remote does not
+// take that as one, one after the other, in an order of which every beginning is right.
+func (t *trip) send(ctx context.Context, c *consignment) error {
+	var creates, journals, deletes []remote.Update
+	for _, p := range c.plans {
+		creates, deletes = append(creates, p.Create...), append(deletes, p.Delete...)
+		if p.Journal != "" {
+			journals = append(journals, remote.Update{Ref: name.JournalRef(p.Session), New: p.Journal})
+		}
+	}
+	deletes = deletes[:min(len(deletes), maxDeletes)]
+	stale := false
+	for len(creates)+len(journals)+len(deletes) > remote.Chunk && len(creates) > 0 {
+		n := min(len(creates), remote.Chunk)
+		behind, err := t.sendAlone(ctx, c, creates[:n])
+		if err != nil {
+			return err
+		}
+		stale, creates = stale || behind, creates[n:]
+		t.s.Trace("sent")
+	}
+	if stale {
+		return errStale
+	}
+	creates = append(creates, c.archives...)
+	all := append(append(append([]remote.Update(nil), creates...), journals...), deletes...)
+	if c.notes != "" {
+		all = append(all, remote.Update{Ref: name.NotesRef, New: c.notes})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if !t.alone && len(all) <= 2*remote.Chunk {
+		done, err := t.sendTogether(ctx, c, all)
+		if done || err != nil {
+			return err
+		}
+	}
+	return t.sendInOrder(ctx, c, creates, journals, deletes)
+}
+
+// sendTogether sends all or nothing. It is not done when the remote refuses a part:
+// the others are sent without that one.
+func (t *trip) sendTogether(ctx context.Context, c *consignment, all []remote.Update) (done bool, err error) {
+	outcomes, err := t.remote.Push(ctx, all, remote.AllOrNone)
+	if errors.Is(err, remote.ErrNotAtomic) {
+		t.alone = true
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	refused := false
+	for _, o := range outcomes {
+		if o.Verdict == remote.Stale {
+			return false, errStale
+		}
+		refused = refused || o.Verdict >= remote.Refused
+	}
+	if refused {
+		return false, nil
+	}
+	for _, o := range outcomes {
+		t.landed(c, o)
+	}
+	t.s.Trace("notes sent")
+	return true, nil
+}
+
+// sendInOrder sends checkpoints, then journals, then notes. Deletions go only with the
+// journal, all or nothing; where that is not taken they do not go.
+func (t *trip) sendInOrder(ctx context.Context, c *consignment, creates, journals, deletes []remote.Update) error {
+	stale, err := t.sendAlone(ctx, c, creates)
+	if err != nil {
+		return err
+	}
+	t.s.Trace("sent")
+	if len(journals) > 0 {
+		behind, err := t.sendJournals(ctx, c, journals, deletes)
+		if err != nil {
+			return err
+		}
+		stale = stale || behind
+	}
+	t.s.Trace("journal sent")
+	if stale {
+		return errStale
+	}
+	if c.notes == "" || !c.allLanded() {
+		return nil
+	}
+	behind, err := t.sendAlone(ctx, c, []remote.Update{{Ref: name.NotesRef, New: c.notes}})
+	if err == nil && behind {
+		err = errStale
+	}
+	t.s.Trace("notes sent")
+	return err
+}
+
+// allLanded reports whether the remote has the journal of every session of the plan.
+// Notes of one that it refuses would be rewritten by each clone for ever.
+func (c *consignment) allLanded() bool {
+	for _, p := range c.plans {
+		if p.Journal != "" && !c.landed[p.Session] {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *trip) sendJournals(ctx context.Context, c *consignment, journals, deletes []remote.Update) (stale bool, err error) {
+	if len(deletes) > 0 && !t.alone {
+		outcomes, err := t.remote.Push(ctx, append(append([]remote.Update(nil), journals...), deletes...), remote.AllOrNone)
+		if err != nil && !errors.Is(err, remote.ErrNotAtomic) {
+			return false, err
+		}
+		taken := err == nil
+		for _, o := range outcomes {
+			if o.Verdict == remote.Stale {
+				return true, nil
+			}
+			taken = taken && o.Verdict <= remote.Held
+		}
+		if taken {
+			for _, o := range outcomes {
+				t.landed(c, o)
+			}
+			return false, nil
+		}
+	}
+	return t.sendAlone(ctx, c, journals)
+}
+
+// sendAlone sends refs of which each is taken or refused by itself, in chunks.
+func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.Update) (stale bool, err error) {
+	for len(updates) > 0 {
+		n := min(len(updates), remote.Chunk)
+		outcomes, err := t.remote.Push(ctx, updates[:n], remote.EachAlone)
+		if err != nil {
+			return false, err
+		}
+		for _, o := range outcomes {
+			if o.Verdict == remote.Stale {
+				stale = true
+				continue
+			}
+			t.landed(c, o)
+		}
+		updates = updates[n:]
+	}
+	return stale, nil
+}
+
+// landed notes what became of one ref.
+func (t *trip) landed(c *consignment, o remote.Outcome) {
+	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
+	if o.Verdict >= remote.Refused {
+		t.line("push", o.Ref, OutcomeRejected, o.Reason)
+		return
+	}
+	outcome := OutcomeCreated
+	switch {
+	case o.New == "":
+		outcome = OutcomeDeleted
+	case leaf == "archive":
+		c.archived[session] = true
+		if c.there.Session(session).Archive != "" {
+			outcome = OutcomeUpdated
+		}
+	case leaf == "journal":
+		c.landed[session] = true
+		if c.there.Session(session).Journal != "" {
+			outcome = OutcomeUpdated
+		}
+	case o.Ref == name.NotesRef && c.there.Notes != "":
+		outcome = OutcomeUpdated
+	}
+	if o.Verdict != remote.Held { // a remote may have what it does not list
+		t.line("push", o.Ref, outcome, "")
+	}
+	c.there.Set(o.Ref, o.New)
+	if leaf == "journal" && t.tips != nil {
+		t.tips[session] = o.New
+	}
+}
+
+// pushed remembers the journals that the remote has now.
+func (t *trip) pushed(ctx context.Context) error {
+	if err := t.track(ctx, t.tips); err != nil {
+		return err
+	}
+	t.memory.Pushed = true
+	return t.memory.synced(t.s, t.settled)
+}
+
+// sendTags sends the tags of the sessions, which are not moved where they are others
+// already: that would take force.
+func (t *trip) sendTags(ctx context.Context, c *consignment) error {
+	if t.req.Tags != TagsTravel {
+		return nil
+	}
+	refs, err := t.s.Repo.Refs(ctx, name.TagRoot)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	var updates []remote.Update
+	for _, r := range refs {
+		if !t.ownTag(c, r.Ref) {
+			continue
+		}
+		switch there := c.there.Tags[r.Ref]; {
+		case there == "":
+			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
+		case there != r.OID:
+			t.line("push", r.Ref, OutcomeRejected, "it is another checkpoint there, and a tag is not moved; `git push "+t.answer.Remote+" :"+string(r.Ref)+"` takes it away")
+		}
+	}
+	if len(updates) > 0 {
+		t.s.Warn("tags are sent: everybody who clones or fetches gets them, with the checkpoints that they name")
+	}
+	_, err = t.sendAlone(ctx, c, updates)
+	return err
+}
+
+func (t *trip) ownTag(c *consignment, ref name.Ref) bool {
+	for _, p := range c.plans {
+		if len(ref) > len(name.TagRoot)+len(p.Session) && string(ref)[len(name.TagRoot):len(name.TagRoot)+len(p.Session)+1] == string(p.Session)+"/" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package travel
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+)
+
+// RemoteSession is how a session here and at a remote differ.
+type RemoteSession struct {
+	Remote    string           `json:"remote"`
+	Session   name.Session     `json:"session"`
+	State     string           `json:"state"` // up-to-date, ahead, behind, diverged, local or remote
+	ToPush    int              `json:"to_push"`
+	ToFetch   int              `json:"to_fetch"`
+	Conflicts []name.ID        `json:"conflicts"`
+	LastSync  *checkpoint.Time `json:"last_sync"`
+}
+
+// CompareRemote reads a remote and compares each session. It changes nothing.
+func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]RemoteSession, error) {
+	t, err := newTrip(s, req)
+	if err != nil {
+		return nil, err
+	}
+	here, there, err := t.both(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.known(here, there); err != nil {
+		return nil, err
+	}
+	pushed, err := t.pushedTo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []RemoteSession{}
+	for _, session := range t.either(here, there) {
+		r, err := t.compare(ctx, session, here.Session(session), there.Session(session))
+		for i, place := range pushed {
+			if err == nil {
+				err = t.alsoPushed(ctx, &r, here, place, i)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// pushedTo reads the places that a push goes to, where they are others than the one that
+// is fetched from.
+func (t *trip) pushedTo(ctx context.Context) ([]*remote.Listing, error) {
+	places, err := t.remote.Destinations(ctx)
+	var all []*remote.Listing
+	for _, place := range places {
+		at := *t.remote
+		at.Place = place
+		l, err := at.List(ctx)
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		l.Keep(t.sessions)
+		all = append(all, l)
+	}
+	return all, unreachable(err)
+}
+
+// alsoPushed has a place that is pushed to say what a push would send, and the one that
+// is fetched from no more than what a fetch would bring.
+func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *remote.Listing, i int) error {
+	at, err := t.compare(ctx, r.Session, here.Session(r.Session), place.Session(r.Session))
+	if err != nil {
+		return err
+	}
+	sending := []string{"ahead", "diverged", "local"}
+	fetches := r.State == "behind" || r.State == "diverged" || r.State == "remote"
+	sends := slices.Contains(sending, at.State) || i > 0 && slices.Contains(sending, r.State)
+	if i == 0 {
+		r.ToPush = 0
+	}
+	r.ToPush = max(r.ToPush, at.ToPush)
+	for _, id := range at.Conflicts {
+		if !slices.Contains(r.Conflicts, id) {
+			r.Conflicts = append(r.Conflicts, id)
+		}
+	}
+	switch {
+	case r.State == "remote":
+	case fetches && sends:
+		r.State = "diverged"
+	case fetches:
+		r.State = "behind"
+	case sends && at.State == "local":
+		r.State = "local"
+	case sends:
+		r.State = "ahead"
+	default:
+		r.State = "up-to-date"
+	}
+	return nil
+}
+
+func (t *trip) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
+	r := RemoteSession{Remote: t.answer.Remote, Session: session, Conflicts: []name.ID{}, LastSync: t.memory.LastSync}
+	mine, err := JournalOf(ctx, t.s, session)
+	if err != nil && excuse(err) == nil {
+		return r, err
+	}
+	t.count(ctx, &r, here, there, mine)
+	r.State = t.stateOf(mine, here, there)
+	if r.State == "up-to-date" {
+		switch {
+		case r.ToPush > 0 && r.ToFetch > 0:
+			r.State = "diverged"
+		case r.ToPush > 0:
+			r.State = "ahead"
+		case r.ToFetch > 0:
+			r.State = "behind"
+		}
+	}
+	return r, nil
+}
+
+// count notes what would be pushed and fetched, and what has two values.
+func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *Joined) {
+	session := r.Session
+	if there.Archive != "" && (there.Archive == here.Archive || Exists(ctx, t.s, there.Archive)) {
+		if err := t.readArchive(ctx, session, there); err != nil && t.once(err) {
+			t.s.Warn(err.Error()) // it is not known what it holds
+		}
+	}
+	ours, theirs := here.Held(), there.Held()
+	for id, oid := range ours {
+		switch other := theirs[id]; {
+		case other == oid || mine.dead(id):
+		case other == "":
+			r.ToPush++
+		default:
+			r.Conflicts = append(r.Conflicts, id)
+		}
+	}
+	if there.Archive != "" && there.Archived == nil {
+		r.ToFetch++ // what it holds is not known before it is fetched
+	}
+	for id := range theirs {
+		if ours[id] == "" && !mine.dead(id) {
+			r.ToFetch++
+		}
+	}
+}
+
+// stateOf compares the journals, as far as the objects that are here tell.
+func (t *trip) stateOf(mine *Joined, here, there *remote.Session) string {
+	ahead := mine != nil && there.Journal != "" && mine.log.Contains(there.Journal)
+	switch {
+	case here.Journal == there.Journal:
+		return "up-to-date"
+	case there.Journal == "":
+		return "local"
+	case here.Journal == "":
+		return "remote"
+	case ahead:
+		return "ahead"
+	case t.sentBefore(here.Journal):
+		return "behind"
+	}
+	return "diverged"
+}
+
+// sentBefore reports whether nothing was written since the journal was last
+// synchronised: the remote, which only goes forward, has all of it.
+func (t *trip) sentBefore(tip name.OID) bool { return slices.Contains(t.tracked[tip], t.remote.Name) }

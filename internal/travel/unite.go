@@ -1,0 +1,251 @@
+package travel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/store"
+)
+
+// union joins what came of one session with what is here, in one transaction on the
+// journal as it is then.
+type union struct {
+	t       *trip
+	session name.Session
+	tip     name.OID             // of their journal; empty: none came
+	came    map[name.ID]name.OID // checkpoints whose objects are here
+	there   map[name.ID]name.OID // all that they have
+	archive map[name.ID]name.OID // what among it is in their archive
+
+	// Of the last build.
+	before    name.OID
+	created   []arrival
+	adopted   []arrival
+	removed   []name.ID
+	conflicts []string
+	notTaken  []arrival
+	folded    int // how many went into the archive
+}
+
+// unfold takes in what their archive holds, which came with it; what is held here need
+// not be looked at again.
+func (u *union) unfold(there *remote.Session, here map[name.ID]name.OID) {
+	u.archive = there.Archived
+	for id, oid := range there.Archived {
+		if u.there[id] != "" {
+			continue
+		}
+		if u.there[id] = oid; here[id] != oid {
+			u.came[id] = oid
+		}
+	}
+}
+
+// run carries the union out and says what it did.
+func (u *union) run(ctx context.Context) error {
+	for _, id := range slices.Sorted(maps.Keys(u.came)) {
+		u.t.inspect(ctx, u.session, id, u.came[id])
+	}
+	if ctx.Err() != nil {
+		return checkpoint.Classify(context.Cause(ctx))
+	}
+	res, err := u.t.s.Store.Bring(ctx, u.session, u.build)
+	if err != nil {
+		return err
+	}
+	for _, w := range res.Warnings {
+		u.t.s.Warn(w)
+	}
+	u.tell(res)
+	return nil
+}
+
+// build works the change out on the journal as it is now.
+func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
+	var change store.Change
+	u.before, u.created, u.adopted, u.removed, u.conflicts, u.notTaken = v.Tip, nil, nil, nil, nil, nil
+	st, err := u.join(ctx, v, &change)
+	if err != nil {
+		return change, err
+	}
+	held, archived, err := u.t.s.Store.HeldOf(ctx, u.session)
+	if err != nil {
+		return change, err
+	}
+	u.take(ctx, st, held, &change)
+	maps.DeleteFunc(change.Archive, func(id name.ID, _ name.OID) bool { return archived[id] })
+	u.folded = len(change.Archive)
+	u.adopt(ctx, st, held)
+	if st == nil || st.ReadOnly == "" {
+		all := slices.Clone(u.adopted)
+		byCreation(all)
+		for i := range all {
+			e, err := adoption(u.t.s, u.session, &all[i])
+			if err != nil {
+				return change, err
+			}
+			change.Events = append(change.Events, e)
+		}
+	}
+	if st == nil {
+		return change, nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		if st.Dead(id) {
+			u.removed = append(u.removed, id)
+			change.Remove = append(change.Remove, store.Removal{ID: id})
+		}
+	}
+	return change, nil
+}
+
+// join merges the two journals and gives the fold of what they are together.
+func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*journal.State, error) {
+	if u.tip == "" || v.Log != nil && v.Log.Contains(u.tip) {
+		return v.State, nil
+	}
+	theirs, err := u.t.s.Store.LogAt(ctx, u.tip, v.Log)
+	if err != nil {
+		return nil, err
+	}
+	if st := theirs.Fold(); st.Session != u.session {
+		return nil, &store.DamagedError{What: "journal", OID: u.tip, Err: fmt.Errorf("it is the one of session %q", st.Session)}
+	} else if v.State != nil && !theirs.Contains(v.Tip) {
+		for _, side := range []*journal.State{st, v.State} {
+			if side.ReadOnly != "" {
+				return nil, &store.ReadOnlyError{Session: u.session, Reason: side.ReadOnly}
+			}
+		}
+	}
+	mine := v.Log
+	if mine != nil && !theirs.Contains(v.Tip) && journal.Covers(theirs, mine) && !u.t.elsewhere(v.Tip) {
+		// Ours is a merge that nobody else has and that says nothing new. Kept, it would be
+		// merged with theirs, and that again elsewhere: with two remotes for ever.
+		mine = nil
+	}
+	if change.Base, err = u.t.s.Store.Join(ctx, mine, theirs); err != nil {
+		return nil, err
+	}
+	change.Verify = append(change.Verify, u.tip)
+	return change.Base.Fold(), nil
+}
+
+// take adds the refs that are missing here, not dead, and whose objects are valid.
+func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) {
+	for _, id := range slices.Sorted(maps.Keys(u.there)) {
+		commit := u.there[id]
+		if st != nil && st.Dead(id) {
+			continue
+		}
+		if mine := held[id]; mine != "" {
+			if mine != commit {
+				u.conflicts = append(u.conflicts, string(id)+" "+mine.Short()+" "+commit.Short())
+				u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
+			} else if u.archive[id] == mine {
+				u.fold(change, id, mine)
+			}
+			continue
+		}
+		if u.came[id] == "" {
+			continue
+		}
+		a := u.t.inspect(ctx, u.session, id, u.came[id])
+		if a.err == nil {
+			a.err = a.agrees(st)
+		}
+		if a.err != nil {
+			u.notTaken = append(u.notTaken, a)
+			continue
+		}
+		u.created = append(u.created, a)
+		if u.archive[id] == a.commit {
+			u.fold(change, id, a.commit)
+			change.Notes = append(change.Notes, store.NewNote{Commit: a.commit, RecordBlob: a.blob})
+		} else {
+			change.Create = append(change.Create, store.NewCheckpoint{ID: id, Commit: a.commit, RecordBlob: a.blob})
+		}
+		if st == nil || st.Entry(id) == nil {
+			u.adopted = append(u.adopted, a)
+		}
+	}
+}
+
+// fold puts a checkpoint where their archive has it.
+func (u *union) fold(change *store.Change, id name.ID, commit name.OID) {
+	if change.Archive == nil {
+		change.Archive = map[name.ID]name.OID{}
+	}
+	change.Archive[id] = commit
+}
+
+// adopt finds refs that are here and that no event names, as a push that was cut off
+// leaves them.
+func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]name.OID) {
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		if st != nil && (st.Entry(id) != nil || st.Dead(id)) {
+			continue
+		}
+		if a := u.t.inspect(ctx, u.session, id, held[id]); a.err == nil {
+			u.adopted = append(u.adopted, a)
+		} else {
+			u.t.s.Warn(fmt.Sprintf("%s is in no journal and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
+		}
+	}
+}
+
+// tell notes what the union did.
+func (u *union) tell(res store.Result) {
+	adopted := map[name.ID]bool{}
+	for _, a := range u.adopted {
+		adopted[a.id] = true
+	}
+	for _, a := range u.created {
+		ref := name.CheckpointRef(u.session, a.id)
+		if adopted[a.id] {
+			u.t.line("fetch", ref, OutcomeAdopted, a.record.Label)
+		} else {
+			u.t.line("fetch", ref, OutcomeCreated, a.record.Label)
+		}
+		delete(adopted, a.id)
+	}
+	for _, a := range u.adopted {
+		if adopted[a.id] {
+			u.t.line("fetch", name.CheckpointRef(u.session, a.id), OutcomeAdopted, a.record.Label)
+		}
+	}
+	for _, a := range u.notTaken {
+		u.t.line("fetch", name.CheckpointRef(u.session, a.id), OutcomeRejected, a.err.Error())
+	}
+	for _, id := range u.removed {
+		u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeDeleted, "it was pruned elsewhere")
+	}
+	if u.folded > 0 {
+		u.t.line("fetch", name.ArchiveRef(u.session), OutcomeUpdated, fmt.Sprintf("%d checkpoints are in it", u.folded))
+	}
+	if res.Tip != u.before {
+		outcome := OutcomeUpdated
+		if u.before == "" {
+			outcome = OutcomeCreated
+		}
+		u.t.line("fetch", name.JournalRef(u.session), outcome, "")
+	}
+}
+
+// excuse is what stops one session and none of the others; nil ends the trip.
+func excuse(err error) error {
+	var damaged *store.DamagedError
+	var later *store.ReadOnlyError
+	var twin *store.TwinError
+	var missing *store.MissingObjectsError
+	if errors.As(err, &damaged) || errors.As(err, &later) || errors.As(err, &twin) || errors.As(err, &missing) {
+		return err
+	}
+	return nil
+}

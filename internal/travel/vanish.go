@@ -1,0 +1,59 @@
+package travel
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+)
+
+// bringWhole brings refs with all that they need. A gc that spares nothing takes what
+// came after it had looked at the refs, so where one is at work what came is looked
+// through once it is over; one that starts later sees the refs of the quarantine.
+func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Listing) (*remote.Quarantine, error) {
+	for try := 1; ; try++ {
+		beside := t.s.Repo.GCDropsAll()
+		q, err := t.remote.Bring(ctx, want, there, t.s.Now(), t.s.Store.Random())
+		t.s.Trace("arrived")
+		if beside = t.s.Repo.GCDropsAll() || beside; !beside {
+			return q, err
+		}
+		if waitErr := t.s.Repo.AwaitGC(ctx); waitErr != nil {
+			q.Close(ctx)
+			return nil, waitErr
+		}
+		if err == nil {
+			if err = connected(ctx, t.s, slices.Collect(maps.Values(q.Got))); err == nil {
+				return q, nil
+			}
+			q.Close(ctx)
+		}
+		if try >= checkpoint.Attempts || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// connected finds out whether commits that no ref but those of a quarantine holds yet are
+// here with all that they need.
+func connected(ctx context.Context, s *checkpoint.Service, commits []name.OID) error {
+	var in strings.Builder
+	for _, oid := range commits {
+		fmt.Fprintf(&in, "%s\n", oid)
+	}
+	args := []string{"rev-list", "--objects", "--stdin", "--quiet"}
+	if _, partial := s.Repo.Config.Get("extensions.partialClone"); partial {
+		args = append(args, "--exclude-promisor-objects")
+	}
+	args = append(args, "--not", "--exclude="+remote.IncomingRoot+"*", "--all")
+	if _, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(in.String())}); err != nil {
+		return fmt.Errorf("look for all that came: %w", err)
+	}
+	return nil
+}
