@@ -157,7 +157,7 @@ func copyProgram(from, to string) error {
 	if err != nil {
 		return fmt.Errorf("copy the program: %w", err)
 	}
-	if err := os.WriteFile(to+".new", data, 0o700); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(to+".new", data, 0o700); err != nil {
 		return fmt.Errorf("copy the program: %w", err)
 	}
 	return os.Rename(to+".new", to) // what packs in the background may still run the old one
@@ -165,7 +165,7 @@ func copyProgram(from, to string) error {
 
 // build builds one of the programs of this directory.
 func (b *bench) build(ctx context.Context, what, target string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", target+".linked", "git-checkpoint/internal/bench/"+what) //nolint:gosec // our own programs
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", target+".linked", "git-checkpoint/internal/bench/"+what)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", what, err, out)

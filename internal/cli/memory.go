@@ -34,7 +34,7 @@ func followMemory() {
 		if live[0].Value.Kind() != metrics.KindUint64 {
 			return
 		}
-		if want := 2 * int64(live[0].Value.Uint64()); want > debug.SetMemoryLimit(-1) { //nolint:gosec // no heap is as large
+		if want := 2 * int64(live[0].Value.Uint64()); want > debug.SetMemoryLimit(-1) {
 			debug.SetMemoryLimit(want)
 		}
 		runtime.SetFinalizer(&herald{}, follow)

@@ -59,7 +59,7 @@ func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexE
 	for _, p := range paths {
 		w.edit(p, edits[p])
 	}
-	binary.BigEndian.PutUint32(w.out[8:], uint32(w.count)) //nolint:gosec // as many as an index holds
+	binary.BigEndian.PutUint32(w.out[8:], uint32(w.count))
 	cache := ix.trees
 	if tree != ix.Tree {
 		if cache, err = r.cacheOf(ctx, ix, edits, tree); err != nil {
@@ -67,7 +67,7 @@ func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexE
 		}
 	}
 	w.out = append(w.out, "TREE"...)
-	w.out = binary.BigEndian.AppendUint32(w.out, uint32(len(cache))) //nolint:gosec // part of a file
+	w.out = binary.BigEndian.AppendUint32(w.out, uint32(len(cache)))
 	w.out = append(w.out, cache...)
 	h := newHash(r.Format)
 	h.Write(w.out) //nolint:errcheck // never fails
@@ -98,7 +98,7 @@ func (w *indexWriter) edit(path string, e IndexEdit) {
 func (w *indexWriter) add(head []byte, path string) {
 	start := len(w.out)
 	w.out = append(w.out, head...)
-	w.out = binary.BigEndian.AppendUint16(w.out, uint16(min(len(path), 0xfff))) //nolint:gosec // it fits
+	w.out = binary.BigEndian.AppendUint16(w.out, uint16(min(len(path), 0xfff)))
 	if w.version == 4 {
 		common := 0
 		for common < min(len(path), len(w.last)) && path[common] == w.last[common] {

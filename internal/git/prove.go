@@ -2,7 +2,7 @@ package git
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // git's own hash
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -214,5 +214,5 @@ func newHash(format string) hash.Hash {
 	if format == "sha256" {
 		return sha256.New()
 	}
-	return sha1.New() //nolint:gosec // git's own hash
+	return sha1.New()
 }

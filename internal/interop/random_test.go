@@ -27,7 +27,7 @@ import (
 func caseCount(t *testing.T) (cases int, seed uint64) {
 	t.Helper()
 	cases, seed = 20, 1
-	for key, set := range map[string]func(uint64){"CASES": func(n uint64) { cases = int(n) }, "SEED": func(n uint64) { seed = n }} { //nolint:gosec // small
+	for key, set := range map[string]func(uint64){"CASES": func(n uint64) { cases = int(n) }, "SEED": func(n uint64) { seed = n }} {
 		if v := os.Getenv(key); v != "" {
 			n, err := strconv.ParseUint(v, 10, 31)
 			if err != nil {
@@ -50,7 +50,7 @@ func TestRandomDocuments(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			done := 0
 			for seed := from; done < cases; seed++ {
-				g := &gen{Rand: rand.New(rand.NewPCG(seed, uint64(i))), dir: t.TempDir(), said: map[string]json.RawMessage{}} //nolint:gosec // no secret
+				g := &gen{Rand: rand.New(rand.NewPCG(seed, uint64(i))), dir: t.TempDir(), said: map[string]json.RawMessage{}}
 				generators()[format](g, min(perWorld, cases-done))
 				done += len(g.said)
 				if !t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { roundTrip(t, g, format) }) {

@@ -67,7 +67,7 @@ func (f *fold) graves() []*grave {
 		return g
 	}
 	for i := range f.named {
-		e := f.at(int32(i)).special() //nolint:gosec // a journal has at most MaxNodes
+		e := f.at(int32(i)).special()
 		if e == nil || e.Format > Format {
 			continue
 		}

@@ -47,7 +47,7 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 	}
 	var payload []byte
 	base := none
-	for i := int32(from) &^ (block - 1); int(i) < len(l.nodes); i++ { //nolint:gosec // a journal has at most MaxNodes
+	for i := int32(from) &^ (block - 1); int(i) < len(l.nodes); i++ {
 		if i%block == 0 {
 			base = none
 		}
@@ -82,7 +82,7 @@ func (l *Log) appendWhole(dst []byte, kind byte, i int32) []byte {
 	parents := l.edges.of(i)
 	dst = binary.AppendUvarint(dst, uint64(len(parents)))
 	for _, p := range parents {
-		dst = binary.AppendUvarint(dst, uint64(i-p)) //nolint:gosec // parents come first
+		dst = binary.AppendUvarint(dst, uint64(i-p))
 	}
 	dst = binary.AppendVarint(dst, l.committed(i).Unix())
 	if kind == recordMerge {
@@ -113,7 +113,7 @@ func decode(data []byte) (*Log, error) {
 	errs := make([]error, len(parts))
 	var wait sync.WaitGroup
 	for k := range parts {
-		from, to := int32(k*count/len(parts)), int32((k+1)*count/len(parts)) //nolint:gosec // at most MaxNodes
+		from, to := int32(k*count/len(parts)), int32((k+1)*count/len(parts))
 		parts[k] = decoder{Log: l, edges: edges{from: from}}
 		wait.Go(func() { errs[k] = parts[k].part(from, to) })
 	}
@@ -155,10 +155,10 @@ func split(data []byte) (*Log, error) {
 			if base != none {
 				return nil, fmt.Errorf("record %d is a second base", n)
 			}
-			base = int32(n) //nolint:gosec // at most MaxNodes
+			base = int32(n)
 			bases = append(bases, base)
 		}
-		l.nodes = append(l.nodes, node{at: uint32(from), size: uint32(size), base: base}) //nolint:gosec // see Decode
+		l.nodes = append(l.nodes, node{at: uint32(from), size: uint32(size), base: base})
 		at = from + int(size) + 4
 	}
 	if len(l.nodes) == 0 {
@@ -179,7 +179,7 @@ const smallRecord = 128
 // recordSum is seeded with the record's number, so that a record holds only in its
 // own place.
 func recordSum(number int32, payload []byte) uint32 {
-	return crc32.Update(uint32(number), castagnoli(), payload) //nolint:gosec // at most MaxNodes
+	return crc32.Update(uint32(number), castagnoli(), payload)
 }
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
@@ -227,7 +227,7 @@ func (d *decoder) node(i int32) error {
 		if err := d.parent(i, distance); err != nil {
 			return err
 		}
-		own.Parents = append(own.Parents, d.recorded(i-int32(distance))) //nolint:gosec // parent has seen that it is there
+		own.Parents = append(own.Parents, d.recorded(i-int32(distance)))
 	}
 	d.edges.end()
 	own.CommitterTime = time.Unix(r.int(), 0).UTC()
@@ -252,10 +252,10 @@ func (d *decoder) node(i int32) error {
 
 // parent adds one by its distance.
 func (d *decoder) parent(i int32, distance uint64) error {
-	if distance == 0 || distance > uint64(i) { //nolint:gosec // a place in a list
+	if distance == 0 || distance > uint64(i) {
 		return errors.New("a parent is not before it")
 	}
-	d.edges.parent(i - int32(distance)) //nolint:gosec // likewise
+	d.edges.parent(i - int32(distance))
 	return nil
 }
 
@@ -272,7 +272,7 @@ func (r *reader) end() error {
 func finish(l *Log) (*Log, error) {
 	childOf := make([]bool, len(l.nodes))
 	for i := range l.nodes {
-		for _, p := range l.edges.of(int32(i)) { //nolint:gosec // a journal has at most MaxNodes
+		for _, p := range l.edges.of(int32(i)) {
 			childOf[p] = true
 		}
 	}

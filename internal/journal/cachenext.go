@@ -75,7 +75,7 @@ func (r *relative) append(dst []byte) []byte {
 		}
 	}
 	dst = appendText(append(dst, recordNext), string(r.oid))
-	dst = binary.AppendUvarint(dst, uint64(r.distance)) //nolint:gosec // parents come first
+	dst = binary.AppendUvarint(dst, uint64(r.distance))
 	dst = binary.LittleEndian.AppendUint32(dst, own)
 	at := e.Time.UnixMilli()
 	dst = binary.AppendVarint(dst, at-b.Time.UnixMilli())
@@ -135,7 +135,7 @@ func (r *reader) next(n, base *node) (distance uint64) {
 		}
 	}
 	if h.own&ownStep != 0 {
-		n.step = int32(r.int()) //nolint:gosec // at most maxStep, or it is no cache of ours
+		n.step = int32(r.int())
 	}
 	n.milestone = n.milestone != (h.own&ownMilestone != 0)
 	if h.own&ownActor != 0 {
@@ -157,7 +157,7 @@ func (r *reader) next(n, base *node) (distance uint64) {
 func (r *reader) hash() uint32 {
 	form, kept := r.raw()
 	if form == asIs && len(kept) > 0 {
-		return uint32(maphash.Bytes(seed(), kept)) //nolint:gosec // the lower half
+		return uint32(maphash.Bytes(seed(), kept))
 	}
 	if len(kept) == 0 {
 		r.fail()

@@ -32,7 +32,7 @@ func appendText(dst []byte, s string) []byte {
 	if form == asIs {
 		return append(binary.AppendUvarint(dst, uint64(len(s))<<2), s...)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(digits)/2<<2|form)) //nolint:gosec // a length
+	dst = binary.AppendUvarint(dst, uint64(len(digits)/2<<2|form))
 	for i := 0; i < len(digits); i += 2 {
 		dst = append(dst, nibble(digits[i])<<4|nibble(digits[i+1]))
 	}
@@ -81,14 +81,14 @@ func (r *reader) uint() uint64 {
 
 func (r *reader) int() int64 {
 	v := r.uint()
-	return int64(v>>1) ^ -int64(v&1) //nolint:gosec // zigzag
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // raw is the next text as it is kept.
 func (r *reader) raw() (form int, kept []byte) {
 	head := r.uint()
 	size := head >> 2
-	form = int(head & 3) //nolint:gosec // two bits
+	form = int(head & 3)
 	if size > uint64(len(r.rest)) || size > math.MaxInt32 || form > asSum {
 		r.fail()
 		return asIs, nil

@@ -37,7 +37,7 @@ func (s *State) Doubts() []Doubt {
 	f := s.fold
 	d := &doubting{fold: f, graph: f.graph(), dead: make([]bool, len(f.first)), pins: map[int32][]int32{}, now: f.nothing()}
 	for i := range f.named {
-		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		at := int32(i)
 		if f.at(at).class == classCreate {
 			d.create(at)
 		} else if e := f.event(at); e != nil && e.known() {
@@ -77,7 +77,7 @@ func (d *doubting) references(i int32, e *Event) {
 			d.where = map[name.OID]int32{}
 			for j := range d.named {
 				if at := d.log.position(j); d.log.nodes[at].class != classMerge {
-					d.where[d.log.oid(at)] = int32(j) //nolint:gosec // a journal has at most MaxNodes
+					d.where[d.log.oid(at)] = int32(j)
 				}
 			}
 		}

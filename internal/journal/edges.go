@@ -37,7 +37,7 @@ func (e *edges) end() {
 	default:
 		e.start = append(e.start, 0)
 	}
-	e.start = append(e.start, int32(len(e.to))) //nolint:gosec // a journal has at most MaxNodes
+	e.start = append(e.start, int32(len(e.to)))
 }
 
 // join appends the nodes of another, which come next in the journal.
@@ -46,7 +46,7 @@ func (e *edges) join(next edges) {
 		e.line += next.line
 		return
 	}
-	for i := range int32(next.len()) { //nolint:gosec // a journal has at most MaxNodes
+	for i := range int32(next.len()) {
 		e.to = append(e.to, next.of(i)...)
 		e.end()
 	}
@@ -54,7 +54,7 @@ func (e *edges) join(next edges) {
 
 // reversed gives the children of every node in the same form.
 func (e *edges) reversed() edges {
-	n := int32(e.len()) //nolint:gosec // a journal has at most MaxNodes
+	n := int32(e.len())
 	r := edges{start: make([]int32, n+1)}
 	for i := range n {
 		for _, p := range e.of(i) {

@@ -84,7 +84,7 @@ func newFold(l *Log) *fold {
 // FoldOnto is Fold, where before was the fold of this journal without its last event. A
 // create on top of all others, the ordinary case, asks nothing of what was known.
 func (l *Log) FoldOnto(before *State) *State {
-	at := int32(len(l.nodes) - 1) //nolint:gosec // a journal has at most MaxNodes
+	at := int32(len(l.nodes) - 1)
 	n := &l.nodes[at]
 	if before == nil || !before.follows(n) || len(before.fold.named) != int(at) || !slices.Equal(l.edges.of(at), []int32{at - 1}) {
 		return l.Fold()
@@ -95,7 +95,7 @@ func (l *Log) FoldOnto(before *State) *State {
 	if !n.safety {
 		made, s.Current = markLive, l.checkpoint(at)
 	}
-	x := int32(len(old.first)) //nolint:gosec // a journal has at most MaxNodes
+	x := int32(len(old.first))
 	f.ids, f.again, f.steps, f.moves = old.ids.with(x), old.again, old.steps, old.moves
 	f.named = append(slices.Clip(old.named), x)
 	f.first = append(slices.Clip(old.first), at)
@@ -192,12 +192,12 @@ func (s *State) name() {
 	f.named = make([]int32, count, count+grows)
 	f.first = make([]int32, 0, count+grows)
 	for i := range f.named {
-		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		at := int32(i)
 		n := f.at(at)
 		if f.named[i] = none; !n.names() {
 			continue
 		}
-		next := int32(len(f.first)) //nolint:gosec // a journal has at most MaxNodes
+		next := int32(len(f.first))
 		x := f.ids.add(n.hash, next, func(x int32) bool {
 			return f.node(int(x)).hash == n.hash && f.id(x) == f.log.checkpoint(f.log.position(i))
 		})
@@ -240,7 +240,7 @@ func (s *State) judge(now liveness) {
 	}
 	newest, before := none, none
 	for i := range f.marks {
-		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		x := int32(i)
 		switch {
 		case f.marks[x] == markDead:
 		case now.live[x]:

@@ -68,7 +68,7 @@ func (l *Log) Extend(nodes []Node, tip name.OID) error {
 
 // Tip is the newest commit, of which all others are ancestors.
 func (l *Log) Tip() Tip {
-	i := int32(len(l.nodes) - 1) //nolint:gosec // a journal has at most MaxNodes
+	i := int32(len(l.nodes) - 1)
 	committed := l.committed(i)
 	if committed.IsZero() && l.nodes[i].class != classMerge {
 		committed = time.UnixMilli(l.nodes[i].time).UTC().Truncate(time.Second) // not parsed, just made
@@ -92,7 +92,7 @@ func (l *Log) Len() int { return len(l.nodes) }
 func (l *Log) Nodes() []Node {
 	nodes := make([]Node, len(l.nodes))
 	for i := range nodes {
-		nodes[i] = l.node(int32(i)) //nolint:gosec // a journal has at most MaxNodes
+		nodes[i] = l.node(int32(i))
 	}
 	return nodes
 }
@@ -100,8 +100,8 @@ func (l *Log) Nodes() []Node {
 // Heads are the newest events, of which no other is a descendant: the tip may be a merge.
 func (l *Log) Heads() []name.OID {
 	var heads []name.OID
-	open := map[int32]bool{int32(len(l.nodes) - 1): true}  //nolint:gosec // a journal has at most MaxNodes
-	for i := int32(len(l.nodes) - 1); len(open) > 0; i-- { //nolint:gosec // likewise
+	open := map[int32]bool{int32(len(l.nodes) - 1): true}
+	for i := int32(len(l.nodes) - 1); len(open) > 0; i-- {
 		if !open[i] {
 			continue
 		}
@@ -140,7 +140,7 @@ func (l *Log) index() map[name.OID]int32 {
 	if l.at == nil {
 		l.at = make(map[name.OID]int32, len(l.nodes))
 		for i := range l.nodes {
-			l.at[l.oid(int32(i))] = int32(i) //nolint:gosec // a journal has at most MaxNodes
+			l.at[l.oid(int32(i))] = int32(i)
 		}
 	}
 	return l.at

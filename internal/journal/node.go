@@ -37,7 +37,7 @@ type node struct {
 // seed is drawn anew by each process, so that nobody can choose ids that collide.
 var seed = sync.OnceValue(maphash.MakeSeed)
 
-func hashOf(id name.ID) uint32 { return uint32(maphash.String(seed(), string(id))) } //nolint:gosec // the lower half
+func hashOf(id name.ID) uint32 { return uint32(maphash.String(seed(), string(id))) }
 
 func newNode(n Node) node {
 	made := node{own: &n}

@@ -82,7 +82,7 @@ func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
 	then := f.replay(f.graph().past(anchor))
 	now := f.replay(nil)
 	for i := range f.first {
-		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		x := int32(i)
 		if f.node(i).safety {
 			continue
 		}
@@ -173,7 +173,7 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	now := f.replay(nil)
 	p := Plan{Undoes: v, From: s.Current, Target: v.From, Safety: v.Safety}
 	for i := range f.first {
-		x := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		x := int32(i)
 		switch {
 		case f.node(i).safety:
 		case out[x] && now.live[x]:

@@ -38,7 +38,7 @@ func (f *fold) compile() {
 	f.moves = map[*Event]int{}
 	var open []question
 	for i, x := range f.named {
-		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		at := int32(i)
 		switch e := f.at(at).special(); {
 		case e == nil:
 		case e.names():
@@ -66,7 +66,7 @@ func (f *fold) compile() {
 func (f *fold) each(visit func(at, created int32, s *step)) {
 	next := 0
 	for i, x := range f.named {
-		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		at := int32(i)
 		if next < len(f.steps) && f.steps[next].at == at {
 			visit(at, none, &f.steps[next])
 			next++

@@ -119,7 +119,7 @@ func (s *State) Read(i int) *Entry {
 	f := s.fold
 	c := &Entry{Place: i, Standing: s.Standing(i), fold: f, at: f.first[i]}
 	c.Checkpoint, c.Label = s.IDOf(i), s.text(i, textLabel)
-	if all := f.again[int32(i)]; all != nil { //nolint:gosec // a journal has at most MaxNodes
+	if all := f.again[int32(i)]; all != nil {
 		c.LastNamed = f.event(all[len(all)-1])
 	}
 	if c.Dead {
@@ -130,7 +130,7 @@ func (s *State) Read(i int) *Entry {
 }
 
 // IDOf is the id of a checkpoint, by its place.
-func (s *State) IDOf(i int) name.ID { return s.fold.id(int32(i)) } //nolint:gosec // a journal has at most MaxNodes
+func (s *State) IDOf(i int) name.ID { return s.fold.id(int32(i)) }
 
 // CommitOf is the commit of a checkpoint, by its place.
 func (s *State) CommitOf(i int) name.OID { return name.OID(s.text(i, textCommit)) }
@@ -154,7 +154,7 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	}
 	l := &s.fold.log
 	for i := range l.nodes {
-		at := int32(i) //nolint:gosec // a journal has at most MaxNodes
+		at := int32(i)
 		if n := &l.nodes[i]; n.class == classMerge || len(kinds) > 0 && !slices.Contains(kinds, l.kind(at)) {
 			continue
 		}
@@ -172,7 +172,7 @@ func (s *State) Since(before *State) int {
 		return 0
 	}
 	a, b := &s.fold.log, &before.fold.log
-	tip := int32(len(b.nodes) - 1) //nolint:gosec // a journal has at most MaxNodes
+	tip := int32(len(b.nodes) - 1)
 	if a.order != nil || b.order != nil || len(a.nodes) < len(b.nodes) || a.oid(tip) != b.oid(tip) {
 		return 0
 	}
@@ -195,7 +195,7 @@ func (s *State) Events() []*Event {
 	}
 	events := make([]*Event, 0, len(s.fold.named))
 	for i := range s.fold.named {
-		if e := s.fold.event(int32(i)); e != nil { //nolint:gosec // a journal has at most MaxNodes
+		if e := s.fold.event(int32(i)); e != nil {
 			events = append(events, e)
 		}
 	}

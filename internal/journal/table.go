@@ -36,7 +36,7 @@ func (t *table) find(hash uint32, isIt func(x int32) bool) int32 {
 
 // slot is where the entry of a hash is that is the one, or would be.
 func (t *table) slot(hash uint32, isIt func(x int32) bool) uint32 {
-	mask := uint32(len(t.slots) - 1) //nolint:gosec // a power of two
+	mask := uint32(len(t.slots) - 1)
 	at := hash & mask
 	for t.slots[at] != 0 && !isIt(t.slots[at]-1) {
 		at = (at + 1) & mask

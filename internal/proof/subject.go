@@ -30,7 +30,7 @@ func (p *Session) Subjects() Subjects {
 	if p.State != nil {
 		for i, c := range p.State.Standings() {
 			if !c.Dead {
-				all.places = append(all.places, int32(i)) //nolint:gosec // a journal has at most journal.MaxNodes
+				all.places = append(all.places, int32(i))
 			}
 		}
 	}

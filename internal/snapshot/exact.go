@@ -110,7 +110,7 @@ func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[strin
 		specs[i] = string(entries[f.path].OID)
 	}
 	err := s.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
-		if err != nil || uint32(o.Size) != sizes[plain[i].path] { //nolint:gosec // the index keeps sizes modulo 2^32
+		if err != nil || uint32(o.Size) != sizes[plain[i].path] {
 			out = append(out, plain[i])
 		}
 		return nil

@@ -13,7 +13,7 @@ func fileStat(info fs.FileInfo) (git.FileStat, bool) {
 	if !ok {
 		return git.FileStat{}, false
 	}
-	//nolint:gosec // cut on purpose
+
 	return git.FileStat{
 		CtimeSec: uint32(st.Ctim.Sec), CtimeNsec: uint32(st.Ctim.Nsec), MtimeSec: uint32(st.Mtim.Sec), MtimeNsec: uint32(st.Mtim.Nsec),
 		Dev: uint32(st.Dev), Inode: uint32(st.Ino), UID: st.Uid, GID: st.Gid, Size: uint32(st.Size),

@@ -65,7 +65,7 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 	if info, err := os.Stat(p.path); err == nil {
 		p.was = info
 		t := info.ModTime()
-		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())} //nolint:gosec // as the index keeps it
+		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())}
 	}
 	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
 		p.remove()

@@ -283,8 +283,8 @@ func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 		}
 	}
 	mtime, ctime := statTimes(st)
-	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && e.OID != git.HashObject(formatOf(e), "blob", nil) || //nolint:gosec // the index keeps 32 bits
-		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) || //nolint:gosec // likewise
+	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && e.OID != git.HashObject(formatOf(e), "blob", nil) ||
+		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) ||
 		w.index.doubtful(*e)
 }
 

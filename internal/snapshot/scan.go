@@ -124,7 +124,7 @@ func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	case info.Mode().IsRegular() && unusual(info.Mode().Perm()):
 		l.bits = info.Mode().Perm()
 	}
-	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond()) //nolint:gosec // never negative
+	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond())
 	l.differs = e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
 	return l
 }

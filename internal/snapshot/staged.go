@@ -39,7 +39,7 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 	}
 	var alike []leftOut
 	for _, o := range open {
-		if e := staged[o.Path]; o.info != nil && content(o.info) && modeOf(o.info) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) { //nolint:gosec // the index keeps 32 bits
+		if e := staged[o.Path]; o.info != nil && content(o.info) && modeOf(o.info) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) {
 			alike = append(alike, o)
 		} else {
 			c.Skipped = append(c.Skipped, o.Skip)

@@ -1,7 +1,7 @@
 package torture
 
 import (
-	"crypto/sha1" //nolint:gosec // the hash of git
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -328,7 +328,7 @@ func blob(hashLen int, data string) string {
 		sum := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:])
 	}
-	sum := sha1.Sum([]byte(text)) //nolint:gosec // the hash of git
+	sum := sha1.Sum([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 

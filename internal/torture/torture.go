@@ -39,7 +39,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{Ran: map[string]int{}, Done: map[string]map[string]int{}}
 	for i := range o.Cases {
-		name, seed := o.Kinds[i%len(o.Kinds)], o.Seed+uint64(i/len(o.Kinds)) //nolint:gosec // not negative
+		name, seed := o.Kinds[i%len(o.Kinds)], o.Seed+uint64(i/len(o.Kinds))
 		cs, err := Draw(name, seed)
 		if err != nil {
 			return report, err

@@ -126,7 +126,7 @@ func writeJSON(file string, report *bench.Report) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(text, '\n'), 0o666) //nolint:gosec // a document
+	return os.WriteFile(file, append(text, '\n'), 0o666)
 }
 
 // keep puts the table, the numbers and the charts into the documents.
@@ -140,18 +140,18 @@ func keep(docs string, report *bench.Report) error {
 	if err != nil {
 		return fmt.Errorf("renew the table in %q: %w", file, err)
 	}
-	if err := os.WriteFile(file, []byte(renewed), 0o666); err != nil { //nolint:gosec // a document
+	if err := os.WriteFile(file, []byte(renewed), 0o666); err != nil {
 		return err
 	}
 	charts := filepath.Join(docs, "charts")
-	if err := os.MkdirAll(charts, 0o777); err != nil { //nolint:gosec // documents
+	if err := os.MkdirAll(charts, 0o777); err != nil {
 		return err
 	}
 	if err := writeJSON(filepath.Join(charts, "measured.json"), report); err != nil {
 		return err
 	}
 	for name, picture := range chart.Of(report) {
-		if err := os.WriteFile(filepath.Join(charts, name), []byte(picture), 0o666); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(filepath.Join(charts, name), []byte(picture), 0o666); err != nil {
 			return err
 		}
 	}
