@@ -126,7 +126,7 @@ func (c *creation) placeSaid(prev base) error {
 		if (now != was || edited) && now != c.req.Status {
 			return checkpoint.Usage("leave --status out, or make them agree", "the state says status %q and --status %q", now, c.req.Status)
 		}
-		if state = c.put(in.Status, quote(c.req.Status)); state == nil {
+		if state = put(c.record.State, in.Status, quote(c.req.Status)); state == nil {
 			return nil // no object: the workflow will say so
 		}
 		c.record.State = state
@@ -145,15 +145,15 @@ func (c *creation) placeSaid(prev base) error {
 		}
 		value = json.RawMessage("null")
 	}
-	if state = c.put(in.Error, value); state != nil {
+	if state = put(c.record.State, in.Error, value); state != nil {
 		c.record.State = state
 	}
 	return nil
 }
 
 // put is the state with a member, nil where it cannot have one.
-func (c *creation) put(path string, value json.RawMessage) json.RawMessage {
-	state, err := record.Set(c.record.State, path, string(value), record.Limits{})
+func put(state json.RawMessage, path string, value json.RawMessage) json.RawMessage {
+	state, err := record.Set(state, path, string(value), record.Limits{})
 	if err != nil {
 		return nil
 	}
@@ -297,11 +297,13 @@ func (c *creation) check(v store.View, prev base) error {
 		return checkpoint.Usage("", "the state is refused: %v", err)
 	}
 	c.stated, c.record.State, change.New = c.record.State, state, state
-	return c.rejected(c.def.Check(change))
+	return rejected(c.def, c.def.Check(change))
 }
 
 // checkOrder is the part of check that is known before a step has run.
-func (c *creation) checkOrder(v store.View) error { return c.rejected(c.def.CheckOrder(c.change(v))) }
+func (c *creation) checkOrder(v store.View) error {
+	return rejected(c.def, c.def.CheckOrder(c.change(v)))
+}
 
 func (c *creation) change(v store.View) workflow.Change {
 	change := workflow.Change{
@@ -323,11 +325,11 @@ func (c *creation) change(v store.View) workflow.Change {
 	return change
 }
 
-func (c *creation) rejected(broken []workflow.Violation) error {
+func rejected(def *workflow.Definition, broken []workflow.Violation) error {
 	if len(broken) == 0 {
 		return nil
 	}
-	e := &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("workflow %s rejects this checkpoint", c.def.Name)}
+	e := &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("workflow %s rejects this checkpoint", def.Name)}
 	for _, b := range broken {
 		e.Hints = append(e.Hints, b.String())
 	}

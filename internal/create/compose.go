@@ -142,7 +142,7 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 		sn.Modes[p] = m
 	}
 	if c.capture.ModesKnown {
-		c.snapshotExtra("modes_known", true)
+		AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
 	}
 	for _, sk := range c.capture.Skipped {
 		sn.Skipped = append(sn.Skipped, record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size})
@@ -172,7 +172,7 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	}
 	for i, ch := range changes {
 		if i == record.MaxListed {
-			c.gitExtra("staged_truncated", true)
+			AddExtra(&c.record.Git.Extra, "staged_truncated", true)
 			break
 		}
 		c.record.Git.Staged = append(c.record.Git.Staged, record.Path(ch.Path))
@@ -180,13 +180,7 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	return nil
 }
 
-// gitExtra adds a member to the record's git, snapshotExtra to its snapshot.
-func (c *creation) gitExtra(member string, value any) { AddExtra(&c.record.Git.Extra, member, value) }
-
-func (c *creation) snapshotExtra(member string, value any) {
-	AddExtra(&c.record.Snapshot.Extra, member, value)
-}
-
+// AddExtra adds a member that the format does not define to a part of the record.
 func AddExtra(to *map[string]json.RawMessage, member string, value any) {
 	if *to == nil {
 		*to = map[string]json.RawMessage{}
@@ -198,10 +192,10 @@ func AddExtra(to *map[string]json.RawMessage, member string, value any) {
 func (c *creation) composeGit() {
 	g, ix := &c.record.Git, c.capture.Index
 	if c.place.other != "" {
-		c.gitExtra("operation_head", c.place.other)
+		AddExtra(&c.record.Git.Extra, "operation_head", c.place.other)
 	}
 	if c.aside != nil {
-		c.gitExtra(MemberAside, c.aside)
+		AddExtra(&c.record.Git.Extra, MemberAside, c.aside)
 	}
 	g.Branch, g.Head, g.Detached = record.Path(c.place.branch), c.head, c.place.branch == ""
 	g.Operation, g.Worktree, g.Worktrees = c.place.operation, record.Path(c.s.WorktreeName()), c.place.worktrees
@@ -215,10 +209,10 @@ func (c *creation) composeGit() {
 	}
 	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = ToPaths(ix.IntentToAdd), ToPaths(ix.AssumeUnchanged), ToPaths(ix.SparsePresent)
 	if len(c.capture.Ignored) > 0 {
-		c.snapshotExtra("ignored", ToPaths(c.capture.Ignored))
+		AddExtra(&c.record.Snapshot.Extra, "ignored", ToPaths(c.capture.Ignored))
 	}
 	if len(c.made) > 0 {
-		c.snapshotExtra(MemberMade, c.made)
+		AddExtra(&c.record.Snapshot.Extra, MemberMade, c.made)
 	}
 }
 
