@@ -170,4 +170,5 @@ func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*w
 
 const BuiltIn = "built-in"
 
+// WorkflowFile is where a repository keeps a definition of its own.
 func WorkflowFile(name string) string { return ".checkpoint/workflows/" + name + ".json" }

@@ -40,6 +40,7 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 	return json.Unmarshal(data, into) == nil, nil
 }
 
+// Remember writes a disposable file of this worktree, as JSON.
 func (s *Service) Remember(file string, what any) error {
 	dir, err := s.Repo.Dir()
 	if err != nil {

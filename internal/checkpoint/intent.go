@@ -25,6 +25,7 @@ type Intent struct {
 	Reason    string
 }
 
+// ReadIntent decodes what a rollback wrote down before it moved a file.
 func ReadIntent(data json.RawMessage) (meta Intent, err error) {
 	if err := json.Unmarshal(data, &meta); err != nil {
 		return meta, &Error{Kind: KindInvalid, Message: "the intent of the rollback is damaged", Err: err}

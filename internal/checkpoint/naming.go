@@ -137,6 +137,7 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 	}
 }
 
+// NoCheckpointError says that a session has none.
 func NoCheckpointError(st *journal.State) error {
 	return &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoint", st.Session),
@@ -308,6 +309,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	return nil, notFound
 }
 
+// UnknownCheckpointError says that nothing has this name, and which names are near.
 func UnknownCheckpointError(session name.Session, st *journal.State, ref string) error {
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, ref)}
 	if near := nearestCheckpoints(st, ref); len(near) > 0 {

@@ -72,6 +72,7 @@ func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.En
 	return nil
 }
 
+// DamagedError says that the record of a checkpoint cannot be read.
 func DamagedError(e *journal.Entry, err error) error {
 	return &Error{
 		Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err,

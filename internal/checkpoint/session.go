@@ -82,6 +82,7 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 	return st, Classify(err)
 }
 
+// UnknownSessionError says that there is no such session, and which names are near.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such session: %q", session)}
 	if sessions, _, err := s.Store.Sessions(ctx); err == nil {
@@ -112,6 +113,7 @@ func OwnsBranch(st *journal.State) bool {
 	return st.Started != nil && st.Started.Mode == ModeOwnBranch
 }
 
+// IsClosed reports whether a session with this status is over.
 func IsClosed(status string) bool {
 	return status == "complete" || status == "failed" || status == "abandoned"
 }

@@ -64,6 +64,7 @@ func (c *Settings) Get(key string) (string, bool) {
 	return "", false
 }
 
+// Bool looks up a key that is true or false.
 func (c *Settings) Bool(key string, def bool) (bool, error) {
 	v, ok := c.Get(key)
 	if !ok {
@@ -76,6 +77,7 @@ func (c *Settings) Bool(key string, def bool) (bool, error) {
 	return b, nil
 }
 
+// Size looks up a number of bytes.
 func (c *Settings) Size(key string, def int64) (int64, error) {
 	v, ok := c.Get(key)
 	if !ok {
@@ -107,6 +109,7 @@ type Setting struct {
 	Origin string `json:"origin"` // environment, config, committed or default
 }
 
+// Origin says where a key is set: environment, config or committed.
 func (c *Settings) Origin(key string) string {
 	if lookupEnv(c.env, EnvVariable(key)) != "" {
 		return "environment"

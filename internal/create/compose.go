@@ -216,6 +216,7 @@ func (c *creation) composeGit() {
 	}
 }
 
+// ToPaths gives paths the type that a record writes any bytes with.
 func ToPaths(list []string) []record.Path {
 	out := make([]record.Path, len(list))
 	for i, p := range list {
@@ -224,6 +225,7 @@ func ToPaths(list []string) []record.Path {
 	return out
 }
 
+// FromPaths is the reverse of ToPaths.
 func FromPaths(list []record.Path) []string {
 	out := make([]string, len(list))
 	for i, p := range list {
@@ -242,6 +244,7 @@ func encodeFlags(skipWorktree []string) []byte {
 	return b.Bytes()
 }
 
+// DecodeFlags lists the paths that had the skip-worktree flag.
 func DecodeFlags(data []byte) []string {
 	var out []string
 	for _, line := range strings.Split(string(data), "\x00") {
@@ -298,6 +301,7 @@ const MemberAside = "aside"
 // which a rollback of some paths made.
 const MemberMade = "made"
 
+// MadeFile is an ignored file that a rollback of some paths makes.
 type MadeFile struct {
 	Path record.Path `json:"path"`
 	OID  name.OID    `json:"oid"`

@@ -38,7 +38,7 @@ type creation struct {
 	head     name.OID
 	capture  *snapshot.Capture
 	place    place
-	outputs  map[string]keptOutput  // written already
+	outputs  map[string]KeptOutput  // written already
 	document *workflow.Accepted     // what --state brought; nil without it
 	aside    *checkpoint.BranchBack // what the rollback moves beside HEAD
 	safety   bool                   // made by a rollback: exempt from every rule

@@ -49,6 +49,7 @@ func (c *creation) rememberFailure(err error) {
 	s.Remember(checkpoint.FailedFile, failed) //nolint:errcheck // disposable
 }
 
+// LastFailure is the create that failed last; nil when none did within a day.
 func LastFailure(s *checkpoint.Service) (*Failed, error) {
 	var failed Failed
 	ok, err := s.Recall(checkpoint.FailedFile, &failed)

@@ -24,18 +24,18 @@ var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 // outputNames says what an output may be called.
 const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit"
 
-// keptOutput is an output that was written as a blob, or one to drop.
-type keptOutput struct {
+// KeptOutput is an output that was written as a blob, or one to drop.
+type KeptOutput struct {
 	record.Output
 	drop bool
 }
 
 // keepOutputs writes the files of --output as blobs.
-func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]keptOutput, error) {
-	out := map[string]keptOutput{}
+func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]KeptOutput, error) {
+	out := map[string]KeptOutput{}
 	for _, o := range list {
 		if o.File == "" {
-			out[o.Name] = keptOutput{drop: true}
+			out[o.Name] = KeptOutput{drop: true}
 			continue
 		}
 		file := o.File
@@ -106,10 +106,11 @@ func readAtMost(f *os.File, most int64) ([]byte, error) {
 	return data, err
 }
 
-func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (keptOutput, error) {
+// KeepOutput writes an output into the object store before its checkpoint is made.
+func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (KeptOutput, error) {
 	oid, err := s.Repo.WriteObject(ctx, "blob", data)
 	if err != nil {
-		return keptOutput{}, checkpoint.Classify(fmt.Errorf("keep output %q: %w", output, err))
+		return KeptOutput{}, checkpoint.Classify(fmt.Errorf("keep output %q: %w", output, err))
 	}
 	o := record.Output{
 		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)), Lines: countLines(data),
@@ -119,7 +120,7 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 		n := len(entries)
 		o.Entries = &n
 	}
-	return keptOutput{Output: o}, nil
+	return KeptOutput{Output: o}, nil
 }
 
 // mostStated bounds the outputs that a document brings.
@@ -182,6 +183,7 @@ func countLines(data []byte) int {
 	return n
 }
 
+// SortedKeys is for maps whose order is shown or hashed.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // IsOutputName reports whether an output may be called so.

@@ -40,6 +40,7 @@ func OriginOf(e *journal.Event) name.ID {
 	return e.From
 }
 
+// LineOf is an event as `history` answers it.
 func LineOf(e *journal.Event) HistoryLine {
 	h := HistoryLine{
 		Event: string(e.Kind), Time: checkpoint.Time{Time: e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: OriginOf(e), To: e.To,

@@ -175,6 +175,7 @@ func PlanDeleteSession(ctx context.Context, s *checkpoint.Service, request strin
 	return out, err
 }
 
+// WholeSession lists what `session delete` removes.
 func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (name.Session, *Removed, error) {
 	session, err := s.RequireSession(request)
 	if err != nil {

@@ -20,6 +20,7 @@ type Joined struct {
 	buried map[name.ID]bool // named by a tombstone, which may be void
 }
 
+// Fold is the state of the joined journal, folded once.
 func (j *Joined) Fold() *journal.State {
 	if j == nil || j.log == nil {
 		return nil

@@ -35,6 +35,7 @@ func OpenBundle(file string) (h archive.Header, closeFile func(), pack io.Reader
 	return h, func() { f.Close() }, r, nil //nolint:errcheck // only read
 }
 
+// Invalid is the error of a damaged file, of which nothing was imported.
 func Invalid(err error) error {
 	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err, Hints: []string{"nothing was imported"}}
 }
