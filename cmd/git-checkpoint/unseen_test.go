@@ -137,7 +137,7 @@ func TestBitsOfThen(t *testing.T) {
 		bits("same", 0o600)
 		w.run("git-checkpoint", "undo", "-y")
 		bits("private", 0o644)
-		w.run("git-checkpoint", "undo", "-y")
+		w.run("git-checkpoint", "redo", "-y")
 		bits("private", 0o600)
 		bits("same", 0o600)
 	}

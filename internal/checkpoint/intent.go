@@ -13,8 +13,9 @@ import (
 // Intent is what a cut-off rollback needs to be finished or taken back.
 type Intent struct {
 	Session   name.Session
-	Event     journal.Event // complete but for its lists
+	Event     journal.Event // the first one, complete but for its lists
 	Undoes    name.OID
+	Then      []name.OID // what the events after the first one undo
 	Safety    name.ID
 	To        name.ID
 	StartedAt time.Time

@@ -162,7 +162,7 @@ func (c *clone) rollback(to name.ID) error {
 
 func (c *clone) undo() error {
 	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
-		r, err := rollback.PrepareUndo(ctx, s, string(demo), false)
+		r, err := rollback.PrepareUndo(ctx, s, rollback.UndoRequest{})
 		if err != nil {
 			return err
 		}

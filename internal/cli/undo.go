@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strconv"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -10,6 +11,19 @@ import (
 
 // UndoCmd is undo.
 type UndoCmd struct {
+	Levels string `arg:"" optional:"" name:"n|event" help:"How many rollbacks to take back, or the event of the last of them."`
+	To     string `placeholder:"<ref>|<event>" complete:"ref" help:"Go back to before the rollback that has this event, or went to this checkpoint."`
+	walkFlags
+}
+
+// RedoCmd is redo.
+type RedoCmd struct {
+	Levels string `arg:"" optional:"" name:"n" help:"How many undos to take back."`
+	walkFlags
+}
+
+type walkFlags struct {
+	List bool `help:"List what can be undone and redone, the next first."`
 	dryRunFlag
 	yesFlag
 	jsonFlag
@@ -19,18 +33,81 @@ type UndoCmd struct {
 // Help is the detail of undo.
 func (*UndoCmd) Help() string {
 	return `
-Files, index, branch and the current checkpoint are as they were before, to the byte. An undo can be undone too.`
+Files, index, branch and the current checkpoint are as they were before, to the byte. The next undo goes one rollback further back, and ` + "`git checkpoint redo`" + ` goes forward again. Checkpoints that you make in between change neither list. What is there is captured first, as before any rollback.
+
+    git checkpoint undo
+    git checkpoint undo 3
+    git checkpoint undo --to 2
+    git checkpoint undo --list`
 }
 
-// Run takes the last rollback back.
+// Help is the detail of redo.
+func (*RedoCmd) Help() string {
+	return `
+Each redo takes back one undo. A new rollback empties the list of what can be redone.
+
+    git checkpoint redo
+    git checkpoint redo --list`
+}
+
+// Run takes rollbacks back.
 func (c *UndoCmd) Run(ctx context.Context, app *App) error {
+	request := rollback.UndoRequest{To: c.To}
+	n, isNumber := levels(c.Levels)
+	switch {
+	case c.Levels != "" && c.To != "":
+		return usageError("a number and --to exclude each other")
+	case isNumber:
+		request.Levels = n
+	case c.Levels != "":
+		request.To = c.Levels
+	}
+	if isNumber && n < 1 {
+		return usageError("undo takes a number from 1")
+	}
+	return c.run(ctx, app, request, undone)
+}
+
+// Run does again what was undone.
+func (c *RedoCmd) Run(ctx context.Context, app *App) error {
+	request := rollback.UndoRequest{Redo: true, Levels: 1}
+	if c.Levels != "" {
+		n, isNumber := levels(c.Levels)
+		if !isNumber || n < 1 {
+			return usageError("redo takes a number from 1", "git checkpoint redo --list shows what there is")
+		}
+		request.Levels = n
+	}
+	return c.run(ctx, app, request, redone)
+}
+
+// levels reads a number of levels. An event's id that has only digits is longer.
+func levels(text string) (n int, isNumber bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && len(text) < 7
+}
+
+func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequest, done outcome) error {
+	request.DryRun = c.DryRun
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := rollback.PrepareUndo(ctx, s, "", c.DryRun)
+		if c.List {
+			undo, err := rollback.Levels(ctx, s, false)
+			if err != nil {
+				return err
+			}
+			redo, err := rollback.Levels(ctx, s, true)
+			if err != nil {
+				return err
+			}
+			return app.give(answer.Levels{Undo: undo, Redo: redo})
+		}
+		plan, err := rollback.PrepareUndo(ctx, s, request)
 		if err != nil {
 			return err
 		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, undone)
+		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, done)
 	})
 }
 
 func undone(d *rollback.Answer) answer.Answer { return answer.Undone{Done: d} }
+func redone(d *rollback.Answer) answer.Answer { return answer.Redone{Done: d} }

@@ -158,3 +158,24 @@ func (s *State) after(p Plan, number int) *State {
 	l.append([]Node{{OID: e.OID, Parents: e.Parents, Event: e}})
 	return l.Fold()
 }
+
+// OthersAfter are the checkpoints, rollbacks and undos of other worktrees that come after
+// an event of this journal in its order.
+func (s *State) OthersAfter(e *Event) []*Event {
+	var others []*Event
+	l, after := &s.fold.log, false
+	for i := range l.nodes {
+		at := l.position(i)
+		n := &l.nodes[at]
+		switch {
+		case n.class == classMerge:
+		case !after:
+			after = l.oid(at) == e.OID
+		case n.class == classCreate && !n.safety || n.special() != nil && n.special().moves():
+			if !l.is(at, textWorktreeID, e.WorktreeID) {
+				others = append(others, l.event(at))
+			}
+		}
+	}
+	return others
+}

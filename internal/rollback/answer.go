@@ -31,6 +31,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 		}
 	}
+	r.answerLevels()
 	r.warnConflicts()
 	r.warnSession()
 	if err := r.answerSteps(ctx); err != nil {
@@ -80,17 +81,21 @@ func (r *Plan) warnConflicts() {
 	r.answer.Warnings = append(r.answer.Warnings, text)
 }
 
-// lists are the checkpoints that change their state, as of a journal.
-func (r *Plan) lists(st *journal.State) (discard, restore []name.ID, err error) {
-	if r.undoes == nil {
-		return st.RollbackPlan(r.to.Entry.Checkpoint)
+// lists are the checkpoints that change their state.
+func (r *Plan) lists() (discard, restore []name.ID, err error) {
+	switch {
+	case r.undoes != nil:
+		discard, restore = netLists(r.to.State, r.plans)
+	case r.files.Safety:
+		_, discard, restore, err = r.to.State.SafetyPlan(r.files.Checkpoint)
+	default:
+		discard, restore, err = r.to.State.RollbackPlan(r.to.Entry.Checkpoint)
 	}
-	p, err := st.PlanUndoOf(r.undoes)
-	return p.Discard, p.Restore, err
+	return discard, restore, err
 }
 
 func (r *Plan) answerSteps(ctx context.Context) error {
-	discard, restore, err := r.lists(r.to.State)
+	discard, restore, err := r.lists()
 	if err != nil {
 		return checkpoint.Classify(err)
 	}

@@ -39,7 +39,36 @@ type Answer struct {
 	NextStep *NextStep             `json:"next_step"`
 	Warnings []string              `json:"warnings,omitempty"`
 
+	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is taken back, in that order
+	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since
+	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // once it is done
+	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // once it is done
+
 	Said string `json:"-"` // how the workflow says it; empty: as usual
+}
+
+// UndoLevel is a rollback that an undo takes back or a redo does again.
+type UndoLevel struct {
+	List      string          `json:"list"` // undo or redo
+	N         int             `json:"n"`    // what `undo N` or `redo N` takes to go over it
+	Event     name.OID        `json:"event"`
+	Time      checkpoint.Time `json:"time"`
+	Session   name.Session    `json:"session"`
+	What      string          `json:"what"` // the rollback, in a sentence
+	Reason    string          `json:"reason"`
+	To        name.ID         `json:"to"` // what is current then
+	ToLabel   string          `json:"to_label"`
+	Safety    name.ID         `json:"safety"`          // whose files come back
+	Available bool            `json:"available"`       // it is not pruned
+	Files     *int            `json:"files,omitempty"` // of --list: how many files the rollback changed
+}
+
+// Meanwhile is what another worktree did after an event that is to be taken back.
+type Meanwhile struct {
+	Event    name.OID        `json:"event"`
+	Worktree string          `json:"worktree"`
+	Time     checkpoint.Time `json:"time"`
+	What     string          `json:"what"`
 }
 
 // NextStep is the step that follows the current one.

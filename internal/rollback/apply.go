@@ -18,6 +18,9 @@ import (
 	"git-checkpoint/internal/store"
 )
 
+// aMoment lies between the events of one undo.
+const aMoment = time.Millisecond
+
 // staleAfter is how old a plan may get, as while a person thinks, before the
 // worktree is captured anew to see whether it still fits.
 const staleAfter = time.Second
@@ -78,6 +81,7 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, r.failed(err)
 	}
+	r.answerNext(ctx)
 	done.Said = r.said("rolled_back")
 	return done, nil
 }
@@ -190,6 +194,12 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		e.FromLabel = from.Label
 	}
 	e.Mode, e.Reason = string(r.req.Mode), r.req.Reason
+	if r.walk == nil {
+		if r.walk, err = readWalk(ctx, r.s); err != nil {
+			return checkpoint.Intent{}, err
+		}
+	}
+	e.Time = r.walk.TimeAfter(e.Time)
 	m := checkpoint.Intent{
 		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.answer.Branch,
 		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
@@ -211,14 +221,21 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 			e.Branch = "HEAD"
 		}
 	}
-	if r.undoes != nil {
-		e.Undoes, m.Undoes = r.undoes.OID, r.undoes.OID
+	if r.undoes == nil && r.files.Safety {
+		e.Files = r.files.Checkpoint
+	}
+	for i, l := range r.levels {
+		if i == 0 {
+			e.Undoes, m.Undoes = l.Head.OID, l.Head.OID
+		} else {
+			m.Then = append(m.Then, l.Head.OID)
+		}
 	}
 	m.Event = e
 	return m, nil
 }
 
-// recordMove writes the event of a rollback or undo, with the lists worked out on
+// recordMove writes the events of a rollback or undo, with the lists worked out on
 // the journal as it is then.
 func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
 	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
@@ -226,19 +243,16 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
 		}
 		e := meta.Event
-		var err error
-		if e.Undoes == "" {
-			e.Discard, e.Restore, err = v.State.RollbackPlan(e.To)
-		} else {
-			for _, u := range v.State.Rollbacks {
-				if u.OID == e.Undoes {
-					var p journal.Plan
-					p, err = v.State.PlanUndoOf(u)
-					e.Discard, e.Restore = p.Discard, p.Restore
-				}
-			}
+		events, err := []journal.Event{e}, error(nil)
+		switch {
+		case e.Undoes != "":
+			events, err = undoEvents(v.State, e, append([]name.OID{e.Undoes}, meta.Then...))
+		case e.Files != "":
+			_, events[0].Discard, events[0].Restore, err = v.State.SafetyPlan(e.Files)
+		default:
+			events[0].Discard, events[0].Restore, err = v.State.RollbackPlan(e.To)
 		}
-		change := store.Change{Events: []journal.Event{e}}
+		change := store.Change{Events: events}
 		if on, tagErr := s.Settings.Bool("checkpoint.tag", true); tagErr == nil && !on {
 			change.Tags = store.TagsNone
 		}
@@ -267,6 +281,7 @@ func (r *Plan) applyState(ctx context.Context) (*Answer, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	r.answer.DryRun, r.answer.Safety = false, meta.Safety
+	r.answerNext(ctx)
 	r.answer.Said = r.said("rolled_back")
 	return r.answer, nil
 }
@@ -278,7 +293,7 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 		Message: "before the rollback to " + r.answer.ToLabel,
 	}
 	if r.undoes != nil {
-		req.Message = "before the undo of the rollback to " + r.undoes.ToLabel
+		req.Message = "before the " + string(r.direction()) + " of the rollback to " + r.levels[0].Rollback.ToLabel
 	}
 	if req.Definition == nil { // the plan has asked, and warned, already
 		var err error

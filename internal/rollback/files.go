@@ -164,23 +164,40 @@ func (r *Plan) take(ctx context.Context, force []string) error {
 	return checkpoint.Classify(err)
 }
 
-// wrote gives the files that the move which is to be undone has written, with their
+// wrote gives the files that the moves which are to be undone have written, with their
 // content. The capture has to hold them, whatever the ignore rules say by now.
 func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 	if r.undoes == nil {
 		return nil, nil
 	}
-	if r.undoes.Mode == string(modePaths) || r.undoes.Mode == string(ModeProduced) {
-		return madeOf(r.record), nil
+	if len(r.levels) == 1 {
+		return r.wroteBy(ctx, r.undoes, r.record)
 	}
-	then := r.to.State.Entry(r.undoes.To)
-	if r.undoes.Kind == journal.KindUndo { // it brought back what the one before it had kept
-		for _, e := range r.to.State.Rollbacks {
-			if e.OID == r.undoes.Undoes {
-				then = r.to.State.Entry(e.Safety)
-			}
+	all := map[string]name.OID{}
+	for _, l := range slices.Backward(r.levels) { // the newest wins
+		e := r.walk.entry(l.Head.Safety)
+		if e == nil || e.Dead {
+			continue // a level that is passed over
 		}
+		rec, _, _, err := r.s.ReadRecord(ctx, e)
+		if err != nil {
+			return nil, checkpoint.DamagedError(e, err)
+		}
+		files, err := r.wroteBy(ctx, l.Head, rec)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, files)
 	}
+	return all, nil
+}
+
+// wroteBy gives the files that a move has written, from what its safety checkpoint held.
+func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
+	if move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
+		return madeOf(before), nil
+	}
+	then := r.walk.brought(move)
 	if then == nil || then.Dead {
 		return nil, nil
 	}
@@ -188,7 +205,7 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 	if err != nil {
 		return nil, checkpoint.DamagedError(then, err)
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, r.record.Snapshot.Tree, commit.Tree)
+	changes, err := r.s.Repo.DiffTrees(ctx, before.Snapshot.Tree, commit.Tree)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -199,6 +216,25 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 		}
 	}
 	return out, nil
+}
+
+// brought is the checkpoint whose files a move brought: its target, a safety checkpoint
+// that it names, or for an undo what the move before it had kept.
+func (w *walked) brought(move *journal.Event) *journal.Entry {
+	switch {
+	case move.Files != "":
+		return w.entry(move.Files)
+	case move.Kind != journal.KindUndo:
+		return w.entry(move.To)
+	}
+	for _, st := range w.states {
+		for _, e := range st.Rollbacks {
+			if e.OID == move.Undoes {
+				return w.entry(e.Safety)
+			}
+		}
+	}
+	return w.entry(move.To)
 }
 
 // made lists what the undo of this rollback cannot know without being told: of a whole one,

@@ -33,3 +33,11 @@ type Request struct {
 	Reason           string
 	DryRun           bool
 }
+
+// UndoRequest is what `undo` or `redo` was asked for.
+type UndoRequest struct {
+	Redo   bool
+	Levels int    // how many; 0 is one
+	To     string // an event or a checkpoint: go to before that one
+	DryRun bool
+}

@@ -5,12 +5,12 @@ package rollback
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
-	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/workflow"
@@ -24,7 +24,7 @@ type Plan struct {
 	files  *journal.Entry    // the checkpoint whose files come back
 	record *record.Record    // of files
 	goal   *record.Record    // of to, for state and the step that follows
-	undoes *journal.Event    // nil for a rollback
+	undoes *journal.Event    // the last event that is taken back; nil for a rollback
 	plan   *snapshot.Plan    // nil for ModeState
 	cur    *snapshot.Capture
 	forced []string // ignored paths that were captured
@@ -32,6 +32,13 @@ type Plan struct {
 	taken  time.Time
 	def    *workflow.Definition
 	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
+
+	// Of an undo or a redo.
+	levels []journal.Level // those that it goes over, in that order
+	plans  []journal.Plan  // one for each
+	redo   bool
+
+	walk *walked // read when it is needed
 }
 
 // Answer is the plan as it will be shown.
@@ -43,12 +50,15 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err != nil {
 		return nil, err
 	}
-	if to.Entry.Safety {
-		return nil, checkpoint.Usage("`git checkpoint undo` goes back to it", "%s is the safety checkpoint of a rollback", to.Entry.Label)
+	files := to.Entry
+	if files.Safety {
+		if to, err = placeOf(to); err != nil {
+			return nil, err
+		}
 	}
 	var r *Plan
 	think := func() error {
-		r = &Plan{s: s, req: req, to: to, files: to.Entry}
+		r = &Plan{s: s, req: req, to: to, files: files}
 		return r.think(ctx)
 	}
 	if req.DryRun {
@@ -59,97 +69,20 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return r, err
 }
 
-// PlanUndo plans to take back the last rollback or undo of this worktree.
-func PrepareUndo(ctx context.Context, s *checkpoint.Service, request string, dry bool) (*Plan, error) {
-	if err := refuseUnfinished(s); err != nil { // it may be the first one, and in no journal yet
-		return nil, err
-	}
-	id, err := s.Store.WorktreeID()
-	if err != nil {
+// placeOf is where the job stood when a safety checkpoint was made: a rollback to its files
+// goes there.
+func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
+	target, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
+	switch {
+	case errors.Is(err, journal.ErrNoPlace):
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s was made when no checkpoint was current, so there is no place to go back to", safety.Entry.Label),
+			Hints: []string{fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())},
+		}
+	case err != nil:
 		return nil, checkpoint.Classify(err)
 	}
-	session, err := lastMoved(ctx, s, request, id)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := st.UndoPlan(id)
-	if err != nil {
-		return nil, nothingToUndo(st, err)
-	}
-	r := &Plan{s: s, to: &checkpoint.Found{Session: session, State: st, Entry: st.Entry(plan.Target)}, files: st.Entry(plan.Safety), undoes: plan.Undoes}
-	if r.files == nil || r.files.Dead {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "the safety checkpoint of that rollback was pruned, so it cannot be undone"}
-	}
-	r.req = Request{Mode: modeOf(plan.Undoes), DryRun: dry, Branch: BranchKeep, Force: r.sameOperation(ctx)}
-	if plan.Undoes.Branch != "" {
-		r.req.Branch = BranchMove
-	}
-	planned := *r
-	think := func() error {
-		planned = *r
-		return planned.think(ctx)
-	}
-	if dry {
-		err = s.RetryBorrowed(think)
-	} else {
-		err = think()
-	}
-	return &planned, err
-}
-
-// sameOperation reports whether a rollback that is to be undone was made in the middle of what is
-// in progress still: it brought files only, and so does its undo. Any other one moved more,
-// which cannot come back before that is over.
-func (r *Plan) sameOperation(ctx context.Context) bool {
-	op := r.s.Repo.Operation()
-	if op == "" {
-		return false
-	}
-	then, _, _, err := r.s.ReadRecord(ctx, r.files)
-	return err == nil && then.Git.Operation == op
-}
-
-// lastMoved is the session of this worktree's last rollback, whichever is active.
-func lastMoved(ctx context.Context, s *checkpoint.Service, request, worktree string) (name.Session, error) {
-	sessions, _, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return "", checkpoint.Classify(err)
-	}
-	var last *journal.Event
-	for _, info := range sessions {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil || request != "" && string(info.Session) != request {
-			continue // one damaged session hides no other
-		}
-		if e := st.UndoTarget(worktree); e != nil && (last == nil || e.Time.After(last.Time)) {
-			last = e
-		}
-	}
-	if last == nil {
-		return s.ChooseSession(ctx, request)
-	}
-	return last.Session, nil
-}
-
-// modeOf is what a rollback brought back, and its undo too.
-func modeOf(e *journal.Event) Mode {
-	switch m := Mode(e.Mode); m {
-	case ModeWorktree, ModeState:
-		return m
-	}
-	return ModeAll // the safety checkpoint has everything, whatever the scope was
-}
-
-func nothingToUndo(st *journal.State, err error) error {
-	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
-	for _, c := range st.UndoCandidates() {
-		e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", c.Subject(), c.Worktree, c.From))
-	}
-	return e
+	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(target)}, nil
 }
 
 func (r *Plan) think(ctx context.Context) error {

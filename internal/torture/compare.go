@@ -141,7 +141,7 @@ func (c *run) mayChange(m *move, p string) bool {
 		return false
 	}
 	branch, _ := strings.CutPrefix(strings.TrimSpace(m.to.then.head), "ref: ")
-	if m.op.Verb == "undo" { // the branch that the rollback went to goes back too
+	if m.op.walks() { // the branch that the rollback went to goes back too
 		to, on := strings.CutPrefix(strings.TrimSpace(m.to.left.head), "ref: ")
 		if on && (p == common+"/"+to || p == common+"/logs/"+to) {
 			return true

@@ -57,8 +57,10 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 	case n < 75:
 		op.Verb = "rollback"
 		op.Args = g.rollbackFlags(op)
-	case n < 90:
+	case n < 85:
 		op.Verb = "undo"
+	case n < 90:
+		op.Verb = "redo"
 	case n < 96:
 		return Op{Verb: "sh", Tree: tree, Line: g.packing()}
 	default:

@@ -31,11 +31,16 @@ func (c *run) rollback(op Op, before scene, now *moment) error {
 	return c.carryOut(m, to.id, "--session", to.session, "-y", "--json")
 }
 
-// undo goes back to before the last rollback or undo of the worktree.
-func (c *run) undo(op Op, before scene, now *moment) error {
-	m := &move{op: op, to: c.last[op.Tree], before: before, now: now}
-	if m.to == nil {
-		m.to = &saved{then: now, dead: true}
+// walk goes back to before the last rollback of the worktree that is not undone, or to
+// before its last undo.
+func (c *run) walk(op Op, before scene, now *moment) error {
+	from := c.undos[op.Tree]
+	if op.Verb == "redo" {
+		from = c.redos[op.Tree]
+	}
+	m := &move{op: op, to: &saved{then: now, dead: true}, before: before, now: now}
+	if len(from) > 0 {
+		m.to = from[len(from)-1]
 	}
 	for p := range m.to.wrote { // taken whatever the rules say
 		if n, there := now.disk[p]; there && n.captures() && !now.rules(p) && !now.tracked[p] && now.ignored(p) {
@@ -145,7 +150,7 @@ func (c *run) hindrance(m *move) string {
 		return "index.lock is held by another"
 	}
 	unfinished := c.unfinished(m.op.Tree, m.before)
-	same := m.op.Verb == "undo" && m.to.unfinished == unfinished // it was forced, so only files come back
+	same := m.op.walks() && m.to.unfinished == unfinished // it was forced, so only files come back
 	if unfinished != "" && !has(m.op.Args, "--force") && !same {
 		return unfinished
 	}
@@ -166,7 +171,7 @@ func (c *run) hindrance(m *move) string {
 
 // moves reports whether HEAD is to go where it was.
 func (c *run) moves(m *move) bool {
-	asked := has(m.op.Args, "--branch") || m.op.Verb == "undo" && m.to.moved
+	asked := has(m.op.Args, "--branch") || m.op.walks() && m.to.moved
 	return asked && (m.now.head != m.to.then.head || m.now.commit != m.to.then.commit)
 }
 
@@ -194,13 +199,14 @@ func (c *run) arrived(m *move) error {
 	for p, n := range m.forecast.captured {
 		m.now.files[p], m.now.forced[p] = n, true
 	}
-	c.last[m.op.Tree] = &saved{
+	left := &saved{
 		then: m.now, left: m.then, id: got.Safety, session: got.Session, moved: c.moves(m), unfinished: c.unfinished(m.op.Tree, m.before),
-		worktreeOnly: has(m.op.Args, "--worktree-only") || m.to.worktreeOnly && m.op.Verb == "undo",
+		worktreeOnly: has(m.op.Args, "--worktree-only") || m.to.worktreeOnly && m.op.walks(),
 	}
-	if c.last[m.op.Tree].wrote, err = c.wrote(m); err != nil {
+	if left.wrote, err = c.wrote(m); err != nil {
 		return err
 	}
+	c.walked(m.op, left)
 	if diff := c.compareDisk(m); len(diff) > 0 {
 		return broken("after %s:\n%s", m.op.Verb, list(diff))
 	}
@@ -216,6 +222,20 @@ func (c *run) arrived(m *move) error {
 	return c.compareIndex(m)
 }
 
+// walked keeps what a move left behind where the next undo or redo has to give it back.
+func (c *run) walked(op Op, left *saved) {
+	undos, redos := c.undos[op.Tree], c.redos[op.Tree]
+	switch op.Verb {
+	case "undo":
+		undos, redos = undos[:len(undos)-1], append(redos, left)
+	case "redo":
+		undos, redos = append(undos, left), redos[:len(redos)-1]
+	default:
+		undos, redos = append(undos, left), nil
+	}
+	c.undos[op.Tree], c.redos[op.Tree] = undos, redos
+}
+
 // compareHead demands that HEAD moved when it had to, and only then, and that an undo
 // makes the checkpoint current that was it.
 func (c *run) compareHead(m *move) error {
@@ -227,7 +247,7 @@ func (c *run) compareHead(m *move) error {
 		return broken("after %s HEAD is %q at %q, should be %q at %q", m.op.Verb, m.then.head, m.then.commit, want.head, want.commit)
 	}
 	was := m.to.then.current
-	if m.op.Verb != "undo" || c.deleted(was) {
+	if !m.op.walks() || c.deleted(was) {
 		return nil
 	}
 	if is := c.currentOf(m.op.Tree, m.to.session); is != was {

@@ -11,7 +11,7 @@ import (
 
 // Op is one thing that happens in a case: a line of the shell, or a command of the program.
 type Op struct {
-	Verb string   // "sh", or the command: create, rollback, undo, delete, pin, unpin
+	Verb string   // "sh", or the command: create, rollback, undo, redo, delete, pin, unpin
 	Line string   // of sh
 	Slot int      // the checkpoint that create makes, or that the others aim at
 	Args []string // flags, and after -- paths
@@ -21,6 +21,9 @@ type Op struct {
 
 	index string // inherited, for the script
 }
+
+// walks reports whether it goes back to what an earlier move left behind.
+func (o Op) walks() bool { return o.Verb == "undo" || o.Verb == "redo" }
 
 // Case is a world and what is done in it. It says everything: running it again does
 // the same again.
@@ -48,11 +51,12 @@ type run struct {
 	host  host
 	kind  *kind
 	slots map[int]*saved
-	last  map[string]*saved // by worktree: what the next undo goes back to
-	dirs  map[string]string // worktree → git directory
-	limit int64             // checkpoint.maxFileSize
-	hash  int               // length of an object id
-	tally map[string]int    // what happened, by name
+	undos map[string][]*saved // by worktree: what undos go back to, the next one last
+	redos map[string][]*saved // by worktree: what redos go back to, the next one last
+	dirs  map[string]string   // worktree → git directory
+	limit int64               // checkpoint.maxFileSize
+	hash  int                 // length of an object id
+	tally map[string]int      // what happened, by name
 }
 
 // saved is a moment that a checkpoint holds.
@@ -148,7 +152,7 @@ func (c *run) findDirs(trees []string) error {
 // execute runs a case from the beginning and returns what went wrong: a *Finding, or
 // an error of the machine itself.
 func execute(h host, k *kind, cs *Case, tally map[string]int) error {
-	c := &run{host: h, kind: k, slots: map[int]*saved{}, last: map[string]*saved{}, limit: 100 << 20, tally: tally}
+	c := &run{host: h, kind: k, slots: map[int]*saved{}, undos: map[string][]*saved{}, redos: map[string][]*saved{}, limit: 100 << 20, tally: tally}
 	if k.limit > 0 {
 		c.limit = k.limit
 	}
@@ -237,8 +241,8 @@ func (c *run) step(ops []Op) (int, error) {
 		err = c.create(op, before, now)
 	case "rollback":
 		err = c.rollback(op, before, now)
-	case "undo":
-		err = c.undo(op, before, now)
+	case "undo", "redo":
+		err = c.walk(op, before, now)
 	default:
 		err = c.other(op, before)
 	}

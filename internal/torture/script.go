@@ -50,7 +50,7 @@ func (op Op) script() string {
 	switch op.Verb {
 	case "create":
 		return fmt.Sprintf("%s; cp%d=$(%s --json %s | id)\n", at, op.Slot, run, args)
-	case "undo":
+	case "undo", "redo":
 		return fmt.Sprintf("%s; %s -y %s\n", at, run, args)
 	case "delete", "rollback":
 		return fmt.Sprintf("%s; %s $cp%d -y %s\n", at, run, op.Slot, args)

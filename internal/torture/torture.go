@@ -111,7 +111,7 @@ func (r *Report) String() string {
 	out := fmt.Sprintf("%d cases in %v, %d findings\n", total, r.Took.Round(time.Second), len(r.Findings))
 	for _, name := range names {
 		d := r.Done[name]
-		out += fmt.Sprintf("%8d  %-16s %5d create %5d rollback %5d undo %5d refused\n", r.Ran[name], name, d["create"], d["rollback"], d["undo"], d["refused"])
+		out += fmt.Sprintf("%8d  %-16s %5d create %5d rollback %5d undo %5d redo %5d refused\n", r.Ran[name], name, d["create"], d["rollback"], d["undo"], d["redo"], d["refused"])
 	}
 	return out
 }

@@ -24,6 +24,7 @@ func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
 // Text writes target, state, files, what is at risk, discarded and left behind.
 func (a Planned) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Plan
+	p.meanwhile(r.Meanwhile)
 	p.text("", r.Said)
 	p.fields(
 		field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}},
@@ -67,6 +68,7 @@ func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 func (a RolledBack) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.wentTo("Rolled back to", a.Done)
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 	return p.err
 }
 
@@ -80,6 +82,21 @@ func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 func (a Undone) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.wentTo("Undone, back at", a.Done)
+	p.walked(a.Done)
+	return p.err
+}
+
+// Redone is what a redo did.
+type Redone struct{ Done *rollback.Answer }
+
+// JSON writes what was done.
+func (a Redone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
+
+// Text writes where the worktree is now, what comes next, and how to go on.
+func (a Redone) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	p.wentTo("Redone, at", a.Done)
+	p.walked(a.Done)
 	return p.err
 }
 
@@ -104,7 +121,6 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.NextStep != nil && r.Said == "" {
 		p.line(plain("Next: step "+strconv.Itoa(r.NextStep.Step)), plain(spaceBefore(r.NextStep.Name)))
 	}
-	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }
 
 func rollbackJSON(w io.Writer, answer *rollback.Answer) error {

@@ -1,0 +1,86 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/rollback"
+)
+
+// Levels is what `undo --list` answers: both lists, the next one first.
+type Levels struct{ Undo, Redo []rollback.UndoLevel }
+
+// JSON writes a line for each level.
+func (a Levels) JSON(w io.Writer) error {
+	for _, list := range [][]rollback.UndoLevel{a.Undo, a.Redo} {
+		for _, l := range list {
+			if err := render.JSON(w, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Text writes a table of both lists.
+func (a Levels) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	t := render.Table{Columns: []render.Column{
+		{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Time"}, {Title: "Rollback", Min: 16}, {Title: "Files", Align: render.Right},
+		{Title: "Goes to"}, {Title: "Safety"},
+	}}
+	for _, list := range [][]rollback.UndoLevel{a.Undo, a.Redo} {
+		for _, l := range list {
+			files := "?"
+			if l.Files != nil {
+				files = strconv.Itoa(*l.Files)
+			}
+			safety := cell(render.Dim, string(l.Safety))
+			if !l.Available {
+				safety = cell(render.Warning, "pruned")
+			}
+			t.Rows = append(t.Rows, []render.Cell{
+				cell(render.Normal, l.List), cell(render.Normal, strconv.Itoa(l.N)), cell(render.Normal, v.Time(l.Time.Time)),
+				cell(render.Normal, l.What), cell(render.Normal, files), cell(render.ID, place(l)), safety,
+			})
+		}
+	}
+	p.table(t)
+	if len(t.Rows) == 0 && v.Layout == render.Aligned {
+		p.line(plain("Nothing to undo and nothing to redo in this worktree."))
+	}
+	return p.err
+}
+
+// place is where a level leads.
+func place(l rollback.UndoLevel) string {
+	switch {
+	case l.ToLabel != "":
+		return l.ToLabel
+	case l.To != "":
+		return string(l.To)
+	}
+	return "none"
+}
+
+// walked says how to go on: further back, or forward again.
+func (p *page) walked(r *rollback.Answer) {
+	if next := r.NextUndo; next != nil {
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+place(*next)+", before "), plain(strconv.Quote(next.What)))
+	}
+	if next := r.NextRedo; next != nil {
+		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+place(*next)))
+	}
+}
+
+// meanwhile names what other worktrees did since, before all else in a plan.
+func (p *page) meanwhile(events []rollback.Meanwhile) {
+	var rows [][]render.Cell
+	for _, m := range events {
+		rows = append(rows, []render.Cell{
+			cell(render.Warning, "worktree "+m.Worktree), cell(render.Normal, p.view.Time(m.Time.Time)), cell(render.Normal, m.What),
+		})
+	}
+	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, rows)
+}
