@@ -25,21 +25,21 @@ const module = "git-checkpoint"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
-		"internal/cli/answer": {"internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
-		"internal/interop":    {"internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
+		"internal/cli":        {"internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
+		"internal/cli/answer": {"internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
+		"internal/interop":    {"internal/clearance", "internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
 		// The verbs, each above what it uses.
 		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
 		"internal/run":        {"internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/command", "internal/store", "internal/workflow", "internal/journal", "internal/name"},
 		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/git", "internal/name"},
 		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/repair":     {"internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint", "internal/proof", "internal/remote", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
-		"internal/transfer":   {"internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/transfer":   {"internal/clearance", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/session":    {"internal/rollback", "internal/inspect", "internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/rollback":   {"internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/inspect":    {"internal/create", "internal/travel", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
-		"internal/create":     {"internal/retain", "internal/background", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
-		"internal/travel":     {"internal/background", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/create":     {"internal/clearance", "internal/retain", "internal/background", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/travel":     {"internal/clearance", "internal/background", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/retain":     {"internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/background": {"internal/checkpoint", "internal/command", "internal/name"},
 		"internal/checkpoint": {"internal/proof", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -58,6 +58,7 @@ func rooms() map[string][]string {
 		"internal/render":     {"internal/name"},
 		"internal/command":    {},
 		"internal/guard":      {},
+		"internal/clearance":  {"internal/checkpoint", "internal/guard", "internal/git", "internal/journal", "internal/name"},
 		"internal/term":       {},
 		"internal/name":       {},
 		// These test the program from outside.
@@ -321,4 +322,79 @@ func startsGit(call *ast.CallExpr) bool {
 		literal, is := arg.(*ast.BasicLit)
 		return is && literal.Value == `"git"`
 	})
+}
+
+// What leaves the repository passes the guard: each function that sends or writes for
+// others is listed with the one that it asks, and nobody else has the means.
+func TestGuarded(t *testing.T) {
+	gates := map[string]string{ // the function: what it has to call
+		"pushOnce": "mayBeSent", "mayBeSent": "MayLeave", // push, sync and the push in the background
+		"packOnce":       "mayLeave",                                                           // bundle, tar, JSON lines
+		"ArchiveToWrite": "MayLeave", "mirror": "ArchiveToWrite", "archives": "ArchiveToWrite", // layouts, mirrors
+	}
+	means := map[string][]string{ // the means: who may use it
+		"remote.Push": {"sendTogether", "sendJournals", "sendAlone", "sendFolds"}, "ReadArchive": {"ReadArchive", "ArchiveToWrite", "know"},
+		`"pack-objects"`: {"write"},
+	}
+	calls := sourceCalls(t)
+	for function, gate := range gates {
+		if !slices.Contains(calls[function], gate) {
+			t.Errorf("%s does not call %s", function, gate)
+		}
+	}
+	for function, called := range calls {
+		for mean, who := range means {
+			if slices.Contains(called, mean) && !slices.Contains(who, function) {
+				t.Errorf("%s uses %s, past the guard", function, mean)
+			}
+		}
+	}
+}
+
+// sourceCalls lists what each function of the domain calls: the name, with the field that
+// it is called on, and each word that it hands to git.
+func sourceCalls(t *testing.T) map[string][]string {
+	t.Helper()
+	calls := map[string][]string{}
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		top, _, _ := strings.Cut(filepath.ToSlash(file), "/")
+		outside := slices.Contains([]string{"git", "remote", "bench", "torture", "scripttest", "independent", "cli"}, top)
+		if err != nil || outside || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, declared := range parsed.Decls {
+			if function, is := declared.(*ast.FuncDecl); is {
+				ast.Inspect(function, func(n ast.Node) bool {
+					calls[function.Name.Name] = append(calls[function.Name.Name], words(n)...)
+					return true
+				})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+func words(n ast.Node) []string {
+	switch n := n.(type) {
+	case *ast.BasicLit:
+		if n.Value == `"pack-objects"` {
+			return []string{n.Value}
+		}
+	case *ast.SelectorExpr:
+		if on, is := n.X.(*ast.SelectorExpr); is && on.Sel.Name == "remote" {
+			return []string{n.Sel.Name, "remote." + n.Sel.Name}
+		}
+		return []string{n.Sel.Name}
+	case *ast.Ident:
+		return []string{n.Name}
+	}
+	return nil
 }

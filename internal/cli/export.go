@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/transfer"
 )
@@ -49,11 +50,19 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := chosen.export(ctx, s, transfer.ExportRequest{
-			Path: c.File, Sessions: c.Session, Since: c.Since, Out: app.Terminal.Out,
+			Path: c.File, Sessions: c.Session, Since: c.Since, Out: app.Terminal.Out, Unscanned: unscanned(c.Yes),
 		})
 		if err != nil || c.File == "-" {
 			return err
 		}
 		return app.confirmed(answer.Exported{Done: done})
 	})
+}
+
+// unscanned is what --yes says of objects that the guard could not look through.
+func unscanned(yes bool) clearance.Unscanned {
+	if yes {
+		return clearance.UnscannedGoes
+	}
+	return clearance.UnscannedStays
 }

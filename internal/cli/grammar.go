@@ -46,6 +46,7 @@ type grammar struct {
 	Remote RemoteCmd `cmd:"" group:"travel" help:"Compare with a remote."`
 	Export ExportCmd `cmd:"" group:"travel" help:"Write sessions into a file."`
 	Import ImportCmd `cmd:"" group:"travel" help:"Read sessions from a file."`
+	Guard  GuardCmd  `cmd:"" group:"travel" help:"Find secrets, and let them leave or not."`
 
 	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check the definitions of workflows."`
 	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run what a person typed in a chat, if it is ours."`

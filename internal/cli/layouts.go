@@ -23,6 +23,7 @@ type importFlags struct {
 
 // exportFlags are those of an export into another system's files.
 type exportFlags struct {
+	Yes   bool `short:"y" help:"Write also what the guard could not look through for secrets."`
 	Force bool `help:"Replace files that say something else."`
 }
 
@@ -94,7 +95,7 @@ func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format str
 		return usageError("nothing says where to export to", "git checkpoint export DIR --format "+format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions}
+		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Unscanned: unscanned(f.Yes)}
 		if f.Force {
 			req.Existing = interop.ExistingReplace
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/travel"
@@ -27,9 +28,21 @@ func (f *travelFlags) request(app *App) travel.Request {
 	return req
 }
 
+// sendFlags are what push and sync take.
+type sendFlags struct {
+	travelFlags
+	Yes bool `short:"y" help:"Send without asking, also what the guard could not look through for secrets."`
+}
+
+func (f *sendFlags) request(app *App) travel.Request {
+	req := f.travelFlags.request(app)
+	req.Unscanned = unscanned(f.Yes)
+	return req
+}
+
 // PushCmd is push.
 type PushCmd struct {
-	travelFlags
+	sendFlags
 	Background bool `hidden:"" help:"Be the push that a create starts."`
 }
 
@@ -38,7 +51,7 @@ func (*PushCmd) Help() string {
 	return `
 Sends what is here and the remote lacks: checkpoints, which are only ever added, the history of each session, joined with the remote's, and notes. Nothing is forced. What the remote does not take is named, nothing is lost, and running it again goes on.
 
-Checkpoints hold untracked files too: the first push to a remote says how many, and asks on a terminal.
+Checkpoints hold untracked files too: the first push to a remote says how many, and asks on a terminal. What looks like a secret is stopped, with exit code 4, and named: ` + "`git checkpoint guard`" + `.
 
     git checkpoint push
     git checkpoint push origin --session demo`
@@ -68,7 +81,7 @@ func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req travel.R
 		count = "at least " + count
 	}
 	a.warn(fmt.Sprintf("checkpoints hold untracked files too: %s will be sent to %s", count, first.Remote))
-	if !a.Terminal.Interactive() {
+	if !a.Terminal.Interactive() || req.Unscanned == clearance.UnscannedGoes {
 		return nil
 	}
 	yes, err := a.Terminal.Confirm(ctx, "Send them?")

@@ -9,7 +9,7 @@ import (
 
 // SyncCmd is sync.
 type SyncCmd struct {
-	travelFlags
+	sendFlags
 }
 
 // Help is the detail of sync.

@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/background"
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -44,7 +45,8 @@ type creation struct {
 	safety   bool                   // made by a rollback: exempt from every rule
 	modes    map[record.Path]string
 	made     []MadeFile
-	learned  func() error // waits for learn
+	learned  func() error     // waits for learn
+	watch    *clearance.Watch // nil: the guard is off
 
 	// Of the last build.
 	spot    workflow.Place
@@ -128,6 +130,9 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		return nil, err
 	}
 	s.Trace("recorded")
+	if c.watch != nil {
+		c.watch.Say()
+	}
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
@@ -185,6 +190,7 @@ func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 	}
 	var err error
 	c.session, err = sessionForCreate(ctx, s, req.Session)
+	c.req.Message = clearance.Redacted(s, "message", req.Message)
 	return c, err
 }
 
@@ -225,7 +231,7 @@ func (c *creation) look(ctx context.Context) error {
 		return err
 	}
 	if c.capture == nil && c.req.Tree == "" {
-		if c.capture, err = capture(ctx, c.s, c.session, c.req, c.learned); err != nil {
+		if err := captureWatched(ctx, c); err != nil {
 			return err
 		}
 		if !c.req.DryRun { // a rollback that was waited for may have been killed
@@ -244,14 +250,13 @@ func (c *creation) look(ctx context.Context) error {
 	return err
 }
 
-// capture takes the worktree by the configured rules. Nothing is written before ready
-// says so.
-func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, ready func() error) (*snapshot.Capture, error) {
+// capture takes the worktree by the configured rules.
+func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, rules snapshot.Rules) (*snapshot.Capture, error) {
 	shot, err := s.Shot()
 	if err != nil {
 		return nil, err
 	}
-	rules := snapshot.Rules{IncludeIgnored: req.IncludeIgnored, Exclude: req.Exclude, Ready: ready}
+	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, append(excludedAlways(s), req.Exclude...)
 	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
 		return nil, err
 	}
@@ -433,7 +438,7 @@ func (c *creation) repair(ctx context.Context, err error) error {
 	if !errors.As(err, &missing) {
 		return checkpoint.Classify(err)
 	}
-	again, captureErr := capture(ctx, c.s, c.session, c.req, nil)
+	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
 	commit := c.written.Commit
 	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
 		still := false

@@ -32,11 +32,18 @@ func entropy(text []byte) float64 {
 }
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|1234567890|0123456789|abcdef[g0]|abcd1234|deadbeef|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
+	return regexp.MustCompile(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
 })
 
 // isPlaceholder reports what documentation writes in place of a secret.
 func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
+
+// isSequence reports what fingers write that run along the keyboard or the alphabet.
+func isSequence(value []byte) bool { return sequence().Match(value) }
+
+var sequence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
+})
 
 // isGitHubs knows the checksum that ends GitHub's and npm's tokens: six digits of CRC-32 in
 // base 62. One that fits needs no other sign. One that does not may be of a kind that is
@@ -89,7 +96,7 @@ func isLocalOrExample(host []byte) bool {
 // looksChosen reports whether a short password was chosen by somebody: it mixes kinds of
 // characters and is none of the words that documentation uses.
 func looksChosen(password []byte) bool {
-	if len(password) < 6 || isReference(password) || isPlaceholder(password) || isStock(password) {
+	if len(password) < 6 || isReference(password) || isPlaceholder(password) || isSequence(password) || isStock(password) {
 		return false
 	}
 	return classes(password) >= 2 && (classes(password) >= 3 || entropy(password) >= 2.5)
@@ -133,7 +140,7 @@ func isStock(value []byte) bool { return stock().Match(value) }
 
 // isLongRandom is the check of what is assigned to a name such as API_TOKEN.
 func isLongRandom(value []byte) bool {
-	if len(value) < 16 || isReference(value) || isPlaceholder(value) || isStock(value) || isWords(value) {
+	if len(value) < 16 || isReference(value) || isPlaceholder(value) || isSequence(value) || isStock(value) || isWords(value) {
 		return false
 	}
 	if hexadecimal().Match(value) {

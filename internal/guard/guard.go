@@ -45,8 +45,18 @@ const (
 
 // Bytes scans a whole file.
 func (s *Scanner) Bytes(content []byte) Result {
-	r, _ := s.Reader(bytes.NewReader(content)) // a bytes.Reader does not fail
-	return r
+	head := content[:min(len(content), looked)]
+	if utf16Order(head) != nil {
+		r, _ := s.Reader(bytes.NewReader(content)) // a bytes.Reader does not fail
+		return r
+	}
+	scan := s.scan(kindOf(head))
+	scan.search(content, 0, 0, len(content))
+	return scan.result()
+}
+
+func (s *Scanner) scan(kind kind) *scan {
+	return &scan{scanner: s, table: rules(), kind: kind, line: 1, done: map[int]int64{}}
 }
 
 // Reader scans a file of any length in bounded memory.
@@ -55,7 +65,7 @@ func (s *Scanner) Reader(in io.Reader) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	scan := &scan{scanner: s, table: rules(), kind: kind, line: 1, done: make([]int64, len(rules().rules))}
+	scan := s.scan(kind)
 	err = scan.stream(in)
 	return scan.result(), err
 }
@@ -66,7 +76,7 @@ type scan struct {
 	table   *table
 	kind    kind
 	tried   int
-	done    []int64 // where each rule's last finding ends
+	done    map[int]int64 // where each rule's last finding ends
 	found   []span
 
 	line, counted int // the line of the offset counted, in the current piece

@@ -113,16 +113,14 @@ func isAssigned(m match) bool {
 }
 
 func isNamedPassword(m match) bool {
-	return isAssigned(m) && looksChosen(m.secret) && !isName(m.secret)
+	return isAssigned(m) && looksChosen(m.secret) && !(isWords(m.secret) && nameLike().Match(m.secret))
 }
 
 func isNamedSecret(m match) bool {
-	return isAssigned(m) && (isLongRandom(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !isName(m.secret))
+	return isAssigned(m) && (isLongRandom(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !(isWords(m.secret) && pathLike().Match(m.secret)))
 }
 
-// isName reports words put together as names are.
-func isName(value []byte) bool {
-	return isWords(value) && !bytes.ContainsFunc(value, func(r rune) bool {
-		return '0' <= r && r <= '9' || r > 'z' || !isWord(byte(r)) && r != '.' && r != '-'
-	})
-}
+var (
+	nameLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_.-]+$`) })
+	pathLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:,'-]+$`) })
+)

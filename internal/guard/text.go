@@ -31,10 +31,14 @@ func decoded(in io.Reader) (io.Reader, kind, error) {
 	if order := utf16Order(head); order != nil {
 		return &utf16Reader{in: b, order: order}, textFile, nil
 	}
+	return b, kindOf(head), nil
+}
+
+func kindOf(head []byte) kind {
 	if bytes.IndexByte(head, 0) >= 0 {
-		return b, binaryFile, nil
+		return binaryFile
 	}
-	return b, textFile, nil
+	return textFile
 }
 
 // utf16Order recognizes UTF-16 by its byte order mark, or, as Windows also writes it

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -16,6 +17,8 @@ type ExportRequest struct {
 	Format   string
 	Sessions []string // empty: all
 	Existing ExistingChoice
+
+	Unscanned clearance.Unscanned
 }
 
 // ExistingChoice says what happens to files that are there and say something else.
@@ -45,7 +48,7 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 			Hints: []string{"there is " + strings.Join(append(Formats(), SQLite), ", ")},
 		}
 	}
-	archives, err := archives(ctx, s, req.Sessions)
+	archives, err := archives(ctx, s, req.Sessions, req.Unscanned)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +102,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
 }
 
 // archives reads the sessions that were asked for, all without any.
-func archives(ctx context.Context, s *checkpoint.Service, wanted []string) ([]*transfer.Archive, error) {
+func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned clearance.Unscanned) ([]*transfer.Archive, error) {
 	if len(wanted) == 0 {
 		names, err := transfer.SessionNames(ctx, s)
 		if err != nil {
@@ -111,7 +114,7 @@ func archives(ctx context.Context, s *checkpoint.Service, wanted []string) ([]*t
 	}
 	var out []*transfer.Archive
 	for _, session := range wanted {
-		a, err := transfer.ReadArchive(ctx, s, transfer.Session(session))
+		a, err := transfer.ArchiveToWrite(ctx, s, transfer.Session(session), unscanned)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -77,7 +78,7 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		if err != nil {
 			return err
 		}
-		a, err := transfer.ReadArchive(ctx, s, session)
+		a, err := transfer.ArchiveToWrite(ctx, s, session, clearance.UnscannedStays)
 		if err != nil {
 			return err
 		}

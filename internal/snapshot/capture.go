@@ -83,7 +83,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown}
+	c := &Capture{Began: began, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown, look: rules.Look}
 	if c.Modes == nil {
 		c.Modes = map[string]fs.FileMode{}
 	}

@@ -18,7 +18,13 @@ const largeFile = 4 << 20
 // conversions may apply, git cleans the content; else it is hashed as it is.
 func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
 	if converts {
-		return s.hashConverted(ctx, private, files, c, edits)
+		err := s.hashConverted(ctx, private, files, c, edits)
+		for _, f := range files {
+			if e := edits[f.path]; c.look != nil && regular(e.Mode) {
+				c.look(f.path, e.OID, nil)
+			}
+		}
+		return err
 	}
 	var large, small []candidate
 	for _, f := range files {
@@ -30,7 +36,7 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 	}
 	hashed := make([]hashedFile, len(small))
 	err := git.Each(len(small), func(i int) (err error) {
-		hashed[i], err = s.hashFile(ctx, small[i])
+		hashed[i], err = s.hashFile(ctx, small[i], c.look)
 		return err
 	})
 	if err != nil {
@@ -67,7 +73,7 @@ func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
 
 // hashOne hashes one file in process.
 func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
-	h, err := s.hashFile(ctx, f)
+	h, err := s.hashFile(ctx, f, c.look)
 	if err == nil {
 		c.record(f.path, h.entry, edits)
 	}
@@ -76,7 +82,7 @@ func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[s
 
 // hashFile writes the content of a file as it is. The zero entry stands for one
 // that vanished meanwhile.
-func (s *Shot) hashFile(ctx context.Context, f candidate) (hashedFile, error) {
+func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name.OID, []byte)) (hashedFile, error) {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
 		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
@@ -87,6 +93,9 @@ func (s *Shot) hashFile(ctx context.Context, f candidate) (hashedFile, error) {
 	oid, err := s.repo.WriteObject(ctx, "blob", data)
 	if err != nil {
 		return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
+	}
+	if look != nil && f.mode != git.ModeSymlink {
+		look(f.path, oid, data)
 	}
 	return hashedFile{git.Entry{Mode: f.mode, OID: oid}, info}, nil
 }

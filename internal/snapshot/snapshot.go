@@ -66,6 +66,7 @@ type Capture struct {
 	mark   string                // of the worktree, when this was taken
 	index  fs.FileInfo           // the index that this is about; nil without one
 	hashed map[string]hashedFile // files that were read, up to some number
+	look   func(string, name.OID, []byte)
 
 	Began time.Time // by the clock of the file system, as far as that is this one's
 
@@ -95,4 +96,8 @@ type Rules struct {
 
 	Known func() name.OID // tree of the checkpoint before: what it has is not new; nil: none
 	Ready func() error    // waits until objects may be written; nil: they may
+
+	// Look is told of each file that is hashed, of several at the same time; content is nil
+	// where git read it. The content must not be changed.
+	Look func(path string, oid name.OID, content []byte)
 }

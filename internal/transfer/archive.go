@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -73,6 +75,27 @@ func SessionNames(ctx context.Context, s *checkpoint.Service) ([]name.Session, e
 		out = append(out, info.Session)
 	}
 	return out, nil
+}
+
+// ArchiveToWrite reads a session for whoever writes it outside of this repository. The
+// guard looks at its records, states, outputs and imported files; files of the worktree
+// are in no layout.
+func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Session, unscanned clearance.Unscanned) (*Archive, error) {
+	a, err := ReadArchive(ctx, s, session)
+	if err != nil {
+		return nil, err
+	}
+	what := clearance.Sending{To: "files of another layout", Unscanned: unscanned, Within: func(path string) bool {
+		top, _, _ := strings.Cut(path, "/")
+		return top == "checkpoint.json" || top == "outputs" || top == "import"
+	}}
+	for _, c := range a.Checkpoints {
+		what.Labels = append(what.Labels, clearance.Holder{Commit: c.Commit, Label: c.Record.Label})
+		if m, err := s.Store.RecordCommit(ctx, c.Commit); err == nil {
+			what.Tips = append(what.Tips, m)
+		}
+	}
+	return a, clearance.MayLeave(ctx, s, what)
 }
 
 // ReadArchive reads a session. What cannot be read of it is told in Problems.

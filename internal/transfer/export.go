@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/archive"
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
@@ -25,6 +26,8 @@ type ExportRequest struct {
 	Sessions []string // none: all
 	Since    string   // an earlier bundle: what it has is left out
 	Out      io.Writer
+
+	Unscanned clearance.Unscanned
 }
 
 // Exported is what `export` answers.
@@ -109,7 +112,24 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	if err := p.choose(ctx, had); err != nil {
 		return nil, err
 	}
-	return p, p.needs(ctx)
+	if err := p.needs(ctx); err != nil {
+		return nil, err
+	}
+	return p, p.mayLeave(ctx, req)
+}
+
+// mayLeave has the guard look at the bundle.
+func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
+	what := clearance.Sending{To: "the export", Held: p.without, Unscanned: req.Unscanned}
+	for _, r := range p.header.Refs {
+		what.Tips = append(what.Tips, r.OID)
+	}
+	for _, session := range p.sessions {
+		if log, err := p.s.Store.Log(ctx, session); err == nil {
+			what.Labels = append(what.Labels, clearance.Holders(log)...)
+		}
+	}
+	return clearance.MayLeave(ctx, p.s, what)
 }
 
 // earlierBundle reads the refs of an earlier bundle.

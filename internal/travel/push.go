@@ -150,6 +150,9 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	if c.notes, err = t.notesToSend(ctx, c, here); err != nil {
 		return err
 	}
+	if err := t.mayBeSent(ctx, c); err != nil {
+		return err
+	}
 	t.s.Trace("planned push")
 	mine := make(chan string, 1) // git is sending meanwhile
 	go func() { mine <- c.settledHere() }()

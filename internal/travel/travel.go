@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
@@ -25,6 +26,8 @@ type Request struct {
 	Tags     TagTravel
 	Ask      bool // there is somebody whom git may ask for a credential
 	Quietly  bool // in the background: nothing is sent where there is no event to send
+
+	Unscanned clearance.Unscanned
 }
 
 // TagTravel says whether a push sends tags.

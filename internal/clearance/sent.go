@@ -1,0 +1,113 @@
+package clearance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// met is an object and the path at which it was met first.
+type met struct {
+	oid  name.OID
+	path string
+}
+
+// Sent looks at everything that sending tips means for somebody who has held: what
+// `git rev-list --objects` lists. Objects that are not here cannot be sent, and are not
+// looked at.
+func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error) {
+	report := &Report{}
+	if len(tips) == 0 {
+		return report, nil
+	}
+	var in strings.Builder
+	for _, oid := range tips {
+		in.WriteString(string(oid) + "\n")
+	}
+	for _, oid := range held {
+		in.WriteString("^" + string(oid) + "\n")
+	}
+	res, err := d.repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing", "--stdin"}, Stdin: strings.NewReader(in.String())})
+	if err != nil {
+		return nil, fmt.Errorf("list what would be sent: %w", err)
+	}
+	var open []met
+	for line := range bytes.Lines(res.Stdout) {
+		oid, path, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		one := met{name.OID(oid), path}
+		if v, known := d.verdicts.of(one.oid); known {
+			d.report(report, one.oid, one.path, v)
+			continue
+		}
+		open = append(open, one)
+	}
+	return report, d.look(ctx, report, open)
+}
+
+// look looks at objects without a verdict.
+func (d *Desk) look(ctx context.Context, report *Report, open []met) error {
+	specs := make([]string, len(open))
+	for i, one := range open {
+		specs[i] = string(one.oid)
+	}
+	infos := make([]git.Object, len(open))
+	err := d.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+		if err == nil {
+			infos[i] = o
+		} else if !errors.Is(err, git.ErrMissing) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look at what would be sent: %w", err)
+	}
+	for i, one := range open {
+		v := verdict{}
+		switch infos[i].Type {
+		case "blob":
+			v, err = d.blob(ctx, one.oid, infos[i].Size)
+		case "commit", "tag":
+			v, err = d.message(ctx, one.oid)
+		default:
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", one.oid.Short(), err)
+		}
+		d.report(report, one.oid, one.path, v)
+	}
+	return nil
+}
+
+// message looks at what a commit or a tag says, not at who signed it.
+func (d *Desk) message(ctx context.Context, oid name.OID) (verdict, error) {
+	o, err := d.repo.Batch().Object(ctx, string(oid))
+	if err != nil {
+		return verdict{}, err
+	}
+	_, said, _ := bytes.Cut(o.Data, []byte("\n\n"))
+	result := d.scanner.Bytes(said)
+	v := verdict{findings: result.Findings, gap: result.Gap}
+	d.verdicts.add(oid, v)
+	return v, nil
+}
+
+// Blobs looks at blobs by their ids, met at the paths given.
+func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string) (*Report, error) {
+	report := &Report{}
+	var open []met
+	for oid, path := range paths {
+		if v, known := d.verdicts.of(oid); known {
+			d.report(report, oid, path, v)
+			continue
+		}
+		open = append(open, met{oid, path})
+	}
+	return report, d.look(ctx, report, open)
+}

@@ -1,0 +1,153 @@
+package clearance
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/guard"
+	"git-checkpoint/internal/name"
+)
+
+// verdict is what was found in one object, wherever it is met.
+type verdict struct {
+	findings []guard.Finding
+	gap      string
+}
+
+// verdicts remembers them in a file of lines: an object's id, then what was found in it.
+// The first line says by which rules; what other rules said is forgotten. Losing the file
+// costs time and nothing else, so it is not locked: lines are only ever appended.
+type verdicts struct {
+	path string
+	head string
+
+	mu    sync.Mutex
+	known map[name.OID]verdict
+	told  map[string]bool // directories that were named
+	added []string
+	fresh bool // the file is to be written anew
+}
+
+func openVerdicts(path string, key []byte, command string) *verdicts {
+	sum := sha256.Sum256(append(append([]byte(command), 0), key...))
+	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
+	v.head = "guard 1 " + guard.Version() + " " + hex.EncodeToString(sum[:4])
+	v.read()
+	return v
+}
+
+func (v *verdicts) read() {
+	v.fresh = true
+	f, err := os.Open(v.path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() || lines.Text() != v.head {
+		return
+	}
+	v.fresh = false
+	for lines.Scan() {
+		v.readLine(lines.Text())
+	}
+}
+
+// readLine reads one line; one that was cut off is none.
+func (v *verdicts) readLine(line string) {
+	first, rest, found := strings.Cut(line, " ")
+	if first == "dir" && found {
+		v.told[rest] = true
+		return
+	}
+	oid, err := name.ParseOID(first)
+	if err != nil || !strings.HasSuffix(rest, ".") {
+		return
+	}
+	var one verdict
+	for _, field := range strings.Split(strings.TrimSuffix(rest, "."), "\t") {
+		if gap, is := strings.CutPrefix(field, "gap "); is {
+			one.gap = gap
+		} else if f, ok := parseFinding(field); ok {
+			one.findings = append(one.findings, f)
+		}
+	}
+	v.known[oid] = one
+}
+
+// parseFinding reads <line> <rule> <fingerprint> [guess].
+func parseFinding(text string) (guard.Finding, bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 3 {
+		return guard.Finding{}, false
+	}
+	line, err := strconv.Atoi(fields[0])
+	return guard.Finding{Line: line, Rule: fields[1], Fingerprint: fields[2], Guess: len(fields) > 3}, err == nil
+}
+
+func (v *verdicts) of(oid name.OID) (verdict, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	one, known := v.known[oid]
+	return one, known
+}
+
+func (v *verdicts) add(oid name.OID, one verdict) {
+	var fields []string
+	for _, f := range one.findings {
+		field := fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Fingerprint)
+		if f.Guess {
+			field += " guess"
+		}
+		fields = append(fields, field)
+	}
+	if one.gap != "" {
+		fields = append(fields, "gap "+one.gap)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known[oid] = one
+	v.added = append(v.added, string(oid)+" "+strings.Join(fields, "\t")+".")
+}
+
+// tell reports whether a directory is to be named: it was not before.
+func (v *verdicts) tell(dir string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.told[dir] {
+		return false
+	}
+	v.told[dir] = true
+	v.added = append(v.added, "dir "+dir)
+	return true
+}
+
+func (v *verdicts) save() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.added) == 0 {
+		return nil
+	}
+	text := strings.Join(v.added, "\n") + "\n"
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if v.fresh {
+		text, flags = v.head+"\n"+text, os.O_CREATE|os.O_WRONLY|os.O_TRUNC
+	}
+	f, err := os.OpenFile(v.path, flags, 0o600)
+	if err != nil {
+		return fmt.Errorf("remember what the guard found: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	v.added, v.fresh = nil, false
+	return err
+}

@@ -1,0 +1,90 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/render"
+)
+
+// Guarded is what guard and guard check answer.
+type Guarded struct{ Found *clearance.Answer }
+
+// JSON writes a line for each secret.
+func (a Guarded) JSON(w io.Writer) error {
+	for _, s := range a.Found.Secrets {
+		if err := render.JSON(w, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes the table of secrets.
+func (a Guarded) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	if len(a.Found.Secrets) == 0 {
+		if v.Layout == render.Aligned {
+			p.line(render.Span{Text: fmt.Sprintf("No secrets in %s.", render.Count(a.Found.Looked, "object", "objects"))})
+		}
+		return p.err
+	}
+	t := render.Table{Columns: []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}}
+	for _, s := range a.Found.Secrets {
+		where := string(s.Path)
+		if where == "" {
+			where = "message of " + s.Blob.Short()
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.Normal, fmt.Sprintf("%s:%d", where, s.Line)), cell(render.Normal, s.What), cell(render.ID, s.Rule),
+			cell(render.Normal, s.Checkpoint), cell(render.Dim, s.Allowed),
+		})
+	}
+	p.table(t)
+	return p.err
+}
+
+// Allowed is what guard allow answers.
+type Allowed struct{ Done *clearance.Allowance }
+
+// JSON writes a line for each secret.
+func (a Allowed) JSON(w io.Writer) error {
+	return Guarded{&clearance.Answer{Secrets: a.Done.Allowed}}.JSON(w)
+}
+
+// Text confirms.
+func (a Allowed) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	var rules []string
+	for _, s := range a.Done.Allowed {
+		rules = append(rules, s.Rule)
+	}
+	p.done("Allowed: "+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+a.Done.Scope+" configuration)", "")
+	return p.err
+}
+
+// Rules is what guard --rules answers.
+type Rules []clearance.Rule
+
+// JSON writes a line for each rule.
+func (a Rules) JSON(w io.Writer) error {
+	for _, r := range a {
+		if err := render.JSON(w, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes the table of rules.
+func (a Rules) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	t := render.Table{Columns: []render.Column{{Title: "Rule"}, {Title: "Looks like", Min: 10}, {Title: "Described by", Min: 10}}}
+	for _, r := range a {
+		t.Rows = append(t.Rows, []render.Cell{cell(render.ID, r.ID), cell(render.Normal, r.What), cell(render.Dim, r.Source)})
+	}
+	p.table(t)
+	return p.err
+}

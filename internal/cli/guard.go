@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// GuardCmd is guard and its commands.
+type GuardCmd struct {
+	List  GuardListCmd  `cmd:"" default:"withargs" help:"List the secrets in checkpoints."`
+	Check GuardCheckCmd `cmd:"" help:"Look for secrets in files."`
+	Allow GuardAllowCmd `cmd:"" help:"Let what was found in a file or blob leave this machine."`
+}
+
+// Help is the detail of guard.
+func (*GuardCmd) Help() string {
+	return `
+Checkpoints hold untracked files, so keys and passwords come into them unasked. A save names what looks like one, and a push, sync or export is refused with exit code 4 until it is allowed or gone. The value of a secret is never shown.
+
+Configuration: ` + "`checkpoint.guard`" + ` is warn, block (a save is refused) or off; ` + "`checkpoint.exclude`" + ` leaves files out of checkpoints.
+
+    git checkpoint guard
+    git checkpoint guard allow test/server.key --reason 'made for the test server'`
+}
+
+// GuardListCmd is guard without a command.
+type GuardListCmd struct {
+	Ref      string `arg:"" optional:"" complete:"ref" help:"Only this checkpoint; else all of the session."`
+	All      bool   `help:"All sessions."`
+	Rules    bool   `help:"List the rules."`
+	ExitCode bool   `help:"Exit with 2 when there is a secret that is not allowed."`
+	sessionFlag
+	jsonFlag
+}
+
+// Run lists.
+func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
+	if c.Rules {
+		return app.give(answer.Rules(clearance.Rules()))
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := clearance.List(ctx, s, clearance.ListRequest{Ref: c.Ref, Session: c.Session, All: c.All})
+		if err != nil {
+			return err
+		}
+		return app.guarded(found, c.ExitCode)
+	})
+}
+
+// GuardCheckCmd is guard check.
+type GuardCheckCmd struct {
+	Files    []string `arg:"" name:"file" help:"Files to look at; none needs to be in a checkpoint."`
+	ExitCode bool     `help:"Exit with 2 when there is a secret that is not allowed."`
+	jsonFlag
+}
+
+// Run checks.
+func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := clearance.Files(ctx, s, c.Files)
+		if err != nil {
+			return err
+		}
+		return app.guarded(found, c.ExitCode)
+	})
+}
+
+func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
+	for _, gap := range found.Gaps {
+		a.warn("not looked through: " + gap)
+	}
+	if err := a.give(answer.Guarded{Found: found}); err != nil {
+		return err
+	}
+	for _, one := range found.Secrets {
+		if exitCode && one.Allowed == "" {
+			return differs
+		}
+	}
+	return nil
+}
+
+// GuardAllowCmd is guard allow.
+type GuardAllowCmd struct {
+	Target string `arg:"" name:"path|blob" help:"File, as it is in the worktree or in a checkpoint, or the id of a blob."`
+	Reason string `required:"" placeholder:"<text>" help:"Why it may leave."`
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of guard allow.
+func (*GuardAllowCmd) Help() string {
+	return `
+Writes a fingerprint of each secret that was found, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Another secret in the same file is stopped as before.`
+}
+
+// Run allows.
+func (c *GuardAllowCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		done, err := clearance.Allow(ctx, s, c.Target, c.Reason)
+		if err != nil {
+			return err
+		}
+		return app.confirmed(answer.Allowed{Done: done})
+	})
+}

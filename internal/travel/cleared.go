@@ -1,0 +1,71 @@
+package travel
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/name"
+)
+
+// mayBeSent has the guard look at a push before the first of it goes.
+func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
+	what := clearance.Sending{To: t.answer.Remote, Unscanned: t.req.Unscanned}
+	for _, p := range c.plans {
+		for _, u := range p.Create {
+			what.Tips = append(what.Tips, u.New)
+		}
+		if p.Journal != "" {
+			what.Tips = append(what.Tips, p.Journal)
+		}
+		if j := c.folds[p.Session]; j != nil {
+			what.Labels = append(what.Labels, clearance.Holders(j.log)...)
+		}
+	}
+	for _, u := range c.archives {
+		what.Tips = append(what.Tips, u.New)
+	}
+	if c.notes != "" {
+		what.Tips = append(what.Tips, c.notes)
+	}
+	if t.req.Tags == TagsTravel {
+		tags, err := t.s.Repo.Refs(ctx, name.TagRoot)
+		if err != nil {
+			return checkpoint.Classify(err)
+		}
+		for _, r := range tags {
+			if t.ownTag(c, r.Ref) {
+				what.Tips = append(what.Tips, r.OID)
+			}
+		}
+	}
+	if len(what.Tips) == 0 {
+		return nil
+	}
+	var err error
+	if what.Held, err = t.heldThere(ctx, c); err != nil {
+		return err
+	}
+	return clearance.MayLeave(ctx, t.s, what)
+}
+
+// heldThere is what the remote has: what it lists of ours, and its branches as they were
+// last fetched.
+func (t *trip) heldThere(ctx context.Context, c *consignment) ([]name.OID, error) {
+	held := []name.OID{c.there.Notes}
+	for _, there := range c.there.Sessions {
+		held = append(held, there.Journal, there.Archive)
+		for _, oid := range there.Held() {
+			held = append(held, oid)
+		}
+	}
+	branches, err := t.s.Repo.Refs(ctx, "refs/remotes/"+t.remote.Name+"/")
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	for _, r := range branches {
+		held = append(held, r.OID)
+	}
+	return slices.DeleteFunc(held, func(oid name.OID) bool { return oid == "" }), nil
+}
