@@ -24,7 +24,7 @@ func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 		if err := app.give(answer.Stands{Status: found}); err != nil {
 			return err
 		}
-		if c.ExitCode && len(found.Changed) > 0 {
+		if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
 			return differs
 		}
 		return nil

@@ -128,11 +128,9 @@ func (c *creation) composeOutputs(prev base) {
 
 // composeFiles compares with the checkpoint before, or HEAD without one.
 func (c *creation) composeFiles(ctx context.Context, prev base) error {
-	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
-	if err != nil {
-		return checkpoint.Classify(err)
+	if err := compareFiles(ctx, c, prev); err != nil {
+		return err
 	}
-	c.record.Files = FilesOf(changes)
 	sn := &c.record.Snapshot
 	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
 	for p, m := range c.capture.Modes {
@@ -155,6 +153,24 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 		sn.AtRisk = append(sn.AtRisk, record.AtRisk{Path: record.Path(risk.Path), Reason: risk.Reason})
 	}
 	return c.composeStaged(ctx)
+}
+
+// compareFiles lists what changed since the checkpoint before. A checkpoint whose tree is
+// damaged must not stop the session: nothing is listed then, and the record says so.
+func compareFiles(ctx context.Context, c *creation, prev base) error {
+	c.unknown = ""
+	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
+	if err != nil && prev.entry != nil {
+		c.unknown = checkpoint.UnknownSince(ctx, c.s, prev.entry.Label, prev.tree)
+	}
+	if err != nil && c.unknown == "" {
+		return checkpoint.Classify(err)
+	}
+	c.record.Files = FilesOf(changes)
+	if c.unknown != "" {
+		AddExtra(&c.record.Files.Extra, "unknown", true)
+	}
+	return nil
 }
 
 // composeStaged lists what the index has that HEAD has not.

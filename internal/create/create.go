@@ -55,6 +55,7 @@ type creation struct {
 	opened  string          // what the session was closed as, when this opens it again
 	written store.Written
 	tag     name.Ref
+	unknown string // why it cannot be said what changed since the checkpoint before
 }
 
 // Create makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
@@ -469,6 +470,9 @@ func (c *creation) detail(created bool) *checkpoint.Detail {
 	}
 	if created {
 		d.Said = c.confirmation()
+	}
+	if c.unknown != "" {
+		d.Warnings = append(d.Warnings, c.unknown)
 	}
 	for _, sk := range c.record.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {

@@ -124,6 +124,9 @@ type StatusAnswer struct {
 	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`
 	Remote             *travel.RemoteStatus    `json:"remote"`
 
+	// ChangedUnknown is set where the tree of the current checkpoint cannot be read.
+	ChangedUnknown bool `json:"changed_unknown,omitempty"`
+
 	Topic     string       `json:"topic,omitempty"`
 	Status    string       `json:"status,omitempty"` // of the session when it is closed or paused, else of the current checkpoint
 	Discarded int          `json:"discarded,omitempty"`

@@ -148,7 +148,12 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 			return err
 		}
 		if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, tree, nil); err != nil {
-			return err
+			unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
+			if unknown == "" {
+				return err
+			}
+			a.ChangedUnknown = true
+			s.Warn(unknown)
 		}
 	}
 	switch {
