@@ -44,6 +44,7 @@ func manPage() ManPage {
 			{"checkpoint.mirror", "<format>:<dir>; files of another system that follow what happens here. May be given several times."},
 			{"checkpoint.auto", "Whether triggers other than `manual` make checkpoints. Default: true."},
 			{"checkpoint.autoPrune", "Whether each create also drops what the workflow does not keep. Default: as a built-in workflow says, and false for a definition of the repository. A committed .checkpoint/config cannot set it."},
+			{"checkpoint.undoLevels", "How many levels of undo, and of redo, `prune` keeps for each worktree. Default: 10."},
 			{"checkpoint.maxSize", "The most that a session may hold; `prune` drops the oldest over it."},
 			{"checkpoint.expire, checkpoint.failedExpire", "How long `prune` leaves a session that nobody touches, and one that failed or was abandoned, instead of what the workflow says: `14d`, `never`."},
 			{"checkpoint.<trigger>.enabled", "Whether this trigger makes checkpoints."},

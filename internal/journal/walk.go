@@ -179,3 +179,21 @@ func (s *State) OthersAfter(e *Event) []*Event {
 	}
 	return others
 }
+
+// LastSeen is the time of the newest event that a worktree wrote here; zero when it wrote none.
+func (s *State) LastSeen(worktreeID string) time.Time {
+	if s.fold == nil {
+		return time.Time{}
+	}
+	newest, l := int64(-1), &s.fold.log
+	for i := range l.nodes {
+		n := &l.nodes[i]
+		if n.class != classMerge && n.time > newest && l.is(int32(i), textWorktreeID, worktreeID) { //nolint:gosec // a journal has at most MaxNodes
+			newest = n.time
+		}
+	}
+	if newest < 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(newest).UTC()
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -195,7 +196,27 @@ func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}
+	// Which safety checkpoints an undo needs takes a look at every session, so it is asked
+	// only where one would go.
+	if !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep && isSafety(st, v) }) {
+		return verdicts, nil
+	}
+	needed, err := neededByUndo(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		items[i].Undo = needed[name.ID(items[i].ID)]
+	}
+	if verdicts, err = def.Retain(items, policy); err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
 	return verdicts, nil
+}
+
+func isSafety(st *journal.State, v workflow.Verdict) bool {
+	e := st.Entry(name.ID(v.ID))
+	return e != nil && e.Safety
 }
 
 // ItemsOf are the checkpoints of a session as retention looks at them.
@@ -219,11 +240,15 @@ func ItemsOf(st *journal.State) []workflow.Item {
 }
 
 // fit lets the oldest go until the session holds no more than the limit of its own;
-// pinned ones and the current one stay. It halves, because each look costs a walk.
+// pinned ones, the current one and those that an undo needs stay. It halves, because each look costs a walk.
 func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
+	needed, err := neededByUndo(ctx, p.s)
+	if err != nil {
+		return err
+	}
 	var may []int // the oldest first
 	for i, v := range verdicts {
-		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current {
+		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current && !needed[e.Checkpoint] {
 			may = append(may, i)
 		}
 	}

@@ -239,10 +239,10 @@ func heads(levels []journal.Level) []*journal.Event {
 // can pass over it to one that has its own.
 func (w *walked) withoutSafety(d direction, count int) error {
 	all := w.levels(d)
-	last := all[count-1].Head
-	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be taken back: its safety checkpoint %s was pruned", last.Subject(), last.Safety)}
-	if last.Safety == "" {
-		e.Message = fmt.Sprintf("%q cannot be taken back: it made no safety checkpoint", last.Subject())
+	last := all[count-1]
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be taken back: its safety checkpoint %s was pruned", last.Rollback.Subject(), last.Head.Safety)}
+	if last.Head.Safety == "" {
+		e.Message = fmt.Sprintf("%q cannot be taken back: it made no safety checkpoint", last.Rollback.Subject())
 	}
 	for i := count; i < len(all); i++ {
 		if s := w.entry(all[i].Head.Safety); s != nil && !s.Dead {

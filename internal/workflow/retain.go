@@ -21,6 +21,8 @@ type Item struct {
 	Pinned    bool
 	// Current is the checkpoint that work stands at.
 	Current bool
+	// Undo says that an undo or a redo takes its files from this safety checkpoint.
+	Undo bool
 	// CreatedAt is its time, DiscardedAt that of the rollback (zero: CreatedAt).
 	CreatedAt, DiscardedAt time.Time
 }
@@ -140,6 +142,8 @@ func (r *retainer) aged(items []Item) error {
 			r.stay(i, "discarded less than "+sayAge(discarded)+" ago")
 		case newestOf[item.Worktree] == i:
 			r.stay(i, "the newest safety checkpoint of its worktree")
+		case item.Undo:
+			r.stay(i, "an undo or a redo needs it")
 		case r.p.Now.Sub(item.CreatedAt) > safety:
 			r.drop(i, item, "a safety checkpoint of more than "+sayAge(safety))
 		default:
