@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/name"
 )
 
 //go:embed definitions
@@ -173,7 +175,7 @@ func Find(name string) (*Definition, error) {
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no agent %q; known are %s", clip(e.Name, 80), strings.Join(Names(), ", "))
+	return fmt.Sprintf("there is no agent %q; known are %s", name.Clip(e.Name, name.Said), strings.Join(Names(), ", "))
 }
 
 func load(name string) (*Definition, error) {
@@ -194,13 +196,4 @@ func load(name string) (*Definition, error) {
 // Codex trusts a hook by its text, and does no harm where this program is missing, older or dies.
 func (d *Definition) Command(event string) string {
 	return fmt.Sprintf("command -v git-checkpoint >/dev/null 2>&1 && git-checkpoint hook %s %s 2>/dev/null; exit 0", d.Name, event)
-}
-
-// clip cuts a text after n characters.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

@@ -223,7 +223,7 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 		e.file(c, pages[name])
 		all = append(all, *c)
 	}
-	name, err := place.file(d.Server.Files)
+	name, err := place.File(d.Server.Files)
 	if d.Server.TOML == "" || !want.Server || err != nil {
 		return all, nil //nolint:nilerr // an agent without such a file
 	}
@@ -246,7 +246,7 @@ func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []stri
 		files[name] = append(files[name], e)
 	}
 	if d.Hooks.Shape != "plugin" && d.Hooks.Shape != "none" && !d.Hooks.Own {
-		name, err := place.file(d.Hooks.Files)
+		name, err := place.File(d.Hooks.Files)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -268,7 +268,7 @@ func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []stri
 		}
 	}
 	if want.Server && len(d.Server.Entry) > 0 {
-		name, err := place.file(d.Server.Files)
+		name, err := place.File(d.Server.Files)
 		if err == nil {
 			var entry any
 			if err := json.Unmarshal(d.Server.Entry, &entry); err != nil {
@@ -316,7 +316,7 @@ func (d *Definition) owned(place Place, want Wanted) (map[string][]byte, []strin
 		contents[name], order = content, append(order, name)
 	}
 	if d.Hooks.Own {
-		name, err := place.file(d.Hooks.Files)
+		name, err := place.File(d.Hooks.Files)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -330,7 +330,7 @@ func (d *Definition) owned(place Place, want Wanted) (map[string][]byte, []strin
 		return contents, order, nil
 	}
 	for _, p := range d.Pages {
-		name, err := place.file(p.Files)
+		name, err := place.File(p.Files)
 		if err != nil {
 			continue // no such page in this scope
 		}
@@ -363,8 +363,8 @@ func (d *Definition) ownHooks() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// file is the path of a file of the place's scope.
-func (p Place) file(files map[Scope]string) (string, error) {
+// File is the path of a file of the place's scope.
+func (p Place) File(files map[Scope]string) (string, error) {
 	name := files[p.Scope]
 	if name == "" {
 		return "", fmt.Errorf("%w: %s", ErrScope, p.Scope)

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/name"
 )
 
 // Happening is an event of an agent, read. Texts are as the agent sent them, less what it put around
@@ -99,7 +101,7 @@ func text(root gjson.Result, paths []string) string {
 	return ""
 }
 
-func short(root gjson.Result, paths []string) string { return clip(text(root, paths), longest) }
+func short(root gjson.Result, paths []string) string { return name.Clip(text(root, paths), longest) }
 
 // words are the words that a person typed.
 func (d *Definition) words(prompt string) string {
@@ -159,7 +161,7 @@ func (t Tool) say(root gjson.Result, dir string) string {
 		}
 		what = ": " + line
 	}
-	return clip(printable(verb+what), longest)
+	return name.Clip(printable(verb+what), longest)
 }
 
 // relative names a file as seen from the directory of the agent, where it is below that.

@@ -23,6 +23,7 @@ func (s *Service) Forget(files ...string) error {
 const (
 	ChatFile   = "chat.json"
 	FailedFile = "failed.json"
+	chosenFile = "chosen.json"
 )
 
 func (s *Service) memory(file string) string { return filepath.Join(s.Repo.GitDir, "checkpoint", file) }

@@ -275,7 +275,7 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 // resolveRef finds the checkpoint that a full ref points to.
 func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	notFound := &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q", ref),
+		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q", name.Clip(ref, name.Said)),
 		Hints: []string{"`git for-each-ref refs/checkpoints` lists the refs"},
 	}
 	session, leaf, ok := name.SplitCheckpointRef(name.Ref(ref))
@@ -311,7 +311,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 
 // UnknownCheckpointError says that nothing has this name, and which names are near.
 func UnknownCheckpointError(session name.Session, st *journal.State, ref string) error {
-	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, ref)}
+	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, name.Clip(ref, name.Said))}
 	if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 	}

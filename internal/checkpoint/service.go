@@ -132,6 +132,9 @@ func (s *Service) RetryBorrowed(do func() error) error {
 	return do()
 }
 
+// Getenv looks a variable of the environment up.
+func (s *Service) Getenv(key string) string { return lookupEnv(s.Env, key) }
+
 // WorktreeName is "main" or the name of the linked worktree.
 func (s *Service) WorktreeName() string {
 	if s.Repo.GitDir == s.Repo.CommonDir {

@@ -108,6 +108,30 @@ func (s *Service) NewStart(session name.Session, workflow, topic, branch string)
 // ModeOwnBranch marks the start of a session that owns its branch.
 const ModeOwnBranch = "own-branch"
 
+// Choose makes a session the active one of this worktree because a person said so: an agent that works
+// here then works in that session.
+func Choose(s *Service, session name.Session) error {
+	if err := s.Store.SetActiveSession(session); err != nil {
+		return Classify(err)
+	}
+	return s.Remember(chosenFile, session)
+}
+
+// Adopt makes a session the active one without a person's word.
+func Adopt(s *Service, session name.Session) error {
+	if err := s.Store.SetActiveSession(session); err != nil {
+		return Classify(err)
+	}
+	return s.Forget(chosenFile)
+}
+
+// IsChosen reports whether a person made the session the active one.
+func IsChosen(s *Service, session name.Session) bool {
+	var chosen name.Session
+	known, err := s.Recall(chosenFile, &chosen)
+	return err == nil && known && chosen == session
+}
+
 // OwnsBranch reports whether rollbacks of a session move its branch by default.
 func OwnsBranch(st *journal.State) bool {
 	return st.Started != nil && st.Started.Mode == ModeOwnBranch

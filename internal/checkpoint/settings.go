@@ -47,6 +47,9 @@ func mayCommit(key string) bool {
 	case "checkpoint.tag", "checkpoint.workflow", "checkpoint.auto":
 		return true
 	}
+	if strings.HasPrefix(key, "checkpoint.agent.") { // a person's consent to run hooks
+		return false
+	}
 	return strings.Count(key, ".") > 1 && (strings.HasSuffix(key, ".enabled") || strings.HasSuffix(key, ".keep"))
 }
 

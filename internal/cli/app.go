@@ -29,6 +29,7 @@ type App struct {
 	Between  func(step string) // see checkpoint.Options; only tests set it
 
 	args     []string
+	dir      string                 // where the repository is looked for; empty: the working directory
 	heed     func() <-chan struct{} // has signals cancel the run; nil: somebody else sees to it
 	model    *kong.Application
 	view     render.View // of stdout
@@ -88,7 +89,7 @@ func (a *App) now() time.Time {
 
 // serve opens the repository for as long as do runs.
 func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
-	options := checkpoint.Options{Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
+	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
 	if a.Terminal.Interactive() {
 		options.Asking = checkpoint.AskOnTerminal
 	}

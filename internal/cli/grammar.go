@@ -49,6 +49,10 @@ type grammar struct {
 	Guard  GuardCmd  `cmd:"" group:"travel" help:"Find secrets, and let them leave or not."`
 
 	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check the definitions of workflows."`
+	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt is a step."`
+	AgentHook  AgentHookCmd  `cmd:"" whole:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; agents run it."`
+	Watch      WatchCmd      `cmd:"" group:"work" help:"Make a checkpoint when files have changed and then been quiet."`
+	MCP        MCPCmd        `cmd:"" name:"mcp" group:"setup" help:"Serve agents over the Model Context Protocol."`
 	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run what a person typed in a chat, if it is ours."`
 	Init       InitCmd       `cmd:"" group:"setup" help:"Prepare this repository (optional)."`
 	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Take the preparation out again."`

@@ -81,6 +81,11 @@ func (c *creation) prepare(v store.View, prev base) error {
 		Outputs: map[string]record.Output{},
 	}
 	c.record = r
+	if c.req.Agent != nil {
+		if err := r.SetAgent(*c.req.Agent); err != nil {
+			return err
+		}
+	}
 	if prev.entry != nil {
 		r.Previous = prev.entry.Checkpoint
 	}

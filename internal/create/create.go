@@ -141,7 +141,11 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		s.Warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
 	}
 	if active, err := s.Store.ActiveSession(); err == nil && active == "" {
-		if err := s.Store.SetActiveSession(c.session); err != nil {
+		activate := checkpoint.Adopt
+		if c.req.Session != "" {
+			activate = checkpoint.Choose
+		}
+		if err := activate(s, c.session); err != nil {
 			s.Warn(err.Error())
 		}
 	}
@@ -266,7 +270,7 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
 			return nil, err
 		}
-		rules.Known = func() name.OID { return knownTree(ctx, s, session) }
+		rules.Known = func() name.OID { return CurrentTree(ctx, s, session) }
 	}
 	got, err := shot.Take(ctx, rules)
 	if pathspec := (*snapshot.PathspecError)(nil); errors.As(err, &pathspec) {
@@ -275,8 +279,8 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 	return got, checkpoint.Classify(err)
 }
 
-// knownTree is the tree of the current checkpoint; empty when there is none to be read.
-func knownTree(ctx context.Context, s *checkpoint.Service, session name.Session) name.OID {
+// CurrentTree is the tree of the current checkpoint; empty when there is none to be read.
+func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Session) name.OID {
 	st, err := s.Store.State(ctx, session)
 	if err != nil || st.CurrentEntry() == nil {
 		return ""

@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 )
 
 func checkRequest(req Request) error {
@@ -61,6 +62,8 @@ type Request struct {
 	Tag            TagChoice
 	Pin            PinChoice
 	Unchanged      UnchangedChoice
+	Unless         name.OID      // with UnchangedSkip: none is made where the files are this tree, and only there
+	Agent          *record.Agent // the agent whose event asked for it
 	Size           SizeChoice
 	DryRun         bool
 

@@ -15,6 +15,12 @@ func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
 	if c.req.Unchanged != UnchangedSkip {
 		return nil
 	}
+	if c.req.Unless != "" {
+		if c.capture.Tree == c.req.Unless {
+			return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the files are as they were"}
+		}
+		return nil
+	}
 	same, err := prev.same(ctx, c)
 	if err != nil || !same {
 		return err

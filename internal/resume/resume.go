@@ -203,7 +203,7 @@ func (r *resumption) accept(ctx context.Context) error {
 		return err
 	}
 	a.Accepted = true
-	return checkpoint.Classify(s.Store.SetActiveSession(f.Session))
+	return checkpoint.Choose(s, f.Session)
 }
 
 // typedIn is what a person types for a checkpoint of what may be another session.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/git"
@@ -104,6 +105,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if target.Wrote, err = r.wrote(ctx); err != nil {
 		return err
 	}
+	target.Keep = agent.Holding(r.s.Repo.WorkTree) // or a rollback would take the hooks away
 	force := slices.AppendSeq(inspect.IgnoredOf(r.record), maps.Keys(target.Wrote))
 	shot, err := r.s.Shot()
 	if err != nil {

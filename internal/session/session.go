@@ -54,8 +54,8 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	if err := s.Store.SetActiveSession(session); err != nil {
-		return nil, checkpoint.Classify(err)
+	if err := checkpoint.Choose(s, session); err != nil {
+		return nil, err
 	}
 	return Show(ctx, s, string(session))
 }
@@ -153,8 +153,8 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 	if _, err := s.State(ctx, session); err != nil {
 		return nil, err
 	}
-	if err := s.Store.SetActiveSession(session); err != nil {
-		return nil, checkpoint.Classify(err)
+	if err := checkpoint.Choose(s, session); err != nil {
+		return nil, err
 	}
 	return Show(ctx, s, request)
 }

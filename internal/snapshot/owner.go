@@ -111,3 +111,9 @@ func claim(from, to string) error {
 	}
 	return os.Rename(from, to) // no hard links here
 }
+
+// ProcessNote names this process: its number, and when it began.
+func ProcessNote() string { return writeProcess() }
+
+// ProcessRuns reports whether the process of a note runs, and not another by its number.
+func ProcessRuns(note string) bool { return alive(readProcess(note)) }

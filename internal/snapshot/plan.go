@@ -23,6 +23,8 @@ type Target struct {
 
 	ModesKnown bool // a file that Modes does not have had none of its own
 
+	Keep []string // paths that stay as they are, whatever the target has there
+
 	Wrote map[string]name.OID // by the move that is undone: these files go, ignored or not
 }
 
@@ -267,6 +269,9 @@ func untouchedPaths(p *Plan) func(string) bool {
 	}
 	for _, sk := range p.Target.Skipped {
 		skipped[strings.TrimSuffix(sk, "/")] = true
+	}
+	for _, kept := range p.Target.Keep {
+		skipped[kept] = true
 	}
 	return func(q string) bool {
 		for d := q; len(skipped) > 0 && d != "."; d = path.Dir(d) {

@@ -58,8 +58,14 @@ func Default() *Definition {
 // Origin names the built-in definition whose documents this one's are: a copy under
 // another name, whatever else was changed in it. It is "" when there is none.
 func (d *Definition) Origin() string {
+	same := func(b *Definition) bool {
+		return reflect.DeepEqual(b.Document, d.Document) && reflect.DeepEqual(b.State.Members, d.State.Members)
+	}
+	if same(Default()) {
+		return "" // it has no documents of its own
+	}
 	for _, n := range Names() {
-		if b, ok := Builtin(n); ok && n != DefaultName && reflect.DeepEqual(b.Document, d.Document) && reflect.DeepEqual(b.State.Members, d.State.Members) {
+		if b, ok := Builtin(n); ok && same(b) {
 			return n
 		}
 	}

@@ -105,4 +105,8 @@ type Keep struct {
 	Last int `json:"last"`
 	// Per is "session" (default) or "phase", the step that they hang on.
 	Per string `json:"per,omitempty"`
+	// Steps limits them further, to those of the newest so many steps; 0: of any step.
+	Steps int `json:"steps,omitempty"`
+	// After is an age before which none goes; none when absent.
+	After string `json:"after,omitempty"`
 }

@@ -97,7 +97,7 @@ func TestTheExampleOfTheManual(t *testing.T) {
 	if err != nil || !strings.Contains(string(state), `"metrics":{"open":1}`) {
 		t.Errorf("state is %s, %v", state, err)
 	}
-	if o, err := d.Trigger("autosave", nil); err != nil || o.Enabled || o.Keep != (Keep{5, "phase"}) {
+	if o, err := d.Trigger("autosave", nil); err != nil || o.Enabled || o.Keep != (Keep{Last: 5, Per: "phase"}) {
 		t.Errorf("autosave is %+v, %v", o, err)
 	}
 	r := d.Resume(ResumeInput{Situation: Situation{Session: "s", State: state, Status: "waiting"}})

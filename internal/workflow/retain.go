@@ -238,7 +238,7 @@ func (r *retainer) counted(items []Item) error {
 		trigger string
 		step    int
 	}
-	inSession, inGroup := 0, map[group]int{}
+	inSession, inGroup, newest := 0, map[group]int{}, newestStep(items)
 	for i := len(items) - 1; i >= 0; i-- {
 		item := items[i]
 		if !isLive(item) {
@@ -255,10 +255,15 @@ func (r *retainer) counted(items []Item) error {
 		inSession++
 		inGroup[g]++
 		limit := r.d.Retention.Keep
+		over := keep.Last >= 0 && inGroup[g] > keep.Last || keep.Steps > 0 && item.Step <= newest-keep.Steps
+		after, err := ageOr(keep.After, -1)
+		if err != nil {
+			return err
+		}
 		switch {
 		case item.Current:
 			r.stay(i, "current")
-		case keep.Last >= 0 && inGroup[g] > keep.Last:
+		case over && r.p.Now.Sub(item.CreatedAt) > after:
 			r.drop(i, item, fmt.Sprintf("not among the last %d of trigger %s%s", keep.Last, item.Trigger, where))
 		case limit != nil && *limit >= 0 && inSession > *limit:
 			r.drop(i, item, fmt.Sprintf("not among the %d newest", *limit))
@@ -269,6 +274,17 @@ func (r *retainer) counted(items []Item) error {
 		r.stay(i, "kept by the workflow")
 	}
 	return nil
+}
+
+// newestStep is the highest step that a live checkpoint has.
+func newestStep(items []Item) int {
+	newest := 0
+	for _, item := range items {
+		if isLive(item) {
+			newest = max(newest, item.Step)
+		}
+	}
+	return newest
 }
 
 func ageOr(text string, absent time.Duration) (time.Duration, error) {

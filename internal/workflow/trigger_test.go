@@ -93,7 +93,7 @@ func TestConfigurationSwitchesTriggers(t *testing.T) {
 			if _, err := d.Trigger("manual", config("checkpoint.manual.keep", "few")); err == nil {
 				t.Error("a word is no number to keep")
 			}
-			if o, err := d.Trigger("batch_complete", config("checkpoint.batch_complete.keep", "5")); err != nil || o.Keep != (Keep{5, "phase"}) {
+			if o, err := d.Trigger("batch_complete", config("checkpoint.batch_complete.keep", "5")); err != nil || o.Keep != (Keep{Last: 5, Per: "phase"}) {
 				t.Errorf("keep is %+v, %v", o.Keep, err)
 			}
 			if o, err := d.Trigger("conflict_start", nil); err != nil || o.Keep.Last != -1 {

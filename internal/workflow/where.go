@@ -10,7 +10,7 @@ import (
 // recordMembers are the variables of an expression over a checkpoint's record.
 var recordMembers = [...]string{
 	"id", "label", "session", "step", "step_name", "iteration", "milestone", "trigger", "status", "message", "created_at",
-	"workflow", "previous", "state", "outputs", "error", "git", "files", "snapshot", "topic",
+	"workflow", "previous", "state", "outputs", "error", "git", "files", "snapshot", "topic", "agent",
 }
 
 // Where compiles an expression over the members of a record into a test. A record

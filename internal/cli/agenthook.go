@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/agent"
+	"git-checkpoint/internal/chat"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/connect"
+	"git-checkpoint/internal/hook"
+	"git-checkpoint/internal/render"
+)
+
+// AgentHookCmd is hook: what coding agents run.
+type AgentHookCmd struct {
+	Agent string   `arg:"" help:"Name of the agent."`
+	Event string   `arg:"" help:"Name of the event, in the agent's words."`
+	Rest  []string `arg:"" optional:"" passthrough:"" hidden:""`
+}
+
+// Help is the detail of hook.
+func (*AgentHookCmd) Help() string {
+	return `
+Reads what the agent sends on standard input and makes the checkpoint that belongs to the event. It always exits with 0, and prints what the agent takes as an answer or nothing. Problems are shown by ` + "`git checkpoint agent list`" + `.`
+}
+
+// longestPayload bounds what is read of an agent.
+const longestPayload = 64 << 20
+
+// Run handles an event. Nothing that happens here may fail the agent.
+func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
+	defer func() {
+		if p := recover(); p != nil {
+			app.warn(fmt.Sprintf("hook: %v", p))
+		}
+	}()
+	def, err := agent.Find(c.Agent)
+	if err != nil {
+		return nil
+	}
+	payload, err := io.ReadAll(io.LimitReader(app.Terminal.In, longestPayload+1))
+	if err != nil || len(payload) > longestPayload {
+		return nil
+	}
+	happened := def.Read(c.Event, payload)
+	if happened.Kind == "" && happened.Child == "" {
+		return nil
+	}
+	if happened.Directory != "" {
+		if info, err := os.Stat(happened.Directory); err != nil || !info.IsDir() || !filepath.IsAbs(happened.Directory) {
+			return nil
+		}
+		app.dir = happened.Directory
+	}
+	app.Terminal.Environ = withoutChoices(app.Terminal.Environ)
+	app.quiet = true
+	var said []byte
+	_ = app.serve(ctx, func(s *checkpoint.Service) error { // outside a repository a hook is silent
+		if on, err := s.Settings.Bool(connect.ConsentKey(def.Name), false); err != nil || !on {
+			return nil
+		}
+		said = handleEvent(ctx, app, s, def, c.Event, happened)
+		return nil
+	})
+	_, _ = app.Terminal.Out.Write(said) // an agent that does not listen is none of our concern
+	return nil
+}
+
+// handleEvent does what the event asks for, and gives the agent's answer.
+func handleEvent(ctx context.Context, a *App, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) []byte {
+	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
+	defer cancel()
+	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
+	h := &hook.Handler{
+		Agent: def, Dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), Now: s.Now, Prompts: prompts && err == nil,
+		Steps: &hook.Repository{Service: s, Say: func(said *chat.Answer) (string, error) { return chatText(a.now(), said) }},
+	}
+	said, err := h.Handle(ctx, event, happened)
+	if err != nil {
+		hook.Log(filepath.Join(s.Repo.GitDir, "checkpoint", "agent.log"), hook.Entry{
+			Time: s.Now(), Agent: def.Name, Event: event, Problem: err.Error(),
+		})
+	}
+	out, err := def.Write(event, said)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// deadline is how long a hook may take: agents wait for it, and end some hooks themselves.
+func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind agent.Kind) time.Duration {
+	limit := 10 * time.Second
+	if value, set := s.Settings.Get("checkpoint.agent.deadline"); set {
+		if d, err := time.ParseDuration(value); err == nil && d > 0 {
+			limit = d
+		}
+	}
+	if kind == agent.KindPrompt {
+		limit = min(limit, 5*time.Second)
+	}
+	for _, h := range def.Hooks.Events {
+		if h.Event == event && h.Seconds > 0 {
+			limit = min(limit, time.Duration(h.Seconds)*time.Second-200*time.Millisecond)
+		}
+	}
+	return limit
+}
+
+// chatText is the answer to a chat command, as a chat shows it.
+func chatText(now time.Time, said *chat.Answer) (string, error) {
+	var b bytes.Buffer
+	err := answer.Chatted{Chat: said}.Text(&b, render.View{Layout: render.Aligned, Width: chatWidth, Now: now})
+	return strings.TrimRight(b.String(), "\n"), err
+}
+
+// withoutChoices drops what chooses a repository or configuration: the payload says where the agent works, and
+// some agents run hooks with the environment of another terminal.
+func withoutChoices(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		switch key {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT":
+			return true
+		}
+		return strings.HasPrefix(key, "GIT_CONFIG_KEY_") || strings.HasPrefix(key, "GIT_CONFIG_VALUE_")
+	})
+}

@@ -1,0 +1,148 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/connect"
+	"git-checkpoint/internal/render"
+)
+
+// Agents is what agent list answers.
+type Agents struct {
+	Found []connect.Standing
+	Name  func(file string) string // of a file, for people
+}
+
+// JSON writes a line for each agent.
+func (a Agents) JSON(w io.Writer) error {
+	for _, st := range a.Found {
+		if err := render.JSON(w, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes a table.
+func (a Agents) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	t := render.Table{Columns: []render.Column{{Title: "Agent"}, {Title: "Installed"}, {Title: "Hooks", Min: 12}, {Title: "Last event"}, {Title: "Notes", Min: 12}}}
+	for _, st := range a.Found {
+		installed, last := "no", ""
+		if st.Installed {
+			installed = "yes"
+		}
+		if st.LastEvent != nil {
+			last = v.Time(st.LastEvent.Time)
+		}
+		var files []string
+		for _, h := range st.Hooks {
+			files = append(files, a.Name(h.File))
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, st.Name), cell(render.Normal, installed), cell(render.Normal, strings.Join(files, ", ")),
+			cell(render.Dim, last), cell(render.Warning, notes(st)),
+		})
+	}
+	p.table(t)
+	return p.err
+}
+
+// notes are what a person has to know of an agent.
+func notes(st connect.Standing) string {
+	switch {
+	case len(st.Hooks) > 0 && !st.Enabled:
+		return "no consent yet: git checkpoint agent add " + st.Name
+	case st.Trusted != nil && !*st.Trusted:
+		return "not trusted yet: open /hooks in Codex"
+	case st.Problem != "":
+		return "failed: " + st.Problem
+	case st.Enabled && len(st.Hooks) > 0 && st.LastEvent == nil:
+		return "no event yet"
+	}
+	return ""
+}
+
+// Connected is a plan of agent add and agent remove, or what was done.
+type Connected struct {
+	Plan   *connect.Plan
+	Name   func(file string) string
+	DryRun bool
+	Done   bool
+}
+
+// Unconfirmed is the plan as it is answered when nobody can be asked.
+func (a Connected) Unconfirmed() Answer { return a }
+
+type connectedFile struct {
+	File    string   `json:"file"`
+	Entries []string `json:"entries"`
+	Left    []string `json:"left"`
+	Deleted bool     `json:"deleted"`
+	Changed bool     `json:"changed"`
+}
+
+// JSON writes an object for each agent.
+func (a Connected) JSON(w io.Writer) error {
+	for _, p := range a.Plan.Agents {
+		files := []connectedFile{}
+		for _, c := range p.Changes {
+			files = append(files, connectedFile{File: c.Path, Entries: all(c.Added), Left: all(c.Left), Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
+		}
+		err := render.JSON(w, struct {
+			Agent   string          `json:"agent"`
+			Enabled bool            `json:"enabled"`
+			Files   []connectedFile `json:"files"`
+			DryRun  bool            `json:"dry_run"`
+		}{p.Agent.Name, p.Consent, files, a.DryRun})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes what happens to which file, or what to know now that it was done.
+func (a Connected) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	for _, planned := range a.Plan.Agents {
+		if a.Done {
+			a.done(p, planned)
+			continue
+		}
+		sign, does := "+", "to add"
+		if !planned.Consent {
+			sign, does = "-", "to take out"
+		}
+		for _, c := range planned.Changes {
+			if len(c.Left) > 0 {
+				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
+			}
+			if !c.Changes() {
+				continue
+			}
+			p.line(plain(planned.Agent.Title + "  " + a.Name(c.Path) + ": " + render.Count(len(c.Added), "entry", "entries") + " " + does + ", nothing else changes"))
+			p.line(plain("  " + sign + " " + strings.Join(c.Added, ", ")))
+		}
+	}
+	return p.err
+}
+
+func (a Connected) done(p *page, planned connect.Planned) {
+	for _, c := range planned.Changes {
+		if len(c.Left) > 0 {
+			p.line(dim(a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
+		}
+	}
+	success := render.Span{Role: render.Success, Text: "✓"}
+	if !planned.Consent {
+		p.line(success, plain(" The hooks of "+planned.Agent.Title+" are out; checkpoints stay"))
+		return
+	}
+	p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))
+	for _, after := range planned.Agent.After {
+		p.line(dim("  " + after))
+	}
+	p.line(plain("Take out: git checkpoint agent remove " + planned.Agent.Name))
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	server "git-checkpoint/internal/mcp"
+	"git-checkpoint/internal/term"
+)
+
+// served connects a client to a server of this program in a new repository.
+func served(t *testing.T, write bool, options *mcp.ClientOptions) (*mcp.ClientSession, string) {
+	t.Helper()
+	dir := t.TempDir()
+	home := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", "-b", "main", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	app := &App{Version: "test", Terminal: term.NewFakePipes("").Terminal}
+	app.Terminal.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	s := &server.Server{Version: "test", Dir: dir, Write: write, Run: within(app)}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(context.Background(), fromClient, toClient) }()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
+	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()    //nolint:errcheck // the test has said what it wants to know
+		toServer.Close()   //nolint:errcheck // as above
+		fromServer.Close() //nolint:errcheck // as above
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return session, dir
+}
+
+func call(t *testing.T, session *mcp.ClientSession, tool string, args map[string]any) (map[string]any, string) {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		return nil, err.Error()
+	}
+	var text strings.Builder
+	for _, c := range result.Content {
+		if said, is := c.(*mcp.TextContent); is {
+			text.WriteString(said.Text)
+		}
+	}
+	if result.IsError {
+		return nil, text.String()
+	}
+	raw, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatalf("%s answered %s", tool, raw)
+	}
+	return out, ""
+}
+
+func put(t *testing.T, dir, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A client saves, lists, compares and plans; what it asks wrongly is an answer, not the end.
+func TestMCPReads(t *testing.T) {
+	session, dir := served(t, false, nil)
+	put(t, dir, "a.txt", "one\n")
+	if made, problem := call(t, session, "save", map[string]any{"message": "-one", "state": `{"n": 1}`}); problem != "" || made["label"] != "cp-01" {
+		t.Fatalf("%v %s", made, problem)
+	}
+	put(t, dir, "a.txt", "two\n")
+	if _, problem := call(t, session, "save", map[string]any{"message": "two"}); problem != "" {
+		t.Fatal(problem)
+	}
+	listed, problem := call(t, session, "list", nil)
+	if items, _ := listed["items"].([]any); len(items) != 2 || problem != "" {
+		t.Errorf("%v %s", listed, problem)
+	}
+	for tool, args := range map[string]map[string]any{
+		"status": nil, "show": {"ref": "1"}, "diff": {"a": "1", "b": "2"}, "resume": nil, "validate": nil, "rollback_plan": {"ref": "1"},
+	} {
+		if out, problem := call(t, session, tool, args); problem != "" || len(out) == 0 {
+			t.Errorf("%s: %v %s", tool, out, problem)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(got) != "two\n" {
+		t.Errorf("a plan wrote %q", got)
+	}
+	for _, wrong := range []map[string]any{{"ref": "9"}, {"ref": "--help"}, {"ref": strings.Repeat("x", 1<<20)}, {"ref": "1", "root": "/"}} {
+		if _, problem := call(t, session, "show", wrong); problem == "" || len(problem) > 1000 {
+			t.Errorf("%.40v: %.200s", wrong, problem)
+		}
+	}
+	document, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "checkpoint://main/1/state"})
+	if err != nil || !strings.Contains(document.Contents[0].Text, `"n"`) {
+		t.Errorf("%v, %v", document, err)
+	}
+	prompt, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "resume"})
+	if err != nil || len(prompt.Messages) != 1 {
+		t.Errorf("%v, %v", prompt, err)
+	}
+}
+
+// Without --write there is no tool that changes files; no server has one that pushes or deletes.
+func TestMCPTools(t *testing.T) {
+	for write, want := range map[bool]string{
+		false: "diff list resume rollback_plan save show status validate",
+		true:  "diff list redo resume rollback rollback_plan save show status undo validate",
+	} {
+		session, _ := served(t, write, nil)
+		tools, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range tools.Tools {
+			names = append(names, tool.Name)
+			changes := tool.Name == "rollback" || tool.Name == "undo" || tool.Name == "redo"
+			if tool.Annotations == nil || tool.Annotations.ReadOnlyHint == (changes || tool.Name == "save") {
+				t.Errorf("%s: %+v", tool.Name, tool.Annotations)
+			}
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("tools %s, want %s", got, want)
+		}
+	}
+}

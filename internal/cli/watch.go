@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/watch"
+)
+
+// WatchCmd is watch.
+type WatchCmd struct {
+	Settle  time.Duration `default:"3s" placeholder:"<duration>" help:"How long files have to be quiet."`
+	Every   time.Duration `default:"10m" placeholder:"<duration>" help:"Look this often without any event."`
+	Session string        `placeholder:"<name>" complete:"session" help:"Session of the checkpoints."`
+	quietFlag
+}
+
+// Help is the detail of watch.
+func (*WatchCmd) Help() string {
+	return `
+Makes a checkpoint when files have changed and then been quiet for a while. Ignored directories are not watched. One watcher runs for a worktree; Ctrl+C ends it and says what it made.`
+}
+
+// Run watches until it is interrupted.
+func (c *WatchCmd) Run(ctx context.Context, app *App) error {
+	if c.Settle <= 0 || c.Every <= 0 {
+		return usageError("--settle and --every take durations such as 3s and 10m")
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	app.heed = nil // Ctrl+C ends the watch, not a checkpoint that is being made
+	var top string
+	var release func() error
+	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		top = s.Repo.WorkTree
+		release, err = inspect.BeWatcher(s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	made := 0
+	w := &watch.Watcher{
+		Top: top, Settle: c.Settle, Every: c.Every, Say: app.warn,
+		Ignored: func(ctx context.Context, dirs []string) (ignored map[string]bool, err error) {
+			err = app.serve(ctx, func(s *checkpoint.Service) error {
+				ignored, err = inspect.Ignored(ctx, s, dirs)
+				return err
+			})
+			return ignored, err
+		},
+		Save: func(ctx context.Context) error { return c.save(context.WithoutCancel(ctx), app, &made) },
+	}
+	err = w.Run(ctx)
+	if said := app.say("%s", fmt.Sprintf("Made %s", count(made))); err == nil {
+		err = said
+	}
+	if released := release(); err == nil {
+		err = released
+	}
+	return err
+}
+
+func count(made int) string {
+	if made == 1 {
+		return "1 checkpoint"
+	}
+	return fmt.Sprintf("%d checkpoints", made)
+}
+
+// save makes a checkpoint where something changed.
+func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		detail, err := create.Checkpoint(ctx, s, create.Request{Session: c.Session, Trigger: "watch", Unchanged: create.UnchangedSkip})
+		if checkpoint.KindOf(err) == checkpoint.KindNothing {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		*made++
+		return app.say("%s", detail.Said)
+	})
+}

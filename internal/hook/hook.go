@@ -1,0 +1,269 @@
+// Package hook turns the events of a coding agent into checkpoints: what a person changed before a
+// prompt, what each tool did, and a milestone for every turn that changed files. It keeps what it has
+// to remember of a conversation in <git dir>/checkpoint/agents, which may be deleted at any time.
+//
+// A hook never fails its agent: errors are logged and counted here, and what reaches the agent is a
+// valid answer or nothing. Nothing here asks, rolls back or pushes.
+package hook
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/agent"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+// Steps is what a hook needs of the repository.
+type Steps interface {
+	// Session finds or starts the session of a conversation.
+	Session(ctx context.Context, conversation string, def *agent.Definition) (name.Session, error)
+	// Save makes a checkpoint, or none where nothing changed.
+	Save(ctx context.Context, s Save) (Saved, error)
+	// Context is what an agent has to know to go on with a session.
+	Context(ctx context.Context, session name.Session) (string, error)
+	// Moves tells what others did to the files of this worktree after a time, oldest first.
+	Moves(ctx context.Context, session name.Session, after time.Time) ([]string, error)
+	// Chat runs a prompt that is a command of ours; ok is false for any other prompt.
+	Chat(ctx context.Context, session name.Session, prompt string) (answer string, ok bool, err error)
+}
+
+// Save asks for a checkpoint.
+type Save struct {
+	Session name.Session
+	Trigger string
+	Message string
+	Agent   record.Agent
+	Unless  name.OID // none is made when the files are this tree; empty: when nothing differs from the current one
+}
+
+// Saved is what became of it.
+type Saved struct {
+	Label string   // of the checkpoint that was made; empty: none
+	Tree  name.OID // the files as they are now
+}
+
+// Triggers of the checkpoints that hooks make. The workflow "agent" says which are milestones.
+const (
+	TriggerPrompt     = "prompt"
+	TriggerTool       = "tool"
+	TriggerTurn       = "turn"
+	TriggerInterrupt  = "user_interrupt"
+	TriggerCompaction = "compaction"
+	TriggerSubagent   = "subagent"
+	TriggerEnd        = "session_end"
+)
+
+// Handler handles the events of one agent in one worktree.
+type Handler struct {
+	Agent   *agent.Definition
+	Steps   Steps
+	Dir     string // <git dir>/checkpoint/agents
+	Now     func() time.Time
+	Prompts bool // whether messages have the words of prompts
+	Redact  func(string) string
+}
+
+// Handle does what an event asks for. The answer is valid also beside an error.
+func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happening) (agent.Answer, error) {
+	if happened.Kind == "" || happened.Session == "" && happened.Kind != agent.KindSessionEnd {
+		return agent.Answer{}, nil
+	}
+	release, err := h.lock(ctx)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	defer release()
+	c := h.open(happened)
+	if happened.Child != "" {
+		c.Children = append(c.Children, happened.Child)
+		return agent.Answer{}, h.keep(c)
+	}
+	if c.child && (happened.Kind == agent.KindPrompt || happened.Kind == agent.KindTurnEnd || happened.Kind == agent.KindSessionStart) {
+		return agent.Answer{}, nil // a subagent's turn is no turn of the person's
+	}
+	if c.Session, err = h.Steps.Session(ctx, c.ID, h.Agent); err != nil {
+		return h.failed(event, c, err)
+	}
+	answer, err := h.do(ctx, event, c, happened)
+	if err != nil {
+		told, err := h.failed(event, c, err)
+		if answer.Tell == "" {
+			answer.Tell = told.Tell
+		}
+		return answer, err
+	}
+	c.Failures, c.Told = 0, false
+	return answer, h.keep(c)
+}
+
+func (h *Handler) do(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
+	switch e.Kind {
+	case agent.KindSessionStart:
+		return h.started(ctx, event, c, e)
+	case agent.KindPrompt:
+		return h.prompted(ctx, event, c, e)
+	case agent.KindTurnEnd:
+		return agent.Answer{}, h.endTurn(ctx, event, c, e)
+	case agent.KindTool:
+		return agent.Answer{}, h.save(ctx, event, c, e, TriggerTool, e.Use)
+	case agent.KindInterrupt:
+		return agent.Answer{}, h.save(ctx, event, c, e, TriggerInterrupt, "interrupted: "+c.Turn.Subject)
+	case agent.KindCompaction:
+		return agent.Answer{}, h.save(ctx, event, c, e, TriggerCompaction, "before the conversation was compacted")
+	case agent.KindSubagentEnd:
+		return agent.Answer{}, h.save(ctx, event, c, e, TriggerSubagent, "a subagent ended")
+	case agent.KindSessionEnd:
+		return agent.Answer{}, h.save(ctx, event, c, e, TriggerEnd, "the agent's session ended")
+	}
+	return agent.Answer{}, nil
+}
+
+// longestContext bounds what a model is told at once.
+const longestContext = 4 << 10
+
+// started tells an agent that continues where the job stands.
+func (h *Handler) started(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
+	if c.Seen.IsZero() {
+		c.Seen = h.Now()
+	}
+	if e.Source != "resume" && e.Source != "clear" && e.Source != "compact" || !h.Agent.CanContext(event) {
+		return agent.Answer{}, nil
+	}
+	text, err := h.Steps.Context(ctx, c.Session)
+	return agent.Answer{Context: cut(text, longestContext)}, err
+}
+
+// prompted closes a turn that nobody ended, answers what is a command of ours, captures what the person
+// changed, and opens a turn.
+func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
+	amid := c.Turn.Open && e.Turn != "" && e.Turn == c.Turn.ID // typed while the turn runs
+	if c.Turn.Open && !amid {
+		if err := h.closeTurn(ctx, event, c, e, "", "interrupted"); err != nil {
+			return agent.Answer{}, err
+		}
+	}
+	if h.Agent.CanBlock(event) {
+		if text, ours, err := h.Steps.Chat(ctx, c.Session, e.Prompt); ours {
+			if err != nil {
+				text = err.Error()
+			}
+			return agent.Answer{Block: text}, nil
+		}
+	}
+	moves, err := h.Steps.Moves(ctx, c.Session, c.Seen)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	c.Seen = h.Now()
+	answer := agent.Answer{Context: cut(strings.Join(moves, "\n"), longestContext)}
+	if amid {
+		return answer, nil
+	}
+	subject := ""
+	if h.Prompts {
+		subject = firstWords(h.redact(e.Prompt))
+	}
+	saved, err := h.Steps.Save(ctx, Save{
+		Session: c.Session, Trigger: TriggerPrompt, Message: before(subject), Agent: h.of(event, e),
+	})
+	if err != nil {
+		return answer, err
+	}
+	c.Turn = turn{Open: true, ID: e.Turn, Subject: subject, Tree: saved.Tree}
+	return answer, nil
+}
+
+func before(subject string) string {
+	if subject == "" {
+		return "before a prompt"
+	}
+	return "before: " + subject
+}
+
+// endTurn makes the milestone of a turn. An end without a beginning, or a second one, keeps what changed.
+func (h *Handler) endTurn(ctx context.Context, event string, c *conversation, e agent.Happening) error {
+	if !c.Turn.Open {
+		return h.save(ctx, event, c, e, TriggerTool, "after a turn")
+	}
+	return h.closeTurn(ctx, event, c, e, e.Reply, "")
+}
+
+func (h *Handler) closeTurn(ctx context.Context, event string, c *conversation, e agent.Happening, reply, mark string) error {
+	message := c.Turn.Subject
+	if mark != "" {
+		message = strings.TrimSpace(message + " (" + mark + ")")
+	}
+	if p := firstParagraph(h.redact(reply)); p != "" && h.Prompts {
+		message = strings.TrimSpace(message + "\n\n" + p)
+	}
+	of := h.of(event, e)
+	of.Turn = c.Turn.ID
+	if _, err := h.Steps.Save(ctx, Save{
+		Session: c.Session, Trigger: TriggerTurn, Message: message, Agent: of, Unless: c.Turn.Tree,
+	}); err != nil {
+		return err
+	}
+	c.Turn = turn{}
+	return nil
+}
+
+func (h *Handler) save(ctx context.Context, event string, c *conversation, e agent.Happening, trigger, message string) error {
+	_, err := h.Steps.Save(ctx, Save{
+		Session: c.Session, Trigger: trigger, Message: h.redact(message), Agent: h.of(event, e),
+	})
+	return err
+}
+
+// of is what a record keeps of the agent.
+func (h *Handler) of(event string, e agent.Happening) record.Agent {
+	return record.Agent{
+		Name: h.Agent.Name, Version: e.Version, Model: e.Model, Session: e.Session, Turn: e.Turn, Tool: e.Tool, Subagent: e.Subagent, Event: event,
+	}
+}
+
+func (h *Handler) redact(s string) string {
+	if h.Redact == nil {
+		return s
+	}
+	return h.Redact(s)
+}
+
+// firstWords is the first line of a prompt, short enough for a subject.
+func firstWords(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	return shorten(strings.Join(strings.Fields(line), " "), 72)
+}
+
+// firstParagraph is the beginning of an answer.
+func firstParagraph(reply string) string {
+	p, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n")), "\n\n")
+	return shorten(p, 500)
+}
+
+// shorten cuts a text at a word, after at most n characters.
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	short := string(r[:n-1])
+	if i := strings.LastIndexByte(short, ' '); i > len(short)/2 {
+		short = short[:i]
+	}
+	return strings.TrimSpace(short) + "…"
+}
+
+// cut bounds a text to n bytes, at the end of a line.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[:n-len("…\n")]
+	if i := strings.LastIndexByte(s, '\n'); i > 0 {
+		s = s[:i+1]
+	}
+	return strings.ToValidUTF8(s, "") + "…\n"
+}

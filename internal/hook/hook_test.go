@@ -1,0 +1,27 @@
+package hook
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// What is shown of a prompt and an answer is short and whole.
+func TestShortened(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{firstWords("  fix\tthe   bug\nand more"), "fix the bug"},
+		{firstWords(""), ""},
+		{firstParagraph("Done.\r\nReally.\r\n\r\nMore."), "Done.\nReally."},
+		{shorten("one two three", 9), "one two…"},
+		{shorten("ééééé", 4), "ééé…"},
+		{cut("a\nb\nc\nd\n", 6), "a\n…\n"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+	long := firstWords(strings.Repeat("word ", 100))
+	if utf8.RuneCountInString(long) > 72 || !strings.HasSuffix(long, "word…") {
+		t.Errorf("%q", long)
+	}
+}

@@ -1,0 +1,154 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/agent"
+	"git-checkpoint/internal/chat"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/resume"
+	"git-checkpoint/internal/session"
+	"git-checkpoint/internal/store"
+)
+
+// Repository is the Steps of a worktree.
+type Repository struct {
+	Service *checkpoint.Service
+	// Say puts the answer to a chat command into text.
+	Say func(*chat.Answer) (string, error)
+}
+
+// Session is the one that the environment names or a person chose, else one for the conversation and
+// this worktree, which becomes the active one.
+func (r *Repository) Session(ctx context.Context, conversation string, def *agent.Definition) (name.Session, error) {
+	s := r.Service
+	if s.Getenv("GIT_CHECKPOINT_SESSION") != "" {
+		return s.NamedSession("")
+	}
+	active, err := s.Store.ActiveSession()
+	if err == nil && active != "" && checkpoint.IsChosen(s, active) {
+		return active, nil
+	}
+	id, err := s.Store.WorktreeID()
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	sum := sha256.Sum256([]byte(conversation + "\x00" + id))
+	own := name.Session(def.Name + "-" + hex.EncodeToString(sum[:4]))
+	if _, err := s.Store.State(ctx, own); errors.Is(err, store.ErrNoSession) {
+		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: Workflow}); err != nil {
+			return "", err
+		}
+	} else if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	return own, checkpoint.Adopt(s, own)
+}
+
+// Workflow is the built-in definition of sessions that agents start.
+const Workflow = "agent"
+
+// Save makes a checkpoint where something changed.
+func (r *Repository) Save(ctx context.Context, save Save) (Saved, error) {
+	made, err := create.Checkpoint(ctx, r.Service, create.Request{
+		Session: string(save.Session), Trigger: save.Trigger, Message: save.Message,
+		Unchanged: create.UnchangedSkip, Unless: save.Unless, Agent: &save.Agent,
+	})
+	if err == nil {
+		return Saved{Label: made.Record.Label, Tree: made.Record.Snapshot.Tree}, nil
+	}
+	if checkpoint.KindOf(err) != checkpoint.KindNothing {
+		return Saved{}, err
+	}
+	return Saved{Tree: create.CurrentTree(ctx, r.Service, save.Session)}, nil
+}
+
+// Context is what `resume --context` prints.
+func (r *Repository) Context(ctx context.Context, session name.Session) (string, error) {
+	a, err := resume.Do(ctx, r.Service, resume.Request{Target: string(session), Choice: resume.View})
+	if kind := checkpoint.KindOf(err); a == nil && (kind == checkpoint.KindNotFound || kind == checkpoint.KindRejected) {
+		return "", nil // nothing to go on with
+	}
+	if a == nil {
+		return "", err
+	}
+	return a.Context(), nil
+}
+
+// Moves tells of rollbacks and undos in this worktree, and of checkpoints that others made in it.
+func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Time) ([]string, error) {
+	s := r.Service
+	id, err := s.Store.WorktreeID()
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	infos, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	var told []string
+	for _, info := range infos {
+		st, err := s.Store.State(ctx, info.Session)
+		if err != nil {
+			continue // one damaged session hides no other
+		}
+		told = append(told, movesOf(st, id, own, after)...)
+	}
+	if len(told) > 0 {
+		told = append(told, "Read a file again before you change it.")
+	}
+	return told, nil
+}
+
+func movesOf(st *journal.State, worktree string, own name.Session, after time.Time) (told []string) {
+	for _, e := range st.Rollbacks {
+		if e.WorktreeID != worktree || !e.Time.After(after) {
+			continue
+		}
+		line := fmt.Sprintf("The files of this worktree went back at %s: %s.", e.Time.Local().Format("15:04:05"), oneLine(e.Subject()))
+		told = append(told, line)
+	}
+	if st.Session == own {
+		return told
+	}
+	made := 0
+	for _, c := range st.Checkpoints() {
+		e := c.Event()
+		if !c.Safety && e.WorktreeID == worktree && e.Time.After(after) {
+			made++
+		}
+	}
+	if made > 0 {
+		told = append(told, fmt.Sprintf("Others made %d checkpoints in this worktree meanwhile (session %s); files may have changed.", made, st.Session))
+	}
+	return told
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Chat runs a prompt that is a command of ours. Any other prompt takes back a question that was asked
+// before: an answer counts only right after it.
+func (r *Repository) Chat(ctx context.Context, _ name.Session, prompt string) (string, bool, error) {
+	command, ours := chat.Parse(prompt)
+	if !ours {
+		return "", false, r.Service.Forget(checkpoint.ChatFile)
+	}
+	said, err := chat.Do(ctx, r.Service, command)
+	if said == nil {
+		if checkpoint.KindOf(err) == checkpoint.KindNothing && err.Error() == "" {
+			return "", false, nil // "y" with nothing asked
+		}
+		return "", true, err
+	}
+	text, sayErr := r.Say(said)
+	return text, true, errors.Join(err, sayErr)
+}

@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/snapshot"
+)
+
+const watcherFile = "watcher"
+
+// Watching reports whether a watcher runs in this worktree.
+func Watching(s *checkpoint.Service) bool {
+	note, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "checkpoint", watcherFile))
+	return err == nil && snapshot.ProcessRuns(string(note))
+}
+
+// BeWatcher makes this process the one watcher of the worktree, until release is called.
+func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	file := filepath.Join(dir, watcherFile)
+	for range 2 {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintln(f, snapshot.ProcessNote())
+			return func() error { return os.Remove(file) }, errors.Join(err, f.Close())
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return nil, checkpoint.Classify(err)
+		}
+		if Watching(s) {
+			break
+		}
+		if err := os.Remove(file); err != nil && !os.IsNotExist(err) { // its process is dead
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	return nil, &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: "a watcher runs in this worktree already",
+		Hints: []string{"Ctrl+C in its terminal ends it"},
+	}
+}
+
+// Ignored tells which of some directories, relative to the top of the worktree, git ignores.
+func Ignored(ctx context.Context, s *checkpoint.Service, dirs []string) (map[string]bool, error) {
+	ignored := map[string]bool{}
+	res, err := s.Repo.Run(ctx, git.Cmd{
+		Args:  []string{"check-ignore", "-z", "--stdin", "--no-index"},
+		Stdin: strings.NewReader(strings.Join(dirs, "/\x00") + "/\x00"),
+	})
+	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
+		return nil, checkpoint.Classify(err)
+	}
+	for _, dir := range bytes.Split(res.Stdout, []byte{0}) {
+		ignored[strings.TrimSuffix(string(dir), "/")] = true
+	}
+	delete(ignored, ".")
+	return ignored, nil
+}

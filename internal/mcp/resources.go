@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"git-checkpoint/internal/name"
+)
+
+// addResources adds checkpoints as documents: checkpoint://<session>/<ref>/record, /state and /diff.
+func (s *Server) addResources(server *mcp.Server) {
+	for _, part := range []struct{ name, mime, description string }{
+		{"record", "application/json", "the record of a checkpoint"},
+		{"state", "application/json", "the state of the job at a checkpoint"},
+		{"diff", "text/x-diff", "what a checkpoint changed, as git shows it"},
+	} {
+		server.AddResourceTemplate(&mcp.ResourceTemplate{
+			Name: part.name, Description: part.description, MIMEType: part.mime, URITemplate: "checkpoint://{session}/{ref}/" + part.name,
+		}, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			ref, err := refOf(req.Params.URI, part.name)
+			if err != nil {
+				return nil, err
+			}
+			args := map[string][]string{
+				"record": {"show", "--json"}, "state": {"show", "--get=state"}, "diff": {"show", "-p"},
+			}[part.name]
+			r, err := s.run(ctx, req.Session, "", line{args: args, values: []string{ref}})
+			if err != nil {
+				return nil, err
+			}
+			if r.Code != 0 {
+				return nil, problem(r)
+			}
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+				URI: req.Params.URI, MIMEType: part.mime, Text: strings.ToValidUTF8(string(r.Out), "\ufffd"),
+			}}}, nil
+		})
+	}
+}
+
+// refOf is the checkpoint that an address names, as a person types it.
+func refOf(address, part string) (string, error) {
+	rest, is := strings.CutPrefix(address, "checkpoint://")
+	session, path, found := strings.Cut(rest, "/")
+	ref, ends := strings.CutSuffix(path, "/"+part)
+	session, err1 := url.PathUnescape(session)
+	ref, err2 := url.PathUnescape(ref)
+	if !is || !found || !ends || session == "" || ref == "" || err1 != nil || err2 != nil {
+		return "", fmt.Errorf("%q is not checkpoint://<session>/<ref>/%s", name.Clip(address, name.Said), part)
+	}
+	return session + ":" + ref, nil
+}
+
+// addPrompts adds what a person may pick in a client.
+func (s *Server) addPrompts(server *mcp.Server) {
+	for _, p := range []struct {
+		name, description, before string
+		args                      []string
+	}{
+		{"resume", "Go on with the job of this repository", "Go on with this job. Where it stands:", []string{"resume", "--context"}},
+		{"review-last-step", "Review what the last step changed", "Review what the last step of this job changed. The change:", []string{"show", "-p"}},
+	} {
+		server.AddPrompt(&mcp.Prompt{Name: p.name, Description: p.description},
+			func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				r, err := s.run(ctx, req.Session, "", line{args: p.args})
+				if err != nil {
+					return nil, err
+				}
+				if len(r.Out) == 0 && r.Code != 0 {
+					return nil, problem(r)
+				}
+				text := p.before + "\n\n" + strings.ToValidUTF8(string(r.Out), "\ufffd")
+				return &mcp.GetPromptResult{Description: p.description, Messages: []*mcp.PromptMessage{
+					{Role: "user", Content: &mcp.TextContent{Text: text}},
+				}}, nil
+			})
+	}
+}

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"git-checkpoint/internal/name"
+)
+
+// Where is the part of every tool's input that says where it works.
+type Where struct {
+	Root string `json:"root,omitempty" jsonschema:"a root of the client; the directory of the server when left out"`
+}
+
+// In is the input of a tool that only needs to know where.
+type In struct{ Where }
+
+// ListIn is the input of list.
+type ListIn struct {
+	Where
+	Session string `json:"session,omitempty" jsonschema:"a session; the active one when left out"`
+	Expr    string `json:"where,omitempty" jsonschema:"an expression over the record, such as state.metrics.build_pass"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"only the newest so many; 50 when left out"`
+}
+
+// RefIn is the input of show.
+type RefIn struct {
+	Where
+	Ref string `json:"ref,omitempty" jsonschema:"a checkpoint: a step such as 3, a label, an id, @~1 or session:3; the current one when left out"`
+}
+
+// DiffIn is the input of diff.
+type DiffIn struct {
+	Where
+	A string `json:"a" jsonschema:"the checkpoint to compare"`
+	B string `json:"b,omitempty" jsonschema:"the checkpoint to compare it with; the worktree as it is now when left out"`
+}
+
+// SaveIn is the input of save.
+type SaveIn struct {
+	Where
+	Message string `json:"message" jsonschema:"what this checkpoint is for"`
+	Name    string `json:"name,omitempty" jsonschema:"a name for the step"`
+	State   string `json:"state,omitempty" jsonschema:"the state of the job as a JSON document"`
+}
+
+// PlanIn is the input of rollback_plan.
+type PlanIn struct {
+	Where
+	Ref string `json:"ref" jsonschema:"the checkpoint to go back to"`
+}
+
+// ApplyIn is the input of rollback.
+type ApplyIn struct {
+	Where
+	Ref    string `json:"ref" jsonschema:"the checkpoint to go back to"`
+	Plan   string `json:"plan" jsonschema:"the digest that rollback_plan gave for it"`
+	Reason string `json:"reason,omitempty" jsonschema:"why, for the history"`
+}
+
+// StepsIn is the input of undo and redo.
+type StepsIn struct {
+	Where
+}
+
+type answer = map[string]any
+
+func reads(title string) *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
+}
+
+// addReaders adds what changes no file of the worktree.
+func (s *Server) addReaders(server *mcp.Server) {
+	add(s, server, "status", "Where the job stands, and what changed since the last checkpoint", reads("Status"), false,
+		func(In) line { return line{args: []string{"status", "--json"}} })
+	add(s, server, "list", "The checkpoints of a session, the newest last", reads("List checkpoints"), true,
+		func(in ListIn) line {
+			if in.Limit <= 0 {
+				in.Limit = 50
+			}
+			args := []string{"list", "--json", "--limit=" + strconv.Itoa(in.Limit)}
+			return line{args: option(option(args, "session", in.Session), "where", in.Expr)}
+		})
+	add(s, server, "show", "One checkpoint with its state", reads("Show a checkpoint"), false,
+		func(in RefIn) line { return line{args: []string{"show", "--json"}, values: []string{in.Ref}} })
+	add(s, server, "diff", "What differs between two checkpoints, or between one and the worktree: state, outputs, files", reads("Compare"), false,
+		func(in DiffIn) line { return line{args: []string{"diff", "--json"}, values: []string{in.A, in.B}} })
+	add(s, server, "resume", "Where work stopped, what is done and what is pending", reads("Resume"), false,
+		func(in RefIn) line {
+			return line{args: []string{"resume", "--view", "--json"}, values: []string{in.Ref}}
+		})
+	add(s, server, "validate", "Whether the checkpoints of a session are whole", reads("Validate"), true,
+		func(In) line { return line{args: []string{"validate", "--json"}} })
+	add(s, server, "rollback_plan", "What going back to a checkpoint would write, delete and discard, and the digest of that plan. Nothing is changed", reads("Plan a rollback"), false,
+		func(in PlanIn) line {
+			return line{args: []string{"rollback", "--dry-run", "--json"}, values: []string{in.Ref}}
+		})
+	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
+	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and of the state. It changes no file", Annotations: save},
+		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
+			l := line{args: option(option([]string{"create", "--json"}, "message", in.Message), "name", in.Name)}
+			if in.State != "" {
+				l.args, l.stdin = append(l.args, "--state=-"), []byte(in.State)
+			}
+			r, err := s.run(ctx, req.Session, in.Root, l)
+			if err != nil {
+				return nil, nil, err
+			}
+			out, err := structured(r, false)
+			return nil, out, err
+		})
+}
+
+type located interface{ root() string }
+
+func (w Where) root() string { return w.Root }
+
+// add adds a tool that is one command.
+func add[I located](s *Server, server *mcp.Server, name, description string, hints *mcp.ToolAnnotations, lines bool, command func(I) line) {
+	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, Annotations: hints},
+		func(ctx context.Context, req *mcp.CallToolRequest, in I) (*mcp.CallToolResult, answer, error) {
+			r, err := s.run(ctx, req.Session, in.root(), command(in))
+			if err != nil {
+				return nil, nil, err
+			}
+			out, err := structured(r, lines)
+			return nil, out, err
+		})
+}
+
+// option adds --name=value, where there is a value: it is data, whatever it begins with.
+func option(args []string, name, value string) []string {
+	if value == "" {
+		return args
+	}
+	return append(args, "--"+name+"="+value)
+}
+
+// addWriters adds what changes files, where that is allowed.
+func (s *Server) addWriters(server *mcp.Server) {
+	if !s.Write {
+		return
+	}
+	yes := true
+	hints := func(title string) *mcp.ToolAnnotations {
+		return &mcp.ToolAnnotations{Title: title, DestructiveHint: &yes, OpenWorldHint: new(bool)}
+	}
+	mcp.AddTool(server, &mcp.Tool{
+		Name: "rollback", Annotations: hints("Roll back"),
+		Description: "Go back to a checkpoint by the plan of this digest. Only when the person asked for it. It can be undone",
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in ApplyIn) (*mcp.CallToolResult, answer, error) {
+		args := option(option([]string{"rollback", "--yes", "--json"}, "plan", in.Plan), "reason", in.Reason)
+		if in.Plan == "" {
+			return nil, nil, fmt.Errorf("a rollback takes the digest of its plan: call rollback_plan, and show the plan to the person")
+		}
+		return s.change(ctx, req, in.Where, "Go back to "+name.Clip(in.Ref, name.Said)+"?", line{args: args, values: []string{in.Ref}})
+	})
+	for _, verb := range []string{"undo", "redo"} {
+		mcp.AddTool(server, &mcp.Tool{
+			Name: verb, Annotations: hints(verb), Description: map[string]string{
+				"undo": "Take back the last rollback. Only when the person asked for it",
+				"redo": "Do again what the last undo took back. Only when the person asked for it",
+			}[verb],
+		}, func(ctx context.Context, req *mcp.CallToolRequest, in StepsIn) (*mcp.CallToolResult, answer, error) {
+			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", line{args: []string{verb, "--yes", "--json"}})
+		})
+	}
+}
+
+// change asks the person, where the client can, and then runs the command.
+func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question string, l line) (*mcp.CallToolResult, answer, error) {
+	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {
+		said, err := req.Session.Elicit(ctx, &mcp.ElicitParams{
+			Message:         question,
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("ask the person: %w", err)
+		}
+		if said.Action != "accept" {
+			return nil, nil, fmt.Errorf("the person said no; nothing was changed")
+		}
+	}
+	r, err := s.run(ctx, req.Session, where.Root, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := structured(r, false)
+	return nil, out, err
+}

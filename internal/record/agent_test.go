@@ -1,0 +1,31 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The member agent comes back as it was put in, and is bounded; what is none is no agent.
+func TestAgent(t *testing.T) {
+	want := Agent{Name: "claude", Model: "m", Session: "é<>&", Tool: "Edit", Event: "PostToolUse"}
+	r := &Record{}
+	if err := r.SetAgent(want); err != nil {
+		t.Fatal(err)
+	}
+	if got, is := r.Agent(); !is || got != want {
+		t.Errorf("%+v, %v", got, is)
+	}
+	if err := r.SetAgent(Agent{Name: "x", Tool: strings.Repeat("a", 257)}); err == nil {
+		t.Error("257 characters were taken")
+	}
+	if err := r.SetAgent(Agent{Name: "\xff"}); err == nil {
+		t.Error("invalid UTF-8 was taken")
+	}
+	for _, raw := range []string{`"x"`, `{}`, `null`, `{"name":1}`, `[`} {
+		r.Extra[memberAgent] = json.RawMessage(raw)
+		if got, is := r.Agent(); is {
+			t.Errorf("%s is %+v", raw, got)
+		}
+	}
+}
