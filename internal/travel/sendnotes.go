@@ -18,7 +18,7 @@ import (
 // The remote's own commits never come into our notes ref: their history holds what was
 // pruned.
 func (t *trip) notesToSend(ctx context.Context, c *consignment, here *remote.Listing) (name.OID, error) {
-	if here.Notes == "" && c.there.Notes == "" {
+	if len(c.plans) == 0 || here.Notes == "" && c.there.Notes == "" { // the remote's were not fetched for nothing
 		return "", nil
 	}
 	mine, err := t.notesTree(ctx, here.Notes)
