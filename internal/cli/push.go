@@ -93,9 +93,16 @@ func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req travel.R
 
 // travelled gives the answer, which is there beside an error too.
 func (a *App) travelled(found *travel.Answer, err error) error {
-	if found != nil {
-		if shown := a.confirmed(answer.Travelled{Trip: found, Failed: err != nil}); shown != nil {
-			return shown
+	if found == nil {
+		return err
+	}
+	result := answer.Travelled{Trip: found, Failed: err != nil}
+	if shown := a.confirmed(result); shown != nil {
+		return shown
+	}
+	if a.quiet && !a.json { // the error only counts them
+		for _, refused := range result.Refused() {
+			_ = render.Warn(a.Terminal.Err, a.errStyle, refused) // nobody is left to tell
 		}
 	}
 	return err

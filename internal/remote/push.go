@@ -77,7 +77,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
 		return nil, ErrNotAtomic
 	case len(outcomes) > 0 && judged(outcomes):
-		explain(outcomes, said)
+		r.explain(outcomes, said)
 		return outcomes, nil
 	}
 	return nil, err
@@ -113,23 +113,48 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil
 }
 
-// explain adds what the remote printed to a reason that tells nothing: a full disk, say,
-// is an "unpacker error".
-func explain(outcomes []Outcome, said *Error) {
+// explain adds what the remote printed to a reason that tells nothing by itself: "hook
+// declined", or "unpacker error" where a disk is full.
+func (r *Remote) explain(outcomes []Outcome, said *Error) {
 	if said == nil {
 		return
 	}
-	var words []string
-	for line := range strings.SplitSeq(said.Text, "; ") {
-		if told, ok := strings.CutPrefix(line, "remote: "); ok && len(words) < 3 {
-			words = append(words, strings.TrimPrefix(strings.TrimSpace(told), "fatal: "))
-		}
-	}
+	all, own := remoteWords(said.stderr)
 	for i, o := range outcomes {
-		if strings.Contains(o.Reason, "unpacker error") && len(words) > 0 {
-			outcomes[i].Reason += ": " + strings.Join(words, "; ")
+		words := own[r.Mapping.There(o.Ref)]
+		if words == nil {
+			words = all
+		}
+		if len(words) > 0 && (strings.Contains(o.Reason, "declined") || strings.Contains(o.Reason, "unpacker error")) {
+			outcomes[i].Reason += ": " + strings.Join(words[:min(len(words), maxWords)], "; ")
 		}
 	}
+}
+
+// maxWords and maxWord bound how many lines of a remote are repeated for one ref, and how
+// much of each.
+const maxWords, maxWord = 3, 200
+
+// remoteWords are the lines that a remote printed, and those among them that were about
+// one ref: git runs the update hook for one ref after the other, and says so after each
+// that is declined.
+func remoteWords(stderr string) (all []string, own map[name.Ref][]string) {
+	own = map[name.Ref][]string{}
+	from := 0
+	for line := range strings.Lines(stderr) {
+		told, ok := strings.CutPrefix(line, "remote:")
+		if told = strings.TrimSpace(told); !ok || told == "" {
+			continue
+		}
+		if ref, ends := strings.CutPrefix(told, "error: hook declined to update "); ends {
+			own[name.Ref(ref)] = all[from:]
+			from = len(all)
+			continue
+		}
+		told = strings.ToValidUTF8(told[:min(len(told), maxWord)], "")
+		all = append(all, strings.TrimPrefix(Redact(told), "fatal: "))
+	}
+	return all, own
 }
 
 // judged reports whether the remote has said no to something: then git's exit code

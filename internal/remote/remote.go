@@ -89,6 +89,8 @@ type Error struct {
 	Remote string
 	Verb   string // "list", "fetch from", "push to"
 	Text   string // git's own words, without credentials
+
+	stderr string // all that git and the other side printed
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s %s: %s", e.Verb, e.Remote, e.Text) }
@@ -107,7 +109,7 @@ func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, e
 		return res, context.Cause(ctx)
 	}
 	if errors.As(err, &ended) {
-		err = &Error{Remote: Redact(r.Name), Verb: verb, Text: said(ended)}
+		err = &Error{Remote: Redact(r.Name), Verb: verb, Text: said(ended), stderr: ended.Stderr}
 	}
 	return res, err
 }

@@ -59,6 +59,17 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// Refused names each ref that was not taken, and says why.
+func (a Travelled) Refused() []string {
+	var all []string
+	for _, l := range a.Trip.Lines {
+		if l.Outcome == travel.OutcomeRejected || l.Outcome == travel.OutcomeConflict {
+			all = append(all, fmt.Sprintf("%s: %s: %s", l.Ref, l.Outcome, l.Message))
+		}
+	}
+	return all
+}
+
 func arrow(verb string) string {
 	if verb == "push" {
 		return "→"
