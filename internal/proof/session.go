@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/store"
 )
 
@@ -60,7 +61,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 		p.find(JournalDeleted, string(name.JournalRef(session)), fmt.Sprintf("the journal of session %q is gone", session))
 		return p, nil
 	}
-	p.judgeChain(seen)
+	p.judgeChain(ctx, seen)
 	return p, nil
 }
 
@@ -79,7 +80,7 @@ func (p *Session) find(kind Kind, object, message string) {
 }
 
 // judgeChain says what is wrong with the journal.
-func (p *Session) judgeChain(seen []name.OID) {
+func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	for _, b := range p.Chain.Breaks {
 		p.Findings = append(p.Findings, b.Finding())
 	}
@@ -96,7 +97,7 @@ func (p *Session) judgeChain(seen []name.OID) {
 	var doubts []journal.Doubt
 	var beside sync.WaitGroup
 	beside.Go(func() { doubts = p.State.Doubts() })
-	p.judgeTagRefs()
+	p.judgeTagRefs(ctx)
 	beside.Wait()
 	if p.State.Session != p.Name {
 		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
@@ -111,10 +112,10 @@ func (p *Session) judgeChain(seen []name.OID) {
 
 // judgeTagRefs finds the tags that are not as they ought to be, and tells of those that
 // are about no checkpoint of the session.
-func (p *Session) judgeTagRefs() {
+func (p *Session) judgeTagRefs(ctx context.Context) {
 	p.derived, p.odd = p.store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
 	for _, tag := range p.Tags {
-		if tag.OID != p.derived[tag.Ref] {
+		if tag.OID != p.derived[tag.Ref] && !p.unfetched(ctx, tag.OID) {
 			p.odd[tag.Ref] = tag.OID
 		}
 	}
@@ -136,6 +137,17 @@ func (p *Session) judgeTagRefs() {
 			p.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, which is no checkpoint of the session", ref, have.Short()))
 		}
 	}
+}
+
+// unfetched reports whether a tag is on a checkpoint of the session that no journal here
+// knows: a clone brings tags, and what they are about has to be fetched.
+func (p *Session) unfetched(ctx context.Context, commit name.OID) bool {
+	c, err := p.store.Repo.ReadCommit(ctx, string(commit))
+	if err != nil {
+		return false
+	}
+	told, err := record.ParseMessage(c.Message)
+	return err == nil && told.Session == p.Name && p.State.Entry(told.ID) == nil && !p.State.Dead(told.ID) && p.Refs[told.ID] == ""
 }
 
 // JudgeLost says of the tips that were left behind whether the journal was set back or

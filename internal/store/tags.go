@@ -77,6 +77,11 @@ func (a *attempt) deriveTags(ctx context.Context) error {
 	for _, c := range a.change.Create {
 		d.created[c.ID] = c.Commit
 	}
+	for id, oid := range a.change.Archive {
+		if a.listed[name.CheckpointRef(a.session, id)] == "" {
+			d.created[id] = oid
+		}
+	}
 	keys, err := d.keys(ctx)
 	if err != nil || len(keys) == 0 {
 		return err
@@ -97,7 +102,7 @@ type derivation struct {
 	*attempt
 	after   candidates
 	removed map[name.ID]bool
-	created map[name.ID]name.OID
+	created map[name.ID]name.OID  // what arrives, by a ref or in the archive
 	held    map[name.Ref]name.OID // refs as they are
 	whole   bool                  // held was listed
 	below   map[name.Ref]name.Ref // refs where a tag's own name is a directory
@@ -163,6 +168,8 @@ func (d *derivation) touched() map[tagKey]bool {
 		switch {
 		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
 			add(i, true)
+		case d.brings && d.created[st.At(i).Checkpoint] != "":
+			add(i, true) // a journal may have named it before it arrived
 		case d.change.Tags == TagsDerived && s.Live != d.wasLive(i, same):
 			add(i, false)
 		}
@@ -309,7 +316,7 @@ func (d *derivation) inTheWay(ref name.Ref, have name.OID) string {
 	case d.blocked != "":
 		return fmt.Sprintf("a ref called %s is in the way", d.blocked)
 	case have != "" && !d.isOwn(have):
-		return "a tag of that name exists and is no checkpoint of this session"
+		return "a tag of that name exists, and no journal here names what it points at"
 	case d.below[ref] != "":
 		return fmt.Sprintf("a ref called %s is in the way", d.below[ref])
 	}
