@@ -40,33 +40,49 @@ func WriteBundleLines(w io.Writer, r io.Reader) error {
 // IsLines reports whether a file that begins so is one of JSON lines.
 func IsLines(beginning []byte) bool { return bytes.HasPrefix(beginning, []byte(`{"type":"`)) }
 
-// ReadLines copies the bundle of a file of JSON lines to w. A line that is no JSON
-// object with a type refuses the file.
-func ReadLines(r *bufio.Reader, w io.Writer) error {
+// BundleInLines copies the bundle of a file of JSON lines to w.
+func BundleInLines(r *bufio.Reader, w io.Writer) error {
 	found := false
+	err := ReadLines(r, func(kind string, line []byte) error {
+		if kind != bundleType {
+			return nil
+		}
+		found = true
+		var l struct {
+			Data []byte `json:"data"`
+		}
+		if err := json.Unmarshal(line, &l); err != nil {
+			return err
+		}
+		_, err := w.Write(l.Data)
+		return err
+	})
+	if err == nil && !found {
+		err = errors.New("the lines hold no bundle")
+	}
+	return err
+}
+
+// ReadLines visits each line of a file of JSON lines. A line that is no JSON object with
+// a type refuses the file.
+func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) error {
 	for number := 1; ; number++ {
 		line, err := readJSONLine(r)
 		if len(bytes.TrimSpace(line)) > 0 {
 			var l struct {
 				Type string `json:"type"`
-				Data []byte `json:"data"`
 			}
 			if jsonErr := json.Unmarshal(line, &l); jsonErr != nil || l.Type == "" {
 				return fmt.Errorf("line %d is no JSON object with a type", number)
 			}
-			if l.Type == bundleType {
-				found = true
-				if _, err := w.Write(l.Data); err != nil {
-					return err
-				}
+			if err := visit(l.Type, line); err != nil {
+				return fmt.Errorf("line %d: %w", number, err)
 			}
 		}
-		switch {
-		case errors.Is(err, io.EOF) && found:
+		if errors.Is(err, io.EOF) {
 			return nil
-		case errors.Is(err, io.EOF):
-			return errors.New("the lines hold no bundle")
-		case err != nil:
+		}
+		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
 	}

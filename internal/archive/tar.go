@@ -17,8 +17,7 @@ import (
 // BundleMember is the file of a tar that holds everything; the others are for people.
 const BundleMember = "checkpoints.bundle"
 
-// Bounds of a tar that is read. What is not the bundle is passed over, so that only its
-// size and number can do harm.
+// Bounds of a tar that is read.
 const (
 	maxMembers = 1 << 22
 	maxSize    = 1 << 40
@@ -134,18 +133,43 @@ func IsTar(beginning []byte) bool {
 	return len(beginning) >= 262 && string(beginning[257:262]) == "ustar"
 }
 
-// ReadTar copies the bundle of a tar to w, and refuses the tar for any member that is no
-// plain file or directory, or whose path leads out, and one that was cut off.
-func ReadTar(r io.Reader, w io.Writer) error {
+// Member is a file of a tar, or a directory.
+type Member struct {
+	Name string // of a directory without the slash at its end
+	Size int64
+	Dir  bool
+}
+
+// BundleInTar copies the bundle of a tar to w.
+func BundleInTar(r io.Reader, w io.Writer) error {
+	found := false
+	err := ReadTar(r, func(m Member, content io.Reader) error {
+		if m.Name != BundleMember {
+			return nil
+		}
+		if found {
+			return fmt.Errorf("the tar has %s twice", BundleMember)
+		}
+		found = true
+		if _, err := io.Copy(w, content); err != nil {
+			return fmt.Errorf("read tar: %w", err)
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("the tar has no %s", BundleMember)
+	}
+	return err
+}
+
+// ReadTar visits each member of a tar. It refuses the tar for any member that is no plain
+// file or directory, or whose path leads out, and one that was cut off.
+func ReadTar(r io.Reader, visit func(m Member, content io.Reader) error) error {
 	end := &ending{from: r}
 	t := tar.NewReader(end)
-	found := false
 	for range maxMembers {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			if !found {
-				return fmt.Errorf("the tar has no %s", BundleMember)
-			}
 			return end.check()
 		}
 		if err != nil {
@@ -154,15 +178,9 @@ func ReadTar(r io.Reader, w io.Writer) error {
 		if err := checkMember(h); err != nil {
 			return err
 		}
-		if h.Name != BundleMember {
-			continue
-		}
-		if found {
-			return fmt.Errorf("the tar has %s twice", BundleMember)
-		}
-		found = true
-		if _, err := io.Copy(w, t); err != nil {
-			return fmt.Errorf("read tar: %w", err)
+		m := Member{Name: strings.TrimSuffix(h.Name, "/"), Size: h.Size, Dir: h.Typeflag == tar.TypeDir}
+		if err := visit(m, t); err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("the tar has more than %d members", maxMembers)

@@ -71,7 +71,7 @@ func importers() []importer {
 	}
 	return []importer{
 		{"bundle", held("bundle"), func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
-			return travel.ImportBundle(ctx, s, path)
+			return travel.ImportBundle(ctx, s, path, nil)
 		}},
 		{"tar", held("tar"), func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
 			return transfer.ImportTar(ctx, s, path)

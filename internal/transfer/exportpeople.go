@@ -155,12 +155,15 @@ func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session n
 		if err != nil {
 			return err
 		}
-		if err := t.File(dir+"files/"+strings.ToValidUTF8(f.Path, "\uFFFD"), permissions(f.New), rec.CreatedAt, blob.Data); err != nil {
+		if err := t.File(dir+memberPath(f.Path), permissions(f.New), rec.CreatedAt, blob.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// memberPath is where a tar has a file of a checkpoint; names in a tar are UTF-8.
+func memberPath(path string) string { return "files/" + strings.ToValidUTF8(path, "\uFFFD") }
 
 // ExportLines writes JSON lines for pipelines: sessions, events and checkpoints, and the
 // bundle in base64, from which `import` reads.

@@ -41,11 +41,12 @@ func Invalid(err error) error {
 }
 
 // ImportBundle verifies a bundle as a whole, and then joins what it holds like a fetch.
-// What a gc takes meanwhile is read from the file again.
-func ImportBundle(ctx context.Context, s *checkpoint.Service, file string) (*Answer, error) {
+// What a gc takes meanwhile is read from the file again. check, which may be nil, sees what
+// the bundle brought once that is verified, and can still refuse all of it.
+func ImportBundle(ctx context.Context, s *checkpoint.Service, file string, check func(context.Context, *remote.Listing) error) (*Answer, error) {
 	for try := 1; ; try++ {
 		came := remote.NewListing()
-		answer, err := importBundle(ctx, s, file, came)
+		answer, err := importBundle(ctx, s, file, came, check)
 		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
 			return answer, err
 		}
@@ -66,7 +67,7 @@ func lacks(ctx context.Context, s *checkpoint.Service, came *remote.Listing) boo
 }
 
 // importBundle notes in came what the bundle brought, as soon as it is unpacked.
-func importBundle(ctx context.Context, s *checkpoint.Service, file string, came *remote.Listing) (*Answer, error) {
+func importBundle(ctx context.Context, s *checkpoint.Service, file string, came *remote.Listing, check func(context.Context, *remote.Listing) error) (*Answer, error) {
 	header, closeFile, pack, err := OpenBundle(file)
 	if err != nil {
 		return nil, err
@@ -90,6 +91,11 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	}
 	if err := t.verifyAll(ctx, came); err != nil {
 		return nil, err
+	}
+	if check != nil {
+		if err := check(ctx, came); err != nil {
+			return nil, err
+		}
 	}
 	for _, session := range came.Names() {
 		of := came.Sessions[session]

@@ -1,0 +1,274 @@
+package transfer
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/archive"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/session"
+	"git-checkpoint/internal/travel"
+)
+
+// comparison compares what a tar or JSON lines say for people with the bundle inside,
+// whose objects are in the repository by now. An older version may have said less, so
+// members may be missing; what is there must be what an export would write.
+type comparison struct {
+	s        *checkpoint.Service
+	came     *remote.Listing
+	sessions map[name.Session]*compared
+}
+
+// compared is one session, as its journal in the bundle has it.
+type compared struct {
+	state  *journal.State
+	events map[name.OID]*journal.Event
+	last   *tarred // members of a tar come checkpoint by checkpoint
+}
+
+// tarred is what a tar says of one checkpoint: paths below its directory → blobs.
+type tarred struct {
+	id    name.ID
+	blobs map[string][]name.OID
+}
+
+// maxManifest bounds a manifest, which is read whole.
+const maxManifest = 64 << 20
+
+// session reads a journal: of the bundle, or the one that is here when the bundle, made
+// with --since, has nothing new of it.
+func (c *comparison) session(ctx context.Context, text string) (*compared, error) {
+	in, err := name.ParseSession(text)
+	if err != nil {
+		return nil, err
+	}
+	if known := c.sessions[in]; known != nil {
+		return known, nil
+	}
+	known := &compared{events: map[name.OID]*journal.Event{}}
+	if tip := c.came.Session(in).Journal; tip != "" {
+		log, err := c.s.Store.LogAt(ctx, tip, nil)
+		if err != nil {
+			return nil, err
+		}
+		known.state = log.Fold()
+	} else if j, err := travel.JournalOf(ctx, c.s, in); err != nil {
+		return nil, err
+	} else if known.state = j.Fold(); known.state == nil {
+		return nil, fmt.Errorf("the bundle has no session %q", in)
+	}
+	for _, e := range known.state.Events() {
+		known.events[e.OID] = e
+	}
+	c.sessions[in] = known
+	return known, nil
+}
+
+// commit finds a checkpoint in the journal.
+func (k *compared) commit(id string) (name.OID, error) {
+	parsed, err := name.ParseID(id)
+	if err != nil {
+		return "", err
+	}
+	e := k.state.Entry(parsed)
+	if e == nil || e.Dead {
+		return "", fmt.Errorf("the bundle has no checkpoint %s in session %q", parsed, k.state.Session)
+	}
+	return e.Event().Commit, nil
+}
+
+// line compares one JSON line.
+func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
+	if !utf8.Valid(line) {
+		return errors.New("it is not UTF-8")
+	}
+	if _, err := record.ParseJSON(line, record.Limits{Size: maxManifest}); err != nil {
+		return err
+	}
+	if kind == "bundle" {
+		return nil
+	}
+	said, err := membersOf(line)
+	if err != nil {
+		return err
+	}
+	delete(said, "type")
+	in, _ := said["session"].(string)
+	known, err := c.session(ctx, in)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "session":
+		return manifestAgrees(c.s, known, said)
+	case "event":
+		oid, _ := said["oid"].(string)
+		e := known.events[name.OID(oid)]
+		if e == nil {
+			return fmt.Errorf("the bundle has no event %q in session %q", oid, in)
+		}
+		return agrees(said, inspect.LineOf(e))
+	case "checkpoint":
+		return c.recordAgrees(ctx, known, said)
+	}
+	return fmt.Errorf("an export has no lines of type %q", kind)
+}
+
+// manifestAgrees leaves out what is a fact of a worktree.
+func manifestAgrees(s *checkpoint.Service, known *compared, said map[string]any) error {
+	delete(said, "active")
+	return agrees(said, session.ManifestOf(s, known.state))
+}
+
+// recordAgrees compares a record, of which nothing may be missing: it is sealed.
+func (c *comparison) recordAgrees(ctx context.Context, known *compared, said map[string]any) error {
+	id, _ := said["id"].(string)
+	commit, err := known.commit(id)
+	if err != nil {
+		return err
+	}
+	rec, raw, _, err := c.s.Store.Record(ctx, commit)
+	if err != nil {
+		return err
+	}
+	sealed, err := membersOf(raw)
+	if err != nil {
+		return err
+	}
+	for member := range sealed {
+		if _, there := said[member]; !there {
+			return fmt.Errorf("%q is missing", member)
+		}
+	}
+	return agrees(said, &checkpoint.Detail{Record: rec, Raw: raw, Commit: commit, Ref: name.CheckpointRef(known.state.Session, rec.ID)})
+}
+
+// agrees reports the first member that an export would not write so.
+func agrees(said map[string]any, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	meant, err := membersOf(text)
+	if err != nil {
+		return err
+	}
+	for member, is := range said {
+		if would, there := meant[member]; !there || !reflect.DeepEqual(is, would) {
+			return fmt.Errorf("%q is not what the bundle says", member)
+		}
+	}
+	return nil
+}
+
+func membersOf(object []byte) (map[string]any, error) {
+	var members map[string]any
+	d := json.NewDecoder(strings.NewReader(string(object)))
+	d.UseNumber()
+	err := d.Decode(&members)
+	return members, err
+}
+
+// member compares one member of a tar.
+func (c *comparison) member(ctx context.Context, m archive.Member, content io.Reader) error {
+	if m.Name == archive.BundleMember && !m.Dir || m.Dir && m.Name == "." {
+		return nil
+	}
+	err := c.compareMember(ctx, m, content)
+	if err != nil {
+		return fmt.Errorf("%q: %w", m.Name, err)
+	}
+	return nil
+}
+
+func (c *comparison) compareMember(ctx context.Context, m archive.Member, content io.Reader) error {
+	in, rest, _ := strings.Cut(m.Name, "/")
+	known, err := c.session(ctx, in)
+	if err != nil || m.Dir && rest == "" {
+		return err
+	}
+	switch {
+	case m.Dir:
+	case rest == "manifest.json":
+		text, err := io.ReadAll(io.LimitReader(content, maxManifest+1))
+		if err != nil {
+			return err
+		}
+		if _, err := record.ParseJSON(text, record.Limits{Size: maxManifest}); err != nil {
+			return err
+		}
+		said, err := membersOf(text)
+		if err != nil {
+			return err
+		}
+		return manifestAgrees(c.s, known, said)
+	case rest == "history.jsonl":
+		return archive.ReadLines(bufio.NewReader(content), func(kind string, line []byte) error { return c.line(ctx, kind, line) })
+	}
+	id, file, _ := strings.Cut(rest, "/")
+	if known.last == nil || string(known.last.id) != id {
+		if known.last, err = c.tarred(ctx, known, id); err != nil {
+			return err
+		}
+	}
+	if m.Dir {
+		return nil
+	}
+	oid, err := git.HashBlob(c.s.Repo.Format, m.Size, content)
+	if err != nil {
+		return err
+	}
+	for _, one := range known.last.blobs[file] {
+		if one == oid {
+			return nil
+		}
+	}
+	return errors.New("the bundle has no such file, or another content")
+}
+
+// tarred lists the members that a tar has of a checkpoint. Two paths that are not UTF-8
+// may have one spelling there.
+func (c *comparison) tarred(ctx context.Context, known *compared, id string) (*tarred, error) {
+	commit, err := known.commit(id)
+	if err != nil {
+		return nil, err
+	}
+	rec, _, _, err := c.s.Store.Record(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	blob, err := c.s.Store.RecordBlob(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	t := &tarred{id: rec.ID, blobs: map[string][]name.OID{"record.json": {blob}}}
+	for output, o := range rec.Outputs {
+		t.blobs["outputs/"+output] = []name.OID{o.OID}
+	}
+	at, err := c.s.Repo.ReadCommit(ctx, string(commit))
+	if err != nil {
+		return nil, err
+	}
+	files, err := c.s.Repo.DiffTrees(ctx, "", at.Tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		path := memberPath(f.Path)
+		t.blobs[path] = append(t.blobs[path], f.New.OID)
+	}
+	return t, nil
+}
