@@ -44,7 +44,7 @@ func (r *Repo) Borrow() error {
 	if more := lookup(r.env, alternates); more != "" {
 		others += string(filepath.ListSeparator) + more
 	}
-	r.env = append(r.env, "GIT_OBJECT_DIRECTORY="+own, alternates+"="+others)
+	r.env = append(r.env, objectDirectory+"="+own, alternates+"="+others)
 	loose.dir, r.borrowed = own, dir
 	r.endRefs()
 	r.apartLock.Lock()
@@ -56,7 +56,10 @@ func (r *Repo) Borrow() error {
 	return r.Batch().close()
 }
 
-const alternates = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
+const (
+	objectDirectory = "GIT_OBJECT_DIRECTORY"
+	alternates      = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
+)
 
 // quoteAlternate writes a path so that git takes it for one, whatever it holds.
 func quoteAlternate(path string) string {

@@ -53,7 +53,7 @@ func (r *Repo) MayPackObjects() bool {
 	if _, partial := r.Config.Get("extensions.partialClone"); partial {
 		return false
 	}
-	return lookup(r.env, "GIT_OBJECT_DIRECTORY") == "" && lookup(r.env, "GIT_QUARANTINE_PATH") == ""
+	return lookup(r.env, objectDirectory) == "" && lookup(r.env, "GIT_QUARANTINE_PATH") == ""
 }
 
 // gcStale is the age from which git itself takes the mark of a running gc for one that

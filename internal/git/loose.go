@@ -31,7 +31,7 @@ type looseDir struct {
 
 func (r *Repo) newLooseDir() *looseDir {
 	d := &looseDir{dir: filepath.Join(r.CommonDir, "objects"), format: r.Format, level: compression(r.Config), sync: syncsLoose(r.Config), shared: sharedMode(r.Config)}
-	if v := lookup(r.env, "GIT_OBJECT_DIRECTORY"); v != "" {
+	if v := lookup(r.env, objectDirectory); v != "" {
 		d.dir = v // inside a quarantine
 	}
 	return d

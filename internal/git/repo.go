@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -106,7 +107,28 @@ func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	}
 	r.Config = c.c
 	r.env = cleanEnv(o.Env)
-	return r, nil
+	return r, r.settleObjectDir()
+}
+
+// settleObjectDir refuses an object directory that somebody set by hand: refs would name
+// objects that nobody finds once it is not set any more. In a hook of a push git sets one
+// itself, and moves the objects when it takes the refs.
+func (r *Repo) settleObjectDir() error {
+	set := lookup(r.env, objectDirectory)
+	if set == "" || lookup(r.env, "GIT_QUARANTINE_PATH") != "" {
+		return nil
+	}
+	dir := set
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.WorkTree, dir) // git goes there before it looks
+	}
+	at, err := os.Stat(dir)
+	own, ownErr := os.Stat(filepath.Join(r.CommonDir, "objects"))
+	if err == nil && ownErr == nil && os.SameFile(at, own) {
+		r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, objectDirectory+"=") })
+		return nil
+	}
+	return fmt.Errorf("%w: %s is %q, and objects there are lost to the refs in %s; unset it", ErrUnusable, objectDirectory, set, r.CommonDir)
 }
 
 // inherited keeps what git itself handed over to find the repository with.

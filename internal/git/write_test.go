@@ -147,7 +147,7 @@ func TestWriterQuarantine(t *testing.T) {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		r := f.open("GIT_OBJECT_DIRECTORY=" + dir)
+		r := f.open("GIT_OBJECT_DIRECTORY="+dir, "GIT_QUARANTINE_PATH="+dir)
 		oid, err := r.WriteObject(ctx(t), "blob", []byte(leaf))
 		if err != nil {
 			t.Fatal(err)
