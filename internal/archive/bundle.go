@@ -112,7 +112,7 @@ func readLine(r *bufio.Reader) (string, error) {
 func (h *Header) capability(text string, third bool) error {
 	format, is := strings.CutPrefix(text, "object-format=")
 	if !third || !is || format != "sha1" && format != "sha256" || len(h.Refs)+len(h.Needs) > 0 {
-		return fmt.Errorf("the bundle wants %q, which is not supported", text)
+		return fmt.Errorf("the bundle wants %q, which is not supported", name.Clip(text, name.Said))
 	}
 	h.Format = format
 	return nil
@@ -123,7 +123,7 @@ func (h *Header) line(line string) error {
 	word, rest, _ := strings.Cut(needed, " ")
 	oid, err := name.ParseOID(word)
 	if err != nil {
-		return fmt.Errorf("the header of the bundle has %q", line)
+		return fmt.Errorf("the header of the bundle has %q", name.Clip(line, name.Said))
 	}
 	if isNeed {
 		h.Needs = append(h.Needs, oid)
@@ -150,10 +150,10 @@ func (h *Header) check() error {
 			return fmt.Errorf("the bundle has the object id %q", r.OID)
 		}
 		if i > 0 && h.Refs[i-1].Name == r.Name {
-			return fmt.Errorf("the bundle has %q twice", r.Name)
+			return fmt.Errorf("the bundle has %q twice", name.Clip(string(r.Name), name.Said))
 		}
 		if !isOurs(r.Name) {
-			return fmt.Errorf("the bundle has the ref %q, which is none of a checkpoint", r.Name)
+			return fmt.Errorf("the bundle has the ref %q, which is none of a checkpoint", name.Clip(string(r.Name), name.Said))
 		}
 	}
 	return nil

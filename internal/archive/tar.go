@@ -12,6 +12,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"git-checkpoint/internal/name"
 )
 
 // BundleMember is the file of a tar that holds everything; the others are for people.
@@ -221,12 +223,12 @@ func checkMember(h *tar.Header) error {
 	clean := path.Clean(h.Name)
 	switch {
 	case h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir:
-		return fmt.Errorf("%q in the tar is neither a file nor a directory", h.Name)
+		return fmt.Errorf("%q in the tar is neither a file nor a directory", name.Clip(h.Name, name.Said))
 	case h.Name == "" || path.IsAbs(h.Name) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains("/"+h.Name+"/", "/../") ||
 		strings.ContainsAny(h.Name, "\\\x00") || len(h.Name) > 1 && h.Name[1] == ':':
-		return fmt.Errorf("%q in the tar leads out of it", h.Name)
+		return fmt.Errorf("%q in the tar leads out of it", name.Clip(h.Name, name.Said))
 	case h.Size < 0 || h.Size > maxSize:
-		return fmt.Errorf("%q in the tar has %d bytes", h.Name, h.Size)
+		return fmt.Errorf("%q in the tar has %d bytes", name.Clip(h.Name, name.Said), h.Size)
 	}
 	return nil
 }

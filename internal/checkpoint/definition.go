@@ -32,7 +32,7 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 		return d, nil
 	}
 	unknown := &Error{
-		Kind: KindUsage, Message: fmt.Sprintf("no workflow is called %q", wanted), Err: errNoWorkflow,
+		Kind: KindUsage, Message: fmt.Sprintf("no workflow is called %q", name.Clip(wanted, name.Said)), Err: errNoWorkflow,
 		Hints: []string{"`git checkpoint workflow list` shows what there is"},
 	}
 	if name.Slug(wanted) != wanted {
@@ -73,7 +73,7 @@ func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
 		return nil, Usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
 	}
 	if d.Name != wanted {
-		return nil, Usage("file and name have to agree", "workflow %q stands in the file of %q", d.Name, wanted)
+		return nil, Usage("file and name have to agree", "workflow %q stands in the file of %q", name.Clip(d.Name, name.Said), wanted)
 	}
 	return d, nil
 }

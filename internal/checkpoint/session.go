@@ -84,7 +84,7 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 
 // UnknownSessionError says that there is no such session, and which names are near.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
-	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such session: %q", session)}
+	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such session: %q", name.Clip(string(session), name.Said))}
 	if sessions, _, err := s.Store.Sessions(ctx); err == nil {
 		var names []string
 		for _, info := range sessions {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
 )
 
 // Settings are checkpoint.* of one run: environment before git's configuration
@@ -88,7 +89,7 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 	}
 	n, err := git.ParseSize(v)
 	if err == nil && n < 0 {
-		err = fmt.Errorf("not a size: %q", v)
+		err = fmt.Errorf("not a size: %q", name.Clip(v, name.Said))
 	}
 	if err != nil {
 		return def, Usage("a size is a number with k, m or g behind it", "configuration %s: %v", key, err)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
 )
 
@@ -20,7 +21,7 @@ func (s *Service) signer(asking store.Asking) *store.Signer {
 	}
 	on, err := git.ParseBool(value)
 	if err != nil {
-		err = Usage("it takes true, false, openpgp, ssh or x509", "configuration checkpoint.sign: not a way to sign: %q", value)
+		err = Usage("it takes true, false, openpgp, ssh or x509", "configuration checkpoint.sign: not a way to sign: %q", name.Clip(value, name.Said))
 		return &store.Signer{Invalid: err}
 	}
 	if !on {

@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/interop"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 	"git-checkpoint/internal/travel"
 )
@@ -54,7 +55,7 @@ func exporterFor(format, file string) (exporter, error) {
 		return all[0], nil
 	}
 	names = append(append(names, interop.Formats()...), interop.SQLite)
-	return exporter{}, usageError("no format is called \""+format+"\"", "there are "+strings.Join(names, ", "))
+	return exporter{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "there are "+strings.Join(names, ", "))
 }
 
 // importer reads files or directories of one format. takes says whether it knows what

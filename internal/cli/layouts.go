@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/interop"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -35,7 +36,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	case err != nil:
 		return false, nil //nolint:nilerr // importerFor says so
 	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(importers(), func(i importer) bool { return i.format == f.Format }):
-		return false, usageError("no format is called \""+f.Format+"\"", "there are "+strings.Join(interop.Formats(), ", "))
+		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "there are "+strings.Join(interop.Formats(), ", "))
 	case interop.Known(f.Format), f.Format == "" && info.IsDir():
 		return true, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"git-checkpoint/internal/name"
 )
 
 // parse is kong's, less the words that are not for it to read: what follows "--" in
@@ -191,7 +193,7 @@ func (a *App) unparsed(err error) error {
 		return a.help(node)
 	}
 	message, hints := reworded(bad.Error(), node)
-	return usageError(message, append(hints, callOf(node)+" -h shows what it takes")...)
+	return usageError(name.Clip(message, 400), append(hints, callOf(node)+" -h shows what it takes")...)
 }
 
 // reworded puts what people get wrong most in better words than kong's. The patterns

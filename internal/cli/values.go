@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/name"
 )
 
 // assignment is <path>=<value> on the command line.
@@ -64,7 +65,7 @@ func since(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageError(fmt.Sprintf("%q is no time", text),
+	return time.Time{}, usageError(fmt.Sprintf("%q is no time", name.Clip(text, name.Said)),
 		"2026-11-20, 2026-11-20T09:43:11Z, or how long ago: 30d, 12h")
 }
 

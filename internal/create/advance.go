@@ -59,7 +59,7 @@ func (c *creation) accept() error {
 		return checkpoint.Usage("--state takes one JSON object", "the state is refused: %v", err)
 	}
 	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
-		return checkpoint.Usage("leave --status out, or make them agree", "the document says status %q and --status %q", a.Status, c.req.Status)
+		return checkpoint.Usage("leave --status out, or make them agree", "the document says status %q and --status %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
 	}
 	c.document = &a
 	return c.checkTrigger()
@@ -124,7 +124,7 @@ func (c *creation) placeSaid(prev base) error {
 		}
 		edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Status })
 		if (now != was || edited) && now != c.req.Status {
-			return checkpoint.Usage("leave --status out, or make them agree", "the state says status %q and --status %q", now, c.req.Status)
+			return checkpoint.Usage("leave --status out, or make them agree", "the state says status %q and --status %q", name.Clip(now, name.Said), name.Clip(c.req.Status, name.Said))
 		}
 		if state = put(c.record.State, in.Status, quote(c.req.Status)); state == nil {
 			return nil // no object: the workflow will say so
@@ -137,7 +137,7 @@ func (c *creation) placeSaid(prev base) error {
 	value := errorValue(*c.req.Error)
 	edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Error })
 	if now := gjson.GetBytes(state, in.Error); edited && !sameError(json.RawMessage(now.Raw), value) {
-		return checkpoint.Usage("leave --error out, or make them agree", "--set says error %s and --error %q", now.Raw, *c.req.Error)
+		return checkpoint.Usage("leave --error out, or make them agree", "--set says error %s and --error %q", name.Clip(now.Raw, name.Said), name.Clip(*c.req.Error, name.Said))
 	}
 	if value == nil {
 		if !gjson.GetBytes(state, in.Error).Exists() {

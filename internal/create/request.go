@@ -15,17 +15,17 @@ func checkRequest(req Request) error {
 		return checkpoint.Usage("steps are whole numbers from 0", "step %d is out of range", *req.Step)
 	}
 	if req.Name != "" && !strings.ContainsFunc(req.Name, nameable) {
-		return checkpoint.Usage("use letters or digits", "step name %q has none that could be read", req.Name)
+		return checkpoint.Usage("use letters or digits", "step name %q has none that could be read", name.Clip(req.Name, name.Said))
 	}
 	if req.Iteration != "" && name.Slug(req.Iteration) != req.Iteration {
-		return checkpoint.Usage("a number, or a word of a-z, 0-9, _ and -", "iteration %q cannot stand in a label", req.Iteration)
+		return checkpoint.Usage("a number, or a word of a-z, 0-9, _ and -", "iteration %q cannot stand in a label", name.Clip(req.Iteration, name.Said))
 	}
 	if len(req.Message) > 1<<20 {
 		return checkpoint.Usage("put long text into an output", "the message is %d bytes long; 1 MiB is the limit", len(req.Message))
 	}
 	for _, o := range req.Outputs {
 		if !outputPattern().MatchString(o.Name) {
-			return checkpoint.Usage("a name is "+outputNames, "invalid output name %q", o.Name)
+			return checkpoint.Usage("a name is "+outputNames, "invalid output name %q", name.Clip(o.Name, name.Said))
 		}
 	}
 	return nil

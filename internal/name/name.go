@@ -17,7 +17,7 @@ type OID string
 // ParseOID accepts exactly the two lengths that git has.
 func ParseOID(s string) (OID, error) {
 	if len(s) != 40 && len(s) != 64 || !IsHex(s) {
-		return "", fmt.Errorf("not an object id: %q", s)
+		return "", fmt.Errorf("not an object id: %q", Clip(s, Said))
 	}
 	return OID(s), nil
 }
@@ -99,9 +99,9 @@ func isWord(s string, most int) bool {
 func ParseSession(s string) (Session, error) {
 	switch {
 	case !isWord(s, 64):
-		return "", fmt.Errorf("invalid session name %q: 1 to 64 of A-Z a-z 0-9 . _ -, the first one a letter or digit", s)
+		return "", fmt.Errorf("invalid session name %q: 1 to 64 of A-Z a-z 0-9 . _ -, the first one a letter or digit", Clip(s, Said))
 	case strings.Contains(s, ".."), strings.HasSuffix(s, "."), strings.HasSuffix(strings.ToLower(s), ".lock"):
-		return "", fmt.Errorf("invalid session name %q: no '..', no '.' or '.lock' at the end", s)
+		return "", fmt.Errorf("invalid session name %q: no '..', no '.' or '.lock' at the end", Clip(s, Said))
 	}
 	return Session(s), nil
 }
@@ -151,10 +151,10 @@ func ParseID(s string) (ID, error) {
 	rest, ok := strings.CutPrefix(s, "cp-")
 	step := len(rest) - behind
 	if !ok || step < 2 || step > 9 || !isDigits(rest[:step]) {
-		return "", fmt.Errorf("not a checkpoint id: %q", s)
+		return "", fmt.Errorf("not a checkpoint id: %q", Clip(s, Said))
 	}
 	if rest = rest[step:]; rest[0] != '-' || !isDigits(rest[1:9]) || rest[9] != 'T' || !isDigits(rest[10:19]) || rest[19] != 'Z' || rest[20] != '-' || !IsHex(rest[21:]) {
-		return "", fmt.Errorf("not a checkpoint id: %q", s)
+		return "", fmt.Errorf("not a checkpoint id: %q", Clip(s, Said))
 	}
 	return ID(s), nil
 }

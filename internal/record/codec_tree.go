@@ -20,7 +20,7 @@ type fault struct {
 }
 
 func (f *fault) Error() string {
-	return fmt.Sprintf("member %q: %v", strings.Join(f.path, "."), f.cause)
+	return fmt.Sprintf("member %q: %v", clip(strings.Join(f.path, "."), 100), f.cause)
 }
 
 func (f *fault) Unwrap() error { return f.cause }

@@ -21,7 +21,7 @@ func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMess
 	}
 	raw, err := ParseValue(value, limits)
 	if err != nil {
-		return nil, fmt.Errorf("setting %q: %w", path, err)
+		return nil, fmt.Errorf("setting %q: %w", clip(path, 100), err)
 	}
 	return set(state, path, parts, raw, limits)
 }
@@ -33,7 +33,7 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 	if metrics != "" {
 		var err error
 		if parts, err = parseParts(metrics); err != nil {
-			return nil, fmt.Errorf("setting metric %q: %w", name, err)
+			return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), err)
 		}
 	}
 	if name == "" {
@@ -41,7 +41,7 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 	}
 	raw, err := ParseValue(value, limits)
 	if err != nil {
-		return nil, fmt.Errorf("setting metric %q: %w", name, err)
+		return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), err)
 	}
 	return set(state, strings.TrimPrefix(metrics+"."+gjson.Escape(name), "."), append(parts, part{name, true}), raw, limits)
 }
@@ -55,7 +55,7 @@ func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, 
 	}
 	document, err := startFrom(state, limits)
 	if err != nil {
-		return nil, fmt.Errorf("unsetting %q: %w", path, err)
+		return nil, fmt.Errorf("unsetting %q: %w", clip(path, 100), err)
 	}
 	l, err := resolve(document, path, parts, lastElement)
 	if err == nil && !l.exists {
@@ -106,7 +106,7 @@ func without(l location, name string) []byte {
 func set(state json.RawMessage, path string, parts []part, raw json.RawMessage, limits Limits) (json.RawMessage, error) {
 	document, err := startFrom(state, limits)
 	if err != nil {
-		return nil, fmt.Errorf("setting %q: %w", path, err)
+		return nil, fmt.Errorf("setting %q: %w", clip(path, 100), err)
 	}
 	if depth := limits.orDefault(MaxDepth - 1).Depth; len(parts) > depth {
 		return nil, fmt.Errorf("setting state: %w", &PathError{Path: path, Reason: fmt.Sprintf("more than %d levels", depth)})
@@ -146,7 +146,7 @@ func finished(path string, edited []byte, err error, limits Limits) (json.RawMes
 		edited, err = ParseJSON(edited, limits)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("editing %q: %w", path, err)
+		return nil, fmt.Errorf("editing %q: %w", clip(path, 100), err)
 	}
 	return edited, nil
 }

@@ -54,7 +54,7 @@ type JSONError struct {
 func (e *JSONError) Error() string {
 	where := fmt.Sprintf("line %d, offset %d", e.Line, e.Offset)
 	if e.Path != "" {
-		where += fmt.Sprintf(", at %q", e.Path)
+		where += fmt.Sprintf(", at %q", clip(e.Path, 100))
 	}
 	return where + ": " + e.Reason
 }

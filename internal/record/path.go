@@ -40,14 +40,14 @@ func DecodePath(text string) (Path, error) {
 			continue
 		}
 		if i+2 >= len(text) || !isUpperHex(text[i+1]) || !isUpperHex(text[i+2]) {
-			return "", fmt.Errorf("decoding path %q: '%%' without two of 0-9 A-F", text)
+			return "", fmt.Errorf("decoding path %q: '%%' without two of 0-9 A-F", clip(text, 100))
 		}
 		b.WriteByte(unhex(text[i+1])<<4 | unhex(text[i+2]))
 		i += 2
 	}
 	p := Path(b.String())
 	if again, percent := EncodePath(p); !percent || again != text {
-		return "", fmt.Errorf("decoding path %q: encoded without need", text)
+		return "", fmt.Errorf("decoding path %q: encoded without need", clip(text, 100))
 	}
 	return p, nil
 }

@@ -45,7 +45,7 @@ type Remote struct {
 // Check refuses a name that git would take for something else.
 func (r *Remote) Check() error {
 	if r.Name == "" || strings.HasPrefix(r.Name, "-") || strings.ContainsAny(r.Name, "\n\x00") {
-		return fmt.Errorf("%q is no remote", r.Name)
+		return fmt.Errorf("%q is no remote", name.Clip(r.Name, name.Said))
 	}
 	return nil
 }

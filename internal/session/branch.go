@@ -17,7 +17,7 @@ import (
 func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
 	branch := "refs/heads/" + def.Branch(string(session))
 	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
-		return "", checkpoint.Usage("", "%q is no branch name", branch)
+		return "", checkpoint.Usage("", "%q is no branch name", name.Clip(branch, name.Said))
 	}
 	if s.Repo.Head.OID == "" {
 		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no commit yet that a branch could start from"}

@@ -75,7 +75,7 @@ func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) er
 		}
 		if !req.Fresh {
 			return &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q works on %q and is not finished", m.Session, req.Topic),
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q works on %q and is not finished", m.Session, name.Clip(req.Topic, name.Said)),
 				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` goes on with it", "--fresh closes it as abandoned and starts anew"},
 			}
 		}
@@ -166,7 +166,7 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 		status = "complete"
 	}
 	if !checkpoint.IsClosed(status) {
-		return nil, checkpoint.Usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", status)
+		return nil, checkpoint.Usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
 	}
 	session, err := s.RequireSession(request)
 	if err != nil {

@@ -118,13 +118,13 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 		oid, _ := said["oid"].(string)
 		e := known.events[name.OID(oid)]
 		if e == nil {
-			return fmt.Errorf("the bundle has no event %q in session %q", oid, in)
+			return fmt.Errorf("the bundle has no event %q in session %q", name.Clip(oid, name.Said), in)
 		}
 		return agrees(said, inspect.LineOf(e))
 	case "checkpoint":
 		return c.recordAgrees(ctx, known, said)
 	}
-	return fmt.Errorf("an export has no lines of type %q", kind)
+	return fmt.Errorf("an export has no lines of type %q", name.Clip(kind, name.Said))
 }
 
 // manifestAgrees leaves out what is a fact of a worktree.
@@ -168,7 +168,7 @@ func agrees(said map[string]any, value any) error {
 	}
 	for member, is := range said {
 		if would, there := meant[member]; !there || !reflect.DeepEqual(is, would) {
-			return fmt.Errorf("%q is not what the bundle says", member)
+			return fmt.Errorf("%q is not what the bundle says", name.Clip(member, name.Said))
 		}
 	}
 	return nil
@@ -189,7 +189,7 @@ func (c *comparison) member(ctx context.Context, m archive.Member, content io.Re
 	}
 	err := c.compareMember(ctx, m, content)
 	if err != nil {
-		return fmt.Errorf("%q: %w", m.Name, err)
+		return fmt.Errorf("%q: %w", name.Clip(m.Name, name.Said), err)
 	}
 	return nil
 }
