@@ -41,8 +41,20 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	}
 }
 
-// again writes what was imported: where it stood, and only there.
+// again writes what was imported where it stood. In a session that went on here, files and
+// rows have to agree: what only the database had gets a file, and a document gets a row.
 func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *rendering, document, row []byte) {
+	switch {
+	case !w.mixed(a):
+	case document == nil:
+		if made, err := rowOf(row).document(); err == nil {
+			document = indented(made)
+		}
+	case row == nil:
+		if made, ok := rowOfDocument(c.Import.Key, document); ok {
+			row = made.json()
+		}
+	}
 	if document != nil {
 		name, ok := base(c.Import)
 		if !ok {
