@@ -362,7 +362,7 @@ func TestGuarded(t *testing.T) {
 func sourceCalls(t *testing.T) map[string][]string {
 	t.Helper()
 	calls := map[string][]string{}
-	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
 		top, _, _ := strings.Cut(filepath.ToSlash(file), "/")
 		outside := slices.Contains([]string{"git", "remote", "bench", "torture", "scripttest", "independent", "cli"}, top)
 		if err != nil || outside || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {

@@ -140,7 +140,7 @@ func (s *Settings) splice(container, last *hujson.Value, depth int, text func(in
 	if last == nil {
 		open := container.StartOffset + 1
 		inner := s.text[open : container.EndOffset-1]
-		outer := s.indentAt(container.StartOffset, depth, unit)
+		outer := s.indentAt(container.StartOffset, depth)
 		added := newline + outer + unit + text(outer+unit)
 		if !bytes.ContainsAny(inner, "\n") {
 			added += newline + outer
@@ -151,7 +151,7 @@ func (s *Settings) splice(container, last *hujson.Value, depth int, text func(in
 	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
 		indent := string(before[i+1:])
 		if strings.Trim(indent, " \t") != "" {
-			indent = s.indentAt(container.StartOffset, depth, unit) + unit
+			indent = s.indentAt(container.StartOffset, depth) + unit
 		}
 		return s.put(last.EndOffset, ","+newline+indent+text(indent))
 	}
@@ -254,7 +254,7 @@ func (s *Settings) style() (unit, newline string) {
 }
 
 // indentAt is the indentation of the line that an offset is on, where nothing but white space leads it.
-func (s *Settings) indentAt(offset, depth int, unit string) string {
+func (s *Settings) indentAt(offset, depth int) string {
 	line := s.text[bytes.LastIndexByte(s.text[:offset], '\n')+1:]
 	if n := len(line) - len(bytes.TrimLeft(line, " \t")); n > 0 || depth == 0 {
 		return string(line[:n])

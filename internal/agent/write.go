@@ -57,12 +57,12 @@ func (c Change) drop(receipt Receipt) error {
 		return err
 	}
 	made := receipt[c.Path].Directories
+	delete(receipt, c.Path)
 	for i := len(made) - 1; i >= 0; i-- {
 		if os.Remove(made[i]) != nil {
-			break // somebody put something there
+			return nil //nolint:nilerr // somebody put something there
 		}
 	}
-	delete(receipt, c.Path)
 	return nil
 }
 

@@ -3,12 +3,10 @@ package background
 import (
 	"os"
 	"time"
-
-	"git-checkpoint/internal/checkpoint"
 )
 
 // Lock takes the lock; one that a kill left behind is taken over by age.
-func Lock(s *checkpoint.Service, lock string) bool {
+func Lock(lock string) bool {
 	for range 2 {
 		f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // as git's own files are
 		if err == nil {

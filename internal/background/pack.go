@@ -74,7 +74,7 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 	return false
 }
 
-// PackInBackground is the packing that a create starts: one at a time for all worktrees.
+// Pack is the packing that a create starts: one at a time for all worktrees.
 // How it failed is left for `doctor`: there is nobody to tell.
 func Pack(ctx context.Context, s *checkpoint.Service) error {
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
@@ -82,7 +82,7 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 		return fmt.Errorf("make %q: %w", dir, err)
 	}
 	lock, failed := filepath.Join(dir, PackLock), filepath.Join(dir, PackFailed)
-	if !Lock(s, lock) {
+	if !Lock(lock) {
 		return nil
 	}
 	defer os.Remove(lock) //nolint:errcheck // stale by age at the latest

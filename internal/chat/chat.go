@@ -20,7 +20,7 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// ChatAnswer is what a command typed in a chat has found out or done; one member says
+// Answer is what a command typed in a chat has found out or done; one member says
 // it. Next is what may be typed then.
 type Answer struct {
 	List       []inspect.Listing
@@ -37,7 +37,7 @@ type Answer struct {
 	Next       string
 }
 
-// Chat runs a command in this worktree's session. With an answer an error is what is
+// Do runs a command in this worktree's session. With an answer an error is what is
 // wrong with it: a plan that has to be looked at again.
 func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
 	a := &Answer{}

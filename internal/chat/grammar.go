@@ -12,7 +12,7 @@ import (
 //go:embed chat.json
 var chatGrammar []byte
 
-// ChatCommand is a line of a chat that is ours. All of it is data: A and B name
+// Command is a line of a chat that is ours. All of it is data: A and B name
 // checkpoints and have their narrow form, Words is a text for people.
 type Command struct {
 	Does  string `json:"does"`
@@ -37,7 +37,7 @@ const (
 	mostChatLines   = 10_000
 )
 
-// ParseChat finds the first line of a text that is one of our commands.
+// Parse finds the first line of a text that is one of our commands.
 func Parse(text string) (Command, bool) {
 	if !strings.ContainsAny(text, "*/y") {
 		return Command{}, false

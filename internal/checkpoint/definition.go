@@ -168,6 +168,7 @@ func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*w
 	return workflow.Default(), ctx.Err()
 }
 
+// BuiltIn is the origin of a definition that the program brings along.
 const BuiltIn = "built-in"
 
 // WorkflowFile is where a repository keeps a definition of its own.

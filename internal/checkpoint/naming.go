@@ -28,7 +28,8 @@ var (
 		return regexp.MustCompile(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
 	})
 	parentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@(?:~(\d{0,9}))?$`) })
-	HexPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
+	// HexPattern is an id of a commit, or the beginning of one.
+	HexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
 // Resolve finds what a person typed, in a session or, with "<session>:" before

@@ -64,7 +64,6 @@ const (
 type Desk struct {
 	repo     *git.Repo
 	scanner  *guard.Scanner
-	external string // a program that scans, too; empty: none
 	allowed  map[string]string
 	verdicts *verdicts
 }
@@ -73,7 +72,6 @@ type Desk struct {
 type Options struct {
 	Repo    *git.Repo
 	Allowed []string // "<fingerprint> <reason>"
-	Command string   // that of another scanner
 }
 
 // Open prepares for looking. The key of fingerprints is made on first use and stays in
@@ -90,7 +88,7 @@ func Open(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{repo: o.Repo, scanner: guard.New(key), external: o.Command, allowed: map[string]string{}}
+	d := &Desk{repo: o.Repo, scanner: guard.New(key), allowed: map[string]string{}}
 	for _, entry := range o.Allowed {
 		fingerprint, reason, _ := strings.Cut(entry, " ")
 		d.allowed[fingerprint] = reason
@@ -98,7 +96,7 @@ func Open(o Options) (*Desk, error) {
 			d.allowed[fingerprint] = "allowed"
 		}
 	}
-	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), key, o.Command)
+	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), key)
 	return d, nil
 }
 

@@ -45,7 +45,7 @@ func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if err != nil || how == modeOff {
 		return err
 	}
-	desk, err := desk(ctx, s)
+	desk, err := desk(s)
 	if err != nil {
 		return err
 	}

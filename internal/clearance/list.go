@@ -53,7 +53,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
 		return nil, err
 	}
-	desk, err := desk(ctx, s)
+	desk, err := desk(s)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 
 // Files looks through files, wherever they are.
 func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
-	desk, err := desk(ctx, s)
+	desk, err := desk(s)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, target, reason string) (*
 	if strings.TrimSpace(reason) == "" || strings.ContainsAny(reason, "\n\x00") {
 		return nil, checkpoint.Usage("--reason 'a key of the test server'", "--reason has to say in a line why it may leave")
 	}
-	desk, err := desk(ctx, s)
+	desk, err := desk(s)
 	if err != nil {
 		return nil, err
 	}
@@ -220,9 +220,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target s
 		}
 	}
 	if report, err := checkFile(desk, target); err == nil {
-		for _, one := range guarded(ctx, s, report, nil).Secrets {
-			found = append(found, one)
-		}
+		found = append(found, guarded(ctx, s, report, nil).Secrets...)
 	}
 	if len(found) == 0 {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no secret was found in %q", target), Hints: []string{"`git checkpoint guard --all` lists what was found, with paths and blobs"}}

@@ -39,31 +39,9 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 }
 
 // desk opens the guard of this repository.
-func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
-	command, err := guardCommand(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	d, err := Open(Options{Repo: s.Repo, Allowed: s.Repo.Config.All("checkpoint.guard.allow"), Command: command})
+func desk(s *checkpoint.Service) (*Desk, error) {
+	d, err := Open(Options{Repo: s.Repo, Allowed: s.Repo.Config.All("checkpoint.guard.allow")})
 	return d, checkpoint.Classify(err)
-}
-
-// guardCommand is the program of checkpoint.guard.command. A repository that came from
-// somebody else must not choose what runs here, so that only the user's own configuration
-// counts.
-func guardCommand(ctx context.Context, s *checkpoint.Service) (string, error) {
-	const key = "checkpoint.guard.command"
-	if _, set := s.Repo.Config.Get(key); !set {
-		return "", nil
-	}
-	for _, scope := range []string{"--global", "--system"} {
-		res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"config", scope, "--includes", "--get", key}})
-		if err == nil {
-			return strings.TrimSpace(string(res.Stdout)), nil
-		}
-	}
-	s.Warn(key + " is left out: it counts in your own configuration only (git config --global)")
-	return "", nil
 }
 
 // WatchSave begins to look at what a create adds; nil where the guard is off.
@@ -72,7 +50,7 @@ func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	if err != nil || how == modeOff {
 		return nil, err
 	}
-	desk, err := desk(ctx, s)
+	desk, err := desk(s)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (d *Desk) look(ctx context.Context, report *Report, open []met) error {
 		return fmt.Errorf("look at what would be sent: %w", err)
 	}
 	for i, one := range open {
-		v := verdict{}
+		var v verdict
 		switch infos[i].Type {
 		case "blob":
 			v, err = d.blob(ctx, one.oid, infos[i].Size)

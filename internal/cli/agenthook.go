@@ -66,7 +66,7 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 	var said []byte
 	_ = app.serve(ctx, func(s *checkpoint.Service) error { // outside a repository a hook is silent
 		if on, err := s.Settings.Bool(connect.ConsentKey(def.Name), false); err != nil || !on {
-			return nil
+			return nil //nolint:nilerr // without consent nothing is done, and nothing said
 		}
 		said = handleEvent(ctx, app, s, def, c.Event, happened)
 		return nil

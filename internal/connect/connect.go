@@ -183,7 +183,7 @@ func readReceipt(file string) (agent.Receipt, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	if json.Unmarshal(data, &receipt) != nil || receipt == nil {
-		return agent.Receipt{}, nil // entries are then taken out one by one
+		return agent.Receipt{}, nil //nolint:nilerr // entries are then taken out one by one
 	}
 	return receipt, nil
 }
@@ -209,7 +209,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 	return nil
 }
 
-// relative names a file as a person sees it.
+// Relative names a file as a person sees it.
 func Relative(s *checkpoint.Service, file string) string {
 	if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && !strings.HasPrefix(rel, "..") {
 		return rel

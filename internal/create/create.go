@@ -58,7 +58,7 @@ type creation struct {
 	unknown string // why it cannot be said what changed since the checkpoint before
 }
 
-// Create makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
+// Checkpoint makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
 // missing may have been there before, and one that is lost is missing the next time too.
 func Checkpoint(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
 	for try := 1; ; try++ {

@@ -41,7 +41,7 @@ type Assign struct{ Path, Value string }
 // Output is one --output NAME=FILE; an empty File drops the output.
 type Output struct{ Name, File string }
 
-// CreateRequest is what `create` was asked for. Zero values mean "not given".
+// Request is what `create` was asked for. Zero values mean "not given".
 type Request struct {
 	Message        string
 	Session        string

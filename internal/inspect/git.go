@@ -18,7 +18,7 @@ type IO struct {
 	Color    string // "always", "never", or "" for what git is configured to
 }
 
-// DiffFiles lets git print the files that differ between the two sides, with its
+// PrintDiff lets git print the files that differ between the two sides, with its
 // flags, below the paths. It gives git's exit code.
 func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths, flags []string, to IO) (int, error) {
 	var empty name.OID
@@ -43,7 +43,7 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 	return pass(ctx, s, append(args, paths...), to)
 }
 
-// Log lets git print the log of a session's checkpoints, the newest first, each
+// PrintLog lets git print the log of a session's checkpoints, the newest first, each
 // once, with their notes.
 func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
 	chosen, err := s.ChooseSession(ctx, session)

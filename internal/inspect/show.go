@@ -22,7 +22,7 @@ import (
 
 // List answers `list`: one listing per session.
 func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listing, error) {
-	where, err := whereExpression(s, req.Where)
+	where, err := whereExpression(req.Where)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // whereExpression compiles --where; nil without one.
-func whereExpression(s *checkpoint.Service, text string) (func(json.RawMessage) (bool, error), error) {
+func whereExpression(text string) (func(json.RawMessage) (bool, error), error) {
 	if text == "" {
 		return nil, nil
 	}

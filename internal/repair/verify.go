@@ -34,7 +34,7 @@ func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since st
 	}
 	v := &Verified{Session: session}
 	if since != "" {
-		if v.Since, err = sinceCommit(s, p, since); err != nil {
+		if v.Since, err = sinceCommit(p, since); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +56,7 @@ func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since st
 }
 
 // sinceCommit takes a whole id, or the beginning of one that the journal has.
-func sinceCommit(s *checkpoint.Service, p *proof.Session, since string) (name.OID, error) {
+func sinceCommit(p *proof.Session, since string) (name.OID, error) {
 	if oid, err := name.ParseOID(since); err == nil {
 		return oid, nil
 	}

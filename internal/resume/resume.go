@@ -18,7 +18,7 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// ResumeChoice is the answer to what a resume asks.
+// Choice is the answer to what a resume asks.
 type Choice string
 
 // The choices.
@@ -30,7 +30,7 @@ const (
 	Delete Choice = "delete" // delete what the session holds
 )
 
-// ResumeRequest is what `resume` was asked for.
+// Request is what `resume` was asked for.
 type Request struct {
 	Target  string // a session or a checkpoint; empty: chosen
 	Type    string // prefix of the session's name
@@ -40,7 +40,7 @@ type Request struct {
 	Choice  Choice
 }
 
-// ResumeAnswer is what `resume` answers.
+// Answer is what `resume` answers.
 type Answer struct {
 	Session     name.Session               `json:"session"`
 	Checkpoint  name.ID                    `json:"checkpoint"`
@@ -87,7 +87,7 @@ type resumption struct {
 	answer *Answer
 }
 
-// Resume says where work stopped, and does what was chosen. With an answer an error is
+// Do says where work stopped, and does what was chosen. With an answer an error is
 // about going on: the answer says what there is all the same.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	r, err := findResumption(ctx, s, req)

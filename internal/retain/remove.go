@@ -117,7 +117,7 @@ type pinnedRule int
 const (
 	pinnedStays pinnedRule = iota
 	pinnedRefuses
-	PinnedGoes
+	PinnedGoes // even what is pinned is dropped
 )
 
 // Drop writes the tombstones of checkpoints and removes their refs. It says which went

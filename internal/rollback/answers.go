@@ -23,7 +23,7 @@ type Risk struct {
 	Reason string          `json:"reason"`
 }
 
-// RollbackAnswer is what `rollback` and `undo` answer, planned or done.
+// Answer is what `rollback` and `undo` answer, planned or done.
 type Answer struct {
 	Session  name.Session          `json:"session"`
 	From     name.ID               `json:"from"` // current before; empty when there was none

@@ -243,7 +243,8 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
 		}
 		e := meta.Event
-		events, err := []journal.Event{e}, error(nil)
+		events := []journal.Event{e}
+		var err error
 		switch {
 		case e.Undoes != "":
 			events, err = undoEvents(v.State, e, append([]name.OID{e.Undoes}, meta.Then...))

@@ -21,7 +21,7 @@ const (
 	ModeProduced Mode = "produced" // only paths that changed between this session's checkpoints
 )
 
-// RollbackRequest is what `rollback` was asked for.
+// Request is what `rollback` was asked for.
 type Request struct {
 	Session          string
 	Ref              string

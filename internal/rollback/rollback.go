@@ -16,7 +16,7 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Rollback is a rollback or undo, planned. Nothing of it has been done.
+// Plan is a rollback or undo, planned. Nothing of it has been done.
 type Plan struct {
 	s      *checkpoint.Service
 	req    Request
@@ -44,7 +44,7 @@ type Plan struct {
 // Answer is the plan as it will be shown.
 func (r *Plan) Answer() *Answer { return r.answer }
 
-// PlanRollback thinks a rollback through. It writes no ref and moves no file.
+// Prepare thinks a rollback through. It writes no ref and moves no file.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
 	to, err := s.Resolve(ctx, req.Session, req.Ref)
 	if err != nil {

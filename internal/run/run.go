@@ -30,7 +30,7 @@ const (
 	FailRollback
 )
 
-// RunRequest is what `run` was asked for.
+// Request is what `run` was asked for.
 type Request struct {
 	Create  create.Request // with DryRun nothing is run
 	Command []string
@@ -56,7 +56,7 @@ const (
 	AnswerStop     FailAnswer = "stop"
 )
 
-// RunAnswer is what became of a step.
+// Answer is what became of a step.
 type Answer struct {
 	Session  name.Session         `json:"session"`
 	Step     int                  `json:"step"` // as far as it was known before
@@ -110,7 +110,7 @@ type running struct {
 	unkept  string               // why none does
 }
 
-// Run runs a step: what has to come before it is checked, its state handed over, and
+// Do runs a step: what has to come before it is checked, its state handed over, and
 // a checkpoint made when it succeeds. With an answer an error is about the checkpoint,
 // and the code is to be passed on all the same.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {

@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// ArchiveSession folds the refs of a session that is closed into one, from which all of
+// Archive folds the refs of a session that is closed into one, from which all of
 // it stays readable. "" is the active one.
 func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
 	session, err := s.RequireSession(request)

@@ -1,6 +1,6 @@
 package session
 
-// SessionRequest starts a session.
+// Request starts a session.
 type Request struct {
 	Name     string
 	Workflow string

@@ -14,7 +14,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// StartSession starts a session and makes it this worktree's active one.
+// Start starts a session and makes it this worktree's active one.
 func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, error) {
 	session, err := name.ParseSession(req.Name)
 	if err != nil {
@@ -102,7 +102,7 @@ func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.
 	return "", err
 }
 
-// Sessions lists all sessions, the newest event first. A damaged one is named in
+// List lists all sessions, the newest event first. A damaged one is named in
 // a warning and left out.
 func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	infos, _, err := s.Store.Sessions(ctx)
@@ -122,7 +122,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	return out, nil
 }
 
-// ShowSession gives the manifest of a session, "" for the chosen one.
+// Show gives the manifest of a session, "" for the chosen one.
 func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
 	session, err := s.ChooseSession(ctx, request)
 	if err != nil {
@@ -144,7 +144,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 	return m, nil
 }
 
-// SwitchSession makes a session this worktree's active one.
+// Switch makes a session this worktree's active one.
 func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
 	session, err := name.ParseSession(request)
 	if err != nil {
@@ -159,7 +159,7 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 	return Show(ctx, s, request)
 }
 
-// CloseSession ends a session as complete, failed or abandoned. "" is the active
+// Close ends a session as complete, failed or abandoned. "" is the active
 // one.
 func Close(ctx context.Context, s *checkpoint.Service, request, status string) (*Manifest, error) {
 	if status == "" {

@@ -32,28 +32,28 @@ cat >home/.gitconfig <<'EOF'
 	return b.String()
 }
 
-func (op Op) script() string {
-	at := `"$root/"` + words(op.Tree)
-	if op.Verb == "sh" {
-		return "cd " + at + "; " + op.Line + "\n"
+func (o Op) script() string {
+	at := `"$root/"` + words(o.Tree)
+	if o.Verb == "sh" {
+		return "cd " + at + "; " + o.Line + "\n"
 	}
-	if op.In != "" {
-		at = "{ cd " + `"$root/"` + words(op.Tree+"/"+op.In) + " || cd " + at + "; }"
+	if o.In != "" {
+		at = "{ cd " + `"$root/"` + words(o.Tree+"/"+o.In) + " || cd " + at + "; }"
 	} else {
 		at = "cd " + at
 	}
-	if op.index != "" {
-		op.Env = append([]string{`GIT_INDEX_FILE="$root/repo/.git/` + op.index + `"`}, op.Env...)
+	if o.index != "" {
+		o.Env = append([]string{`GIT_INDEX_FILE="$root/repo/.git/` + o.index + `"`}, o.Env...)
 	}
-	run := strings.Join(append(append([]string{}, op.Env...), "git-checkpoint", op.Verb), " ")
-	args := words(op.Args...)
-	switch op.Verb {
+	run := strings.Join(append(append([]string{}, o.Env...), "git-checkpoint", o.Verb), " ")
+	args := words(o.Args...)
+	switch o.Verb {
 	case "create":
-		return fmt.Sprintf("%s; cp%d=$(%s --json %s | id)\n", at, op.Slot, run, args)
+		return fmt.Sprintf("%s; cp%d=$(%s --json %s | id)\n", at, o.Slot, run, args)
 	case "undo", "redo":
 		return fmt.Sprintf("%s; %s -y %s\n", at, run, args)
 	case "delete", "rollback":
-		return fmt.Sprintf("%s; %s $cp%d -y %s\n", at, run, op.Slot, args)
+		return fmt.Sprintf("%s; %s $cp%d -y %s\n", at, run, o.Slot, args)
 	}
-	return fmt.Sprintf("%s; %s $cp%d %s\n", at, run, op.Slot, args)
+	return fmt.Sprintf("%s; %s $cp%d %s\n", at, run, o.Slot, args)
 }

@@ -19,7 +19,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// TravelRequest is what `push`, `fetch` and `sync` were asked for.
+// Request is what `push`, `fetch` and `sync` were asked for.
 type Request struct {
 	Remote   string   // empty: the configured one
 	Sessions []string // none: all
@@ -52,7 +52,7 @@ const (
 	OutcomeConflict Outcome = "conflict"
 )
 
-// TravelLine is one ref that was sent or brought, or was not.
+// Line is one ref that was sent or brought, or was not.
 type Line struct {
 	Remote  string   `json:"remote"`
 	Ref     name.Ref `json:"ref"`
@@ -62,7 +62,7 @@ type Line struct {
 	Verb string `json:"-"` // "push" or "fetch"
 }
 
-// TravelAnswer is what `push`, `fetch` and `sync` answer, also beside an error.
+// Answer is what `push`, `fetch` and `sync` answer, also beside an error.
 type Answer struct {
 	Remote string
 	Lines  []Line

@@ -93,7 +93,7 @@ func (w *Watcher) start(ctx context.Context) error {
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		w.Say("file system events are not to be had (" + err.Error() + "); looking every " + w.Every.String())
-		return nil
+		return nil //nolint:nilerr // it is said, and the clock does
 	}
 	w.events = events
 	return w.add(ctx, ".")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func pointsTo(data []byte) (oid string, ok bool) {
 
 // lfsObject is the file in the store; linked worktrees have one store together.
 func lfsObject(oid string) (string, error) {
-	dir, err := exec.Command("git", "rev-parse", "--git-common-dir").Output()
+	dir, err := exec.CommandContext(context.Background(), "git", "rev-parse", "--git-common-dir").Output()
 	if err != nil {
 		return "", fmt.Errorf("ask git for its directory: %w", err)
 	}
