@@ -235,7 +235,7 @@ func TestReadOnlyRepository(t *testing.T) {
 	w.write("grown-small", "n\n")
 	w.write("edited", "edited again\n")
 	want := map[string]string{}
-	reading := []string{"status", "diff 1", "diff -p 1 -- edited", "resume", "rollback -n 1", "show -p 1", "list", "validate", "create -n", "undo -n"}
+	reading := []string{"status", "diff 1", "diff -p 1 -- edited", "resume", "rollback -n 1", "show -p 1", "list", "validate", "create -n", "redo -n"}
 	for _, c := range reading {
 		want[c], _ = w.try(append([]string{"git-checkpoint"}, strings.Fields(c)...)...)
 	}

@@ -45,7 +45,7 @@ func desk(s *checkpoint.Service) (*Desk, error) {
 }
 
 // WatchSave begins to look at what a create adds; nil where the guard is off.
-func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
+func WatchSave(s *checkpoint.Service) (*Watch, error) {
 	how, err := modeOf(s)
 	if err != nil || how == modeOff {
 		return nil, err

@@ -114,10 +114,11 @@ func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []s
 // and not when that was planned.
 type pinnedRule int
 
+// The rules: it stays, the whole is refused, or it goes all the same.
 const (
 	pinnedStays pinnedRule = iota
 	pinnedRefuses
-	PinnedGoes // even what is pinned is dropped
+	PinnedGoes
 )
 
 // Drop writes the tombstones of checkpoints and removes their refs. It says which went
