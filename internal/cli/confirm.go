@@ -31,6 +31,10 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, done
 		a.warn(w)
 	}
 	if how.DryRun {
+		var err error
+		if planned.Plan.Digest, err = plan.Fingerprint(); err != nil {
+			return err
+		}
 		return a.give(planned)
 	}
 	if err := a.confirm(ctx, planned, how.yesFlag); err != nil {

@@ -146,3 +146,43 @@ func TestMCPTools(t *testing.T) {
 		}
 	}
 }
+
+// A rollback follows the plan that was seen, and no other; undo and redo walk.
+func TestMCPWrites(t *testing.T) {
+	session, dir := served(t, true, nil)
+	content := func() string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(dir, "a.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for _, text := range []string{"one", "two"} {
+		put(t, dir, "a.txt", text)
+		if _, problem := call(t, session, "save", map[string]any{"message": text}); problem != "" {
+			t.Fatal(problem)
+		}
+	}
+	plan, problem := call(t, session, "rollback_plan", map[string]any{"ref": "1"})
+	digest, _ := plan["digest"].(string)
+	if problem != "" || digest == "" {
+		t.Fatalf("%v %s", plan, problem)
+	}
+	put(t, dir, "a.txt", "edited meanwhile")
+	for _, wrong := range []string{digest, "", "nonsense"} {
+		if _, problem := call(t, session, "rollback", map[string]any{"ref": "1", "plan": wrong}); problem == "" || content() != "edited meanwhile" {
+			t.Errorf("a rollback by the plan %q: %s, a.txt has %q", wrong, problem, content())
+		}
+	}
+	plan, _ = call(t, session, "rollback_plan", map[string]any{"ref": "1"})
+	if _, problem := call(t, session, "rollback", map[string]any{"ref": "1", "plan": plan["digest"]}); problem != "" || content() != "one" {
+		t.Errorf("%s, a.txt has %q", problem, content())
+	}
+	if _, problem := call(t, session, "undo", nil); problem != "" || content() != "edited meanwhile" {
+		t.Errorf("undo: %s, a.txt has %q", problem, content())
+	}
+	if _, problem := call(t, session, "redo", nil); problem != "" || content() != "one" {
+		t.Errorf("redo: %s, a.txt has %q", problem, content())
+	}
+}

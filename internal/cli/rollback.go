@@ -25,6 +25,7 @@ type RollbackCmd struct {
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
 	Force            bool   `help:"Go on during a merge, rebase or bisect; files only."`
 	Reason           string `placeholder:"<text>" help:"Say why, for the history."`
+	Plan             string `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
 	Continue         bool   `xor:"end" help:"Finish a rollback that was cut off."`
 	Abort            bool   `xor:"end" help:"Go back to before a rollback that was cut off."`
 	dryRunFlag
@@ -63,8 +64,23 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		if err := samePlan(plan, c.Plan); err != nil {
+			return err
+		}
 		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, rolledBack)
 	})
+}
+
+// samePlan refuses a plan that is not the one that somebody saw.
+func samePlan(plan *rollback.Plan, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	now, err := plan.Fingerprint()
+	if err == nil && now != digest {
+		err = refused("the plan is another one by now, nothing was changed", "look at it again: git checkpoint rollback <ref> --dry-run --json")
+	}
+	return err
 }
 
 func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Done: d} }

@@ -31,7 +31,8 @@ type Answer struct {
 	ToLabel  string                `json:"to_label"`
 	Safety   name.ID               `json:"safety"` // empty for a dry run
 	DryRun   bool                  `json:"dry_run"`
-	Mode     string                `json:"mode"` // all, worktree, state, paths, produced
+	Digest   string                `json:"digest,omitempty"` // of a plan: --plan takes it
+	Mode     string                `json:"mode"`             // all, worktree, state, paths, produced
 	Plan     PlanFiles             `json:"plan"`
 	Branch   checkpoint.BranchPlan `json:"branch"`
 	State    json.RawMessage       `json:"state"`

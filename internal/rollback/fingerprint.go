@@ -15,12 +15,14 @@ func (r *Plan) Fingerprint() (string, error) {
 	if r.cur != nil {
 		tree, index = r.cur.Tree, r.cur.Index.Tree
 	}
+	answer := *r.answer
+	answer.DryRun, answer.Digest = false, ""
 	data, err := json.Marshal(struct {
-		Answer      *Answer
+		Answer      Answer
 		Tree, Index name.OID
 		Head        name.OID
 		Branch      name.Ref
-	}{r.answer, tree, index, r.s.Repo.Head.OID, r.s.Repo.Head.Branch})
+	}{answer, tree, index, r.s.Repo.Head.OID, r.s.Repo.Head.Branch})
 	if err != nil {
 		return "", checkpoint.Classify(err)
 	}
