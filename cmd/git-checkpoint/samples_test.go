@@ -16,17 +16,14 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/scripttest"
-	"git-checkpoint/internal/workflow"
 )
 
 // Every document of the five systems is taken whole by the workflow it is of: with the
 // step and the status that it says, and its state as it stands there.
 func TestSamplesAreTaken(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range workflow.Names() {
-		if name != workflow.DefaultName {
-			write(t, filepath.Join(dir, "samples_"+name+".txtar"), sampled(t, name))
-		}
+	for _, name := range systems() {
+		write(t, filepath.Join(dir, "samples_"+name+".txtar"), sampled(t, name))
 	}
 	testscript.Run(t, scripttest.Params(dir))
 }

@@ -47,7 +47,7 @@ func TestRecall(t *testing.T) {
 				}
 			}
 		})
-		if recalled < 200 {
+		if recalled == 0 || recalled < 200 && !testing.Short() {
 			t.Errorf("%s: only %d trees were recalled", format, recalled)
 		}
 	}
