@@ -57,10 +57,9 @@ func (f scopeFlags) scope() agent.Scope {
 
 // AgentAddCmd is agent add.
 type AgentAddCmd struct {
-	Names       []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
-	MCP         bool     `name:"mcp" help:"Register the MCP server too."`
-	Skill       bool     `help:"Add a skill and a /checkpoint command too, for agents that have such."`
-	Transcripts bool     `help:"Keep what is new in the agent's transcript with each step too."`
+	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
+	MCP   bool     `name:"mcp" help:"Register the MCP server too."`
+	Skill bool     `help:"Add a skill and a /checkpoint command too, for agents that have such."`
 	scopeFlags
 	dryRunFlag
 	yesFlag
@@ -77,7 +76,7 @@ Shows what it adds to the agent's settings and asks. Every byte that is there st
 // Run adds hooks.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
 	return connectAgents(ctx, app, asked{c.dryRunFlag, c.yesFlag}, connect.PlanAdd, connect.Request{
-		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Transcripts: c.Transcripts,
+		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill},
 	})
 }
 

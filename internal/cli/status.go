@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/connect"
 	"git-checkpoint/internal/inspect"
 )
 
@@ -23,6 +25,10 @@ func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 		}
 		if err := app.give(answer.Stands{Status: found}); err != nil {
 			return err
+		}
+		// Where the git directory cannot be written nobody remembers, and nothing is told.
+		if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
+			app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing without your consent: git checkpoint agent add " + news[0])
 		}
 		if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
 			return differs

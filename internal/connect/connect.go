@@ -20,10 +20,9 @@ import (
 
 // Request says which agents, and where.
 type Request struct {
-	Names       []string
-	Scope       agent.Scope
-	Wanted      agent.Wanted
-	Transcripts bool
+	Names  []string
+	Scope  agent.Scope
+	Wanted agent.Wanted
 }
 
 // Plan is what adding or removing does. Nothing is written before Apply.
@@ -31,7 +30,6 @@ type Plan struct {
 	Agents []Planned
 	adds   bool
 	scope  agent.Scope
-	keep   bool // transcripts are to be kept
 	s      *checkpoint.Service
 }
 
@@ -63,7 +61,7 @@ func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) {
 }
 
 func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Definition, agent.Place, agent.Receipt) ([]agent.Change, error)) (*Plan, error) {
-	p := &Plan{adds: adds, scope: req.Scope, keep: req.Transcripts, s: s}
+	p := &Plan{adds: adds, scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
 		return nil, err
@@ -154,9 +152,6 @@ func (p *Plan) consent(ctx context.Context, a Planned) error {
 	_, err := p.s.Repo.Output(ctx, args...)
 	if !p.adds && git.ExitCode(err) == 5 { // it was not set
 		err = nil
-	}
-	if err == nil && p.adds && p.keep {
-		_, err = p.s.Repo.Output(ctx, "config", where, "checkpoint.agent.transcripts", "true")
 	}
 	return checkpoint.Classify(err)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -67,8 +68,28 @@ func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 	return found
 }
 
-// Foreign reports whether hooks are here that the person did not consent to.
-func Foreign(s *checkpoint.Service) (names []string) {
+// toldFile remembers of which agents a person was told.
+const toldFile = "hooks-told.json"
+
+// News names the agents whose hooks a repository brought along without the person's consent, each once.
+func News(s *checkpoint.Service) ([]string, error) {
+	var told, news []string
+	if _, err := s.Recall(toldFile, &told); err != nil {
+		return nil, err
+	}
+	for _, name := range foreign(s) {
+		if !slices.Contains(told, name) {
+			news = append(news, name)
+		}
+	}
+	if len(news) == 0 {
+		return nil, nil
+	}
+	return news, s.Remember(toldFile, append(told, news...))
+}
+
+// foreign lists agents with hooks here that the person did not consent to.
+func foreign(s *checkpoint.Service) (names []string) {
 	for _, name := range agent.Names() {
 		d, err := agent.Find(name)
 		if err != nil {
