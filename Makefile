@@ -17,7 +17,7 @@ path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $(bin) ./cmd/git-checkpoint
 
-# A sample of everything, under two minutes on two idle cores; it needs no other tool. The
+# A sample of everything; it needs no other tool. The
 # timeout leaves room for a machine that is busy with other things.
 test:
 	PATH="$(path)" $(GO) test -short -timeout 2h ./...
