@@ -70,6 +70,13 @@ type edit struct {
 	says    string
 }
 
+func (e edit) put(s *Settings) error {
+	if e.element {
+		return s.Append(e.path, e.value)
+	}
+	return s.Set(e.path, e.value)
+}
+
 // Add plans to put our entries into the files of a scope. What is there already is left as it is.
 func (d *Definition) Add(place Place, want Wanted) ([]Change, error) {
 	return d.changes(place, want, adding{})
@@ -96,11 +103,7 @@ func (adding) settings(c *Change, s *Settings, edits []edit) error {
 		if e.command != "" && s.Mentions(e.path, e.command) || s.Has(e.path, e.value) {
 			continue
 		}
-		put := s.Set
-		if e.element {
-			put = s.Append
-		}
-		if err := put(e.path, e.value); err != nil {
+		if err := e.put(s); err != nil {
 			return err
 		}
 		c.Added = append(c.Added, e.says)
@@ -397,11 +400,7 @@ func read(name string) (*Change, error) {
 func snippet(edits []edit) string {
 	s := &Settings{}
 	for _, e := range edits {
-		put := s.Set
-		if e.element {
-			put = s.Append
-		}
-		if put(e.path, e.value) != nil {
+		if e.put(s) != nil {
 			return ""
 		}
 	}

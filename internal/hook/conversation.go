@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"git-checkpoint/internal/agent"
@@ -104,7 +103,7 @@ func (h *Handler) keep(c *conversation) error {
 func (h *Handler) forget() {
 	names, _ := filepath.Glob(filepath.Join(h.Dir, "*.json")) //nolint:errcheck // the pattern is right
 	for _, name := range names {
-		if c := h.read(name); h.Now().Sub(c.Last) > forgetAfter && !strings.HasPrefix(filepath.Base(name), "added") {
+		if c := h.read(name); h.Now().Sub(c.Last) > forgetAfter {
 			os.Remove(name) //nolint:errcheck // tried again with the next conversation
 		}
 	}

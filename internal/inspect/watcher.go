@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/snapshot"
 )
 
@@ -53,16 +51,17 @@ func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
 
 // Ignored tells which of some directories, relative to the top of the worktree, git ignores.
 func Ignored(ctx context.Context, s *checkpoint.Service, dirs []string) (map[string]bool, error) {
-	ignored := map[string]bool{}
-	res, err := s.Repo.Run(ctx, git.Cmd{
-		Args:  []string{"check-ignore", "-z", "--stdin", "--no-index"},
-		Stdin: strings.NewReader(strings.Join(dirs, "/\x00") + "/\x00"),
-	})
-	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
+	paths := make([]string, len(dirs))
+	for i, dir := range dirs {
+		paths[i] = dir + "/"
+	}
+	named, err := snapshot.Ignored(ctx, s.Repo, nil, paths)
+	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	for _, dir := range bytes.Split(res.Stdout, []byte{0}) {
-		ignored[strings.TrimSuffix(string(dir), "/")] = true
+	ignored := map[string]bool{}
+	for path := range named {
+		ignored[strings.TrimSuffix(path, "/")] = true
 	}
 	delete(ignored, ".")
 	return ignored, nil

@@ -190,9 +190,15 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 
 // ignored tells which of paths the ignore rules name.
 func (s *gitScanner) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
-	res, err := s.repo.Run(ctx, git.Cmd{
+	return Ignored(ctx, s.repo, s.config, paths)
+}
+
+// Ignored tells which of paths, relative to the top of the worktree, the ignore rules name. A directory
+// ends in a slash.
+func Ignored(ctx context.Context, repo *git.Repo, config []string, paths []string) (map[string]bool, error) {
+	res, err := repo.Run(ctx, git.Cmd{
 		Args:  []string{"check-ignore", "-z", "--stdin", "--no-index"},
-		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: s.config,
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: config,
 	})
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
