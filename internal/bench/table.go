@@ -7,7 +7,7 @@ import (
 )
 
 // header is the head of the table; lastTable finds it again by its first cell.
-const header = "| row | work | files | ours | the other | ratio | first | then | kept |\n|---|---|---|---|---|---|---|---|---|\n"
+const header = "| row | work | files | ours | the other | ratio | first | then | met |\n|---|---|---|---|---|---|---|---|---|\n"
 
 // Table is all rows, as docs/performance.md has them.
 func (r *Report) Table() string {
