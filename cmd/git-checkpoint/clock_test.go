@@ -136,7 +136,7 @@ func TestReftable(t *testing.T) {
 		t.Errorf("after the undo:\n%s", now)
 	}
 	w.run("git-checkpoint", "delete", "1", "-y")
-	w.run("git-checkpoint", "prune", "--keep", "1", "--gc")
+	w.run("git-checkpoint", "prune", "-y", "--keep", "1", "--gc")
 	w.run("git-checkpoint", "validate", "--all", "--deep")
 	w.run("git", "fsck", "--strict")
 }

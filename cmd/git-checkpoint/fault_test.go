@@ -72,7 +72,7 @@ func TestTerminated(t *testing.T) {
 // A prune or delete that is killed has dropped all that it would or nothing.
 func TestKilledDelete(t *testing.T) {
 	for _, step := range checkpoint.Failpoints[19:21] {
-		for _, command := range [][]string{{"git-checkpoint", "delete", "1", "-y"}, {"git-checkpoint", "prune", "--keep", "1", "--gc"}} {
+		for _, command := range [][]string{{"git-checkpoint", "delete", "1", "-y"}, {"git-checkpoint", "prune", "-y", "--keep", "1", "--gc"}} {
 			t.Run(step+" "+command[1], func(t *testing.T) {
 				t.Parallel()
 				w, _, after := twoSides(t)
@@ -165,7 +165,7 @@ func (w *world) shoot(after time.Duration, signal syscall.Signal, args ...string
 // named. The moments are drawn.
 func TestKilledAnywhere(t *testing.T) {
 	for _, command := range [][]string{
-		{"create", "-m", "two"}, {"rollback", "1", "-y", "--branch"}, {"undo", "-y"}, {"delete", "2", "-y"}, {"prune", "--keep", "1"},
+		{"create", "-m", "two"}, {"rollback", "1", "-y", "--branch"}, {"undo", "-y"}, {"delete", "2", "-y"}, {"prune", "-y", "--keep", "1"},
 	} {
 		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 			t.Run(command[0]+" "+signal.String(), func(t *testing.T) {

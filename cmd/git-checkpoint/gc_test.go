@@ -62,7 +62,7 @@ func TestPruneBetweenSteps(t *testing.T) {
 				for step, script := range []string{"git hash-object -w in", "git mktree <tree", "git commit-tree -m made $(git mktree <tree)"} {
 					out = w.run("sh", "-c", script)
 					if step+1 == pruneAfter {
-						w.run("git-checkpoint", "prune", "--keep", "1", "--gc")
+						w.run("git-checkpoint", "prune", "-y", "--keep", "1", "--gc")
 					}
 				}
 				w.run("git", "update-ref", "refs/heads/made", strings.TrimSpace(out))
@@ -104,7 +104,7 @@ func TestPruneBesideWriters(t *testing.T) {
 		case <-done:
 			going = false
 		default:
-			w.run("git-checkpoint", "prune", "--keep", "1", "--gc")
+			w.run("git-checkpoint", "prune", "-y", "--keep", "1", "--gc")
 		}
 	}
 	w.run("git", "rev-list", "--objects", "--all")

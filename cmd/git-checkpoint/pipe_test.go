@@ -27,7 +27,7 @@ func TestClosedPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	read.Close() //nolint:errcheck // nothing was read
-	cmd := exec.Command("git-checkpoint", "prune", "--all", "--keep", "1")
+	cmd := exec.Command("git-checkpoint", "prune", "-y", "--all", "--keep", "1")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.dir, w.env, write, write
 	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 141 {
 		t.Errorf("%v, and not exit code 141 as of git", err)

@@ -100,7 +100,7 @@ func TestRaceOfCreators(t *testing.T) {
 			case 2:
 				commands = append(commands, []string{"session", "switch", "main"})
 			case 3:
-				commands = append(commands, []string{"prune", "--session", "main", "--keep", "2", "--json"})
+				commands = append(commands, []string{"prune", "-y", "--session", "main", "--keep", "2", "--json"})
 			}
 		}
 		had := w.count()
@@ -131,7 +131,7 @@ func TestRaceWithRollbacks(t *testing.T) {
 		for range 5 {
 			commands = append(commands, []string{"create", "-m", "more", "--json"}, []string{"rollback", "1", "-y", "--json"}, []string{"rollback", "2", "-y", "--json"})
 		}
-		commands = append(commands, []string{"prune", "--keep", "100"}, []string{"validate"}, []string{"undo", "-y", "--json"})
+		commands = append(commands, []string{"prune", "-y", "--keep", "100"}, []string{"validate"}, []string{"undo", "-y", "--json"})
 		had, sides := w.count(), w.trees()
 		a := w.all(commands)
 		w.run("git-checkpoint", "status")

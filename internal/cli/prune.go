@@ -12,11 +12,12 @@ import (
 type PruneCmd struct {
 	Session   string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to prune instead of the one that is active here."`
 	All       bool   `xor:"which" help:"Prune every session."`
-	Keep      *int   `placeholder:"<n>" help:"Leave the newest ones, so many."`
+	Keep      *int   `placeholder:"<n>" help:"Keep the newest n."`
 	OlderThan string `placeholder:"<age>" help:"Drop only what is older: 30d, 12h, 2w."`
 	MaxSize   string `placeholder:"<size>" help:"Drop the oldest ones until a session holds no more than this: 50m."`
 	GC        bool   `name:"gc" help:"Run git gc afterwards, and say what became free and what still waits."`
 	dryRunFlag
+	yesFlag
 	jsonFlag
 	quietFlag
 }
@@ -24,26 +25,38 @@ type PruneCmd struct {
 // Help is the detail of prune.
 func (*PruneCmd) Help() string {
 	return `
-Without ` + "`--keep`" + ` or ` + "`--older-than`" + ` the rules of the workflow decide. Pinned checkpoints never go, and the newest safety checkpoint of each worktree stays; other safety checkpoints, and what a rollback discarded, go after 30 days. The history still tells of what went.
+Without flags the rules of the workflow decide, and it runs at once. With ` + "`--keep`, `--older-than`, `--max-size` or `--all`" + ` it shows its plan and asks; where nobody can be asked it needs ` + "`-y`" + ` and refuses with exit code 4 without it. Pinned checkpoints never go, nor does the newest safety checkpoint of a worktree; other safety checkpoints, and what a rollback discarded, go after 30 days. The history still names what went.
 
-Its objects are deleted by git, as far as nothing else holds them: by the first ` + "`git gc`" + ` after its grace, which is two weeks unless ` + "`gc.pruneExpire`" + ` says otherwise. ` + "`--gc`" + ` runs it, and says what became free and what still waits. What another program is writing at that moment is safe.
+git deletes the objects, as far as nothing else holds them: with the first ` + "`git gc`" + ` after its grace, two weeks unless ` + "`gc.pruneExpire`" + ` says otherwise. Until then ` + "`git branch <name> <commit>`" + ` brings a pruned checkpoint's files back; the answer says how long that is. ` + "`--gc`" + ` runs git gc now, and says what became free and what still waits. It does not touch what another program is writing at that moment.
 
     git checkpoint prune -n
-    git checkpoint prune --all --older-than 90d --gc`
+    git checkpoint prune --all --older-than 90d --gc
+    git checkpoint prune --keep 20 -y`
 }
 
-// Run prunes and says what went and why.
+// Run prunes and says what went and why. What a person chose by flags is shown first.
 func (c *PruneCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := retain.Prune(ctx, s, retain.PruneRequest{
-			Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, DryRun: c.DryRun, GC: c.GC,
+		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
+			Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC,
 		})
 		if err != nil {
 			return err
 		}
+		planned := answer.Pruned{Prune: plan.Answer(), GC: c.GC}
 		if c.DryRun {
-			return app.give(answer.Pruned{Prune: done})
+			return app.give(planned)
 		}
-		return app.confirmed(answer.Pruned{Prune: done})
+		chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != ""
+		if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
+			if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
+				return err
+			}
+		}
+		done, err := plan.Apply(ctx)
+		if err != nil {
+			return err
+		}
+		return app.confirmed(answer.Pruned{Prune: done, GC: c.GC})
 	})
 }

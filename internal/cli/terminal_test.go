@@ -195,3 +195,25 @@ func TestPaged(t *testing.T) {
 		}
 	}
 }
+
+// What flags choose to prune is shown first, and asked about; the workflow's own rule is not.
+func TestPruneAsks(t *testing.T) {
+	for _, c := range []struct {
+		answer string
+		code   int
+		left   int
+	}{{"", 4, 2}, {"n", 4, 2}, {"y", 0, 1}} {
+		repository(t)
+		code, screen := at(context.Background(), term.NewFake(c.answer), "prune", "--keep", "1")
+		if code != c.code || !strings.Contains(screen.Stderr(), "Continue? [y/N] ") || !strings.Contains(screen.Stdout(), "Would prune: 1 checkpoint") {
+			t.Errorf("%q: exit %d, %s%s", c.answer, code, screen.Stdout(), screen.Stderr())
+		}
+		_, list := at(context.Background(), term.NewFakePipes(""), "list", "--json")
+		if left := strings.Count(list.Stdout(), `"label"`); left != c.left {
+			t.Errorf("%q: %d checkpoints are left, not %d", c.answer, left, c.left)
+		}
+		if code, screen := at(context.Background(), term.NewFake(), "prune"); code != 0 {
+			t.Errorf("by the rule: exit %d, %s", code, screen.Stderr())
+		}
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // ErrGCRunning says that a `git gc` is already at work; git runs one at a time.
@@ -62,4 +64,22 @@ func (r *Repo) grace() string {
 		v = "2.weeks.ago"
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(v, ".ago"), ".", " ")
+}
+
+// Grace is how long gc keeps an object that nothing needs; ends is false where it keeps
+// all of them. `git rev-parse` reads the date as gc does, and answers with seconds.
+func (r *Repo) Grace(ctx context.Context) (grace time.Duration, ends bool, err error) {
+	expire, set := r.Config.Get("gc.pruneExpire")
+	if !set {
+		expire = "2.weeks.ago"
+	}
+	out, err := r.Output(ctx, "rev-parse", "--since="+expire)
+	if err != nil {
+		return 0, false, err
+	}
+	seconds, err := strconv.ParseInt(strings.TrimPrefix(out, "--max-age="), 10, 64)
+	if err != nil {
+		return 0, false, fmt.Errorf("read gc.pruneExpire %q: %w", expire, err)
+	}
+	return max(0, time.Since(time.Unix(seconds, 0)).Round(time.Minute)), seconds > 0, nil
 }

@@ -3,6 +3,7 @@ package retain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +20,14 @@ const (
 	levelsExpire = 30 * 24 * time.Hour
 )
 
+// LostLevel is a rollback that cannot be taken back, or done again, once the safety
+// checkpoint with its files is gone.
+type LostLevel struct {
+	List string          `json:"list"` // undo or redo
+	Time checkpoint.Time `json:"time"`
+	What string          `json:"what"`
+}
+
 // neededByUndo gives the safety checkpoints that the undo and redo lists of all worktrees
 // take their files from, of each list the levels that come next.
 func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool, error) {
@@ -26,9 +35,43 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 	if err != nil {
 		return nil, err
 	}
+	needed := map[name.ID]bool{}
+	err = eachWalk(ctx, s, func(walk *journal.Walk, lastSeen time.Time) {
+		if s.Now().Sub(lastSeen) > levelsExpire {
+			return
+		}
+		for _, list := range [][]journal.Level{walk.Undo, walk.Redo} {
+			for _, l := range list[max(0, len(list)-most):] {
+				needed[l.Head.Safety] = true
+			}
+		}
+	})
+	return needed, err
+}
+
+// loses puts into the plan what can no longer be undone or redone.
+func (p *PrunePlan) loses(ctx context.Context) error {
+	going := map[name.ID]bool{}
+	for _, j := range p.answer.Pruned {
+		going[j.ID] = true
+	}
+	return eachWalk(ctx, p.s, func(walk *journal.Walk, _ time.Time) {
+		for list, levels := range map[string][]journal.Level{"undo": walk.Undo, "redo": walk.Redo} {
+			for _, l := range levels {
+				if going[l.Head.Safety] {
+					p.answer.Levels = append(p.answer.Levels, LostLevel{list, checkpoint.Time{Time: l.Head.Time}, l.Rollback.Subject()})
+				}
+			}
+		}
+		slices.SortStableFunc(p.answer.Levels, func(a, b LostLevel) int { return a.Time.Compare(b.Time.Time) })
+	})
+}
+
+// eachWalk reads what each worktree can undo and redo, and when it was last seen.
+func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk, time.Time)) error {
 	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return checkpoint.Classify(err)
 	}
 	var states []*journal.State
 	moved := map[string]bool{}
@@ -43,19 +86,10 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 			moved[e.WorktreeID] = true
 		}
 	}
-	needed := map[name.ID]bool{}
 	for id := range moved {
-		if s.Now().Sub(lastSeen(id, states)) > levelsExpire {
-			continue
-		}
-		walk := journal.NewWalk(id, states...)
-		for _, list := range [][]journal.Level{walk.Undo, walk.Redo} {
-			for _, l := range list[max(0, len(list)-most):] {
-				needed[l.Head.Safety] = true
-			}
-		}
+		do(journal.NewWalk(id, states...), lastSeen(id, states))
 	}
-	return needed, nil
+	return nil
 }
 
 func lastSeen(worktreeID string, states []*journal.State) (newest time.Time) {

@@ -27,12 +27,17 @@ type PruneRequest struct {
 	GC        bool // run `git gc` afterwards
 }
 
-// PruneAnswer is what `prune` answers.
+// PruneAnswer is what `prune` answers, planned or done.
 type PruneAnswer struct {
 	Pruned []Judged `json:"pruned"`
 	Kept   []Judged `json:"kept"`
 	Bytes  int64    `json:"bytes"` // of objects that only the pruned ones hold, measured
 	DryRun bool     `json:"dry_run"`
+	// Levels are rollbacks whose undo or redo needs a checkpoint that goes.
+	Levels []LostLevel `json:"lost_levels,omitempty"`
+	// GitKeepsUntil is how long git keeps all that goes: the grace of its gc, counted from
+	// the oldest one. Nil: nothing goes, or gc deletes nothing.
+	GitKeepsUntil *checkpoint.Time `json:"git_keeps_until,omitempty"`
 
 	// With --gc:
 	Freed   *int64 `json:"freed,omitempty"`   // what the object store shrank by
@@ -47,22 +52,33 @@ type Judged struct {
 
 	Label   string       `json:"label"`
 	Session name.Session `json:"session"`
+	Commit  name.OID     `json:"commit"`
+
+	created time.Time
 }
 
-// pruning is one prune on its way.
-type pruning struct {
+// PrunePlan is a prune that was worked out and not carried out.
+type PrunePlan struct {
 	s         *checkpoint.Service
-	keep      *int
+	req       PruneRequest
 	olderThan *time.Duration
 	maxSize   int64 // 0: no limit
-	dry       bool
 	answer    *PruneAnswer
 }
 
 // Prune drops checkpoints by the rules of their workflow, or by flags.
 func Prune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*PruneAnswer, error) {
-	p := &pruning{s: s, keep: req.Keep, dry: req.DryRun, answer: &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: req.DryRun}}
-	if err := p.limits(req); err != nil {
+	p, err := PlanPrune(ctx, s, req)
+	if err != nil || req.DryRun {
+		return p.Answer(), err
+	}
+	return p.Apply(ctx)
+}
+
+// PlanPrune works out what a prune would drop, and changes nothing.
+func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*PrunePlan, error) {
+	p := &PrunePlan{s: s, req: req, answer: &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: true}}
+	if err := p.limits(); err != nil {
 		return nil, err
 	}
 	if req.GC {
@@ -75,33 +91,86 @@ func Prune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*Prune
 			}
 		}
 	}
-	if !req.All {
-		session, err := s.ChooseSession(ctx, req.Session)
+	if err := p.sessions(ctx); err != nil {
+		return nil, err
+	}
+	if len(p.answer.Pruned) == 0 {
+		return p, nil
+	}
+	if err := p.loses(ctx); err != nil {
+		return nil, err
+	}
+	return p, p.gitKeeps(ctx)
+}
+
+// Answer is the plan.
+func (p *PrunePlan) Answer() *PruneAnswer {
+	if p == nil {
+		return nil
+	}
+	return p.answer
+}
+
+// Apply drops what was planned, and nothing else. What was pinned meanwhile stays.
+func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
+	done := *p.answer
+	done.DryRun, done.Pruned = false, []Judged{}
+	for rest := p.answer.Pruned; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(j Judged) bool { return j.Session != rest[0].Session })
+		if n < 0 {
+			n = len(rest)
+		}
+		var ids []name.ID
+		for _, j := range rest[:n] {
+			ids = append(ids, j.ID)
+		}
+		gone, err := Drop(ctx, p.s, rest[0].Session, ids, "pruned", pinnedStays)
 		if err != nil {
 			return nil, err
 		}
-		if err := p.session(ctx, session); err != nil {
-			return nil, err
+		for _, j := range rest[:n] {
+			switch went, there := gone[j.ID]; {
+			case went:
+				done.Pruned = append(done.Pruned, j)
+			case there:
+				j.Reason = "pinned"
+				done.Kept = append(done.Kept, j)
+			}
 		}
-		return p.answer, p.collect(ctx, req)
+		rest = rest[n:]
+	}
+	p.answer = &done
+	return p.answer, p.collect(ctx)
+}
+
+// sessions plans for the sessions that were asked for.
+func (p *PrunePlan) sessions(ctx context.Context) error {
+	s := p.s
+	if !p.req.All {
+		session, err := s.ChooseSession(ctx, p.req.Session)
+		if err != nil {
+			return err
+		}
+		return p.session(ctx, session)
 	}
 	infos, _, err := s.Store.Sessions(ctx)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return checkpoint.Classify(err)
 	}
 	for _, info := range infos {
 		if err := p.session(ctx, info.Session); err != nil {
 			if ctx.Err() != nil {
-				return nil, checkpoint.Classify(err)
+				return checkpoint.Classify(err)
 			}
 			s.Warn(fmt.Sprintf("session %q: %v; nothing of it was pruned", info.Session, err))
 		}
 	}
-	return p.answer, p.collect(ctx, req)
+	return nil
 }
 
 // limits reads what the flags and the configuration say.
-func (p *pruning) limits(req PruneRequest) error {
+func (p *PrunePlan) limits() error {
+	req := p.req
 	if req.Keep != nil && *req.Keep < 0 {
 		return checkpoint.Usage("", "--keep takes a number from 0, not %d", *req.Keep)
 	}
@@ -123,13 +192,13 @@ func (p *pruning) limits(req PruneRequest) error {
 	return nil
 }
 
-// session prunes one session.
-func (p *pruning) session(ctx context.Context, session name.Session) error {
+// session plans for one session.
+func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	st, err := p.s.State(ctx, session)
 	if err != nil {
 		return err
 	}
-	policy := workflow.Policy{Keep: p.keep, OlderThan: p.olderThan}
+	policy := workflow.Policy{Keep: p.req.Keep, OlderThan: p.olderThan}
 	if checkpoint.IsClosed(st.Status) {
 		policy.SessionStatus = st.Status
 	}
@@ -146,46 +215,27 @@ func (p *pruning) session(ctx context.Context, session name.Session) error {
 		}
 	}
 	gone := map[name.ID]bool{}
-	var ids []name.ID
 	var commits []name.OID
-	var going []Judged
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
-		j := Judged{e.Checkpoint, v.Reason, e.Label, session}
+		j := Judged{e.Checkpoint, v.Reason, e.Label, session, e.Event().Commit, e.Event().Time}
 		if v.Keep {
 			p.answer.Kept = append(p.answer.Kept, j)
 			continue
 		}
-		going = append(going, j)
+		p.answer.Pruned = append(p.answer.Pruned, j)
 		gone[e.Checkpoint] = true
-		ids, commits = append(ids, e.Checkpoint), append(commits, e.Event().Commit)
+		commits = append(commits, j.Commit)
 	}
-	if len(ids) == 0 {
+	if len(commits) == 0 {
 		return nil
 	}
 	bytes, err := onlyHeldBy(ctx, p.s, session, gone, commits)
-	if err != nil {
-		return err
-	}
 	p.answer.Bytes += bytes
-	if !p.dry {
-		if gone, err = Drop(ctx, p.s, session, ids, "pruned", pinnedStays); err != nil {
-			return err
-		}
-	}
-	for _, j := range going {
-		switch went, there := gone[j.ID]; {
-		case went:
-			p.answer.Pruned = append(p.answer.Pruned, j)
-		case there:
-			j.Reason = "pinned"
-			p.answer.Kept = append(p.answer.Kept, j)
-		}
-	}
-	return nil
+	return err
 }
 
-// Judge asks the workflow what stays. Who lost their definition prune nothing.
+// Judge asks the workflow what stays. A session without a definition prunes nothing.
 func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
@@ -241,7 +291,7 @@ func ItemsOf(st *journal.State) []workflow.Item {
 
 // fit lets the oldest go until the session holds no more than the limit of its own;
 // pinned ones, the current one and those that an undo needs stay. It halves, because each look costs a walk.
-func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
+func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
 	needed, err := neededByUndo(ctx, p.s)
 	if err != nil {
 		return err
@@ -291,9 +341,22 @@ func (p *pruning) fit(ctx context.Context, st *journal.State, verdicts []workflo
 	return nil
 }
 
+// gitKeeps works out until when git has all that goes. The files of a checkpoint were
+// written or freshened when it was made, and gc deletes nothing that is younger than its
+// grace.
+func (p *PrunePlan) gitKeeps(ctx context.Context) error {
+	grace, ends, err := p.s.Repo.Grace(ctx)
+	if err != nil || !ends {
+		return checkpoint.Classify(err)
+	}
+	oldest := slices.MinFunc(p.answer.Pruned, func(a, b Judged) int { return a.created.Compare(b.created) })
+	p.answer.GitKeepsUntil = &checkpoint.Time{Time: oldest.created.Add(grace)}
+	return nil
+}
+
 // collect runs git's gc, and measures.
-func (p *pruning) collect(ctx context.Context, req PruneRequest) error {
-	if !req.GC || req.DryRun {
+func (p *PrunePlan) collect(ctx context.Context) error {
+	if !p.req.GC {
 		return nil
 	}
 	done, err := p.s.Repo.CollectGarbage(ctx)

@@ -51,7 +51,7 @@ func (a Chatted) found() Answer {
 	case c.Created != nil:
 		return Created{c.Created}
 	case c.Pruned != nil:
-		return Pruned{c.Pruned}
+		return Pruned{Prune: c.Pruned}
 	case c.Resumed != nil:
 		return Resumed{c.Resumed}
 	case c.Text == "" && c.Validated == nil && c.Rebuilt == nil:

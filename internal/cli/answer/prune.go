@@ -8,8 +8,11 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// Pruned is what prune answers.
-type Pruned struct{ Prune *retain.PruneAnswer }
+// Pruned is what prune answers. GC says that git gc runs too.
+type Pruned struct {
+	Prune *retain.PruneAnswer
+	GC    bool
+}
 
 // JSON writes one object.
 func (a Pruned) JSON(w io.Writer) error {
@@ -17,6 +20,9 @@ func (a Pruned) JSON(w io.Writer) error {
 	r.Pruned, r.Kept = all(r.Pruned), all(r.Kept)
 	return render.JSON(w, r)
 }
+
+// Unconfirmed is the same plan.
+func (a Pruned) Unconfirmed() Answer { return a }
 
 // Text writes what went, or would go, and why; a dry run also what stays.
 func (a Pruned) Text(w io.Writer, v render.View) error {
@@ -34,10 +40,33 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
 	}
 	p.judged("", r.Pruned)
+	var rows [][]render.Cell
+	for _, l := range r.Levels {
+		rows = append(rows, []render.Cell{cell(render.Warning, l.List), cell(render.Normal, v.Time(l.Time.Time)), cell(render.Normal, l.What)})
+	}
+	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, rows)
 	if r.DryRun {
 		p.judged("Kept", r.Kept)
 	}
+	if len(r.Pruned) > 0 {
+		p.line(dim(a.wayBack(v)))
+	}
 	return p.err
+}
+
+// wayBack says how long plain git still has what goes.
+func (a Pruned) wayBack(v render.View) string {
+	const keeps = "git branch <name> <commit> keeps one's files"
+	until := a.Prune.GitKeepsUntil
+	switch {
+	case until == nil:
+		return "A prune cannot be undone, but git deletes nothing here (gc.pruneExpire): " + keeps
+	case until.After(v.Now):
+		return "A prune cannot be undone. Git has the files until " + until.UTC().Format("2006-01-02 15:04 UTC") + " at least: " + keeps
+	case a.GC:
+		return "A prune cannot be undone, and this git gc deletes what is older than its grace"
+	}
+	return "A prune cannot be undone. Git has the files until its next gc: " + keeps
 }
 
 // freed says what git's gc gave back at once, and what it will give back when.
@@ -63,10 +92,10 @@ func (p *page) judged(title string, list []retain.Judged) {
 	var rows [][]render.Cell
 	for _, j := range list {
 		rows = append(rows, []render.Cell{
-			cell(render.ID, j.Label), cell(render.Normal, j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)),
+			cell(render.ID, j.Label), cell(render.Normal, j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
 		})
 	}
-	columns := []render.Column{{Min: 12}, {Min: 20}, {}, {}}
+	columns := []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}
 	if title != "" {
 		p.section(title, columns, rows)
 		return
