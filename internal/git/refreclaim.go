@@ -17,7 +17,7 @@ func (r *Repo) ReclaimRefs() bool {
 	done := false
 	for _, e := range entries {
 		p, ok := parseProof(e.Name())
-		if !ok || p.n != "000" {
+		if !ok || !p.first {
 			continue
 		}
 		if !localFileSystem(r.proofs()) { // the process may live on another machine
@@ -30,20 +30,23 @@ func (r *Repo) ReclaimRefs() bool {
 
 // proof is what the name of one says.
 type proof struct {
-	file, id, n, ref string
-	decided          bool
+	file, id       string
+	ref            name.Ref
+	first, decided bool
 }
 
 func parseProof(file string) (proof, bool) {
 	p := proof{file: file}
 	rest, ours := strings.CutPrefix(file, RefTempPrefix)
 	id, rest, ok := strings.Cut(rest, ".")
-	if !ours || !ok || len(rest) < 5 || id == "" {
+	if !ours || !ok || len(rest) < len(firstProof)+1 || id == "" {
 		return p, false
 	}
-	p.id, p.n, p.decided = id, rest[:3], rest[3] == ' '
-	p.ref = strings.ReplaceAll(rest[4:], ":", "/")
-	return p, (p.decided || rest[3] == ':') && isSimpleRef(p.ref) && strings.HasPrefix(p.ref, "refs/")
+	number, mark, ref := "."+rest[:len(firstProof)-1], rest[len(firstProof)-1], rest[len(firstProof):]
+	p.id, p.first, p.decided = id, number == firstProof, mark == ' '
+	p.ref = name.Ref(strings.ReplaceAll(ref, ":", "/"))
+	known := p.ref == packedRefsFile || isSimpleRef(string(p.ref)) && strings.HasPrefix(string(p.ref), "refs/")
+	return p, known && (p.decided || mark == ':')
 }
 
 // reclaim has the first proof locked while it works: its process is dead, and nobody else
@@ -91,10 +94,9 @@ func (r *Repo) isNamed(f *os.File, file string) bool {
 	return err == nil && os.SameFile(info, now)
 }
 
-// end writes the ref of a lock that is left, or removes it, and reports whether there is
-// one.
+// end does what a lock that is left was for, or removes it, and reports whether there is one.
 func (r *Repo) end(p proof, write bool) (bool, error) {
-	ref := filepath.Join(r.CommonDir, filepath.FromSlash(p.ref))
+	ref := filepath.Join(r.CommonDir, filepath.FromSlash(string(p.ref)))
 	lock, err := os.Lstat(ref + ".lock")
 	if err != nil {
 		return false, nil //nolint:nilerr // it is a ref now, or was never made
@@ -107,9 +109,26 @@ func (r *Repo) end(p proof, write bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	oid, _ := strings.CutSuffix(string(data), "\n")
-	if write && len(oid) == 2*r.HashLen() && name.IsHex(oid) && r.isWhole(name.OID(oid)) {
+	if write && r.isValue(p.ref, string(data)) {
 		return true, os.Rename(ref+".lock", ref)
 	}
-	return true, os.Remove(ref + ".lock")
+	if write && string(data) == noLoose {
+		if err := removeLoose(ref); err != nil {
+			return false, err
+		}
+	}
+	err = os.Remove(ref + ".lock")
+	if string(data) == noLoose {
+		r.removeEmpty(p.ref)
+	}
+	return true, err
+}
+
+// isValue reports whether the content of a lock is whole: the machine may have crashed.
+func (r *Repo) isValue(ref name.Ref, data string) bool {
+	if ref == packedRefsFile {
+		return saysSorted(data) && strings.HasSuffix(data, "\n")
+	}
+	oid, _ := strings.CutSuffix(data, "\n")
+	return len(oid) == 2*r.HashLen() && name.IsHex(oid) && r.isWhole(name.OID(oid))
 }

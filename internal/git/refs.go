@@ -71,13 +71,7 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 			return err
 		}
 	}
-	if fresh, rest := r.packable(updates); len(fresh) > 0 {
-		err := r.unstuck(func() error { return r.updateMany(ctx, fresh, rest) })
-		if !errors.Is(err, errNotPacked) {
-			return err
-		}
-	}
-	if err := r.writeRefs(updates); !errors.Is(err, errAsk) {
+	if err := r.writeRefs(ctx, updates); !errors.Is(err, errAsk) {
 		return err
 	}
 	return r.updateRefs(ctx, updates)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -16,9 +17,6 @@ import (
 
 // maxName is how long the name of a file can be.
 const maxName = 255
-
-// fewRefs is up to how many refs are written here; git writes more as fast.
-const fewRefs = 50
 
 // writesRefs reports whether refs are kept as files that can be written as git itself
 // writes them, with nothing configured that git would do besides: no sync, no modes, no
@@ -51,10 +49,10 @@ func (r *Repo) plainRefs() bool {
 	return localFileSystem(r.CommonDir) && localFileSystem(filepath.Join(r.CommonDir, "refs"))
 }
 
-// plainUpdates reports whether all are new values of refs of ours, each once and none
-// below another, without a reflog that somebody began.
+// plainUpdates reports whether all are refs of ours, each once and none below another,
+// without a reflog that somebody began.
 func (r *Repo) plainUpdates(updates []Update) bool {
-	if len(updates) == 0 || len(updates) > fewRefs {
+	if len(updates) == 0 {
 		return false
 	}
 	refs := make([]string, 0, len(updates))
@@ -80,7 +78,7 @@ func (r *Repo) plainUpdate(u Update) bool {
 		return false
 	}
 	id := func(oid name.OID) bool { return len(oid) == 2*r.HashLen() && name.IsHex(string(oid)) && !oid.IsZero() }
-	if !id(u.New) || u.Old != "" && !id(u.Old) {
+	if u.New == "" && u.Old == "" || u.New != "" && !id(u.New) || u.Old != "" && !id(u.Old) {
 		return false
 	}
 	_, err := os.Lstat(filepath.Join(r.CommonDir, "logs", filepath.FromSlash(ref)))
@@ -88,24 +86,53 @@ func (r *Repo) plainUpdate(u Update) bool {
 }
 
 // writeRefs is a transaction as git's files backend makes it: it locks all refs, looks
-// whether each is as it was expected, and gives the locks the refs' names, one after the
+// whether each is as it was expected, and gives the locks the refs' names or deletes the refs, one after the
 // other. After a kill the next run does the rest of it, or takes it back. errAsk: nothing
 // was written, and git is to do it, or to say what is wrong.
-func (r *Repo) writeRefs(updates []Update) error {
+func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
 	if !r.writesRefs() || !r.plainUpdates(updates) {
 		return errAsk
 	}
 	t := &refLocks{repo: r, id: rand.Text()[:10]}
 	defer t.release()
-	for _, u := range updates {
-		if err := t.add(u); err != nil {
+	for _, l := range r.locksFor(ctx, updates) {
+		if err := t.add(l); err != nil {
 			return err
 		}
 	}
 	if err := r.verifyRefs(t.locks); err != nil {
 		return err
 	}
+	if err := t.fillPacked(); err != nil {
+		return err
+	}
 	return t.commit()
+}
+
+// locksFor are the locks of a transaction, in the order in which they are taken and
+// committed. A ref is there before another value tells of it, and as in git it is deleted
+// after that, first from packed-refs: its loose file hides an older value there.
+func (r *Repo) locksFor(ctx context.Context, updates []Update) []*refLock {
+	var locks, last []*refLock
+	packed := &refLock{update: Update{Ref: packedRefsFile}}
+	fresh, updates := r.packable(ctx, updates)
+	if len(fresh) > 0 {
+		locks = append(locks, packed)
+	}
+	for _, u := range fresh {
+		last = append(last, &refLock{update: u, packs: true})
+	}
+	for _, u := range updates {
+		if u.New == "" {
+			last = append(last, &refLock{update: u})
+		} else {
+			locks = append(locks, &refLock{update: u})
+		}
+	}
+	if len(last) > len(fresh) {
+		locks = append(locks, packed)
+	}
+	return append(locks, last...)
 }
 
 // verifyRefs holds what is there against what was expected. The refs are locked: nobody
@@ -121,12 +148,18 @@ func (r *Repo) verifyRefs(locks []*refLock) error {
 	}
 	for _, l := range locks {
 		u := l.update
+		if u.Ref == packedRefsFile {
+			continue
+		}
 		have, err := files.current(packed, u.Ref)
 		if err != nil {
 			return err
 		}
 		if have != u.Old {
 			return fmt.Errorf("%w: ref %q is %q and not %q", ErrRaced, u.Ref, have, u.Old)
+		}
+		if u.New == "" || l.packs {
+			continue
 		}
 		if l.idle = have == u.New; !l.idle && !r.isWhole(u.New) {
 			return errAsk

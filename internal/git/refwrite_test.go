@@ -89,7 +89,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 				}
 				updates := drawUpdates(rt, other, oids, absent)
 				before := ours.loose()
-				err := r.writeRefs(updates)
+				err := r.writeRefs(ctx(t), updates)
 				if left := ours.leftovers(); len(left) > 0 {
 					rt.Fatalf("%v leave %v", updates, left)
 				}
@@ -163,7 +163,7 @@ func TestWriteRefsRace(t *testing.T) {
 	done := make(chan struct{})
 	for w := range writers {
 		r := f.open()
-		write := r.writeRefs
+		write := func(u []Update) error { return r.writeRefs(ctx(t), u) }
 		if w == 0 {
 			write = func(u []Update) error { return r.updateRefs(ctx(t), u) }
 		}
@@ -244,83 +244,13 @@ func (f *fixture) locks() []string {
 	return out
 }
 
-// The lock of a process of ours that was killed goes, also when git meets it; one that
-// somebody holds stays, and so does git's own.
-func TestReclaimRefs(t *testing.T) {
-	f := newFixture(t)
-	one, two := f.blob("one"), f.blob("two")
-	r := f.open()
-	writesHere(t, r)
-	journal, tag := name.Ref("refs/checkpoints/s/journal"), name.Ref("refs/tags/checkpoint/s/step-1")
-	write := func(u ...Update) error { return r.UpdateRefs(ctx(t), u) }
-	lock := func(ref name.Ref) *refLocks {
-		l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
-		if err := l.add(Update{Ref: ref, New: two}); err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	die := func(l *refLocks) { l.first.Close() } //nolint:errcheck // as the end of a process does
-	if err := write(Update{Ref: journal, New: one}); err != nil {
-		t.Fatal(err)
-	}
-	var held *LockedError
-	living := lock(journal)
-	if err := write(Update{Ref: tag, New: one}, Update{Ref: journal, New: two, Old: one}); !errors.As(err, &held) || held.Path != living.locks[0].path() {
-		t.Errorf("a lock that is held: %v", err)
-	}
-	if err := write(Update{Ref: journal, Old: one}); !errors.As(err, &held) {
-		t.Errorf("a lock that is held, for git: %v", err)
-	}
-	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 1 {
-		t.Errorf("%v %v", f.locks(), f.leftovers())
-	}
-	before := filepath.Base(living.locks[0].proof)
-	if err := living.decide(); err != nil {
-		t.Fatal(err)
-	}
-	if after := filepath.Base(living.locks[0].proof); r.isNamed(living.first, before) || !r.isNamed(living.first, after) {
-		t.Errorf("%s is %s now", before, after)
-	}
-	if err := os.Rename(living.locks[0].proof, filepath.Join(r.proofs(), before)); err != nil { // undecided after all
-		t.Fatal(err)
-	}
-	die(living)
-	if err := write(Update{Ref: tag, New: one}, Update{Ref: journal, New: two, Old: one}); err != nil {
-		t.Errorf("a lock of the dead: %v", err)
-	}
-	die(lock(journal))
-	die(lock(tag))
-	if err := write(Update{Ref: journal, Old: two}, Update{Ref: tag, Old: one}); err != nil {
-		t.Errorf("locks of the dead, for git: %v", err)
-	}
-	die(lock("refs/checkpoints/s/cp-1"))
-	if r.ReclaimRefs(); len(f.locks())+len(f.leftovers()) > 0 {
-		t.Errorf("%v %v", f.locks(), f.leftovers())
-	}
-	dead := lock("refs/checkpoints/s/cp-2")
-	if err := os.Remove(dead.locks[0].path()); err != nil {
-		t.Fatal(err)
-	}
-	die(dead)
-	f.write(".git/refs/checkpoints/s/cp-2.lock", string(two)+"\n") // somebody else's since
-	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 0 {
-		t.Errorf("%v %v", f.locks(), f.leftovers())
-	}
-	f.write(".git/refs/checkpoints/s/journal.lock", string(two)+"\n") // as git's looks
-	r.ReclaimRefs()
-	if err := write(Update{Ref: journal, New: two}); !errors.As(err, &held) || len(f.locks()) != 2 {
-		t.Errorf("a lock of git's: %v", err)
-	}
-}
-
 // What git would do besides, or in another way, is git's.
 func TestWriteRefsAsks(t *testing.T) {
 	plain := newFixture(t)
 	writesHere(t, plain.open())
 	one := plain.blob("one")
 	for _, u := range [][]Update{
-		{}, {{Ref: "refs/heads/x", New: one}}, {{Ref: "refs/checkpoints/s/a", Old: one}}, {{Ref: "refs/checkpoints/s/a b", New: one}},
+		{}, {{Ref: "refs/heads/x", New: one}}, {{Ref: "refs/checkpoints/s/a"}}, {{Ref: "refs/checkpoints/s/a b", New: one}},
 		{{Ref: "refs/checkpoints/s/a.lock", New: one}}, {{Ref: "refs/checkpoints/../x", New: one}}, {{Ref: "refs/checkpoints/s/a", New: "12"}},
 		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a", New: one}},
 		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a/b", New: one}},
@@ -345,77 +275,8 @@ func TestWriteRefsAsks(t *testing.T) {
 	f.git("symbolic-ref", "refs/notes/checkpoints", "refs/checkpoints/s/journal")
 	r := f.open()
 	for _, ref := range []name.Ref{"refs/checkpoints/s/journal", "refs/notes/checkpoints"} {
-		if err := r.writeRefs([]Update{{Ref: ref, New: two, Old: one}}); !errors.Is(err, errAsk) {
+		if err := r.writeRefs(ctx(t), []Update{{Ref: ref, New: two, Old: one}}); !errors.Is(err, errAsk) {
 			t.Errorf("%s: %v", ref, err)
-		}
-	}
-}
-
-// A transaction that was decided is ended, wherever its process was killed; one that was
-// not is taken back. Both are whole, or nothing of them is there.
-func TestReclaimEnds(t *testing.T) {
-	f := newFixture(t)
-	r := f.open()
-	writesHere(t, r)
-	refs := refsOfWriting()[:3]
-	for decided := range 2 {
-		for renamed := range len(refs) + 1 {
-			if decided == 0 && renamed > 0 {
-				continue
-			}
-			for _, pack := range []bool{false, true} {
-				f.withoutRefs()
-				l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
-				oid := f.blob(fmt.Sprint(decided, renamed, pack))
-				for _, ref := range refs {
-					if err := l.add(Update{Ref: ref, New: oid}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if decided == 1 {
-					if err := l.decide(); err != nil {
-						t.Fatal(err)
-					}
-				}
-				for _, lock := range l.locks[:renamed] {
-					if err := os.Rename(lock.path(), lock.ref); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if r.ReclaimRefs(); len(f.locks()) != len(refs)-renamed {
-					t.Fatalf("reclaimed from the living: %v", f.locks())
-				}
-				l.first.Close() //nolint:errcheck // as the end of a process does
-				if pack {
-					f.try("", "pack-refs", "--all") //nolint:errcheck // it meets locks
-				}
-				r.ReclaimRefs()
-				want := len(refs) * decided
-				if got := strings.Count(f.git("for-each-ref", "refs/checkpoints")+"\n", string(oid)); got != want {
-					t.Errorf("decided %d, %d renamed, packed %v: %d refs", decided, renamed, pack, got)
-				}
-				if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
-					t.Errorf("left are %v", left)
-				}
-			}
-		}
-	}
-}
-
-// The name of a proof says of which ref it is, and of no other.
-func TestProofNames(t *testing.T) {
-	for i, ref := range refsOfWriting() {
-		file := proofOf("ABC", i, ref)
-		if p, ok := parseProof(file); !ok || p.ref != string(ref) || p.id != "ABC" || p.n != fmt.Sprintf("%03d", i) || p.decided {
-			t.Errorf("%s: %+v", file, p)
-		}
-	}
-	if p, ok := parseProof(decided(proofOf("ABC", 0, "refs/x"))); !ok || !p.decided || p.ref != "refs/x" || p.n != "000" {
-		t.Errorf("%+v", p)
-	}
-	for _, file := range []string{"", "tmp-ref-", "tmp-ref-x", "tmp-index-a.000:refs:x", "tmp-ref-x.000:..:..:config", "tmp-ref-x.000:refs:a.lock", "tmp-ref-x.000:config", "tmp-ref-x.000;refs:x"} {
-		if p, ok := parseProof(file); ok {
-			t.Errorf("%q: %+v", file, p)
 		}
 	}
 }
@@ -430,7 +291,7 @@ func TestWriteRefsOrder(t *testing.T) {
 	refs := []name.Ref{"refs/checkpoints/s/c", "refs/checkpoints/s/a", "refs/checkpoints/s/b"}
 	l := &refLocks{repo: r, id: rand.Text()[:10]}
 	for _, ref := range refs {
-		if err := l.add(Update{Ref: ref, New: oid}); err != nil {
+		if err := l.add(&refLock{update: Update{Ref: ref, New: oid}}); err != nil {
 			t.Fatal(err)
 		}
 	}

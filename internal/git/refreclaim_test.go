@@ -1,0 +1,228 @@
+package git
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/name"
+)
+
+// The lock of a process of ours that was killed goes, also when git meets it; one that
+// somebody holds stays, and so does git's own.
+func TestReclaimRefs(t *testing.T) {
+	f := newFixture(t)
+	one, two := f.blob("one"), f.blob("two")
+	r := f.open()
+	writesHere(t, r)
+	journal, tag := name.Ref("refs/checkpoints/s/journal"), name.Ref("refs/tags/checkpoint/s/step-1")
+	write := func(u ...Update) error { return r.UpdateRefs(ctx(t), u) }
+	lock := func(ref name.Ref) *refLocks {
+		l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+		if err := l.add(&refLock{update: Update{Ref: ref, New: two}}); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	die := func(l *refLocks) { l.first.Close() } //nolint:errcheck // as the end of a process does
+	if err := write(Update{Ref: journal, New: one}); err != nil {
+		t.Fatal(err)
+	}
+	var held *LockedError
+	living := lock(journal)
+	if err := write(Update{Ref: tag, New: one}, Update{Ref: journal, New: two, Old: one}); !errors.As(err, &held) || held.Path != living.locks[0].path() {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := write(Update{Ref: journal, Old: one}); !errors.As(err, &held) {
+		t.Errorf("a lock that is held, for git: %v", err)
+	}
+	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 1 {
+		t.Errorf("%v %v", f.locks(), f.leftovers())
+	}
+	before := filepath.Base(living.locks[0].proof)
+	if err := living.decide(); err != nil {
+		t.Fatal(err)
+	}
+	if after := filepath.Base(living.locks[0].proof); r.isNamed(living.first, before) || !r.isNamed(living.first, after) {
+		t.Errorf("%s is %s now", before, after)
+	}
+	if err := os.Rename(living.locks[0].proof, filepath.Join(r.proofs(), before)); err != nil { // undecided after all
+		t.Fatal(err)
+	}
+	die(living)
+	if err := write(Update{Ref: tag, New: one}, Update{Ref: journal, New: two, Old: one}); err != nil {
+		t.Errorf("a lock of the dead: %v", err)
+	}
+	die(lock(journal))
+	die(lock(tag))
+	if err := write(Update{Ref: journal, Old: two}, Update{Ref: tag, Old: one}); err != nil {
+		t.Errorf("locks of the dead, for git: %v", err)
+	}
+	die(lock("refs/checkpoints/s/cp-1"))
+	if r.ReclaimRefs(); len(f.locks())+len(f.leftovers()) > 0 {
+		t.Errorf("%v %v", f.locks(), f.leftovers())
+	}
+	dead := lock("refs/checkpoints/s/cp-2")
+	if err := os.Remove(dead.locks[0].path()); err != nil {
+		t.Fatal(err)
+	}
+	die(dead)
+	f.write(".git/refs/checkpoints/s/cp-2.lock", string(two)+"\n") // somebody else's since
+	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 0 {
+		t.Errorf("%v %v", f.locks(), f.leftovers())
+	}
+	f.write(".git/refs/checkpoints/s/journal.lock", string(two)+"\n") // as git's looks
+	r.ReclaimRefs()
+	if err := write(Update{Ref: journal, New: two}); !errors.As(err, &held) || len(f.locks()) != 2 {
+		t.Errorf("a lock of git's: %v", err)
+	}
+}
+
+// A transaction that was decided is ended, wherever its process was killed; one that was
+// not is taken back. Both are whole, or nothing of them is there.
+func TestReclaimEnds(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	writesHere(t, r)
+	refs := refsOfWriting()[:3]
+	for decided := range 2 {
+		for renamed := range len(refs) + 1 {
+			if decided == 0 && renamed > 0 {
+				continue
+			}
+			for _, pack := range []bool{false, true} {
+				f.withoutRefs()
+				l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+				oid := f.blob(fmt.Sprint(decided, renamed, pack))
+				for _, ref := range refs {
+					if err := l.add(&refLock{update: Update{Ref: ref, New: oid}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if decided == 1 {
+					if err := l.decide(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, lock := range l.locks[:renamed] {
+					if err := os.Rename(lock.path(), lock.ref); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if r.ReclaimRefs(); len(f.locks()) != len(refs)-renamed {
+					t.Fatalf("reclaimed from the living: %v", f.locks())
+				}
+				l.first.Close() //nolint:errcheck // as the end of a process does
+				if pack {
+					f.try("", "pack-refs", "--all") //nolint:errcheck // it meets locks
+				}
+				r.ReclaimRefs()
+				want := len(refs) * decided
+				if got := strings.Count(f.git("for-each-ref", "refs/checkpoints")+"\n", string(oid)); got != want {
+					t.Errorf("decided %d, %d renamed, packed %v: %d refs", decided, renamed, pack, got)
+				}
+				if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
+					t.Errorf("left are %v", left)
+				}
+			}
+		}
+	}
+}
+
+// A transaction that deletes refs, or writes many into packed-refs, ends as one that only
+// writes: all of it after it was decided, else nothing.
+func TestReclaimDeletes(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	writesHere(t, r)
+	one, two := commitOf(f, "one"), commitOf(f, "two")
+	const session = "refs/checkpoints/s/"
+	for _, many := range []bool{false, true} {
+		steps := 1
+		for done := -1; done <= steps; done++ { // -1: not decided
+			f.withoutRefs()
+			for _, ref := range []string{"journal", "packed", "both", "loose"} {
+				f.git("update-ref", session+ref, string(one))
+			}
+			f.git("pack-refs", "--all")
+			f.git("update-ref", session+"both", string(two))
+			f.git("update-ref", "-d", session+"loose")
+			f.git("update-ref", session+"loose", string(two))
+			before := f.git("for-each-ref")
+			updates := []Update{
+				{Ref: session + "packed", Old: one}, {Ref: session + "both", Old: two}, {Ref: session + "loose", Old: two},
+				{Ref: session + "journal", Old: one, New: two},
+			}
+			if many {
+				updates = append(manyNew(two, "t", manyRefs), updates[3])
+			}
+			l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+			for _, lock := range l.repo.locksFor(ctx(t), updates) {
+				if err := l.add(lock); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(l.repo.verifyRefs(l.locks), l.fillPacked()); err != nil {
+				t.Fatal(err)
+			}
+			if steps = len(l.locks); many {
+				steps = 3
+			}
+			if done >= 0 {
+				if err := l.decide(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, lock := range l.locks[:max(done, 0)] {
+				if err := lock.commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.first.Close() //nolint:errcheck // as the end of a process does
+			r.ReclaimRefs()
+			after := f.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/checkpoints")
+			switch {
+			case done < 0:
+				if now := f.git("for-each-ref"); now != before {
+					t.Errorf("not decided, and refs changed:\n%s\n%s", before, now)
+				}
+			case !many:
+				if want := string(two) + " " + session + "journal"; after != want {
+					t.Errorf("killed after %d:\n%s", done, after)
+				}
+			default:
+				if n := strings.Count(after, string(two)+" refs/checkpoints/t/"); n != manyRefs+1 || !strings.Contains(after, string(two)+" "+session+"journal") {
+					t.Errorf("killed after %d: %d refs\n%s", done, n, after)
+				}
+			}
+			if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
+				t.Errorf("left are %v", left)
+			}
+			if _, err := os.Lstat(filepath.Join(f.dir, ".git", "packed-refs.lock")); err == nil {
+				t.Errorf("killed after %d: packed-refs is locked", done)
+			}
+		}
+	}
+}
+
+// The name of a proof says of which ref it is, and of no other.
+func TestProofNames(t *testing.T) {
+	for i, ref := range refsOfWriting() {
+		file := proofOf("ABC", i, ref)
+		if p, ok := parseProof(file); !ok || p.ref != ref || p.id != "ABC" || p.first != (i == 0) || p.decided {
+			t.Errorf("%s: %+v", file, p)
+		}
+	}
+	if p, ok := parseProof(decided(proofOf("ABC", 0, "refs/x"))); !ok || !p.decided || p.ref != "refs/x" || !p.first {
+		t.Errorf("%+v", p)
+	}
+	for _, file := range []string{"", "tmp-ref-", "tmp-ref-x", "tmp-index-a.000000:refs:x", "tmp-ref-x.000000:..:..:config", "tmp-ref-x.000000:refs:a.lock", "tmp-ref-x.000000:config", "tmp-ref-x.000000;refs:x"} {
+		if p, ok := parseProof(file); ok {
+			t.Errorf("%q: %+v", file, p)
+		}
+	}
+}
