@@ -42,7 +42,7 @@ func rooms() map[string][]string {
 		"internal/travel":     {"internal/clearance", "internal/background", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/retain":     {"internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/background": {"internal/checkpoint", "internal/command", "internal/name"},
-		"internal/checkpoint": {"internal/proof", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/checkpoint": {"internal/render", "internal/proof", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/snapshot":   {"internal/record", "internal/git", "internal/name"},
 		"internal/store":      {"internal/record", "internal/journal", "internal/git", "internal/mapped", "internal/name"},
 		"internal/proof":      {"internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},

@@ -27,6 +27,8 @@ var (
 	numberPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
 	})
+	// datedPattern is the beginning of an id, which can be that of no label of a step.
+	datedPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-\d+-\d{8}T`) })
 	parentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@(?:~(\d{0,9}))?$`) })
 	// HexPattern is an id of a commit, or the beginning of one.
 	HexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
@@ -34,7 +36,7 @@ var (
 
 // Resolve finds what a person typed, in a session or, with "<session>:" before
 // it, in that one. An exact match wins: keyword, number, label, id, ref; then a
-// unique prefix, then a commit.
+// unique prefix, then a commit. Names mean live checkpoints: see Reach.
 func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, error) {
 	if in, rest, ok := strings.Cut(ref, ":"); ok && !strings.HasPrefix(ref, "refs/") {
 		session, ref = in, rest
@@ -75,6 +77,12 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 			return in.only(ref, entries)
 		}
 	}
+	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
+		return nil, newDiscardedError(ctx, s, in, ref, discarded)
+	}
+	if entries := bySafetyPrefix(state, ref); len(entries) > 0 {
+		return in.only(ref, entries)
+	}
 	return nil, UnknownCheckpointError(chosen, state, ref)
 }
 
@@ -103,7 +111,7 @@ func one(e *journal.Entry) []*journal.Entry {
 }
 
 func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
-	if ref == "latest" {
+	if ref == "latest" || ref == "last" {
 		for i, c := range st.Backward() {
 			if c.Live {
 				return one(st.At(i)), nil
@@ -220,13 +228,36 @@ func byImportKey(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return nil, nil
 }
 
+// shortestPrefix is how much of a label or an id names it.
+const shortestPrefix = 3
+
+// byPrefix prefers milestones: what hangs on a step has a label that begins as the step's, and
+// must not make that ambiguous.
 func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
-	if len(ref) < 3 {
+	if len(ref) < shortestPrefix {
 		return nil, nil
 	}
+	begins := func(c *journal.Entry) bool {
+		return strings.HasPrefix(c.Label, ref) || strings.HasPrefix(string(c.Checkpoint), ref)
+	}
+	for _, fits := range []func(*journal.Entry) bool{
+		func(c *journal.Entry) bool { return c.Live && c.Milestone && begins(c) },
+		func(c *journal.Entry) bool { return c.Live && begins(c) },
+		func(c *journal.Entry) bool { return datedPattern().MatchString(ref) && begins(c) },
+	} {
+		if found := matching(st, fits); len(found) > 0 {
+			return found, nil
+		}
+	}
+	return nil, nil
+}
+
+// bySafetyPrefix comes last: the safety checkpoint of a rollback has a label that begins as
+// that of a checkpoint which the rollback discarded.
+func bySafetyPrefix(st *journal.State, ref string) []*journal.Entry {
 	return matching(st, func(c *journal.Entry) bool {
-		return strings.HasPrefix(string(c.Checkpoint), ref) || (c.Live || c.Safety) && strings.HasPrefix(c.Label, ref)
-	}), nil
+		return c.Safety && len(ref) >= shortestPrefix && strings.HasPrefix(c.Label, ref)
+	})
 }
 
 func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {

@@ -143,6 +143,11 @@ func FuzzNaming(f *testing.F) {
 				t.Fatalf("%q names %v (%v)", ref, c, err)
 			}
 		}
+		for _, c := range byDiscarded(st, ref) {
+			if !c.Discarded || st.Entry(c.Checkpoint) != c {
+				t.Fatalf("%q names %v, which is not discarded", ref, c)
+			}
+		}
 	})
 }
 

@@ -28,6 +28,7 @@ type Options struct {
 	Random func() uint32    // default: the system's
 	Warn   func(string)     // a line for people on stderr; default: dropped
 	Asking store.Asking     // whether a person can be asked for the passphrase of a key
+	Names  Names            // what a number or a label may mean; default: live checkpoints
 
 	// Between is called between the steps of whatever must survive a kill; tests end the
 	// process there. Default: nothing is called.
@@ -49,6 +50,7 @@ type Service struct {
 	Settings *Settings
 
 	mirrorPaths func(format, at string) []string
+	names       Names
 
 	Between func(step string) // see Options.Between
 }
@@ -73,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.ReclaimRefs() // before anybody reads a ref
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, Between: o.Between}
+	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, Between: o.Between}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.Settings = s.readSettings(ctx)
 	s.Store.Signer = s.signer(o.Asking)

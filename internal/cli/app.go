@@ -92,6 +92,9 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
 	if a.Terminal.Interactive() {
 		options.Asking = checkpoint.AskOnTerminal
+		if a.view.Layout == render.Aligned {
+			options.Names = checkpoint.NamesOfAny
+		}
 	}
 	heeded := a.heeding()
 	s, err := checkpoint.Open(ctx, options)

@@ -64,7 +64,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 }
 
 func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (side, error) {
-	f, err := s.Resolve(ctx, session, ref)
+	f, err := s.Reach(ctx, session, ref)
 	if err != nil {
 		return side{}, err
 	}

@@ -201,7 +201,7 @@ func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[
 
 // Show answers `show`: one checkpoint, "" for the current one.
 func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*checkpoint.Detail, error) {
-	f, err := s.Resolve(ctx, session, ref)
+	f, err := s.Reach(ctx, session, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -271,6 +271,30 @@ func (s *State) Labelled(label string) *Entry {
 	return nil
 }
 
+// DiscardedBy is the last event that discarded a checkpoint; nil when none did.
+func (s *State) DiscardedBy(id name.ID) *Event {
+	for _, e := range slices.Backward(s.Rollbacks) {
+		if slices.Contains(e.Discard, id) {
+			return e
+		}
+	}
+	return nil
+}
+
+// IsRedo reports whether an undo took back an undo, so that what it did was done before.
+func (s *State) IsRedo(e *Event) bool {
+	undos := 0
+	for e != nil && e.Kind == KindUndo {
+		undos++
+		at := slices.IndexFunc(s.Rollbacks, func(r *Event) bool { return r.OID == e.Undoes })
+		if at < 0 || s.Rollbacks[at] == e {
+			break
+		}
+		e = s.Rollbacks[at]
+	}
+	return undos > 0 && undos%2 == 0
+}
+
 // Line is the current checkpoint and those before it: each one's previous, less what
 // is not live. It ends where a previous is not known here.
 func (s *State) Line() iter.Seq[*Entry] {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -127,6 +128,30 @@ func without(levels []Level, rollback *Event) []Level {
 		}
 	}
 	return levels
+}
+
+// UndosTo is how many levels an undo has to take back until a discarded checkpoint is live
+// again; 0 where no single undo does that. One undo takes several levels only if they are of one
+// session and bring back the same parts.
+func (w *Walk) UndosTo(c *Entry) int {
+	var moves []*Event
+	for _, l := range slices.Backward(w.Undo) {
+		if l.State.Entry(c.Checkpoint) != c || len(moves) > 0 && (l.Head.Mode != moves[0].Mode || l.Head.Branch != "" || moves[0].Branch != "") {
+			break
+		}
+		moves = append(moves, l.Head)
+		plans, err := l.State.PlanEach(moves)
+		if err != nil {
+			break
+		}
+		if slices.Contains(plans[len(plans)-1].Restore, c.Checkpoint) {
+			if safety := l.State.Entry(l.Head.Safety); safety == nil || safety.Dead {
+				break
+			}
+			return len(moves)
+		}
+	}
+	return 0
 }
 
 // PlanEach plans the events that take back moves of this journal one after the other,

@@ -46,7 +46,7 @@ func (r *Plan) Answer() *Answer { return r.answer }
 
 // Prepare thinks a rollback through. It writes no ref and moves no file.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
-	to, err := s.Resolve(ctx, req.Session, req.Ref)
+	to, err := s.Reach(ctx, req.Session, req.Ref)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,167 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
+)
+
+// Names says what a number or a label may mean.
+type Names int
+
+// NamesOfLive is for programs: a name that changes its meaning with a rollback must not pick
+// another checkpoint for a script. A person can be told, so NamesOfAny takes a discarded
+// checkpoint where no live one has the name.
+const (
+	NamesOfLive Names = iota
+	NamesOfAny
+)
+
+// Reach is Resolve for commands that look at a checkpoint or go back to it. With NamesOfAny
+// it takes the only discarded checkpoint of a name, and says so.
+func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
+	found, err := s.Resolve(ctx, session, ref)
+	var only *discardedError
+	if s.names != NamesOfAny || !errors.As(err, &only) || len(only.entries) != 1 {
+		return found, err
+	}
+	found = only.in
+	found.Entry = only.entries[0]
+	s.Warn(fmt.Sprintf("%s, and is meant here: its id is %s", lossOf(ctx, s, found.State, found.Entry).sentence(s), found.Entry.Checkpoint))
+	return found, nil
+}
+
+// discardedError says that only discarded checkpoints have a name.
+type discardedError struct {
+	told    *Error
+	in      *Found
+	entries []*journal.Entry
+}
+
+func (e *discardedError) Error() string { return e.told.Error() }
+
+// Unwrap gives the error with its kind and hints.
+func (e *discardedError) Unwrap() error { return e.told }
+
+// byDiscarded finds the discarded checkpoints of a number, else of a label, else those whose
+// labels begin so.
+func byDiscarded(st *journal.State, ref string) []*journal.Entry {
+	begins := func(e *journal.Entry) bool { return len(ref) >= shortestPrefix && strings.HasPrefix(e.Label, ref) }
+	rules := []func(*journal.Entry) bool{
+		func(e *journal.Entry) bool { return e.Label == ref },
+		func(e *journal.Entry) bool { return e.Milestone && begins(e) },
+		begins,
+	}
+	if m := numberPattern().FindStringSubmatch(ref); m != nil {
+		rules = []func(*journal.Entry) bool{func(e *journal.Entry) bool { return isNumbered(e, m) }}
+	}
+	for _, fits := range rules {
+		var found []*journal.Entry
+		for i, c := range st.Standings() {
+			if c.Discarded && fits(st.At(i)) {
+				found = append(found, st.At(i))
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// isNumbered reports whether a checkpoint has a number, as numberPattern matched it.
+func isNumbered(e *journal.Entry, number []string) bool {
+	iteration, suffix := number[2], number[3]
+	if step, err := strconv.Atoi(number[1]); err != nil || step != e.Step || e.Milestone != (suffix == "") {
+		return false
+	}
+	own := e.Event().Iteration
+	if suffix != "" {
+		return strings.HasSuffix(e.Label, "+"+suffix)
+	}
+	return iteration == "" || iteration == own || iteration == FirstIteration && own == ""
+}
+
+// newDiscardedError says what became of the checkpoints of a name, and how each is reached.
+func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, discarded []*journal.Entry) error {
+	e := &Error{Kind: KindNotFound}
+	if len(discarded) == 1 {
+		lost := lossOf(ctx, s, in.State, discarded[0])
+		e.Message = lost.sentence(s)
+		e.Hints = append(e.Hints, fmt.Sprintf("its id is %s", discarded[0].Checkpoint))
+		if lost.undo != "" {
+			e.Message += " (" + lost.undo + " brings it back as it was)"
+			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s` brings it back", lost.undo))
+		}
+		return &discardedError{e, in, discarded}
+	}
+	e.Message = fmt.Sprintf("%d discarded checkpoints are called %q", len(discarded), name.Clip(ref, name.Said))
+	const most = 10
+	for i, c := range slices.Backward(discarded) {
+		if len(e.Hints) == most {
+			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", i+1))
+			break
+		}
+		lost := lossOf(ctx, s, in.State, c)
+		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, c.Label, lost.how(s))
+		if lost.undo != "" {
+			hint += fmt.Sprintf(": `git checkpoint %s` brings it back", lost.undo)
+		}
+		e.Hints = append(e.Hints, hint)
+	}
+	return &discardedError{e, in, discarded}
+}
+
+// loss is how a checkpoint was discarded.
+type loss struct {
+	label string
+	event *journal.Event // nil where the journal does not say
+	verb  string         // rollback, undo or redo
+	undo  string         // the command of this worktree that brings it back; empty: none does
+}
+
+func (l loss) sentence(s *Service) string { return l.label + " was " + l.how(s) }
+
+func (l loss) how(s *Service) string {
+	if l.event == nil {
+		return "discarded"
+	}
+	return "discarded by " + l.verb + " " + render.Ago(l.event.Time, s.Now())
+}
+
+func lossOf(ctx context.Context, s *Service, st *journal.State, c *journal.Entry) loss {
+	l := loss{label: c.Label, event: st.DiscardedBy(c.Checkpoint), verb: "a rollback"}
+	if l.event != nil && l.event.Kind == journal.KindUndo {
+		if l.verb = "an undo"; st.IsRedo(l.event) {
+			l.verb = "a redo"
+		}
+	}
+	id, err := s.Store.WorktreeID()
+	if err != nil {
+		return l
+	}
+	sessions, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return l
+	}
+	states := []*journal.State{st}
+	for _, info := range sessions {
+		if other, err := s.Store.State(ctx, info.Session); err == nil && info.Session != st.Session {
+			states = append(states, other)
+		}
+	}
+	switch levels := journal.NewWalk(id, states...).UndosTo(c); {
+	case levels == 1:
+		l.undo = "undo"
+	case levels > 1:
+		l.undo = fmt.Sprintf("undo %d", levels)
+	}
+	return l
+}
