@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-web torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -51,6 +51,13 @@ fuzz:
 # tested is said.
 test-servers:
 	@PATH="$(path)" GO="$(GO)" sh .ci/servers
+
+# The page in a real browser, without a network. SHOTS=docs writes
+# the pictures that the documents show.
+test-web: build
+	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; \
+	then cd .ci/web && GIT_CHECKPOINT='$(CURDIR)/$(bin)' SHOTS='$(if $(SHOTS),$(abspath $(SHOTS)))' $(GO) test -count 1 -timeout 10m ./...; \
+	else echo '*** NOT TESTED: the page in a browser, for lack of Chromium ***'; fi
 
 # Random worlds, compared with plain git and the disk after each step: CASES of them,
 # from SEED on, of the worlds in KIND (with commas; empty: of all in turn), with settings

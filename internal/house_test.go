@@ -25,7 +25,7 @@ const module = "git-checkpoint"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
+		"internal/cli":        {"internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
 		"internal/cli/answer": {"internal/connect", "internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
 		"internal/interop":    {"internal/clearance", "internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
 		// The verbs, each above what it uses.
@@ -59,6 +59,7 @@ func rooms() map[string][]string {
 		"internal/connect":    {"internal/agent", "internal/checkpoint", "internal/command", "internal/git"},
 		"internal/mcp":        {"internal/name"},
 		"internal/watch":      {},
+		"internal/web":        {"internal/checkpoint", "internal/inspect", "internal/session", "internal/record", "internal/name"},
 		"internal/render":     {"internal/name"},
 		"internal/command":    {},
 		"internal/guard":      {},
@@ -97,10 +98,10 @@ func outside() map[string][]string {
 		"github.com/goccy/go-yaml/":        {"internal/interop"},
 		"github.com/tailscale/hujson":      {"internal/agent"},
 		"github.com/modelcontextprotocol/": {"internal/mcp"},
-		"github.com/fsnotify/":             {"internal/watch"},
+		"github.com/fsnotify/":             {"internal/watch", "internal/web"},
 		"modernc.org/sqlite":               {"internal/interop"},
-		"net":                              {},
-		"net/http":                         {},
+		"net":                              {"internal/web"},
+		"net/http":                         {"internal/web"},
 		"log":                              {},
 		"unsafe":                           {},
 		"github.com/rogpeppe/go-internal/": {"internal/scripttest"},

@@ -22,6 +22,7 @@ type grammar struct {
 	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
 	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
+	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it as a page."`
 	Status StatusCmd `cmd:"" group:"work" help:"Say where the job stands and what changed since."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`

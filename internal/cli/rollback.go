@@ -78,7 +78,7 @@ func samePlan(plan *rollback.Plan, digest string) error {
 	}
 	now, err := plan.Fingerprint()
 	if err == nil && now != digest {
-		err = refused("the plan is another one by now, nothing was changed", "look at it again: git checkpoint rollback <ref> --dry-run --json")
+		err = refused("the plan is another one by now, nothing was changed", "look at it again with --dry-run --json")
 	}
 	return err
 }

@@ -23,7 +23,8 @@ type RedoCmd struct {
 }
 
 type walkFlags struct {
-	List bool `help:"List what can be undone and redone, the next first."`
+	List bool   `help:"List what can be undone and redone, the next first."`
+	Plan string `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
 	dryRunFlag
 	yesFlag
 	jsonFlag
@@ -103,6 +104,9 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		}
 		plan, err := rollback.PrepareUndo(ctx, s, request)
 		if err != nil {
+			return err
+		}
+		if err := samePlan(plan, c.Plan); err != nil {
 			return err
 		}
 		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, done)

@@ -1,0 +1,288 @@
+// Package web drives the page of `git checkpoint web` in a real browser. It is a module of its own, so
+// that the driver is no dependency of the program; `make test-web` runs it.
+package web
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// program is the one that is tested: GIT_CHECKPOINT, an absolute path.
+func program(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("GIT_CHECKPOINT")
+	if path == "" {
+		t.Fatal("GIT_CHECKPOINT is not set: run `make test-web`")
+	}
+	return path
+}
+
+// job is a repository in which a job was done, with a rollback, an undo and an agent's steps.
+type job struct {
+	t   *testing.T
+	dir string
+	now time.Time
+}
+
+func newJob(t *testing.T) *job {
+	j := &job{t: t, dir: filepath.Join(t.TempDir(), "shop"), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	if err := os.Mkdir(j.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	j.run("git", "init", "-q", "-b", "main")
+	j.write("go.mod", "module shop\n")
+	j.write("shop.go", "package shop\n\n// Price is in cents.\ntype Price int\n\nfunc Total(items []Price) Price {\n\tsum := Price(0)\n\tfor _, p := range items {\n\t\tsum += p\n\t}\n\treturn sum\n}\n")
+	j.git("session", "start", "shop", "--topic", "a small shop")
+	j.write("spec.md", "# Shop\n\nSell books.\n")
+	j.git("save", "--name", "spec", "--metric", "tests=0", "What the shop is for")
+	j.write("shop.go", strings.ReplaceAll(j.read("shop.go"), "sum := Price(0)", "var sum Price"))
+	j.git("save", "--name", "total", "--set", "phase=build", "--metric", "tests=3", "--metric", "build_pass=true", "Add up prices\n\nIn cents, because floats lose some.")
+	j.write("notes.txt", "ask about taxes\n")
+	j.git("create", "--trigger", "session_end", "-m", "before lunch")
+	j.write("shop.go", "package broken\n")
+	j.write("queue.go", "package shop\n\ntype queue []Price\n")
+	j.git("save", "--name", "queue", "--metric", "build_pass=false", "--metric", "tests=1", "--status", "failed", "Use a queue")
+	j.git("save", "--name", "repair", "--metric", "build_pass=false", "--metric", "tests=1", "Try to mend the build")
+	j.git("rollback", "2", "-y", "--reason", "the build is broken")
+	j.write("shop.go", j.read("shop.go")+"\nfunc Tax(p Price) Price { return p / 5 }\n")
+	j.git("save", "--name", "taxes", "--metric", "build_pass=true", "--metric", "tests=9", "Add taxes <script>document.title='hostile'</script>")
+	j.write("shop.go", strings.ReplaceAll(j.read("shop.go"), "p / 5", "p * 19 / 100"))
+	j.git("save", "--name", "review", "--metric", "build_pass=true", "--metric", "tests=12", "German taxes")
+	j.git("rollback", "3", "-y")
+	j.git("undo", "-y")
+	j.write("<b>bold.txt", "a name that is markup\n")
+	j.git("save", "--name", "ship", "--metric", "build_pass=true", "--metric", "tests=12", "--status", "complete", "Ready to ship")
+	return j
+}
+
+func (j *job) env() []string {
+	return append(os.Environ(), "PATH="+filepath.Dir(program(j.t))+":"+os.Getenv("PATH"), "TZ=UTC", "HOME="+filepath.Dir(j.dir),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
+		"GIT_CHECKPOINT_NOW="+j.now.Format(time.RFC3339))
+}
+
+func (j *job) run(args ...string) string {
+	j.t.Helper()
+	j.now = j.now.Add(7 * time.Minute)
+	c := exec.Command(args[0], args[1:]...)
+	c.Dir, c.Env = j.dir, j.env()
+	out, err := c.CombinedOutput()
+	if err != nil {
+		j.t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (j *job) git(args ...string) string {
+	j.t.Helper()
+	return j.run(append([]string{program(j.t)}, args...)...)
+}
+
+func (j *job) write(name, text string) {
+	j.t.Helper()
+	if err := os.WriteFile(filepath.Join(j.dir, name), []byte(text), 0o644); err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+func (j *job) read(name string) string {
+	j.t.Helper()
+	text, err := os.ReadFile(filepath.Join(j.dir, name))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// serve starts `git checkpoint web` and gives the address that it prints.
+func (j *job) serve(flags ...string) string {
+	j.t.Helper()
+	c := exec.Command(program(j.t), append([]string{"web", "--no-open"}, flags...)...)
+	c.Dir, c.Env = j.dir, j.env()
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	j.t.Cleanup(func() {
+		_ = c.Process.Signal(os.Interrupt) // it ends by itself else
+		if err := c.Wait(); err != nil {
+			j.t.Errorf("web ended with %v", err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(line, "✓ "))
+}
+
+// browse starts a browser without any network but the loopback interface.
+func browse(t *testing.T, width, height int, flags ...chromedp.ExecAllocatorOption) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.WindowSize(width, height), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("proxy-server", "127.0.0.1:1"), chromedp.Flag("proxy-bypass-list", "127.0.0.1"))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(options, flags...)...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// shoot writes a picture into SHOTS, when it is set: the ones below docs/ are made so.
+func shoot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	var picture []byte
+	must(t, ctx, chromedp.Sleep(300*time.Millisecond), chromedp.CaptureScreenshot(&picture))
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func must(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds fails unless an expression is true in the page.
+func holds(t *testing.T, ctx context.Context, expression string) {
+	t.Helper()
+	var got bool
+	must(t, ctx, chromedp.Evaluate(expression, &got))
+	if !got {
+		var text string
+		_ = chromedp.Run(ctx, chromedp.Text("body", &text)) // for the message only
+		t.Fatalf("not true in the page: %s\n%s", expression, text)
+	}
+}
+
+// fits fails where the page is wider than the window, or a script of a name or message ran.
+func fits(t *testing.T, ctx context.Context) {
+	t.Helper()
+	holds(t, ctx, `document.documentElement.scrollWidth <= innerWidth`)
+	holds(t, ctx, `document.title !== 'hostile'`)
+}
+
+// A person looks at a job: the timeline, a step, what differs, by mouse and by keys.
+func TestLook(t *testing.T) {
+	j := newJob(t)
+	ctx := browse(t, 1100, 900)
+	must(t, ctx, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
+	holds(t, ctx, `location.search === ''`)
+	holds(t, ctx, `document.querySelectorAll('.arc').length === 3`)
+	holds(t, ctx, `!document.querySelector('form[method=post]')`)
+	fits(t, ctx)
+	shoot(t, ctx, "timeline")
+
+	must(t, ctx, chromedp.KeyEvent("jjj"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("dl.about"))
+	fits(t, ctx)
+	must(t, ctx, chromedp.NavigateBack(), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible(".diff"))
+	holds(t, ctx, `[...document.querySelectorAll('.diff mark')].map(m => m.textContent).join('|').includes('19')`)
+	holds(t, ctx, `document.querySelectorAll('.hljs-keyword').length > 0`)
+	fits(t, ctx)
+	shoot(t, ctx, "step")
+
+	must(t, ctx, chromedp.Click(`//nav/a[. = "Compare"]`), chromedp.WaitVisible("form.choose"),
+		chromedp.SetValue(`select[name=a]`, j.id("cp-02-total")), chromedp.Click("form.choose button"), chromedp.WaitVisible(".diff"))
+	fits(t, ctx)
+	shoot(t, ctx, "compare")
+	must(t, ctx, chromedp.Click(`//nav/a[. = "Metrics"]`), chromedp.WaitVisible(".edge", chromedp.ByQuery))
+	holds(t, ctx, `document.body.textContent.includes('build_pass')`)
+	fits(t, ctx)
+	shoot(t, ctx, "metrics")
+	must(t, ctx, chromedp.Click(`//nav/a[. = "Sessions"]`), chromedp.WaitVisible("table"))
+	fits(t, ctx)
+	must(t, ctx, chromedp.KeyEvent("/"), chromedp.SendKeys("#search", "queue"+kb.Enter), chromedp.WaitVisible("ol.steps li"))
+	holds(t, ctx, `document.body.textContent.includes('Use a queue')`)
+	must(t, ctx, chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys[open]"), chromedp.KeyEvent(kb.Escape))
+}
+
+// id is that of a checkpoint.
+func (j *job) id(label string) string {
+	for _, line := range strings.Split(j.git("list", "--json", "--where", "label == '"+label+"'"), "\n") {
+		if _, rest, found := strings.Cut(line, `"id":"`); found {
+			id, _, _ := strings.Cut(rest, `"`)
+			return id
+		}
+	}
+	j.t.Fatalf("no %s", label)
+	return ""
+}
+
+// A checkpoint that is made meanwhile appears by itself.
+func TestLive(t *testing.T) {
+	j := newJob(t)
+	ctx := browse(t, 1100, 900)
+	must(t, ctx, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
+	j.write("later.txt", "x\n")
+	j.git("save", "--name", "later", "made while somebody looks")
+	must(t, ctx, chromedp.WaitVisible(`//a[contains(., "made while somebody looks")]`))
+}
+
+// With --write a person rolls back and undoes from the page, and sees each plan first.
+func TestAct(t *testing.T) {
+	j := newJob(t)
+	ctx := browse(t, 1100, 900)
+	must(t, ctx, chromedp.Navigate(j.serve("--write")), chromedp.WaitVisible(".drawing svg"),
+		chromedp.Click(`//a[contains(., "What the shop is for")]`), chromedp.WaitVisible("dl.about"),
+		chromedp.Click(`//button[. = "Roll back to here…"]`), chromedp.WaitVisible("button.yes"))
+	before := j.read("shop.go")
+	fits(t, ctx)
+	shoot(t, ctx, "plan")
+	must(t, ctx, chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
+	if j.read("shop.go") == before {
+		t.Fatal("the rollback changed nothing")
+	}
+	must(t, ctx, chromedp.Click(`//button[. = "Undo…"]`), chromedp.WaitVisible("button.yes"), chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
+	if j.read("shop.go") != before {
+		t.Fatal("the undo did not bring the file back")
+	}
+}
+
+// It is readable on a telephone, at night, and without its script.
+func TestNarrowDarkPlain(t *testing.T) {
+	j := newJob(t)
+	narrow := browse(t, 360, 740)
+	must(t, narrow, chromedp.EmulateViewport(360, 740), chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
+	fits(t, narrow)
+	shoot(t, narrow, "narrow")
+	must(t, narrow, chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible(".diff"))
+	fits(t, narrow)
+
+	dark := browse(t, 1100, 900, chromedp.Flag("force-dark-mode", true), chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+	must(t, dark, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
+	holds(t, dark, `matchMedia('(prefers-color-scheme: dark)').matches`)
+	shoot(t, dark, "dark")
+
+	plain := browse(t, 1100, 900, chromedp.Flag("blink-settings", "scriptEnabled=false"))
+	must(t, plain, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible(".diff"))
+}
+
+// The file needs no server.
+func TestFile(t *testing.T) {
+	j := newJob(t)
+	file := filepath.Join(t.TempDir(), "job.html")
+	j.git("web", "--output", file)
+	ctx := browse(t, 1100, 900)
+	must(t, ctx, chromedp.Navigate("file://"+file), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "German taxes")]`))
+	holds(t, ctx, `decodeURIComponent(location.hash).startsWith('#cp-') && !!document.querySelector(location.hash.replace(/[^#\w-]/g, '\\$&'))`)
+	fits(t, ctx)
+	shoot(t, ctx, "file")
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/setup"
+	"git-checkpoint/internal/web"
+)
+
+// WebCmd is web.
+type WebCmd struct {
+	sessionFlag
+	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; any free one when not given."`
+	NoOpen     bool   `help:"Print the address and open no browser."`
+	Write      bool   `help:"Let the page save, pin, roll back, undo and redo; it shows each plan first."`
+	Output     string `placeholder:"<file>" complete:"file" help:"Write the page into a file that needs no server, and end."`
+	NoContents bool   `help:"With --output: leave out contents of files, state and outputs."`
+}
+
+// Help is the detail of web.
+func (*WebCmd) Help() string {
+	return `
+Shows the job in a browser: its timeline, what each step changed, its state and metrics, and what differs between two steps. The page is served on this machine only, to the browser that opens the printed address, and follows what happens here. Ctrl+C ends it; so does an hour in which nobody reads it. Enter prints a new address.
+
+    git checkpoint web
+    git checkpoint web --output job.html`
+}
+
+// Run serves the page, or writes it.
+func (c *WebCmd) Run(ctx context.Context, app *App) error {
+	switch {
+	case c.Output != "" && (c.Port != 0 || c.NoOpen || c.Write):
+		return usageError("--output writes a file; it serves nothing")
+	case c.Output == "" && c.NoContents:
+		return usageError("--no-contents goes with --output")
+	case c.Port < 0 || c.Port > 65535:
+		return usageError("--port takes a number from 1 to 65535")
+	}
+	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.now}
+	if c.Output != "" {
+		return app.serve(ctx, func(s *checkpoint.Service) error { return c.write(ctx, app, s, server) })
+	}
+	return c.serve(ctx, app, server)
+}
+
+func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	app.heed = nil // Ctrl+C ends the server, not a rollback that it began
+	var top string
+	err := app.serve(ctx, func(s *checkpoint.Service) error {
+		top = s.Repo.WorkTree
+		server.Refs = []string{filepath.Join(s.Repo.CommonDir, "refs"), filepath.Join(s.Repo.CommonDir, "reftable")}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	run := within(app)
+	server.Read = func(ctx context.Context, args ...string) web.Result { return web.Result(run(ctx, top, args, nil)) }
+	if c.Write {
+		server.Write = server.Read
+	}
+	l, err := server.Listen(ctx, c.Port)
+	if err != nil {
+		return err
+	}
+	address := server.Address()
+	if err := app.say("%s", address); err != nil {
+		return err
+	}
+	if !c.NoOpen {
+		if err := app.serve(ctx, func(s *checkpoint.Service) error { return setup.Browse(ctx, s, address) }); err != nil {
+			app.warn("no browser could be opened; open the address yourself")
+		}
+	}
+	if app.Terminal.Interactive() {
+		go func() {
+			for lines := bufio.NewScanner(app.Terminal.In); lines.Scan() && ctx.Err() == nil; {
+				_, _ = fmt.Fprintln(app.Terminal.Out, server.Address()) // nobody is left to tell
+			}
+		}()
+	}
+	return server.Serve(ctx, l)
+}
+
+// write writes the file beside its place first, so that none is half-written.
+func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) (err error) {
+	t, err := inspect.ReadTimeline(ctx, s, c.Session)
+	if err != nil {
+		return err
+	}
+	sending := clearance.Sending{To: c.Output, Tips: web.Tips(t)}
+	for _, step := range t.Steps {
+		sending.Labels = append(sending.Labels, clearance.Holder{Commit: step.Commit, Label: step.Label})
+	}
+	if err := clearance.MayLeave(ctx, s, sending); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(c.Output), ".checkpoint-web-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", c.Output, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name()) // the error is about something else
+		}
+	}()
+	err = errors.Join(server.WriteFile(ctx, s, t, !c.NoContents, file), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), c.Output)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", c.Output, err)
+	}
+	return app.say("Written: %s", c.Output)
+}

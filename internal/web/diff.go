@@ -1,0 +1,369 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
+)
+
+// Limits of a page. What is over them is shown when somebody asks for that file.
+const (
+	longestFile  = 800       // changed lines of one file
+	longestPage  = 4000      // changed lines of all files
+	longestPatch = 16 << 20  // bytes
+	longestLine  = 4 << 10   // bytes of a line
+	mostLines    = 200 << 10 // lines of one file that was asked for
+)
+
+// fileDiff is a file that differs.
+type fileDiff struct {
+	Path, Old string // Old: the name before, when it was renamed
+	Op        string // added, deleted, renamed, mode, modified
+	Added     int
+	Deleted   int
+	Binary    bool
+	OldID     string // blobs, when git names them
+	NewID     string
+	Modes     string // "100644 → 100755"
+	Hunks     []hunk
+	Held      bool // its lines are shown on demand
+	Language  string
+	Image     bool // by its name; what it holds decides
+}
+
+// hunk is a part of a file that differs.
+type hunk struct {
+	Header string
+	Lines  []line
+}
+
+// line is one line of a hunk; the marked part of it is what differs from the line that it replaced.
+type line struct {
+	Kind                 string // add, del, same
+	Old, New             int    // line numbers; 0: none
+	Before, Marked, Rest string
+}
+
+// filesOf reads what differs between two trees, with the lines of files that are not too long. Only
+// is a path that is shown whatever its length.
+func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Difference, only string) ([]*fileDiff, error) {
+	if d.FromTree == d.ToTree {
+		return nil, nil
+	}
+	var numbers bytes.Buffer
+	if err := gitDiff(ctx, service, d, &numbers, nil, "--numstat", "-z"); err != nil {
+		return nil, err
+	}
+	files := numstat(numbers.String())
+	total := 0
+	var paths []string
+	byPath := map[string]*fileDiff{}
+	for _, f := range files {
+		changed := f.Added + f.Deleted
+		byPath[f.Path] = f
+		asked := only == f.Path
+		if f.Held = !asked && (only != "" || changed > longestFile || total+changed > longestPage); f.Held {
+			continue
+		}
+		total += changed
+		for _, p := range []string{f.Path, f.Old} {
+			if p != "" {
+				paths = append(paths, ":(top,literal)"+p)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return files, nil
+	}
+	if len(paths) > 1000 || len(paths) == len(files) {
+		paths = nil // all of them, or more than a command line takes
+	}
+	patch := limited{most: longestPatch}
+	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.full {
+		return nil, err
+	}
+	readPatch(patch.String(), byPath)
+	return files, nil
+}
+
+// gitDiff runs git's diff without what a person's configuration would add to it.
+func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Difference, to interface{ Write([]byte) (int, error) }, paths []string, flags ...string) error {
+	flags = append(flags, "--find-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
+	var problems bytes.Buffer
+	code, err := inspect.PrintDiff(ctx, service, d, paths, flags, inspect.IO{Out: to, Err: &problems, Color: "never"})
+	if err == nil && code != 0 {
+		err = fmt.Errorf("git diff: %s", strings.TrimSpace(problems.String()))
+	}
+	return err
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	bytes.Buffer
+	most int
+	full bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.full = l.full || l.Len()+len(p) > l.most; l.full {
+		return len(p), nil
+	}
+	return l.Buffer.Write(p)
+}
+
+// numstat reads `git diff --numstat -z`: counts, then a path, or an empty one and two paths.
+func numstat(text string) (files []*fileDiff) {
+	fields := strings.Split(text, "\x00")
+	for i := 0; i < len(fields); i++ {
+		counts := strings.SplitN(fields[i], "\t", 3)
+		if len(counts) != 3 {
+			continue
+		}
+		f := &fileDiff{Path: counts[2], Op: "modified", Binary: counts[0] == "-"}
+		f.Added, _ = strconv.Atoi(counts[0])   // "-" is 0
+		f.Deleted, _ = strconv.Atoi(counts[1]) // as above
+		if f.Path == "" && i+2 < len(fields) {
+			f.Old, f.Path, f.Op = fields[i+1], fields[i+2], "renamed"
+			i += 2
+		}
+		f.Language = languageOf(f.Path)
+		f.Image = isImage(f.Path)
+		files = append(files, f)
+	}
+	return files
+}
+
+// readPatch adds the hunks of a patch to its files. Names in a patch may be quoted, so a file is found by
+// the order in which git prints both lists: that of paths.
+func readPatch(text string, byPath map[string]*fileDiff) {
+	var f *fileDiff
+	var old, next int
+	for text != "" {
+		var l string
+		l, text, _ = strings.Cut(text, "\n")
+		switch {
+		case strings.HasPrefix(l, "diff --git "):
+			f = nil
+			if found := byPath[pathIn(l, text)]; found != nil {
+				f = found
+			}
+		case f == nil:
+		case len(f.Hunks) == 0 && !strings.HasPrefix(l, "@@ "):
+			f.header(l)
+		case strings.HasPrefix(l, "@@ "):
+			old, next = ranges(l)
+			f.Hunks = append(f.Hunks, hunk{Header: plain(clipLine(l))})
+		default:
+			h := &f.Hunks[len(f.Hunks)-1]
+			if len(h.Lines) < mostLines {
+				h.add(l, &old, &next)
+			}
+		}
+	}
+	for _, f := range byPath {
+		for i := range f.Hunks {
+			markWords(f.Hunks[i].Lines)
+		}
+	}
+}
+
+// pathIn is the path that a file has after a change: from "+++ b/…", "rename to …", "--- a/…" for a file
+// that was deleted, else from the header, in which both names are alike.
+func pathIn(header, rest string) string {
+	for rest != "" {
+		var l string
+		l, rest, _ = strings.Cut(rest, "\n")
+		if strings.HasPrefix(l, "diff --git ") || strings.HasPrefix(l, "@@ ") {
+			break
+		}
+		for _, prefix := range []string{"rename to ", "+++ ", "--- "} {
+			name, found := strings.CutPrefix(l, prefix)
+			if !found || name == "/dev/null" || prefix == "--- " && !strings.Contains(rest[:min(len(rest), 16)], "/dev/null") {
+				continue
+			}
+			name = unquote(strings.TrimSuffix(name, "\t"))
+			if prefix != "rename to " {
+				name = name[min(2, len(name)):]
+			}
+			return name
+		}
+	}
+	names := strings.TrimPrefix(header, "diff --git ")
+	if strings.HasPrefix(names, `"`) {
+		if i := strings.Index(names[1:], `" `); i >= 0 {
+			return unquote(names[i+3:])[2:]
+		}
+	}
+	half := (len(names) - 1) / 2 // "a/x b/x"
+	return names[min(half+3, len(names)):]
+}
+
+// unquote reads a name as git quotes it: in double quotes, with octal escapes.
+func unquote(name string) string {
+	if !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	if text, err := strconv.Unquote(name); err == nil {
+		return text
+	}
+	return name
+}
+
+func (f *fileDiff) header(l string) {
+	switch word, rest, _ := strings.Cut(l, " "); word {
+	case "new":
+		f.Op = "added"
+	case "deleted":
+		f.Op = "deleted"
+	case "old":
+		f.Modes = strings.TrimPrefix(rest, "mode ")
+	case "index":
+		ids, _, _ := strings.Cut(rest, " ")
+		f.OldID, f.NewID, _ = strings.Cut(ids, "..")
+		if strings.Trim(f.OldID, "0") == "" {
+			f.OldID, f.Op = "", "added"
+		}
+		if strings.Trim(f.NewID, "0") == "" {
+			f.NewID, f.Op = "", "deleted"
+		}
+	}
+	if strings.HasPrefix(l, "new mode ") {
+		f.Modes += " → " + strings.TrimPrefix(l, "new mode ")
+		f.Op = "modified"
+	}
+}
+
+// ranges reads "@@ -1,2 +3,4 @@".
+func ranges(header string) (old, next int) {
+	_, _ = fmt.Sscanf(header, "@@ -%d", &old) // git wrote it
+	if i := strings.Index(header, "+"); i >= 0 {
+		_, _ = fmt.Sscanf(header[i:], "+%d", &next) // as above
+	}
+	return old, next
+}
+
+func (h *hunk) add(l string, old, next *int) {
+	if l == "" {
+		return
+	}
+	text := plain(clipLine(l[1:]))
+	switch l[0] {
+	case '+':
+		h.Lines = append(h.Lines, line{Kind: "add", New: *next, Before: text})
+		*next++
+	case '-':
+		h.Lines = append(h.Lines, line{Kind: "del", Old: *old, Before: text})
+		*old++
+	case ' ':
+		h.Lines = append(h.Lines, line{Kind: "same", Old: *old, New: *next, Before: text})
+		*old++
+		*next++
+	case '\\':
+		h.Lines = append(h.Lines, line{Kind: "note", Before: strings.TrimSpace(text)})
+	}
+}
+
+func clipLine(l string) string {
+	if len(l) > longestLine {
+		return strings.ToValidUTF8(l[:longestLine], "") + "…"
+	}
+	return l
+}
+
+// markWords marks what differs in lines that replace as many others.
+func markWords(lines []line) {
+	for i := 0; i < len(lines); {
+		dels := i
+		for i < len(lines) && lines[i].Kind == "del" {
+			i++
+		}
+		adds := i
+		for i < len(lines) && lines[i].Kind == "add" {
+			i++
+		}
+		if adds-dels == i-adds {
+			for k := range adds - dels {
+				mark(&lines[dels+k], &lines[adds+k])
+			}
+		}
+		if i == dels {
+			i++
+		}
+	}
+}
+
+// mark splits two lines where they begin and end to differ, at the edges of words. Lines that have little
+// in common are not split.
+func mark(a, b *line) {
+	x, y := a.Before, b.Before
+	begin := 0
+	for begin < min(len(x), len(y)) && x[begin] == y[begin] {
+		begin++
+	}
+	end := 0
+	for end < min(len(x), len(y))-begin && x[len(x)-1-end] == y[len(y)-1-end] {
+		end++
+	}
+	begin, end = wordStart(x, begin), len(x)-wordEnd(x, len(x)-end)
+	if begin+end == 0 || (begin+end)*3 < min(len(x), len(y)) || begin+end > min(len(x), len(y)) {
+		return
+	}
+	for _, l := range []*line{a, b} {
+		text := l.Before
+		l.Before, l.Marked, l.Rest = text[:begin], text[begin:len(text)-end], text[len(text)-end:]
+	}
+}
+
+// wordStart goes back from a position to where its word begins, and never into a character.
+func wordStart(text string, at int) int {
+	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
+		at--
+	}
+	return at
+}
+
+func isWord(b byte) bool {
+	return b >= utf8.RuneSelf || b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
+}
+
+// wordEnd goes on from a position to where its word ends.
+func wordEnd(text string, at int) int {
+	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
+		at++
+	}
+	return at
+}
+
+// languageOf is what the highlighter calls the language of a file; empty: none that it knows.
+func languageOf(file string) string {
+	switch base := strings.ToLower(path.Base(file)); base {
+	case "makefile", "gnumakefile":
+		return "makefile"
+	case "go.mod":
+		return "go"
+	}
+	return map[string]string{
+		".go": "go", ".js": "javascript", ".mjs": "javascript", ".jsx": "javascript", ".ts": "typescript", ".tsx": "typescript",
+		".py": "python", ".rb": "ruby", ".rs": "rust", ".java": "java", ".kt": "kotlin", ".swift": "swift", ".c": "c", ".h": "c",
+		".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp", ".php": "php", ".pl": "perl", ".lua": "lua", ".r": "r",
+		".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql", ".json": "json", ".yaml": "yaml", ".yml": "yaml",
+		".toml": "ini", ".ini": "ini", ".cfg": "ini", ".xml": "xml", ".html": "xml", ".svg": "xml", ".css": "css", ".scss": "scss",
+		".less": "less", ".md": "markdown", ".mk": "makefile", ".diff": "diff", ".patch": "diff", ".graphql": "graphql",
+	}[strings.ToLower(path.Ext(file))]
+}
+
+func isImage(file string) bool {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/inspect"
+)
+
+// Names that git quotes, renames, binary files and modes end at the right file.
+func TestReadPatch(t *testing.T) {
+	files := numstat("1\t1\ta b.txt\x00-\t-\tlogo.png\x000\t0\t\x00old name\x00new\ttab\x002\t0\tadded\x000\t1\tgone\x000\t0\tscript.sh\x00")
+	byPath := map[string]*fileDiff{}
+	for _, f := range files {
+		byPath[f.Path] = f
+	}
+	readPatch(`diff --git a/a b.txt b/a b.txt
+index 1111111111111111111111111111111111111111..2222222222222222222222222222222222222222 100644
+--- a/a b.txt	
++++ b/a b.txt	
+@@ -1,2 +1,2 @@ func x()
+ same
+-one two three
++one zwei three
+diff --git a/logo.png b/logo.png
+index 3333333333333333333333333333333333333333..4444444444444444444444444444444444444444 100644
+Binary files a/logo.png and b/logo.png differ
+diff --git "a/old name" "b/new\ttab"
+similarity index 100%
+rename from old name
+rename to "new\ttab"
+diff --git a/added b/added
+new file mode 100644
+index 0000000000000000000000000000000000000000..5555555555555555555555555555555555555555
+--- /dev/null
++++ b/added
+@@ -0,0 +1,2 @@
++--- a line that looks like a header
++x
+diff --git a/gone b/gone
+deleted file mode 100644
+index 6666666666666666666666666666666666666666..0000000000000000000000000000000000000000
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-last words
+\ No newline at end of file
+diff --git a/script.sh b/script.sh
+old mode 100644
+new mode 100755
+`, byPath)
+	for path, check := range map[string]func(*fileDiff) bool{
+		"a b.txt": func(f *fileDiff) bool {
+			l := f.Hunks[0].Lines
+			return len(l) == 3 && l[0].Old == 1 && l[1].Marked == "two" && l[2].Marked == "zwei" && l[2].Before == "one " && l[2].New == 2
+		},
+		"logo.png": func(f *fileDiff) bool {
+			return f.Binary && f.Image && strings.HasPrefix(f.NewID, "444") && len(f.Hunks) == 0
+		},
+		"new\ttab":  func(f *fileDiff) bool { return f.Op == "renamed" && f.Old == "old name" },
+		"added":     func(f *fileDiff) bool { return f.Op == "added" && len(f.Hunks) == 1 && len(f.Hunks[0].Lines) == 2 },
+		"gone":      func(f *fileDiff) bool { return f.Op == "deleted" && f.Hunks[0].Lines[0].Before == "last words" },
+		"script.sh": func(f *fileDiff) bool { return f.Modes == "100644 → 100755" },
+	} {
+		if f := byPath[path]; f == nil || !check(f) {
+			t.Errorf("%s: %+v", path, f)
+		}
+	}
+}
+
+// What differs is marked at the edges of words and of characters.
+func TestMark(t *testing.T) {
+	for _, c := range []struct{ a, b, marked string }{
+		{"return foo(bar)", "return foo(baz)", "baz"},
+		{"return foo(bar)", "return foo(bar, qux)", ", qux"},
+		{"grün und gut", "grau und gut", "grau"},
+		{"nothing alike", "XYZ", ""},
+		{"a", "a b c d", ""},
+	} {
+		lines := []line{{Kind: "del", Before: c.a}, {Kind: "add", Before: c.b}}
+		markWords(lines)
+		if got := lines[1].Before + lines[1].Marked + lines[1].Rest; got != c.b {
+			t.Errorf("%q became %q", c.b, got)
+		}
+		if c.marked != "" && lines[1].Marked != c.marked {
+			t.Errorf("%q → %q: %q is marked", c.a, c.b, lines[1].Marked)
+		}
+	}
+}
+
+// The state is shown with the digits that it has, and says what changed.
+func TestTreeOf(t *testing.T) {
+	tree := treeOf([]byte(`{"n":9007199254740993,"deep":{"list":[1,{"a":"b"}],"x":true}}`), []inspect.StateChange{{Path: "deep.x", Op: "changed"}})
+	if tree[0].Value != "9007199254740993" || tree[1].Count != "2 members" || !tree[1].Open || tree[1].Below[1].Changed != "changed" || tree[1].Below[0].Open {
+		t.Errorf("%+v", tree)
+	}
+}
+
+// Characters that turn the direction of writing, or draw nothing, are seen.
+func TestPlain(t *testing.T) {
+	if got := plain("a\u202eb\x1bc\td\xff"); got != "a⟨U+202E⟩b⟨U+001B⟩c\td\ufffd" {
+		t.Errorf("%q", got)
+	}
+}

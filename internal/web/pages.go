@@ -1,0 +1,435 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/session"
+)
+
+// stepPage is one checkpoint.
+type stepPage struct {
+	*record.Record
+	Commit    name.OID
+	Tag       name.Ref
+	Current   bool
+	Discarded bool
+	Pinned    bool
+	Created   checkpoint.Time
+	Who       string
+	Agent     string
+	Command   string // that comes back here
+	Files     []*fileDiff
+	Changes   []inspect.StateChange
+	State     []leaf
+	Outputs   []output
+	Checks    []checked
+	Restore   bool   // it can be gone back to
+	Older     string // the one before
+	Newer     string // the one after it
+	Anchor    string // of a file: its place in it
+	Missing   string // of a file: the label of a checkpoint that cannot be read
+}
+
+// output is a named file that the step handed in.
+type output struct {
+	Name  string
+	Size  int64
+	Lines int
+	Text  string
+	Cut   bool
+}
+
+// checked is a finding of validate.
+type checked struct {
+	Kind, Object, Message, Hint string
+}
+
+// mostOutput is how much of an output a page shows, in bytes.
+const mostOutput = 64 << 10
+
+func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	p, err := s.stepOf(ctx, service, r.FormValue("session"), r.FormValue("ref"), r.FormValue("path"))
+	if err != nil {
+		return view{}, err
+	}
+	p.Checks = s.checksOf(ctx, string(p.Session), string(p.ID))
+	t, err := inspect.ReadTimeline(ctx, service, string(p.Session))
+	if err != nil {
+		return view{}, err
+	}
+	at := slices.IndexFunc(t.Steps, func(o inspect.TimelineStep) bool { return o.ID == p.ID })
+	if at > 0 {
+		p.Older = string(t.Steps[at-1].ID)
+	}
+	if at >= 0 {
+		p.Who = t.Steps[at].Who
+	}
+	if at >= 0 && at+1 < len(t.Steps) {
+		p.Newer = string(t.Steps[at+1].ID)
+	}
+	return view{Name: "step", Title: p.Label, Data: p}, nil
+}
+
+// stepOf reads a checkpoint with the files and the state that it changed.
+func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, ref, only string) (*stepPage, error) {
+	detail, err := inspect.Show(ctx, service, in, ref)
+	if err != nil {
+		return nil, err
+	}
+	rec := detail.Record
+	p := &stepPage{
+		Record: rec, Commit: detail.Commit, Tag: detail.Tag, Current: detail.Current, Discarded: detail.Discarded, Pinned: detail.Pinned,
+		Created: checkpoint.Time{Time: rec.CreatedAt}, Restore: rec.Snapshot.Tree != "",
+		Command: "git checkpoint rollback " + string(rec.Session) + ":" + string(rec.ID),
+	}
+	if detail.Tag != "" { // its label means no other
+		p.Command = "git checkpoint rollback " + string(rec.Session) + ":" + rec.Label
+	}
+	if a, has := rec.Agent(); has {
+		p.Agent = strings.TrimSpace(a.Name + " " + a.Version + " " + a.Model)
+	}
+	changed, err := inspect.ShownFiles(ctx, service, detail)
+	if err != nil {
+		return nil, err
+	}
+	if p.Files, err = filesOf(ctx, service, changed, only); err != nil {
+		return nil, err
+	}
+	if rec.Previous != "" {
+		if d, err := inspect.Diff(ctx, service, inspect.DiffRequest{Session: string(rec.Session), A: string(rec.Previous), B: string(rec.ID)}); err == nil {
+			p.Changes = d.State // of one that is pruned or damaged nothing can be said
+		}
+	}
+	p.State = treeOf(rec.State, p.Changes)
+	for _, n := range sortedNames(rec.Outputs) {
+		o := output{Name: n, Size: rec.Outputs[n].Size, Lines: rec.Outputs[n].Lines}
+		if data, err := inspect.Output(ctx, service, string(rec.Session), string(rec.ID), n); err == nil {
+			o.Cut = len(data) > mostOutput
+			o.Text = plain(string(data[:min(len(data), mostOutput)]))
+		}
+		p.Outputs = append(p.Outputs, o)
+	}
+	return p, nil
+}
+
+func sortedNames(outputs map[string]record.Output) (names []string) {
+	for n := range outputs {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// checksOf runs validate on one checkpoint.
+func (s *Server) checksOf(ctx context.Context, in, ref string) (out []checked) {
+	if s.Read == nil {
+		return nil
+	}
+	result := s.Read(ctx, "validate", "--json", in+":"+ref)
+	gjson.GetBytes(result.Out, "findings").ForEach(func(_, f gjson.Result) bool {
+		out = append(out, checked{
+			Kind: f.Get("kind").String(), Object: plain(f.Get("object").String()),
+			Message: plain(f.Get("message").String()), Hint: plain(f.Get("hint").String()),
+		})
+		return true
+	})
+	return out
+}
+
+// comparePage is what differs between two checkpoints, or one and the worktree.
+type comparePage struct {
+	*inspect.Difference
+	A, B    string
+	Files   []*fileDiff
+	Choices []inspect.TimelineStep
+	Chosen  bool
+}
+
+func (s *Server) compare(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	in := r.FormValue("session")
+	t, err := inspect.ReadTimeline(ctx, service, in)
+	if err != nil {
+		return view{}, err
+	}
+	p := &comparePage{A: r.FormValue("a"), B: r.FormValue("b"), Choices: slices.Clone(t.Steps)}
+	slices.Reverse(p.Choices)
+	p.Choices = p.Choices[:min(len(p.Choices), 1000)]
+	if p.Chosen = p.A != ""; p.Chosen {
+		p.Difference, err = inspect.Diff(ctx, service, inspect.DiffRequest{Session: string(t.Session), A: p.A, B: p.B})
+		if err != nil {
+			return view{}, err
+		}
+		if p.Files, err = filesOf(ctx, service, p.Difference, r.FormValue("path")); err != nil {
+			return view{}, err
+		}
+	}
+	return view{Name: "compare", Title: "Compare", Data: p}, nil
+}
+
+// metricsPage is how the numbers of the state went, step by step.
+type metricsPage struct {
+	Lines []metric
+	Older int
+}
+
+// metric is one number over the steps.
+type metric struct {
+	Name      string
+	Points    []point
+	Path      string // of the line
+	Low, High string
+	Width     int
+}
+
+type point struct {
+	X, Y        int
+	Value       string
+	Label, Link string
+	number      float64
+}
+
+// mostMetrics is how many milestones the page reads.
+const mostMetrics = 1000
+
+func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
+	if err != nil {
+		return view{}, err
+	}
+	steps := slices.DeleteFunc(slices.Clone(t.Steps), func(s inspect.TimelineStep) bool { return !s.Milestone || s.Discarded })
+	p := &metricsPage{Older: max(0, len(steps)-mostMetrics)}
+	byName := map[string]*metric{}
+	var names []string
+	for i, step := range steps[p.Older:] {
+		rec, err := t.Record(ctx, service, step.ID)
+		if err != nil {
+			continue // the timeline says that it is damaged
+		}
+		gjson.GetBytes(rec.State, "metrics").ForEach(func(key, value gjson.Result) bool {
+			if value.Type != gjson.Number && !value.IsBool() {
+				return true
+			}
+			m := byName[key.String()]
+			if m == nil {
+				m = &metric{Name: plain(key.String())}
+				byName[key.String()] = m
+				names = append(names, key.String())
+			}
+			m.Points = append(m.Points, point{
+				X: 20 + i*24, Value: value.Raw, number: value.Float(), Label: step.Label,
+				Link: query("/step", "session", t.Session, "ref", step.ID),
+			})
+			return true
+		})
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		byName[n].scale()
+		p.Lines = append(p.Lines, *byName[n])
+	}
+	return view{Name: "metrics", Title: "Metrics", Data: p}, nil
+}
+
+// scale places the points and joins them.
+func (m *metric) scale() {
+	low, high := m.Points[0], m.Points[0]
+	for _, p := range m.Points {
+		if p.number < low.number {
+			low = p
+		}
+		if p.number > high.number {
+			high = p
+		}
+	}
+	m.Low, m.High = low.Value, high.Value
+	var path strings.Builder
+	for i := range m.Points {
+		p := &m.Points[i]
+		p.Y = 40
+		if high.number > low.number {
+			p.Y = 70 - int(60*(p.number-low.number)/(high.number-low.number))
+		}
+		fmt.Fprintf(&path, "%s%d %d", map[bool]string{true: "M", false: "L"}[i == 0], p.X, p.Y)
+		m.Width = p.X + 20
+	}
+	m.Path = path.String()
+}
+
+// sessionsPage lists the sessions, and what this worktree is at.
+type sessionsPage struct {
+	Sessions []manifest
+	Status   *inspect.StatusAnswer
+}
+
+type manifest struct {
+	session.Manifest
+	Label string // of the current checkpoint
+	Live  int
+}
+
+func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *http.Request) (view, error) {
+	all, err := session.List(ctx, service)
+	if err != nil {
+		return view{}, err
+	}
+	p := &sessionsPage{}
+	for _, m := range all {
+		one := manifest{Manifest: m}
+		for _, c := range m.Checkpoints {
+			if c.ID == m.CurrentCheckpoint {
+				one.Label = c.Label
+			}
+			if !c.Discarded {
+				one.Live++
+			}
+		}
+		p.Sessions = append(p.Sessions, one)
+	}
+	if p.Status, err = inspect.Status(ctx, service); err != nil {
+		return view{}, err
+	}
+	return view{Name: "sessions", Title: "Sessions", Data: p}, nil
+}
+
+// findPage lists checkpoints whose words, paths or record fit.
+type findPage struct {
+	Text, Where string
+	Found       []found
+	Cut         bool
+	Searched    int // how many records were read for paths
+}
+
+type found struct {
+	inspect.Item
+	Paths []string
+}
+
+// What find looks through, and shows.
+const (
+	mostSearched = 2000
+	mostFound    = 200
+)
+
+func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	p := &findPage{Text: r.FormValue("q"), Where: r.FormValue("where")}
+	v := view{Name: "find", Title: "Find", Data: p}
+	if p.Where != "" {
+		listed, err := inspect.List(ctx, service, inspect.ListRequest{Session: r.FormValue("session"), Where: p.Where})
+		if err != nil {
+			return view{}, err
+		}
+		for _, l := range listed {
+			for _, item := range slices.Backward(l.Items) {
+				p.Found = append(p.Found, found{Item: item})
+			}
+		}
+	} else if p.Text != "" {
+		t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
+		if err != nil {
+			return view{}, err
+		}
+		p.search(ctx, service, t)
+	}
+	if p.Cut = len(p.Found) > mostFound; p.Cut {
+		p.Found = p.Found[:mostFound]
+	}
+	return v, nil
+}
+
+// search looks at words of all checkpoints, and at paths of the newest.
+func (p *findPage) search(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline) {
+	text := strings.ToLower(p.Text)
+	for _, step := range slices.Backward(t.Steps) {
+		one := found{Item: step.Item}
+		hit := strings.Contains(strings.ToLower(step.Message+"\n"+step.Label+"\n"+step.StepName+"\n"+string(step.ID)), text)
+		if p.Searched < mostSearched {
+			p.Searched++
+			if rec, err := t.Record(ctx, service, step.ID); err == nil {
+				one.Paths = pathsWith(rec, text)
+			}
+		}
+		if hit || len(one.Paths) > 0 {
+			p.Found = append(p.Found, one)
+		}
+		if len(p.Found) > mostFound {
+			return
+		}
+	}
+}
+
+func pathsWith(rec *record.Record, text string) (out []string) {
+	for _, list := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
+		for _, p := range list {
+			if strings.Contains(strings.ToLower(string(p)), text) && len(out) < 5 {
+				out = append(out, plain(string(p)))
+			}
+		}
+	}
+	return out
+}
+
+// blob answers with a picture of the repository. Nothing else is answered, so that a file cannot be run
+// as a page.
+func (s *Server) blob(w http.ResponseWriter, r *http.Request) {
+	s.one.Lock()
+	defer s.one.Unlock()
+	var data []byte
+	err := s.Open(r.Context(), func(service *checkpoint.Service) (err error) {
+		data, err = pictureOf(r.Context(), service, r.FormValue("id"))
+		return err
+	})
+	kind := pictureKind(data)
+	if err != nil || kind == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, _ = w.Write(data) // a browser that is gone hears nothing
+}
+
+const largestPicture = 10 << 20
+
+func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]byte, error) {
+	if !checkpoint.HexPattern().MatchString(id) {
+		return nil, fmt.Errorf("%q is no object id", name.Clip(id, name.Said))
+	}
+	o, err := service.Repo.Batch().Typed(ctx, id, "blob")
+	if err == nil && len(o.Data) > largestPicture {
+		err = fmt.Errorf("%s is larger than a page shows", id)
+	}
+	return o.Data, err
+}
+
+// pictureKind knows raster pictures by how they begin. SVG is a document, and stays text.
+func pictureKind(data []byte) string {
+	switch kind := http.DetectContentType(data); kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp":
+		return kind
+	}
+	return ""
+}
+
+// compact is JSON on one line.
+func compact(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	var out bytes.Buffer
+	if json.Compact(&out, raw) != nil {
+		return plain(string(raw))
+	}
+	return plain(out.String())
+}
