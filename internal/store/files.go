@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/git"
@@ -74,34 +72,6 @@ func (s *Store) ClearActiveSession() error {
 		return fmt.Errorf("clear the active session: %w", err)
 	}
 	return nil
-}
-
-var worktreeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}$`) })
-
-// WorktreeID is the random id of this worktree, made on first use. Of several that
-// make it at once all get the same.
-func (s *Store) WorktreeID() (string, error) {
-	path, err := s.file("worktree-id")
-	if err != nil {
-		return "", err
-	}
-	for range 3 {
-		data, err := readSmall(path)
-		if id := strings.TrimSuffix(data, "\n"); err == nil && worktreeID().MatchString(id) {
-			return id, nil
-		}
-		if err == nil { // broken: nothing can refer to what it holds
-			err = os.Remove(path)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("read the worktree's id: %w", err)
-		}
-		id := fmt.Sprintf("%08x%08x%08x%08x\n", s.Random(), s.Random(), s.Random(), s.Random())
-		if err := createFile(path, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("write the worktree's id: %w", err)
-		}
-	}
-	return "", &FileError{Path: path, Err: errors.New("it is no worktree id, whatever is written to it")}
 }
 
 // Sweep removes temporaries of this worktree that are older than age, and says how

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,6 +77,48 @@ func TestWorktreeID(t *testing.T) {
 	if left, _ := filepath.Glob(f.path("checkpoint", TempPrefix+"*")); len(left) != 0 {
 		t.Errorf("temporaries: %q", left)
 	}
+}
+
+// A worktree that was moved keeps its id, a copied one gets another, however it was copied.
+func TestWorktreeIDIsCopied(t *testing.T) {
+	f := newFixture(t)
+	first, err := f.WorktreeID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	note, file := f.path("checkpoint", "worktree-place"), f.path("checkpoint", "worktree-id")
+	noted, err := os.ReadFile(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.SplitN(string(noted), " ", 4)
+	is := func(what string, want bool) {
+		t.Helper()
+		id, err := f.WorktreeID()
+		if again, _ := f.WorktreeID(); err != nil || again != id || (id == first) != want {
+			t.Errorf("%s: it was %s, is %s, then %s: %v", what, first, id, again, err)
+		}
+		first = id
+	}
+	elsewhere := func(place ...string) string { return strings.Join(place, " ") }
+	f.write(note, elsewhere(parts[0], parts[1], parts[2], "/elsewhere\n"))
+	is("moved", true)
+	f.write(note, elsewhere(parts[0], parts[1], "1", parts[3]))
+	is("a mount with other inodes of directories", true)
+	f.write(note, elsewhere(parts[0], parts[1], "1", "/elsewhere\n"))
+	is("a second worktree with the same git directory", false)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	f.write(file, first+"\n") // with the same inode on many file systems
+	is("restored", false)
+	f.write(file, strings.Repeat("a", 32)+"\n")
+	first = strings.Repeat("a", 32)
+	is("the id of another", false)
+	if err := os.Remove(note); err != nil {
+		t.Fatal(err)
+	}
+	is("of a version that noted nothing", true)
 }
 
 func TestSweep(t *testing.T) {
