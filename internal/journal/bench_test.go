@@ -168,7 +168,7 @@ func BenchmarkPlans(b *testing.B) {
 		if _, _, err := s.RollbackPlan(id(3000)); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.UndoPlan("4f2a9c1b"); err != nil {
+		if _, err := s.PlanUndoOf(undoTarget(s, "4f2a9c1b")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -152,10 +152,21 @@ func (c *clone) safe() name.ID {
 	return c.write(e).Checkpoint
 }
 
+// undoTarget is the last rollback or undo of a worktree, which an undo took back before
+// undo and redo had lists.
+func undoTarget(s *State, worktreeID string) *Event {
+	for i := len(s.Rollbacks) - 1; i >= 0; i-- {
+		if e := s.Rollbacks[i]; e.WorktreeID == worktreeID {
+			return e
+		}
+	}
+	return nil
+}
+
 func (c *clone) undo() *Event {
 	c.t.Helper()
 	s := c.state()
-	p, err := s.UndoPlan(c.id)
+	p, err := s.PlanUndoOf(undoTarget(s, c.id))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -107,17 +107,6 @@ func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
 	return discard, restore
 }
 
-// UndoTarget is the last rollback or undo of a worktree, which an undo there takes
-// back; nil when there is none or the worktree has no id.
-func (s *State) UndoTarget(worktreeID string) *Event {
-	for i := len(s.Rollbacks) - 1; i >= 0; i-- {
-		if e := s.Rollbacks[i]; worktreeID != "" && e.WorktreeID == worktreeID {
-			return e
-		}
-	}
-	return nil
-}
-
 // UndoCandidates are the last rollback or undo of each worktree, newest first: what
 // to choose from when a worktree lost its id.
 func (s *State) UndoCandidates() []*Event {
@@ -130,15 +119,6 @@ func (s *State) UndoCandidates() []*Event {
 		}
 	}
 	return candidates
-}
-
-// UndoPlan is the plan of an undo in a worktree.
-func (s *State) UndoPlan(worktreeID string) (Plan, error) {
-	v := s.UndoTarget(worktreeID)
-	if v == nil {
-		return Plan{}, ErrNothingToUndo
-	}
-	return s.PlanUndoOf(v)
 }
 
 // PlanUndoOf takes back v, a rollback or undo of this journal: its from is the
@@ -184,14 +164,6 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	}
 	return p, nil
 }
-
-// RollbackPlan is State.RollbackPlan of the journal's fold.
-func (l *Log) RollbackPlan(target name.ID) (discard, restore []name.ID, err error) {
-	return l.Fold().RollbackPlan(target)
-}
-
-// UndoPlan is State.UndoPlan of the journal's fold.
-func (l *Log) UndoPlan(worktreeID string) (Plan, error) { return l.Fold().UndoPlan(worktreeID) }
 
 // created marks the entries that a create at a marked position names, and what was
 // rebuilt from these; what was merely adopted there is the work of someone else.

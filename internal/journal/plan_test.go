@@ -93,7 +93,7 @@ func TestRollbackAndConcurrentWork(t *testing.T) {
 	b.clock = a.clock.Add(5e9)
 	b.create(4)
 	a.pull(b)
-	discard, restore, err := a.log.RollbackPlan(id(3))
+	discard, restore, err := a.state().RollbackPlan(id(3))
 	if err != nil || !slices.Equal(discard, []name.ID{id(4)}) || restore != nil {
 		t.Fatal(discard, restore, err)
 	}
@@ -128,18 +128,12 @@ func TestPlansRefuse(t *testing.T) {
 	a := newClone(t, "a")
 	a.create(1)
 	s := a.state()
-	if _, err := a.log.UndoPlan("a"); !errors.Is(err, ErrNothingToUndo) {
-		t.Error("undo of nothing:", err)
-	}
 	if _, _, err := s.RollbackPlan(id(7)); !errors.Is(err, ErrUnknownCheckpoint) {
 		t.Error("unknown:", err)
 	}
 	v := a.rollback(1)
 	if _, _, err := a.state().RollbackPlan(v.Safety); !errors.Is(err, ErrSafety) {
 		t.Error("safety:", err)
-	}
-	if _, err := a.state().UndoPlan("z"); !errors.Is(err, ErrNothingToUndo) {
-		t.Error("another worktree:", err)
 	}
 	a.prune(1)
 	if _, _, err := a.state().RollbackPlan(id(1)); !errors.Is(err, ErrDead) {
@@ -149,7 +143,8 @@ func TestPlansRefuse(t *testing.T) {
 		t.Error("an event of another state:", err)
 	}
 	a.write(Event{Kind: KindRollback, From: id(8), To: id(1)})
-	if _, err := a.log.UndoPlan("a"); !errors.Is(err, ErrUnknownCheckpoint) {
+	forged := a.state()
+	if _, err := forged.PlanUndoOf(undoTarget(forged, "a")); !errors.Is(err, ErrUnknownCheckpoint) {
 		t.Error("forged from:", err)
 	}
 }
@@ -249,7 +244,7 @@ func TestForgedCircles(t *testing.T) {
 	a.write(e)
 	e.RebuiltFrom = id(2)
 	a.write(e)
-	if _, _, err := a.log.RollbackPlan(id(2)); err != nil {
+	if _, _, err := a.state().RollbackPlan(id(2)); err != nil {
 		t.Error(err)
 	}
 	if line := slices.Collect(a.state().Line()); len(line) != 2 {

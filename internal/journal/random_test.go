@@ -160,7 +160,7 @@ func drawSchedule(t *rapid.T, steps int, kinds []string) []*clone {
 				c.rollback(e.Step)
 			}
 		case "undo": // as the version before walks did it
-			if s.UndoTarget(c.id) != nil {
+			if undoTarget(s, c.id) != nil {
 				c.undo()
 			}
 		case "walk back":

@@ -106,18 +106,14 @@ func TestWorktreeID(t *testing.T) {
 	if e := s.NewestSafety("b"); e == nil || e.Checkpoint != second.Safety {
 		t.Errorf("newest safety checkpoint of b is %v, want %s", e, second.Safety)
 	}
-	if v := s.UndoTarget("a"); v == nil || v.OID != first.OID {
-		t.Errorf("a would undo %v", v)
+	for worktree, move := range map[string]*Event{"a": first, "b": second} {
+		if undo := NewWalk(worktree, s).Undo; len(undo) != 1 || undo[0].Head.OID != move.OID {
+			t.Errorf("%s would undo %v", worktree, undo)
+		}
 	}
-	if v := s.UndoTarget("b"); v == nil || v.OID != second.OID {
-		t.Errorf("b would undo %v", v)
-	}
-	p, err := s.UndoPlan("a")
+	p, err := s.PlanUndoOf(undoTarget(s, "a"))
 	if err != nil || p.Safety != first.Safety || p.Target != id(2) || p.Undoes.OID != first.OID {
 		t.Errorf("plan of a: %+v, %v", p, err)
-	}
-	if s.UndoTarget("") != nil {
-		t.Error("without an id there is something to undo")
 	}
 	if c := s.UndoCandidates(); len(c) != 2 || c[0].OID != second.OID || c[1].OID != first.OID {
 		t.Errorf("candidates: %v", c)

@@ -44,7 +44,7 @@ func TestTagsFollow(t *testing.T) {
 	if len(res.Tags) != 2 || res.Tags[0].Old == "" {
 		t.Errorf("%+v", res.Tags)
 	}
-	plan, err := res.State.UndoPlan("w")
+	plan, err := res.State.PlanUndoOf(res.State.Rollbacks[0])
 	if err != nil {
 		t.Fatal(err)
 	}
