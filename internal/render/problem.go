@@ -2,7 +2,9 @@ package render
 
 import (
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // Problem is what went wrong: a kind for programs, a message and what to do about it.
@@ -31,9 +33,9 @@ func (p Problem) JSON(w io.Writer) error {
 		Message string   `json:"message"`
 		Hints   []string `json:"hints"`
 	}
-	m := members(p)
-	if m.Hints == nil {
-		m.Hints = []string{} // never null: the member is a list
+	m := members{Kind: p.Kind, Message: shorten(p.Message), Hints: []string{}} // never null: the member is a list
+	for _, hint := range p.Hints {
+		m.Hints = append(m.Hints, shorten(hint))
 	}
 	return JSON(w, struct {
 		Error members `json:"error"`
@@ -48,8 +50,23 @@ func Warn(w io.Writer, style Style, message string) error {
 	return err
 }
 
+// longWord is what no name of a file, ref or remote is.
+var longWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S{1000}\S+`) })
+
+// shorten cuts words that are too long to be read out of the middle. A command line or a
+// document may hold 100,000 characters without a blank, and an error repeats what it is about.
+func shorten(text string) string {
+	if len(text) <= 1000 {
+		return text
+	}
+	return longWord().ReplaceAllStringFunc(text, func(word string) string {
+		r := []rune(word)
+		return string(r[:60]) + "…" + string(r[len(r)-19:])
+	})
+}
+
 func prefixed(b *strings.Builder, word, text string) {
-	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(text), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(shorten(text)), "\n"), "\n") {
 		b.WriteString(strings.TrimRight(word+" "+line, " "))
 		b.WriteByte('\n')
 	}
