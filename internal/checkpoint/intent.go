@@ -14,8 +14,7 @@ import (
 type Intent struct {
 	Session   name.Session
 	Event     journal.Event // the first one, complete but for its lists
-	Undoes    name.OID
-	Then      []name.OID // what the events after the first one undo
+	Levels    []UndoneLevel // of an undo: an event for each, in this order
 	Safety    name.ID
 	To        name.ID
 	StartedAt time.Time
@@ -24,6 +23,13 @@ type Intent struct {
 	OldHead   name.OID
 	TargetOld name.OID // of the branch that moves; empty when it did not exist
 	Reason    string
+}
+
+// UndoneLevel is what the event of one level of an undo names.
+type UndoneLevel struct {
+	Undoes       name.OID
+	Safety       name.ID
+	Mode, Branch string
 }
 
 // ReadIntent decodes what a rollback wrote down before it moved a file.

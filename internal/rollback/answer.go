@@ -85,13 +85,29 @@ func (r *Plan) warnConflicts() {
 func (r *Plan) lists() (discard, restore []name.ID, err error) {
 	switch {
 	case r.undoes != nil:
-		discard, restore = netLists(r.to.State, r.plans)
+		for _, in := range bySession(r.levels) {
+			plans := make([]journal.Plan, len(in))
+			for i, at := range in {
+				plans[i] = r.plans[at]
+			}
+			d, b := netLists(r.levels[in[0]].State, plans)
+			discard, restore = append(discard, d...), append(restore, b...)
+		}
 	case r.files.Safety:
 		_, discard, restore, err = r.to.State.SafetyPlan(r.files.Checkpoint)
 	default:
 		discard, restore, err = r.to.State.RollbackPlan(r.to.Entry.Checkpoint)
 	}
 	return discard, restore, err
+}
+
+// entry finds a checkpoint that changes its state, which another session may have where
+// several levels are undone.
+func (r *Plan) entry(id name.ID) *journal.Entry {
+	if r.undoes != nil {
+		return r.walk.entry(id)
+	}
+	return r.to.State.Entry(id)
 }
 
 func (r *Plan) answerSteps(ctx context.Context) error {
@@ -101,8 +117,11 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 	}
 	here, unknown := r.s.Store.WorktreeID()
 	for _, id := range discard {
-		if e := r.to.State.Entry(id); e != nil {
+		if e := r.entry(id); e != nil {
 			label := e.Label
+			if of := e.Event().Session; of != r.to.Session {
+				label = string(of) + ":" + label
+			}
 			if unknown == nil && e.Event().WorktreeID != here {
 				label += " (made in worktree " + e.Event().Worktree + ")"
 			}

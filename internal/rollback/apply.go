@@ -38,6 +38,9 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 		}
 		r.plan.Cur = r.cur
 	}
+	if len(r.legs) > 1 {
+		return r.applyLegs(ctx)
+	}
 	if r.plan == nil {
 		return r.applyState(ctx)
 	}
@@ -224,15 +227,12 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	if r.undoes == nil && r.files.Safety {
 		e.Files = r.files.Checkpoint
 	}
-	for i, l := range r.levels {
-		if i == 0 {
-			e.Undoes, m.Undoes = l.Head.OID, l.Head.OID
-		} else {
-			m.Then = append(m.Then, l.Head.OID)
-		}
+	if r.undoes != nil {
+		e.Undoes = r.levels[0].Head.OID
+		m.Levels, err = r.undone(ctx, e.Safety, e.Branch)
 	}
 	m.Event = e
-	return m, nil
+	return m, err
 }
 
 // recordMove writes the events of a rollback or undo, with the lists worked out on
@@ -246,8 +246,8 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 		events := []journal.Event{e}
 		var err error
 		switch {
-		case e.Undoes != "":
-			events, err = undoEvents(v.State, e, append([]name.OID{e.Undoes}, meta.Then...))
+		case len(meta.Levels) > 0:
+			events, err = undoEvents(v.State, e, meta.Levels)
 		case e.Files != "":
 			_, events[0].Discard, events[0].Restore, err = v.State.SafetyPlan(e.Files)
 		default:

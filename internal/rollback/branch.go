@@ -16,7 +16,11 @@ import (
 
 // planBranch says how HEAD lies to the recorded commit, and whether it moves.
 func (r *Plan) planBranch(ctx context.Context) error {
-	g, b := r.record.Git, &r.answer.Branch
+	place, err := r.headRecord(ctx)
+	if err != nil {
+		return err
+	}
+	g, b := place.Git, &r.answer.Branch
 	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
 	move := r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
 	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {

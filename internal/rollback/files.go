@@ -78,8 +78,14 @@ func (r *Plan) target(got contents) (snapshot.Target, error) {
 		}
 		t.Modes[string(p)] = fs.FileMode(mode)
 	}
-	if rec.Git.Index == "" { // imported: nothing is known of what was staged
-		return t, nil
+	t.Index = indexOf(rec, got)
+	return t, nil
+}
+
+// indexOf is what was staged; nil of an imported checkpoint, where nothing is known of it.
+func indexOf(rec *record.Record, got contents) *snapshot.IndexState {
+	if rec.Git.Index == "" {
+		return nil
 	}
 	ix := &snapshot.IndexState{
 		Tree: got.index, IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
@@ -88,8 +94,7 @@ func (r *Plan) target(got contents) (snapshot.Target, error) {
 	for _, c := range got.conflicts {
 		ix.Unmerged = append(ix.Unmerged, snapshot.Stage{Stage: c.Stage, Path: c.Path, Entry: c.Entry})
 	}
-	t.Index = ix
-	return t, nil
+	return ix
 }
 
 // planFiles captures what is there now and plans the way to the target.
@@ -97,6 +102,13 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	target, err := r.target(got)
 	if err != nil {
 		return err
+	}
+	if r.indexFrom != nil {
+		rec, got, err := readTarget(ctx, r.s, r.indexFrom)
+		if err != nil {
+			return err
+		}
+		target.Index = indexOf(rec, got)
 	}
 	scope, err := r.scope(ctx)
 	if err != nil {
@@ -178,8 +190,8 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 	all := map[string]name.OID{}
 	for _, l := range slices.Backward(r.levels) { // the newest wins
 		e := r.walk.entry(l.Head.Safety)
-		if e == nil || e.Dead {
-			continue // a level that is passed over
+		if isGone(e) || modeOf(l.Head) == ModeState {
+			continue // a level that is passed over, or that wrote nothing
 		}
 		rec, _, _, err := r.s.ReadRecord(ctx, e)
 		if err != nil {

@@ -81,8 +81,11 @@ func (r *Plan) answerLevels() {
 	if r.undoes == nil {
 		return
 	}
-	for _, e := range r.to.State.OthersAfter(r.undoes) {
-		r.answer.Meanwhile = append(r.answer.Meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
+	for _, in := range bySession(r.levels) {
+		oldest := r.levels[in[len(in)-1]]
+		for _, e := range oldest.State.OthersAfter(oldest.Head) {
+			r.answer.Meanwhile = append(r.answer.Meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
+		}
 	}
 }
 

@@ -34,9 +34,12 @@ type Plan struct {
 	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
 
 	// Of an undo or a redo.
-	levels []journal.Level // those that it goes over, in that order
-	plans  []journal.Plan  // one for each
-	redo   bool
+	levels    []journal.Level // those that it goes over, in that order
+	plans     []journal.Plan  // one for each
+	indexFrom *journal.Entry  // the checkpoint whose index comes back; nil: that of the files
+	headFrom  *journal.Entry  // likewise for HEAD
+	legs      []int           // how many levels go in one transaction, one leg after the other
+	redo      bool
 
 	walk *walked // read when it is needed
 }
@@ -113,6 +116,9 @@ func (r *Plan) think(ctx context.Context) error {
 		if err := r.planFiles(ctx, written); err != nil {
 			return err
 		}
+	}
+	if err := r.divide(ctx); err != nil {
+		return err
 	}
 	return r.answerPlan(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -205,34 +206,48 @@ func isCalled(e *journal.Entry, text string) bool {
 
 // prepareUndo fills in what the levels say: where they lead, whose files come back, and how.
 func (r *Plan) prepareUndo(ctx context.Context) error {
-	if err := r.refuseUnlike(ctx); err != nil {
-		return err
-	}
 	last := r.levels[len(r.levels)-1]
-	plans, err := last.State.PlanEach(heads(r.levels))
-	if err != nil {
+	var err error
+	if r.plans, err = planEach(r.levels); err != nil {
 		return checkpoint.Classify(err)
 	}
-	goal := plans[len(plans)-1]
-	r.plans, r.undoes = plans, last.Head
+	goal := r.plans[len(r.plans)-1]
+	r.undoes = last.Head
 	r.to = &checkpoint.Found{Session: last.State.Session, State: last.State, Entry: last.State.Entry(goal.Target)}
-	r.files = r.walk.entry(goal.Safety)
-	if r.files == nil || r.files.Dead {
-		return r.walk.withoutSafety(r.direction(), len(r.levels))
-	}
-	r.req = Request{Mode: modeOf(r.undoes), Branch: BranchKeep, Force: r.sameOperation(ctx)}
-	if r.undoes.Branch != "" {
-		r.req.Branch = BranchMove
-	}
-	return nil
+	return r.chooseParts(ctx)
 }
 
-func heads(levels []journal.Level) []*journal.Event {
-	events := make([]*journal.Event, len(levels))
-	for i, l := range levels {
-		events[i] = l.Head
+// planEach plans the levels one after the other, each on the folds that those before it leave.
+func planEach(levels []journal.Level) ([]journal.Plan, error) {
+	plans := make([]journal.Plan, len(levels))
+	for _, in := range bySession(levels) {
+		moves := make([]*journal.Event, len(in))
+		for i, at := range in {
+			moves[i] = levels[at].Head
+		}
+		some, err := levels[in[0]].State.PlanEach(moves)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range in {
+			plans[at] = some[i]
+		}
 	}
-	return events
+	return plans, nil
+}
+
+// bySession gives the places of the levels of each session, the session of the first level
+// first.
+func bySession(levels []journal.Level) [][]int {
+	var all [][]int
+	for i, l := range levels {
+		of := slices.IndexFunc(all, func(in []int) bool { return levels[in[0]].State == l.State })
+		if of < 0 {
+			of, all = len(all), append(all, nil)
+		}
+		all[of] = append(all[of], i)
+	}
+	return all
 }
 
 // withoutSafety says that the files of the last of count levels are gone for good. A walk
@@ -253,24 +268,6 @@ func (w *walked) withoutSafety(d direction, count int) error {
 	return e
 }
 
-// refuseUnlike holds back a walk over several levels whose ends do not tell what was between:
-// a later event names the safety checkpoint of the one before as what was there, and that is
-// only so where each brings back the same parts.
-func (r *Plan) refuseUnlike(ctx context.Context) error {
-	first := r.levels[0]
-	for _, l := range r.levels[1:] {
-		alike := l.State == first.State && modeOf(l.Head) == modeOf(first.Head) && (l.Head.Branch == "") == (first.Head.Branch == "")
-		if alike && !movesAside(ctx, r.s, r.walk, l) && !movesAside(ctx, r.s, r.walk, first) {
-			continue
-		}
-		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%q brings back other parts than %q, or of another session, so they cannot be taken together", l.Head.Subject(), first.Head.Subject()),
-			Hints: []string{"without a number it goes one at a time, which is exact"},
-		}
-	}
-	return nil
-}
-
 // movesAside reports whether the undo of a level moves a branch that HEAD is not on.
 func movesAside(ctx context.Context, s *checkpoint.Service, w *walked, l journal.Level) bool {
 	e := w.entry(l.Head.Safety)
@@ -281,16 +278,25 @@ func movesAside(ctx context.Context, s *checkpoint.Service, w *walked, l journal
 	return err == nil && asideOf(rec).Name != ""
 }
 
-// sameOperation reports whether a rollback that is to be undone was made in the middle of what is
-// in progress still: it brought files only, and so does its undo. Any other one moved more,
+// sameOperation reports whether the rollbacks that are to be undone were made in the middle of what is
+// in progress still: they brought files only, and so does their undo. Any other one moved more,
 // which cannot come back before that is over.
 func (r *Plan) sameOperation(ctx context.Context) bool {
 	op := r.s.Repo.Operation()
 	if op == "" {
 		return false
 	}
-	then, _, _, err := r.s.ReadRecord(ctx, r.files)
-	return err == nil && then.Git.Operation == op
+	for _, l := range r.levels {
+		e := r.walk.entry(l.Head.Safety)
+		if e == nil || e.Dead {
+			return false
+		}
+		then, _, _, err := r.s.ReadRecord(ctx, e)
+		if err != nil || then.Git.Operation != op {
+			return false
+		}
+	}
+	return true
 }
 
 // modeOf is what a rollback brought back, and its undo too.
@@ -302,14 +308,14 @@ func modeOf(e *journal.Event) Mode {
 	return ModeAll // the safety checkpoint has everything, whatever the scope was
 }
 
-// undoEvents completes the events of an undo on the journal as it is now. Each later one
-// names as its Safety that of the level before it, which is what the disk holds by then.
-func undoEvents(st *journal.State, first journal.Event, undoes []name.OID) ([]journal.Event, error) {
-	moves := make([]*journal.Event, 0, len(undoes))
-	for _, oid := range undoes {
-		at := slices.IndexFunc(st.Rollbacks, func(u *journal.Event) bool { return u.OID == oid })
+// undoEvents completes the events of an undo on the journal as it is now; first is the
+// first of them, as far as it is known.
+func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.UndoneLevel) ([]journal.Event, error) {
+	moves := make([]*journal.Event, 0, len(levels))
+	for _, l := range levels {
+		at := slices.IndexFunc(st.Rollbacks, func(u *journal.Event) bool { return u.OID == l.Undoes })
 		if at < 0 {
-			return nil, fmt.Errorf("event %s is not in the journal any more", oid.Short())
+			return nil, fmt.Errorf("event %s is not in the journal any more", l.Undoes.Short())
 		}
 		moves = append(moves, st.Rollbacks[at])
 	}
@@ -323,15 +329,14 @@ func undoEvents(st *journal.State, first journal.Event, undoes []name.OID) ([]jo
 		}
 		return ""
 	}
-	events := make([]journal.Event, 0, len(plans))
+	events := make([]journal.Event, len(plans))
 	for i, p := range plans {
 		e := first
-		if i > 0 {
-			e.Time, e.Safety = events[i-1].Time.Add(aMoment), moves[i-1].Safety
-		}
+		e.Time = first.Time.Add(time.Duration(i) * aMoment)
+		e.Safety, e.Mode, e.Branch = levels[i].Safety, levels[i].Mode, levels[i].Branch
 		e.From, e.FromLabel, e.To, e.ToLabel = p.From, label(p.From), p.Target, label(p.Target)
 		e.Undoes, e.Discard, e.Restore = p.Undoes.OID, p.Discard, p.Restore
-		events = append(events, e)
+		events[i] = e
 	}
 	return events, nil
 }
