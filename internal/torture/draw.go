@@ -17,7 +17,7 @@ func Draw(name string, seed uint64) (*Case, error) {
 	cs := &Case{Kind: name, Seed: seed, Setup: k.setup(g)}
 	var made []string // the worktrees of the checkpoints
 	last := "create"
-	for range 4 + g.IntN(7) {
+	for range max(k.steps, 4+g.IntN(7)) {
 		tree := g.pick(k.trees())
 		if last == "create" || !g.chance(3) { // an undo right after a rollback is what has to be exact
 			cs.Ops = append(cs.Ops, g.lines(tree)...)
@@ -43,6 +43,9 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 	op := Op{Tree: tree, Env: g.kind.env}
 	if len(g.kind.cwd) > 0 {
 		op.In = g.pick(g.kind.cwd)
+	}
+	if g.kind.steps > 0 {
+		return g.stroll(tree, last, made)
 	}
 	n := g.IntN(100)
 	if last == "rollback" && n < 80 {

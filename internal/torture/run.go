@@ -57,6 +57,10 @@ type run struct {
 	limit int64               // checkpoint.maxFileSize
 	hash  int                 // length of an object id
 	tally map[string]int      // what happened, by name
+
+	// Of a long walk.
+	back, forth map[string][]stepOfWalk // by worktree
+	disks       map[string]string       // what was hashed, by hash
 }
 
 // saved is a moment that a checkpoint holds.
@@ -153,6 +157,7 @@ func (c *run) findDirs(trees []string) error {
 // an error of the machine itself.
 func execute(h host, k *kind, cs *Case, tally map[string]int) error {
 	c := &run{host: h, kind: k, slots: map[int]*saved{}, undos: map[string][]*saved{}, redos: map[string][]*saved{}, limit: 100 << 20, tally: tally}
+	c.back, c.forth, c.disks = map[string][]stepOfWalk{}, map[string][]stepOfWalk{}, map[string]string{}
 	if k.limit > 0 {
 		c.limit = k.limit
 	}
@@ -227,6 +232,9 @@ func (c *run) step(ops []Op) (int, error) {
 			lines = append(lines, ops[n].Line)
 		}
 		return n, c.host.shell(op.Tree, lines)
+	}
+	if c.kind.steps > 0 {
+		return 1, c.strollThrough(op)
 	}
 	before, err := c.scene()
 	if err != nil {
@@ -308,6 +316,11 @@ func (c *run) other(op Op, before scene) error {
 
 // end looks at the repository as a whole.
 func (c *run) end() error {
+	if c.kind.steps > 0 {
+		if err := c.home(c.kind.trees()); err != nil {
+			return err
+		}
+	}
 	for _, top := range c.kind.trees() {
 		r, err := c.host.start(top, nil, "git", "fsck", "--strict", "--no-dangling", "--no-progress")
 		if err != nil {

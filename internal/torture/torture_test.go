@@ -201,6 +201,24 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// The oracle of long walks sees an undo that does not bring back what was there, and one
+// that touches what is ignored.
+func TestWalksAreWatched(t *testing.T) {
+	for fault, says := range map[string]string{"echo x >>a": "after undo 2", "echo x >>keep.ig": "undo changed ignored files"} {
+		o := Options{Program: mutant(t, after(`"0 undo"`, fault)), Dir: t.TempDir(), Log: io.Discard}
+		cs := world("walks")
+		cs.Setup = append(cs.Setup, "git worktree add -q ../linked -b other")
+		cs.Ops = []Op{
+			{Verb: "create", Tree: "repo", Slot: 1}, {Verb: "sh", Tree: "repo", Line: put("a", `two\n`)},
+			{Verb: "rollback", Tree: "repo", Slot: 1}, {Verb: "rollback", Tree: "repo", Slot: 1}, {Verb: "undo", Tree: "repo", Args: []string{"2"}},
+		}
+		found, err := o.try(t.Context(), cs, map[string]int{})
+		if err != nil || found == nil || !strings.HasPrefix(found.What, says) {
+			t.Errorf("%s: %v, %v", fault, found, err)
+		}
+	}
+}
+
 // What is left of a finding is what it takes: here a put of b after a create.
 func TestShrink(t *testing.T) {
 	cs := &Case{Kind: "ordinary", Setup: []string{"git init -q repo", "put a x", "put b x", "git commit -qm one"}}

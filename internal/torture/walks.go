@@ -1,0 +1,234 @@
+package torture
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// walking is a world of long walks in two worktrees and two sessions. What is to come back
+// is known from the disk alone: its hash before each move.
+func walking() kind {
+	return kind{
+		name: "walks", paths: append([]string{"dir/c", "e"}, plain...), worktree: []string{"repo", "linked"}, steps: 30,
+		edits: append(linking(), hardLinking()...),
+		setup: func(g *gen) []string {
+			lines := []string{"git init -q repo", "cd repo", put(".gitignore", `*.ig\nigdir/\n`), put("keep.ig", `kept\n`), put("igdir/x", `kept too\n`)}
+			for range 2 + g.IntN(4) {
+				lines = append(lines, g.put(g.path()))
+			}
+			return append(lines, "git add -A", "git commit -qm one", "git worktree add -q ../linked -b other",
+				"cd ../linked", put("keep.ig", `kept there\n`), put("igdir/x", `and this\n`))
+		},
+	}
+}
+
+// hardLinking makes files that share their content, also with an ignored one.
+func hardLinking() []edit {
+	tie := func(g *gen, to string) string {
+		from := words("./" + g.path())
+		return "if [ -f " + from + " ] && [ ! -L " + from + " ]; then room " + to + "; rm -rf ./" + to + "; ln " + from + " ./" + to + "; fi"
+	}
+	return []edit{
+		func(g *gen) string { return tie(g, words(g.path())) },
+		func(g *gen) string { return tie(g, "tied.ig") },
+	}
+}
+
+// stroll is a command of such a world.
+func (g *gen) stroll(tree, last string, made *[]string) Op {
+	op := Op{Tree: tree, Slot: g.target(tree, *made)}
+	n := g.IntN(100)
+	switch {
+	case op.Slot == 0 || n < 30:
+		*made = append(*made, tree)
+		op.Verb, op.Slot, op.Args = "create", len(*made), []string{"--session", g.pick([]string{"s", "t"})}
+	case n < 60 || last == "create":
+		op.Verb = "rollback"
+		switch g.IntN(10) {
+		case 0:
+			op.Args = []string{"--state-only"}
+		case 1, 2:
+			op.Args = []string{"--worktree-only"}
+		case 3:
+			op.Args = []string{"--", g.path()}
+		}
+	case n < 80:
+		op.Verb, op.Args = "undo", []string{strconv.Itoa(1 + g.IntN(3))}
+	default:
+		op.Verb, op.Args = "redo", []string{strconv.Itoa(1 + g.IntN(3))}
+	}
+	return op
+}
+
+// stepOfWalk is what an undo or a redo of a level gives back.
+type stepOfWalk struct {
+	disk  string // the hash; empty where the level left the files alone
+	slots string // for people
+}
+
+// strollThrough does a command and compares the disk with what it was.
+func (c *run) strollThrough(op Op) error {
+	if op.walks() {
+		return c.walkBy(op)
+	}
+	to := c.slots[op.Slot]
+	args := []string{"--json"}
+	if op.Verb == "rollback" {
+		if to == nil {
+			return nil
+		}
+		args = append(args, to.id, "--session", to.session, "-y")
+	}
+	before, spared, err := c.sum(op.Tree)
+	if err != nil {
+		return err
+	}
+	r, err := c.program(op, args...)
+	if err != nil {
+		return err
+	}
+	after, still, err := c.sum(op.Tree)
+	switch {
+	case err != nil:
+		return err
+	case still != spared:
+		return broken("%s changed ignored files", op.Verb)
+	case r.code != 0 && before != after:
+		return broken("%s: exit %d, and the disk is another", op.Verb, r.code)
+	case r.code == 129 && has(op.Args, "--worktree-only") || r.code != 0 && op.Args != nil && op.Args[0] == "--":
+		return nil // a path that is nowhere
+	case r.code != 0:
+		return broken("%s: exit %d: %s", op.Verb, r.code, r.err)
+	}
+	c.tally[op.Verb]++
+	if op.Verb == "create" {
+		made := &saved{}
+		if err := json.Unmarshal([]byte(r.out), &struct {
+			ID      *string `json:"id"`
+			Session *string `json:"session"`
+		}{&made.id, &made.session}); err != nil {
+			return broken("create --json: %v in %q", err, r.out)
+		}
+		c.slots[op.Slot] = made
+		return nil
+	}
+	left := stepOfWalk{before, to.id}
+	if has(op.Args, "--state-only") {
+		left.disk = ""
+	}
+	c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], left), nil
+	return nil
+}
+
+// walkBy does an undo or a redo of some levels, or of as many as there are.
+func (c *run) walkBy(op Op) error {
+	from, to := c.back, c.forth
+	if op.Verb == "redo" {
+		from, to = to, from
+	}
+	count, err := strconv.Atoi(op.Args[0])
+	if err != nil {
+		return err
+	}
+	if count = min(count, len(from[op.Tree])); count == 0 {
+		return nil
+	}
+	op.Args = []string{strconv.Itoa(count)}
+	want, spared, err := c.sum(op.Tree)
+	if err != nil {
+		return err
+	}
+	r, err := c.program(op, "-y", "--json")
+	if err != nil {
+		return err
+	}
+	if r.code != 0 {
+		return broken("%s %d: exit %d: %s", op.Verb, count, r.code, r.err)
+	}
+	c.tally[op.Verb]++
+	for range count {
+		list := from[op.Tree]
+		level := list[len(list)-1]
+		left := stepOfWalk{want, level.slots}
+		if level.disk == "" {
+			left.disk = ""
+		} else {
+			want = level.disk
+		}
+		from[op.Tree], to[op.Tree] = list[:len(list)-1], append(to[op.Tree], left)
+	}
+	is, still, err := c.sum(op.Tree)
+	switch {
+	case err != nil:
+		return err
+	case still != spared:
+		return broken("%s changed ignored files", op.Verb)
+	case is != want:
+		return broken("after %s %d the disk is not what it was: %s", op.Verb, count, c.differs(is, want))
+	}
+	return nil
+}
+
+// home undoes everything and redoes everything, one level at a time and then all at once.
+func (c *run) home(trees []string) error {
+	for _, tree := range trees {
+		for _, once := range []bool{false, true} {
+			for _, verb := range []string{"undo", "redo"} {
+				list := map[string][]stepOfWalk{"undo": c.back[tree], "redo": c.forth[tree]}[verb]
+				count := 1
+				if once {
+					count = len(list)
+				}
+				for i := 0; i < len(list); i += max(count, 1) {
+					if err := c.walkBy(Op{Verb: verb, Tree: tree, Args: []string{strconv.Itoa(count)}}); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		r, err := c.host.start(tree, nil, c.host.program, "validate", "-q")
+		if err != nil {
+			return err
+		}
+		if r.code != 0 {
+			return broken("validate: exit %d: %s%s", r.code, r.out, r.err)
+		}
+	}
+	return nil
+}
+
+// sum hashes the files of a worktree, those that are ignored apart.
+func (c *run) sum(tree string) (files, ignored string, err error) {
+	all, err := readDisk(c.host.root+"/"+tree, func(p string) bool { return p == ".git" })
+	if err != nil {
+		return "", "", err
+	}
+	list := map[bool]*strings.Builder{false: {}, true: {}}
+	for _, p := range slices.Sorted(maps.Keys(all)) {
+		n := all[p]
+		if n.Type == fs.ModeDir { // no checkpoint holds an empty one
+			continue
+		}
+		rule := strings.HasSuffix(p, ".ig") || under(p, "igdir")
+		fmt.Fprintf(list[rule], "%s %s %q\n", words(p), n.mode(), n.Data)
+	}
+	hash := func(b *strings.Builder) string {
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))[:12]
+		c.disks[sum] = b.String()
+		return sum
+	}
+	return hash(list[false]), hash(list[true]), nil
+}
+
+// differs says in which lines two disks differ.
+func (c *run) differs(is, want string) string {
+	lines := func(hash string) map[string]string { return byFirst(c.disks[hash]) }
+	return "\n" + list(differences(lines(want), lines(is))) + "\n(was: expected, is: there; in " + path.Base(c.host.root) + ")"
+}
