@@ -64,6 +64,7 @@ const (
 type Desk struct {
 	repo     *git.Repo
 	scanner  *guard.Scanner
+	external *external // nil: the built-in rules look
 	allowed  map[string]string
 	verdicts *verdicts
 }
@@ -72,6 +73,8 @@ type Desk struct {
 type Options struct {
 	Repo    *git.Repo
 	Allowed []string // "<fingerprint> <reason>"
+	UserKey string   // file of the user's key, which need not be there; empty: none
+	Command string   // of another scanner; empty: the built-in rules
 }
 
 // Open prepares for looking. The key of fingerprints is made on first use and stays in
@@ -88,7 +91,11 @@ func Open(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{repo: o.Repo, scanner: guard.New(key), allowed: map[string]string{}}
+	userKey, err := readKey(o.UserKey)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{repo: o.Repo, scanner: guard.New(key, userKey), allowed: map[string]string{}}
 	for _, entry := range o.Allowed {
 		fingerprint, reason, _ := strings.Cut(entry, " ")
 		d.allowed[fingerprint] = reason
@@ -96,21 +103,43 @@ func Open(o Options) (*Desk, error) {
 			d.allowed[fingerprint] = "allowed"
 		}
 	}
-	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), key)
+	scanner := guard.Version()
+	if o.Command != "" {
+		d.external = &external{command: o.Command, patience: patience}
+		scanner = d.external.version()
+	}
+	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), scanner, key, userKey)
 	return d, nil
+}
+
+const keySize = 32
+
+// readKey reads a key of fingerprints; nil where there is none.
+func readKey(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	key, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key of fingerprints: %w", err)
+	}
+	if len(key) != keySize {
+		return nil, fmt.Errorf("%q is no key of fingerprints: it has %d bytes, not %d", path, len(key), keySize)
+	}
+	return key, nil
 }
 
 // keyIn reads the key, or makes one. Of two processes that make it the first one's counts.
 func keyIn(path string) ([]byte, error) {
-	const size = 32
-	key, err := os.ReadFile(path)
-	if err == nil && len(key) == size {
+	if key, err := os.ReadFile(path); err == nil && len(key) == keySize {
 		return key, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the key of fingerprints: %w", err)
 	}
-	key = make([]byte, size)
+	key := make([]byte, keySize)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("make a key of fingerprints: %w", err)
 	}
@@ -124,7 +153,7 @@ func keyIn(path string) ([]byte, error) {
 		return nil, fmt.Errorf("keep the key of fingerprints: %w", err)
 	}
 	os.Link(made.Name(), path) //nolint:errcheck // somebody else's is there, or it is read in vain below
-	if other, err := os.ReadFile(path); err == nil && len(other) == size {
+	if other, err := os.ReadFile(path); err == nil && len(other) == keySize {
 		return other, nil
 	}
 	return key, os.Rename(made.Name(), path)
@@ -137,17 +166,32 @@ func (d *Desk) report(r *Report, oid name.OID, path string, v verdict) {
 		r.Gaps = append(r.Gaps, Gap{oid, path, v.gap})
 	}
 	for _, f := range guard.At(path, v.findings) {
-		r.Found = append(r.Found, Found{OID: oid, Path: path, Finding: f, Allowed: d.allowed[f.Fingerprint]})
+		reason := d.allowed[f.Fingerprint]
+		if reason == "" && f.User != "" {
+			reason = d.allowed[f.User]
+		}
+		r.Found = append(r.Found, Found{OID: oid, Path: path, Finding: f, Allowed: reason})
 	}
 }
 
-// Bytes looks at content that is no object, such as a file that somebody asks about.
-func (d *Desk) Bytes(path string, in io.Reader) (*Report, error) {
+// File looks at content that is no object, such as a file that somebody asks about.
+func (d *Desk) File(ctx context.Context, path string, in io.Reader) (*Report, error) {
+	r := &Report{}
+	if d.external != nil {
+		got, err := d.external.scan(ctx, d.scanner, []content{{path, func(w io.Writer) error {
+			_, err := io.Copy(w, in)
+			return err
+		}}})
+		if err != nil {
+			return nil, err
+		}
+		d.report(r, "", path, got[0])
+		return r, nil
+	}
 	result, err := d.scanner.Reader(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{}
 	d.report(r, "", path, verdict{findings: result.Findings, gap: result.Gap})
 	return r, nil
 }

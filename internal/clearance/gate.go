@@ -45,7 +45,7 @@ func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if err != nil || how == modeOff {
 		return err
 	}
-	desk, err := desk(s)
+	desk, err := desk(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 		s.Warn(closeErr.Error()) // it is looked at again the next time
 	}
 	if err != nil {
-		return checkpoint.Classify(err)
+		return refusedByScanner(err, "nothing was sent")
 	}
 	if what.Within != nil {
 		report.Found = slices.DeleteFunc(report.Found, func(f Found) bool { return f.Path != "" && !what.Within(f.Path) })
@@ -83,7 +83,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	for _, f := range stopped {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, holder(ctx, s, f, what.Labels)))
 	}
-	refused.Hints = append(refused.Hints, waysOut(stopped)...)
+	refused.Hints = append(append(refused.Hints, suggestions(s, stopped)...), waysOut(stopped)...)
 	return refused
 }
 

@@ -3,7 +3,6 @@ package clearance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +23,8 @@ type Secret struct {
 	Blob        name.OID        `json:"blob"`
 	Checkpoint  string          `json:"checkpoint"` // the label of one that holds it
 	Allowed     string          `json:"allowed"`    // the reason; empty: it is not allowed
+
+	user string // the fingerprint by the user's key
 }
 
 // Answer is the answer of `guard`.
@@ -53,13 +54,13 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
 		return nil, err
 	}
-	desk, err := desk(s)
+	desk, err := desk(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	report, err := desk.Sent(ctx, what.Tips, nil)
 	if err = errors.Join(err, desk.Close()); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, refusedByScanner(err, "nothing is known of what it did not look through")
 	}
 	return guarded(ctx, s, report, what.Labels), nil
 }
@@ -106,7 +107,7 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 	for _, f := range report.Found {
 		out.Secrets = append(out.Secrets, Secret{
 			Path: checkpoint.Path(f.Path), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
-			Blob: f.OID, Checkpoint: holder(ctx, s, f, labels), Allowed: f.Allowed,
+			Blob: f.OID, Checkpoint: holder(ctx, s, f, labels), Allowed: f.Allowed, user: f.User,
 		})
 	}
 	slices.SortStableFunc(out.Secrets, func(a, b Secret) int {
@@ -123,13 +124,13 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 
 // Files looks through files, wherever they are.
 func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
-	desk, err := desk(s)
+	desk, err := desk(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	out := &Answer{}
 	for _, file := range files {
-		report, err := checkFile(desk, file)
+		report, err := checkFile(ctx, desk, file)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +143,7 @@ func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer,
 	return out, nil
 }
 
-func checkFile(desk *Desk, file string) (*Report, error) {
+func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, checkpoint.Usage("give the names of files", "%q is no file", file)
@@ -155,77 +156,11 @@ func checkFile(desk *Desk, file string) (*Report, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	defer f.Close()
-	report, err := desk.Bytes(filepath.ToSlash(file), f)
-	return report, checkpoint.Classify(err)
-}
-
-// Allowance is the answer of `guard allow`.
-type Allowance struct {
-	Allowed []Secret
-	Key     string // of the configuration
-	Scope   string // local or global
-}
-
-// Allow lets the secrets of a file or a blob leave, by their fingerprints: what
-// changes in the file later does not go with them.
-func Allow(ctx context.Context, s *checkpoint.Service, target, reason string) (*Allowance, error) {
-	if strings.TrimSpace(reason) == "" || strings.ContainsAny(reason, "\n\x00") {
-		return nil, checkpoint.Usage("--reason 'a key of the test server'", "--reason has to say in a line why it may leave")
-	}
-	desk, err := desk(s)
+	report, err := desk.File(ctx, filepath.ToSlash(file), f)
 	if err != nil {
-		return nil, err
+		return nil, refusedByScanner(err, "nothing is known of "+file)
 	}
-	found, err := findingsOf(ctx, s, desk, target)
-	if err != nil {
-		return nil, err
-	}
-	if err := desk.Close(); err != nil {
-		return nil, checkpoint.Classify(err)
-	}
-	out := &Allowance{Key: "checkpoint.guard.allow", Scope: "local"}
-	seen := map[string]bool{}
-	for _, one := range found {
-		if one.Allowed != "" || seen[one.Fingerprint] {
-			continue
-		}
-		seen[one.Fingerprint] = true
-		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", out.Key, one.Fingerprint+" "+reason); err != nil {
-			return nil, checkpoint.Classify(err)
-		}
-		one.Allowed = reason
-		out.Allowed = append(out.Allowed, one)
-	}
-	if len(out.Allowed) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("everything that was found in %q is allowed already", target)}
-	}
-	return out, nil
-}
-
-// findingsOf are the findings in a blob, or in every version of a file that checkpoints
-// hold and in the one that is there now.
-func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target string) ([]Secret, error) {
-	all, err := List(ctx, s, ListRequest{All: true})
-	if err != nil {
-		return nil, err
-	}
-	path := target
-	if below, err := s.Repo.Below(target); err == nil {
-		path = below
-	}
-	var found []Secret
-	for _, one := range all.Secrets {
-		if string(one.Path) == path || string(one.Path) == target || len(target) >= 7 && strings.HasPrefix(string(one.Blob), target) {
-			found = append(found, one)
-		}
-	}
-	if report, err := checkFile(desk, target); err == nil {
-		found = append(found, guarded(ctx, s, report, nil).Secrets...)
-	}
-	if len(found) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no secret was found in %q", target), Hints: []string{"`git checkpoint guard --all` lists what was found, with paths and blobs"}}
-	}
-	return found, nil
+	return report, nil
 }
 
 // Rule is one rule as `guard --rules` answers it.

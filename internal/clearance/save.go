@@ -2,6 +2,7 @@ package clearance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -39,18 +40,48 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 }
 
 // desk opens the guard of this repository.
-func desk(s *checkpoint.Service) (*Desk, error) {
-	d, err := Open(Options{Repo: s.Repo, Allowed: s.Repo.Config.All("checkpoint.guard.allow")})
+func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
+	scanner, err := scannerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Open(Options{Repo: s.Repo, Allowed: s.Repo.Config.All(keyAllow), UserKey: userKey(s), Command: scanner})
 	return d, checkpoint.Classify(err)
 }
 
+// scannerOf is the user's own scanner; empty: the built-in rules. It is run, so only the
+// user's and the system's configuration, and this process's own, can name it: that of the
+// repository may have come with its files.
+func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
+	const key = "checkpoint.guard.command"
+	value, set := s.Settings.Get(key)
+	if !set || s.Settings.Origin(key) == "environment" {
+		return value, nil
+	}
+	told, err := s.Repo.Output(ctx, "config", "--show-scope", "--get-all", "-z", key)
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	value = ""
+	fields := strings.Split(told, "\x00") // scope, value, scope, value, …
+	for i := 0; i+1 < len(fields); i += 2 {
+		switch fields[i] {
+		case "system", "global", "command":
+			value = fields[i+1]
+		default:
+			s.Warn(key + " in the configuration of this repository does not count; git config --global sets it")
+		}
+	}
+	return value, nil
+}
+
 // WatchSave begins to look at what a create adds; nil where the guard is off.
-func WatchSave(s *checkpoint.Service) (*Watch, error) {
+func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	how, err := modeOf(s)
 	if err != nil || how == modeOff {
 		return nil, err
 	}
-	desk, err := desk(s)
+	desk, err := desk(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +101,15 @@ type Watch struct {
 // does it refuse: losing work is worse than a secret that stays on this machine.
 func (w *Watch) Judge(ctx context.Context) error {
 	found, known, err := w.Saved.Report(ctx)
-	if err != nil {
-		return checkpoint.Classify(err)
-	}
 	w.found = found
+	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
+		w.s.Warn(err.Error() + "; this checkpoint was not looked through, and nothing leaves until it is")
+		w.found = &Report{}
+		return nil
+	}
+	if err != nil {
+		return refusedByScanner(err, "no checkpoint was made")
+	}
 	if w.mode != modeBlock {
 		return nil
 	}
@@ -103,6 +139,18 @@ func (w *Watch) Say() {
 	}
 	if err := w.desk.Close(); err != nil {
 		w.s.Warn(err.Error())
+	}
+}
+
+// refusedByScanner is what it means that the user's scanner failed: nobody knows what there
+// is, so nothing is done.
+func refusedByScanner(err error, so string) error {
+	if !errors.Is(err, ErrScanner) {
+		return checkpoint.Classify(err)
+	}
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: err.Error() + "; " + so,
+		Hints: []string{"`git config --global --unset checkpoint.guard.command` goes back to the built-in rules"},
 	}
 }
 

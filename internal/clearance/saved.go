@@ -32,6 +32,9 @@ func (d *Desk) Saving() *Saved {
 func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	dir := usuallyIgnored(file)
 	v, known := s.desk.verdicts.of(oid)
+	if s.desk.external != nil && content != nil && len(content) <= atSave {
+		content = nil // it looks at all of them together
+	}
 	if !known && content != nil && len(content) <= atSave {
 		result := s.desk.scanner.Bytes(content)
 		v = verdict{findings: result.Findings, gap: result.Gap}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -67,6 +68,9 @@ func (d *Desk) look(ctx context.Context, report *Report, open []met) error {
 	if err != nil {
 		return fmt.Errorf("look at what would be sent: %w", err)
 	}
+	if d.external != nil {
+		return d.lookOutside(ctx, report, open, infos)
+	}
 	for i, one := range open {
 		var v verdict
 		switch infos[i].Type {
@@ -83,6 +87,56 @@ func (d *Desk) look(ctx context.Context, report *Report, open []met) error {
 		d.report(report, one.oid, one.path, v)
 	}
 	return nil
+}
+
+// lookOutside has the user's scanner look, at some objects at a time.
+func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, infos []git.Object) error {
+	var some []content
+	var of []met
+	var size int64
+	flush := func() error {
+		got, err := d.external.scan(ctx, d.scanner, some)
+		for i, v := range got {
+			d.verdicts.add(of[i].oid, v)
+			d.report(report, of[i].oid, of[i].path, v)
+		}
+		some, of, size = nil, nil, 0
+		return err
+	}
+	for i, one := range open {
+		kind := infos[i].Type
+		if kind != "blob" && kind != "commit" && kind != "tag" {
+			continue
+		}
+		some, of, size = append(some, content{one.path, func(w io.Writer) error { return d.write(ctx, one.oid, infos[i], w) }}), append(of, one), size+infos[i].Size
+		if len(some) >= atOnce || size >= bytesAtOne {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	return flush()
+}
+
+// write gives what is looked at of an object: of a commit or tag what it says.
+func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Writer) error {
+	if info.Type == "blob" && info.Size > inMemory {
+		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: w})
+		return err
+	}
+	o, err := d.repo.Batch().Object(ctx, string(oid))
+	if err != nil {
+		return err
+	}
+	said := o.Data
+	if info.Type != "blob" {
+		_, said, _ = bytes.Cut(o.Data, []byte("\n\n"))
+	}
+	_, err = w.Write(said)
+	return err
 }
 
 // message looks at what a commit or a tag says, not at who signed it.

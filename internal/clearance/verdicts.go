@@ -2,6 +2,8 @@ package clearance
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -34,10 +36,11 @@ type verdicts struct {
 	fresh bool // the file is to be written anew
 }
 
-func openVerdicts(path string, key []byte) *verdicts {
-	sum := sha256.Sum256(key)
+// openVerdicts reads what was found before by the same scanner and with the same keys.
+func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
+	sum := sha256.Sum256(bytes.Join(keys, nil))
 	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
-	v.head = "guard 1 " + guard.Version() + " " + hex.EncodeToString(sum[:4])
+	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4])
 	v.read()
 	return v
 }
@@ -82,14 +85,14 @@ func (v *verdicts) readLine(line string) {
 	v.known[oid] = one
 }
 
-// parseFinding reads <line> <rule> <fingerprint> [guess].
+// parseFinding reads <line> <rule> <fingerprint> <user's fingerprint or -> [guess].
 func parseFinding(text string) (guard.Finding, bool) {
 	fields := strings.Fields(text)
-	if len(fields) < 3 {
+	if len(fields) < 4 {
 		return guard.Finding{}, false
 	}
 	line, err := strconv.Atoi(fields[0])
-	return guard.Finding{Line: line, Rule: fields[1], Fingerprint: fields[2], Guess: len(fields) > 3}, err == nil
+	return guard.Finding{Line: line, Rule: fields[1], Fingerprint: fields[2], User: strings.TrimPrefix(fields[3], "-"), Guess: len(fields) > 4}, err == nil
 }
 
 func (v *verdicts) of(oid name.OID) (verdict, bool) {
@@ -102,7 +105,7 @@ func (v *verdicts) of(oid name.OID) (verdict, bool) {
 func (v *verdicts) add(oid name.OID, one verdict) {
 	var fields []string
 	for _, f := range one.findings {
-		field := fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Fingerprint)
+		field := fmt.Sprintf("%d %s %s %s", f.Line, f.Rule, f.Fingerprint, cmp.Or(f.User, "-"))
 		if f.Guess {
 			field += " guess"
 		}

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/connect"
 	"git-checkpoint/internal/hook"
@@ -82,12 +83,13 @@ func handleEvent(ctx context.Context, a *App, s *checkpoint.Service, def *agent.
 	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
 	h := &hook.Handler{
 		Agent: def, Dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), Now: s.Now, Prompts: prompts && err == nil,
-		Steps: &hook.Repository{Service: s, Say: func(said *chat.Answer) (string, error) { return chatText(a.now(), said) }},
+		Redact: func(text string) string { return clearance.Redacted(s, "agent's words", text) },
+		Steps:  &hook.Repository{Service: s, Say: func(said *chat.Answer) (string, error) { return chatText(a.now(), said) }},
 	}
 	said, err := h.Handle(ctx, event, happened)
 	if err != nil {
 		hook.Log(filepath.Join(s.Repo.GitDir, "checkpoint", "agent.log"), hook.Entry{
-			Time: s.Now(), Agent: def.Name, Event: event, Problem: err.Error(),
+			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
 		})
 	}
 	out, err := def.Write(event, said)

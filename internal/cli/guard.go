@@ -85,8 +85,9 @@ func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 
 // GuardAllowCmd is guard allow.
 type GuardAllowCmd struct {
-	Target string `arg:"" name:"path|blob" help:"File, as it is in the worktree or in a checkpoint, or the id of a blob."`
+	Target string `arg:"" name:"path|blob|fingerprint" help:"File, as it is in the worktree or in a checkpoint, the id of a blob, or what guard --json calls the fingerprint."`
 	Reason string `required:"" placeholder:"<text>" help:"Why it may leave."`
+	User   bool   `help:"For all your repositories: writes to your own configuration, not to that of this repository."`
 	jsonFlag
 	quietFlag
 }
@@ -94,13 +95,17 @@ type GuardAllowCmd struct {
 // Help is the detail of guard allow.
 func (*GuardAllowCmd) Help() string {
 	return `
-Writes a fingerprint of each secret that was found, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Another secret in the same file is stopped as before.`
+Writes a fingerprint of each secret that was found, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Another secret in the same file is stopped as before. With --user it goes to your own configuration, and the same secret may leave every repository of yours.`
 }
 
 // Run allows.
 func (c *GuardAllowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := clearance.Allow(ctx, s, c.Target, c.Reason)
+		req := clearance.AllowRequest{Target: c.Target, Reason: c.Reason, Scope: clearance.ThisRepository}
+		if c.User {
+			req.Scope = clearance.AllRepositories
+		}
+		done, err := clearance.Allow(ctx, s, req)
 		if err != nil {
 			return err
 		}

@@ -196,6 +196,12 @@ func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 	var err error
 	c.session, err = sessionForCreate(ctx, s, req.Session)
 	c.req.Message = clearance.Redacted(s, "message", req.Message)
+	c.req.Name = clearance.Redacted(s, "step name", req.Name)
+	c.req.Status = clearance.Redacted(s, "status", req.Status)
+	if req.Error != nil && !json.Valid([]byte(*req.Error)) { // JSON is the job's own data
+		text := clearance.Redacted(s, "error", *req.Error)
+		c.req.Error = &text
+	}
 	return c, err
 }
 

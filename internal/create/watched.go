@@ -15,7 +15,7 @@ func captureWatched(ctx context.Context, c *creation) error {
 	rules := snapshot.Rules{Ready: c.learned}
 	var err error
 	if !c.req.DryRun {
-		if c.watch, err = clearance.WatchSave(c.s); err != nil {
+		if c.watch, err = clearance.WatchSave(ctx, c.s); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ type Finding struct {
 	Line        int // from 1
 	Rule        string
 	Fingerprint string // see Scanner
+	User        string // the same with the user's key; empty without one
 	Guess       bool   // see At
 }
 
@@ -29,10 +30,20 @@ type Result struct {
 // Scanner looks for secrets. Fingerprints are made with its key: an unkeyed hash of a
 // short password can be turned back by trying words, and fingerprints end up in
 // configuration and logs.
-type Scanner struct{ key []byte }
+type Scanner struct{ key, user []byte }
 
-// New makes a scanner. The same key gives the same secret the same fingerprint.
-func New(key []byte) *Scanner { return &Scanner{key} }
+// New makes a scanner. The same key gives the same secret the same fingerprint. A key of
+// the user's, which is the same in all repositories, gives a second one; nil: none.
+func New(key, user []byte) *Scanner { return &Scanner{key, user} }
+
+// Finding names a secret that something else has found.
+func (s *Scanner) Finding(rule string, line int, secret []byte) Finding {
+	f := Finding{Line: line, Rule: rule, Fingerprint: fingerprint(s.key, rule, secret)}
+	if s.user != nil {
+		f.User = fingerprint(s.user, rule, secret)
+	}
+	return f
+}
 
 // piece is how much of a stream is looked at in one go.
 const piece = 1 << 20
@@ -185,8 +196,9 @@ func (s *scan) try(rule int, text []byte, offset int64, at int) {
 	s.done[rule] = offset + int64(m.from+len(m.secret))
 	s.found = append(s.found, span{
 		rule: rule, from: offset + int64(m.from), to: s.done[rule],
-		Finding: Finding{Line: s.lineOf(text, at), Rule: r.ID, Guess: r.Guess, Fingerprint: s.scanner.fingerprint(r.ID, m.secret)},
+		Finding: s.scanner.Finding(r.ID, s.lineOf(text, at), m.secret),
 	})
+	s.found[len(s.found)-1].Guess = r.Guess
 }
 
 // mayBe sorts out most keywords without the pattern.

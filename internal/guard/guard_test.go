@@ -14,7 +14,7 @@ import (
 	"git-checkpoint/internal/guard"
 )
 
-func scanner() *guard.Scanner { return guard.New([]byte("a key")) }
+func scanner() *guard.Scanner { return guard.New([]byte("a key"), nil) }
 
 func rulesOf(r guard.Result) (ids []string) {
 	for _, f := range r.Findings {
@@ -150,7 +150,7 @@ func TestFingerprint(t *testing.T) {
 	secret := fill(rand.New(rand.NewSource(6)), "ghp_{crc:36}")
 	here := scanner().Bytes([]byte(secret)).Findings[0]
 	there := scanner().Bytes([]byte("\n\ntoken: \"" + secret + "\"\n")).Findings[0]
-	other := guard.New([]byte("another key")).Bytes([]byte(secret)).Findings[0]
+	other := guard.New([]byte("another key"), nil).Bytes([]byte(secret)).Findings[0]
 	if here.Fingerprint != there.Fingerprint || here.Fingerprint == other.Fingerprint {
 		t.Errorf("%q, %q, %q", here.Fingerprint, there.Fingerprint, other.Fingerprint)
 	}

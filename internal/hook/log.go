@@ -17,11 +17,11 @@ const tellAfter = 3
 // agent can show it.
 func (h *Handler) failed(event string, c *conversation, problem error) (agent.Answer, error) {
 	c.Failures++
-	c.Problem, c.Event = problem.Error(), event
+	c.Problem, c.Event = h.redact(problem.Error()), event
 	answer := agent.Answer{}
 	if c.Failures >= tellAfter && !c.Told && h.Agent.CanTell(event) {
 		c.Told = true
-		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(problem.Error(), 300) + " (git checkpoint agent list)"
+		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
 	}
 	return answer, errors.Join(problem, h.keep(c))
 }

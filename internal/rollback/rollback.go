@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
@@ -59,6 +60,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 			return nil, err
 		}
 	}
+	req.Reason = clearance.Redacted(s, "reason", req.Reason)
 	var r *Plan
 	think := func() error {
 		r = &Plan{s: s, req: req, to: to, files: files}

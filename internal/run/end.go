@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/command"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
@@ -182,6 +183,6 @@ func Skip(ctx context.Context, s *checkpoint.Service, session string, step int, 
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
-	e.Step, e.Reason = step, reason
+	e.Step, e.Reason = step, clearance.Redacted(s, "reason", reason)
 	return s.AppendEvents(ctx, chosen, e)
 }

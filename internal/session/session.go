@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -29,6 +30,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	} else if !errors.Is(err, store.ErrNoSession) {
 		return nil, checkpoint.Classify(err)
 	}
+	req.Topic = clearance.Redacted(s, "topic", req.Topic)
 	if err := unfinishedTopic(ctx, s, req); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (a Allowed) Text(w io.Writer, v render.View) error {
 	for _, s := range a.Done.Allowed {
 		rules = append(rules, s.Rule)
 	}
-	p.done("Allowed: "+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+a.Done.Scope+" configuration)", "")
+	p.done("Allowed: "+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+string(a.Done.Scope)+" configuration)", "")
 	return p.err
 }
 
