@@ -25,8 +25,8 @@ const module = "git-checkpoint"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
-		"internal/cli/answer": {"internal/connect", "internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
+		"internal/cli":        {"internal/expunge", "internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
+		"internal/cli/answer": {"internal/expunge", "internal/connect", "internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
 		"internal/interop":    {"internal/clearance", "internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
 		// The verbs, each above what it uses.
 		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
@@ -35,6 +35,7 @@ func rooms() map[string][]string {
 		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/repair":     {"internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint", "internal/proof", "internal/remote", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/transfer":   {"internal/clearance", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/expunge":    {"internal/clearance", "internal/create", "internal/checkpoint", "internal/guard", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/session":    {"internal/clearance", "internal/rollback", "internal/inspect", "internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/rollback":   {"internal/clearance", "internal/agent", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/inspect":    {"internal/create", "internal/travel", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -340,7 +341,7 @@ func TestGuarded(t *testing.T) {
 		"ArchiveToWrite": "MayLeave", "mirror": "ArchiveToWrite", "archives": "ArchiveToWrite", // layouts, mirrors
 	}
 	means := map[string][]string{ // the means: who may use it
-		"remote.Push": {"sendTogether", "sendJournals", "sendAlone", "sendFolds"}, "ReadArchive": {"ReadArchive", "ArchiveToWrite", "know"},
+		"remote.Push": {"sendTogether", "sendJournals", "sendAlone", "sendFolds", "force"}, "ReadArchive": {"ReadArchive", "ArchiveToWrite", "know"},
 		`"pack-objects"`: {"write"},
 	}
 	calls := sourceCalls(t)

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/store"
 )
@@ -157,6 +158,13 @@ func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Eve
 		Kind: kind, Session: session, Time: now, Actor: author.Person(),
 		Worktree: s.WorktreeName(), WorktreeID: id,
 	}, nil
+}
+
+// NameIn fills an event that names a checkpoint.
+func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
+	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
+	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
+	e.Commit, e.Record, e.Previous, e.RebuiltFrom = commit, r.Checksum, r.Previous, r.RebuiltFrom
 }
 
 // Classify gives an error of a lower layer its kind.

@@ -66,8 +66,12 @@ type Desk struct {
 	scanner  *guard.Scanner
 	external *external // nil: the built-in rules look
 	allowed  map[string]string
+	expunged *Expunged
 	verdicts *verdicts
 }
+
+// RuleExpunged is the rule of what was expunged from this repository, whatever it is.
+const RuleExpunged = "expunged"
 
 // Options say how to look.
 type Options struct {
@@ -102,6 +106,9 @@ func Open(o Options) (*Desk, error) {
 		if reason == "" {
 			d.allowed[fingerprint] = "allowed"
 		}
+	}
+	if d.expunged, err = ReadExpunged(o.Repo); err != nil {
+		return nil, err
 	}
 	scanner := guard.Version()
 	if o.Command != "" {
@@ -235,6 +242,12 @@ func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
 	}
 	in.CloseWithError(io.ErrClosedPipe) //nolint:errcheck // the same
 	return result, err
+}
+
+// Replace gives content with other text in the place of some of its secrets; see
+// guard.Scanner.Replace.
+func (d *Desk) Replace(content []byte, pick func(guard.Finding) (string, bool)) ([]byte, int) {
+	return d.scanner.Replace(content, pick)
 }
 
 // Close remembers what was found out.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/guard"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
@@ -42,12 +43,15 @@ const (
 // nobody allowed, and what could not be looked at.
 func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	how, err := modeOf(s)
-	if err != nil || how == modeOff {
+	if err != nil {
 		return err
 	}
 	desk, err := desk(ctx, s)
 	if err != nil {
 		return err
+	}
+	if how == modeOff { // what was expunged stays here all the same
+		return desk.refuseExpunged(ctx, s, what)
 	}
 	report, err := desk.Sent(ctx, what.Tips, what.Held)
 	if closeErr := desk.Close(); closeErr != nil {
@@ -74,6 +78,27 @@ func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	return nil
 }
 
+// refuseExpunged is what is left of the gate where the guard is off.
+func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what Sending) error {
+	if len(d.expunged.Objects) == 0 {
+		return nil
+	}
+	objects, err := d.list(ctx, what.Tips, what.Held)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	var stopped []Found
+	for _, one := range objects {
+		if d.expunged.Objects[one.oid] && (what.Within == nil || one.path == "" || what.Within(one.path)) {
+			stopped = append(stopped, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
+		}
+	}
+	if len(stopped) == 0 {
+		return nil
+	}
+	return stop(ctx, s, what, stopped)
+}
+
 // stop is the refusal: what is where, and what can be done.
 func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
 	slices.SortStableFunc(stopped, func(a, b Found) int {
@@ -81,6 +106,10 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	})
 	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)}
 	for _, f := range stopped {
+		if f.Rule == RuleExpunged {
+			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, and is in %s again", cmp.Or(f.Path, "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))
+			continue
+		}
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, holder(ctx, s, f, what.Labels)))
 	}
 	refused.Hints = append(append(refused.Hints, suggestions(s, stopped)...), waysOut(stopped)...)
@@ -92,6 +121,10 @@ func waysOut(stopped []Found) []string {
 	var hints []string
 	allowed, excluded := map[string]bool{}, map[string]bool{}
 	for _, f := range stopped {
+		if f.Rule == RuleExpunged {
+			hints = append(hints, "take it out again: git checkpoint expunge "+shellQuote(cmp.Or(f.Path, string(f.OID))))
+			continue
+		}
 		target := f.Path
 		if target == "" || strings.Contains(f.Path, "\n") {
 			target = string(f.OID)

@@ -49,6 +49,9 @@ func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 	return d, checkpoint.Classify(err)
 }
 
+// OpenDesk opens the guard of a repository for whoever acts on what it finds.
+func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) { return desk(ctx, s) }
+
 // scannerOf is the user's own scanner; empty: the built-in rules. It is run, so only the
 // user's and the system's configuration, and this process's own, can name it: that of the
 // repository may have come with its files.
@@ -183,6 +186,9 @@ var rulesByID = sync.OnceValue(func() map[string]string {
 func whatIs(rule string) string {
 	if what := rulesByID()[rule]; what != "" {
 		return what
+	}
+	if rule == RuleExpunged {
+		return "something that was expunged"
 	}
 	return "a secret"
 }

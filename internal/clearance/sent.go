@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/guard"
 	"git-checkpoint/internal/name"
 )
 
@@ -23,8 +24,28 @@ type met struct {
 // looked at.
 func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error) {
 	report := &Report{}
+	objects, err := d.list(ctx, tips, held)
+	if err != nil {
+		return nil, err
+	}
+	var open []met
+	for _, one := range objects {
+		if d.expunged.Objects[one.oid] {
+			report.Found = append(report.Found, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
+		}
+		if v, known := d.verdicts.of(one.oid); known {
+			d.report(report, one.oid, one.path, v)
+			continue
+		}
+		open = append(open, one)
+	}
+	return report, d.look(ctx, report, open)
+}
+
+// list gives the objects that sending tips means.
+func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	if len(tips) == 0 {
-		return report, nil
+		return nil, nil
 	}
 	var in strings.Builder
 	for _, oid := range tips {
@@ -37,17 +58,12 @@ func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error)
 	if err != nil {
 		return nil, fmt.Errorf("list what would be sent: %w", err)
 	}
-	var open []met
+	var objects []met
 	for line := range bytes.Lines(res.Stdout) {
 		oid, path, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
-		one := met{name.OID(oid), path}
-		if v, known := d.verdicts.of(one.oid); known {
-			d.report(report, one.oid, one.path, v)
-			continue
-		}
-		open = append(open, one)
+		objects = append(objects, met{name.OID(oid), path})
 	}
-	return report, d.look(ctx, report, open)
+	return objects, nil
 }
 
 // look looks at objects without a verdict.

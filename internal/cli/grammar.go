@@ -38,6 +38,7 @@ type grammar struct {
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
 	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Drop checkpoints by the rules of the workflow, or by flags."`
 	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
+	Expunge ExpungeCmd `cmd:"" group:"keep" help:"Take a file or a secret out of all checkpoints."`
 	Pin     PinCmd     `cmd:"" group:"keep" help:"Keep checkpoints from being pruned."`
 	Unpin   UnpinCmd   `cmd:"" group:"keep" help:"Let checkpoints be pruned again."`
 

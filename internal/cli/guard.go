@@ -85,7 +85,7 @@ func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 
 // GuardAllowCmd is guard allow.
 type GuardAllowCmd struct {
-	Target string `arg:"" name:"path|blob|fingerprint" help:"File, as it is in the worktree or in a checkpoint, the id of a blob, or what guard --json calls the fingerprint."`
+	Target string `arg:"" name:"target" help:"File, as it is in the worktree or in a checkpoint, the id of a blob, or what guard --json calls the fingerprint."`
 	Reason string `required:"" placeholder:"<text>" help:"Why it may leave."`
 	User   bool   `help:"For all your repositories: writes to your own configuration, not to that of this repository."`
 	jsonFlag

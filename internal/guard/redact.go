@@ -28,3 +28,25 @@ func Redact(text string) (redacted string, found []string) {
 	out.WriteString(text[done:])
 	return out.String(), found
 }
+
+// Replace gives content with other text in the place of some of its secrets, and says how
+// many. pick gives the text for a finding, or that it stays. Content that is not read as it
+// stands, such as UTF-16, is not changed.
+func (s *Scanner) Replace(content []byte, pick func(Finding) (text string, replaced bool)) ([]byte, int) {
+	head := content[:min(len(content), looked)]
+	if utf16Order(head) != nil {
+		return content, 0
+	}
+	scan := s.scan(kindOf(head))
+	scan.search(content, 0, 0, len(content))
+	var out []byte
+	var done int64
+	count := 0
+	for _, found := range distinct(scan.found) {
+		if text, replaced := pick(found.Finding); replaced {
+			out = append(append(out, content[done:found.from]...), text...)
+			done, count = found.to, count+1
+		}
+	}
+	return append(out, content[done:]...), count
+}

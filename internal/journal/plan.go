@@ -61,7 +61,7 @@ func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []n
 		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrDead)
 	}
 	f := s.fold
-	target = c.Event().Previous
+	target = s.StandIn(c.Event().Previous)
 	chosen := f.entry(target)
 	switch {
 	case chosen == none:
@@ -133,7 +133,8 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 		return Plan{}, ErrNothingToUndo
 	}
 	undone := &f.steps[index]
-	target := f.entry(v.From)
+	from := s.StandIn(v.From)
+	target := f.entry(from)
 	switch {
 	case target == unnamed:
 		return Plan{}, fmt.Errorf("undo %s: go back to %q: %w", v.OID.Short(), v.From, ErrUnknownCheckpoint)
@@ -142,16 +143,16 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	}
 	out, back := f.created(f.graph().future(undone.at)), make([]bool, len(f.first))
 	for _, x := range undone.restore {
-		out[x] = true
+		out[x], out[f.standIn(x)] = true, true
 	}
 	for _, x := range undone.discard {
-		back[x] = true
+		back[x], back[f.standIn(x)] = true, true
 	}
 	if target != none {
 		out[target], back[target] = false, true
 	}
 	now := f.replay(nil)
-	p := Plan{Undoes: v, From: s.Current, Target: v.From, Safety: v.Safety}
+	p := Plan{Undoes: v, From: s.Current, Target: from, Safety: s.StandIn(v.Safety)}
 	for i := range f.first {
 		x := int32(i)
 		switch {

@@ -196,6 +196,7 @@ func (s *State) OthersAfter(e *Event) []*Event {
 		case n.class == classMerge:
 		case !after:
 			after = l.oid(at) == e.OID
+		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To: // it only discards what stands in for what was discarded
 		case n.class == classCreate && !n.safety || n.special() != nil && n.special().moves():
 			if !l.is(at, textWorktreeID, e.WorktreeID) {
 				others = append(others, l.event(at))

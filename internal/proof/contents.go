@@ -35,7 +35,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	if len(f.commit.Parents) == 2 {
 		head = f.commit.Parents[0]
 	}
-	if r.Git.Head != head {
+	if _, dropped := r.Git.Extra[record.HeadDropped]; r.Git.Head != head && !(dropped && head == "") {
 		differ(f.oid, "its record was made at HEAD %s and its commit at %s", orNone(r.Git.Head), orNone(head))
 	}
 	if index := f.tree.At(indexPath).OID; r.Git.Index != index {

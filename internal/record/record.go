@@ -85,6 +85,10 @@ type Git struct {
 	Extra           map[string]json.RawMessage
 }
 
+// HeadDropped is a member of Git, in its Extra: Head is no parent of the checkpoint, because
+// something that was expunged is in that commit or below it.
+const HeadDropped = "head_dropped"
+
 // Worktree is another worktree of the repository at that moment.
 type Worktree struct {
 	Name   Path

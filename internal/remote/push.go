@@ -12,8 +12,9 @@ import (
 
 // Update is one ref to be sent. An empty New deletes it.
 type Update struct {
-	Ref name.Ref // by our name
-	New name.OID
+	Ref   name.Ref // by our name
+	New   name.OID
+	Lease name.OID // replaces this value, and no other, whatever it is; empty: forward only
 }
 
 // Verdict is what became of one ref of a push.
@@ -57,6 +58,11 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	if unity == AllOrNone {
 		args = append(args, "--atomic")
 	}
+	for _, u := range updates {
+		if u.Lease != "" {
+			args = append(args, "--force-with-lease="+string(r.Mapping.There(u.Ref))+":"+string(u.Lease))
+		}
+	}
 	args = append(args, "--", r.address())
 	byName := make(map[name.Ref]Update, len(updates))
 	for _, u := range updates {
@@ -90,7 +96,7 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 	var specs []string
 	var many []Update
 	for _, u := range updates {
-		if session, leaf, ok := name.SplitCheckpointRef(u.Ref); ok && u.New != "" && session != "" && leaf != "" && len(updates) > explicit {
+		if session, leaf, ok := name.SplitCheckpointRef(u.Ref); ok && u.New != "" && u.Lease == "" && session != "" && leaf != "" && len(updates) > explicit {
 			many = append(many, u)
 			continue
 		}

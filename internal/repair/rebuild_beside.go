@@ -19,13 +19,6 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// naming fills an event that names a checkpoint.
-func naming(e *journal.Event, r *record.Record, commit name.OID) {
-	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
-	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
-	e.Commit, e.Record, e.Previous, e.RebuiltFrom = commit, r.Checksum, r.Previous, r.RebuiltFrom
-}
-
 // lostRecord reports whether a checkpoint has lost its record, or the commits around it.
 func (w *repairs) lostRecord(v proof.Verdict) bool {
 	return v.Record == nil && slices.ContainsFunc(v.Findings, func(f checkpoint.Finding) bool {
@@ -330,7 +323,7 @@ func (b *beside) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	naming(&e, r, written.Commit)
+	checkpoint.NameIn(&e, r, written.Commit)
 	if len(b.line.Missing) > 0 {
 		e.Reason = "without " + strings.Join(b.line.Missing, ", ")
 	}

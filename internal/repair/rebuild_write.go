@@ -298,7 +298,7 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 		if err != nil {
 			return change, err
 		}
-		naming(&e, a.Record, a.Ref)
+		checkpoint.NameIn(&e, a.Record, a.Ref)
 		change.Events = append(change.Events, e)
 		change.Notes = append(change.Notes, store.NewNote{Commit: a.Ref, RecordBlob: a.Parts.Tree.At("checkpoint.json").OID})
 	}

@@ -42,7 +42,7 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 		}
 		for _, list := range [][]journal.Level{walk.Undo, walk.Redo} {
 			for _, l := range list[max(0, len(list)-most):] {
-				needed[l.Head.Safety] = true
+				needed[l.State.StandIn(l.Head.Safety)] = true
 			}
 		}
 	})
@@ -58,7 +58,7 @@ func (p *PrunePlan) loses(ctx context.Context) error {
 	return eachWalk(ctx, p.s, func(walk *journal.Walk, _ time.Time) {
 		for list, levels := range map[string][]journal.Level{"undo": walk.Undo, "redo": walk.Redo} {
 			for _, l := range levels {
-				if going[l.Head.Safety] {
+				if going[l.State.StandIn(l.Head.Safety)] {
 					p.answer.Levels = append(p.answer.Levels, LostLevel{list, checkpoint.Time{Time: l.Head.Time}, l.Rollback.Subject()})
 				}
 			}

@@ -26,6 +26,10 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
 		move = false
 	}
+	if _, dropped := g.Extra[record.HeadDropped]; dropped && move {
+		r.answer.Warnings = append(r.answer.Warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
+		move = false
+	}
 	b.Target = name.Ref(g.Branch)
 	b.Moved = move && (b.From != b.To || b.Name != b.Target)
 	if !b.Moved {

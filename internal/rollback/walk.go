@@ -40,7 +40,7 @@ func (w *walked) levels(d direction) []journal.Level {
 // entry finds a checkpoint in any of the sessions.
 func (w *walked) entry(id name.ID) *journal.Entry {
 	for _, st := range w.states {
-		if e := st.Entry(id); e != nil {
+		if e := st.Entry(st.StandIn(id)); e != nil {
 			return e
 		}
 	}

@@ -119,11 +119,7 @@ func (a *arrival) agrees(st *journal.State) error {
 // adoption names a checkpoint whose ref is there and that no event names.
 func adoption(s *checkpoint.Service, session name.Session, a *arrival) (journal.Event, error) {
 	e, err := s.NewEvent(journal.KindAdopt, session)
-	r := a.record
-	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
-	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
-	e.Commit, e.Record, e.Previous = a.commit, r.Checksum, r.Previous
-	e.RebuiltFrom = r.RebuiltFrom
+	checkpoint.NameIn(&e, a.record, a.commit)
 	return e, err
 }
 

@@ -162,6 +162,9 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	if err := t.sendFolds(ctx, c); err != nil {
 		return err
 	}
+	if err := t.sendExpunged(ctx, c); err != nil {
+		return err
+	}
 	if err := t.sendTags(ctx, c); err != nil {
 		return err
 	}

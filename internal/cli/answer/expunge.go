@@ -1,0 +1,82 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/expunge"
+	"git-checkpoint/internal/render"
+)
+
+// Expunged is what expunge answers.
+type Expunged struct{ Done *expunge.Answer }
+
+// JSON writes one object.
+func (a Expunged) JSON(w io.Writer) error {
+	d := *a.Done
+	d.Checkpoints, d.Objects = all(d.Checkpoints), all(d.Objects)
+	d.Yours, d.Kept = all(d.Yours), all(d.Kept)
+	return render.JSON(w, d)
+}
+
+// Text says what was done, and what is left to do.
+func (a Expunged) Text(w io.Writer, v render.View) error {
+	p, d := &page{w: w, view: v}, a.Done
+	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" written again"))
+	p.rewritten(d.Checkpoints)
+	p.stillHeld(d)
+	p.line(plain("The next git checkpoint push takes it away at a remote, the next git checkpoint fetch in another clone."))
+	p.line(plain("The objects stay here until git removes them. These two commands do it now; they also remove every other commit, stash entry and file"))
+	p.line(plain("that only a reflog holds, for good:"))
+	p.line(plain("    git reflog expire --expire=now --all"))
+	p.line(plain("    git gc --prune=now"))
+	p.line(plain("Change the key: whoever fetched before may have it."))
+	return p.err
+}
+
+// ToExpunge is what would be taken out.
+type ToExpunge struct{ Plan *expunge.Answer }
+
+// JSON writes one object.
+func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
+
+// Unconfirmed is the same plan.
+func (a ToExpunge) Unconfirmed() Answer { return a }
+
+// Text names the checkpoints and where each holds it.
+func (a ToExpunge) Text(w io.Writer, v render.View) error {
+	p, d := &page{w: w, view: v}, a.Plan
+	p.line(plain("Would write " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + " again, without " + render.Count(len(d.Objects), "object", "objects")))
+	p.rewritten(d.Checkpoints)
+	if d.UndoLevels > 0 {
+		p.line(plain(render.Count(d.UndoLevels, "undo level", "undo levels") + " will leave these files as they are instead of bringing them back"))
+	}
+	p.stillHeld(d)
+	return p.err
+}
+
+func (p *page) rewritten(some []expunge.Rewritten) {
+	var rows [][]render.Cell
+	for _, c := range some {
+		holds := strings.Join(c.Holds, ", ")
+		if holds == "" {
+			holds = "comes after one that holds it"
+		}
+		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), cell(render.Normal, holds)})
+	}
+	rows, more := cut(p, rows, listed)
+	p.table(render.Table{Columns: []render.Column{{}, {}, {Min: 20}}, Rows: rows})
+	if more > 0 {
+		p.line(dim("… and " + render.Count(more, "more", "more")))
+	}
+}
+
+// stillHeld names what an expunge does not touch.
+func (p *page) stillHeld(d *expunge.Answer) {
+	if len(d.Yours) > 0 {
+		p.line(plain("Your own history holds it too, and stays as it is: " + strings.Join(d.Yours, ", ")))
+	}
+	for _, kept := range d.Kept {
+		p.line(plain("Cannot be taken out: " + kept))
+	}
+}

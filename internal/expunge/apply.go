@@ -1,0 +1,247 @@
+package expunge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// errMoved says that the session was written to since this was planned.
+var errMoved = errors.New("the session was written to meanwhile")
+
+// Apply carries the plan out, session by session. Wherever it is cut off, running it again
+// ends it.
+func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
+	list, err := clearance.ReadExpunged(p.s.Repo)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	p.answer.Checkpoints = []Rewritten{}
+	for _, r := range p.sessions {
+		for try := 0; ; try++ {
+			err := r.apply(ctx, list)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errMoved) || try >= checkpoint.Attempts {
+				return nil, checkpoint.Classify(err)
+			}
+			if err := p.again(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	p.answer.DryRun = false
+	return p.answer, nil
+}
+
+// again plans one session anew, on what it is now.
+func (p *Plan) again(ctx context.Context, r *rewriting) error {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	if err := p.aim(ctx); err != nil {
+		return err
+	}
+	clear(r.below)
+	return r.find(ctx)
+}
+
+// apply writes the checkpoints of a session again and removes the old ones.
+func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
+	if len(r.old)+len(r.dead) == 0 {
+		return nil
+	}
+	s := r.plan.s
+	if err := list.Add(r.session, r.ids(), r.objects()); err != nil { // first: what comes back is stopped from now on
+		return err
+	}
+	s.Trace("listed")
+	before := map[name.ID]*made{}
+	var all []*made
+	for _, o := range r.old {
+		m, err := r.rewrite(ctx, o, before)
+		if err != nil {
+			return fmt.Errorf("write %s again: %w", o.entry.Label, err)
+		}
+		before[o.entry.Checkpoint], all = m, append(all, m)
+	}
+	s.Trace("rewritten")
+	res, err := s.Store.Transact(ctx, r.session, func(ctx context.Context, v store.View) (store.Change, error) {
+		if v.Tip != r.tip {
+			return store.Change{}, errMoved
+		}
+		return r.change(ctx, all)
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	s.Trace("expunged")
+	for _, m := range all {
+		r.plan.answer.Checkpoints = append(r.plan.answer.Checkpoints, Rewritten{
+			ID: m.entry.Checkpoint, Label: m.entry.Label, Session: r.session, Holds: m.places(), Rebuilt: m.record.ID,
+		})
+	}
+	return r.stayWhereItWas(ctx, res.State, before)
+}
+
+// ids are the checkpoints that go.
+func (r *rewriting) ids() []name.ID {
+	var ids []name.ID
+	for _, o := range r.old {
+		ids = append(ids, o.entry.Checkpoint)
+	}
+	return ids
+}
+
+// objects are those that must not come back: what goes, and the commits and records that
+// hold it.
+func (r *rewriting) objects() []name.OID {
+	var all []name.OID
+	for _, o := range r.old {
+		all = append(all, o.commit.OID)
+		if !o.holds {
+			continue
+		}
+		all = append(all, o.record.OID)
+		for _, p := range append(o.files[:len(o.files):len(o.files)], o.parts...) {
+			all = append(all, p.entry.OID)
+		}
+	}
+	return all
+}
+
+// change is the transaction: what stands in is named, pinned and discarded as the old ones
+// were, and these get their tombstones.
+func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, error) {
+	s, change := r.plan.s, store.Change{Tags: store.TagsDerived}
+	if on, err := s.Settings.Bool("checkpoint.tag", true); err != nil || !on {
+		change.Tags = store.TagsNone
+	}
+	var pins []journal.Event
+	var discarded []name.ID
+	var tombs []journal.Tombstone
+	current := r.state.Current
+	for _, m := range all {
+		e, err := s.NewEvent(journal.KindRebuild, r.session)
+		if err != nil {
+			return change, err
+		}
+		checkpoint.NameIn(&e, m.record, m.written.Commit)
+		change.Events = append(change.Events, e)
+		if m.entry.Pinned {
+			pin, err := s.NewEvent(journal.KindPin, r.session)
+			if err != nil {
+				return change, err
+			}
+			pin.Checkpoint, pin.Label = m.record.ID, m.record.Label
+			pins = append(pins, pin)
+		}
+		if m.entry.Discarded {
+			discarded = append(discarded, m.record.ID)
+		}
+		if m.entry.Checkpoint == current {
+			current = m.record.ID
+		}
+		id, was := m.entry.Checkpoint, m.entry.Event()
+		tombs = append(tombs, journal.Tombstone{ID: id, Commit: was.Commit, Record: was.Record, Reason: reason})
+		r.place(&change, m)
+	}
+	change.Events = append(change.Events, pins...)
+	if len(discarded) > 0 && current != "" {
+		e, err := r.stay(current, discarded)
+		if err != nil {
+			return change, err
+		}
+		change.Events = append(change.Events, e)
+	}
+	if len(tombs) > 0 {
+		e, err := s.NewEvent(journal.KindPrune, r.session)
+		if err != nil {
+			return change, err
+		}
+		e.Reason, e.Tombstones = reason, tombs
+		change.Events = append(change.Events, e)
+	}
+	for _, id := range r.dead { // of one that was cut off
+		change.Remove = append(change.Remove, store.Removal{ID: id})
+	}
+	return change, r.heldAlready(ctx, &change)
+}
+
+// place gives what stands in the ref, or the place in the archive, that the old one had.
+func (r *rewriting) place(change *store.Change, m *made) {
+	id := m.entry.Checkpoint
+	change.Remove = append(change.Remove, store.Removal{ID: id})
+	change.Notes = append(change.Notes, store.NewNote{Commit: m.entry.Event().Commit})
+	change.Verify = append(change.Verify, m.written.NewObjects...)
+	if !r.archived[id] {
+		change.Create = append(change.Create, store.NewCheckpoint{ID: m.record.ID, Commit: m.written.Commit, RecordBlob: m.written.RecordBlob})
+		return
+	}
+	if change.Archive == nil {
+		change.Archive = map[name.ID]name.OID{}
+	}
+	change.Archive[m.record.ID] = m.written.Commit
+	change.Notes = append(change.Notes, store.NewNote{Commit: m.written.Commit, RecordBlob: m.written.RecordBlob})
+}
+
+// heldAlready leaves out refs that an expunge which was cut off has made: the same id
+// names the same commit.
+func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error {
+	held, _, err := r.plan.s.Store.HeldOf(ctx, r.session)
+	if err != nil {
+		return err
+	}
+	create := change.Create
+	change.Create = nil
+	for _, c := range create {
+		switch held[c.ID] {
+		case "":
+			change.Create = append(change.Create, c)
+		case c.Commit:
+			change.Notes = append(change.Notes, store.NewNote{Commit: c.Commit, RecordBlob: c.RecordBlob})
+		default:
+			if err := r.plan.s.Repo.UpdateRefs(ctx, []git.Update{{Ref: name.CheckpointRef(r.session, c.ID), Old: held[c.ID]}}); err != nil {
+				return err
+			}
+			change.Create = append(change.Create, c)
+		}
+	}
+	return nil
+}
+
+// stay is a rollback from a checkpoint to itself, which only discards. It is no level of
+// any worktree: an undo passes over it.
+func (r *rewriting) stay(at name.ID, discard []name.ID) (journal.Event, error) {
+	e, err := r.plan.s.NewEvent(journal.KindRollback, r.session)
+	e.Worktree, e.WorktreeID = "", ""
+	e.From, e.To, e.Discard, e.Reason = at, at, discard, reason
+	return e, err
+}
+
+// stayWhereItWas has the same checkpoint, or what stands in for it, be current as before.
+func (r *rewriting) stayWhereItWas(ctx context.Context, st *journal.State, before map[name.ID]*made) error {
+	want := r.state.Current
+	if m := before[want]; m != nil {
+		want = m.record.ID
+	}
+	if want == "" || st.Current == want {
+		return nil
+	}
+	e, err := r.stay(want, nil)
+	if err != nil {
+		return err
+	}
+	return r.plan.s.AppendEvents(ctx, r.session, e)
+}

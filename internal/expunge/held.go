@@ -1,0 +1,178 @@
+package expunge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+)
+
+// isOurs reports whether a ref belongs to this program.
+func isOurs(ref name.Ref) bool {
+	for _, root := range []string{name.CheckpointRoot, name.TagRoot, string(name.NotesRef), "refs/checkpoint-remotes/", "refs/checkpoint-incoming/"} {
+		if strings.HasPrefix(string(ref), root) {
+			return true
+		}
+	}
+	return false
+}
+
+// theirs are the refs of the user's, HEAD among them.
+func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
+	refs, err := p.s.Repo.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refs = slices.DeleteFunc(refs, func(r git.RefValue) bool { return isOurs(r.Ref) })
+	if p.s.Repo.Head.OID != "" {
+		refs = append(refs, git.RefValue{Ref: "HEAD", OID: p.s.Repo.Head.OID})
+	}
+	return refs, nil
+}
+
+// reaches reports whether something that goes is reached from commits and not from others.
+func (p *Plan) reaches(ctx context.Context, from, not []name.OID, more ...string) (bool, error) {
+	var in strings.Builder
+	for _, oid := range from {
+		fmt.Fprintf(&in, "%s\n", oid)
+	}
+	for _, oid := range not {
+		fmt.Fprintf(&in, "^%s\n", oid)
+	}
+	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: strings.NewReader(in.String())})
+	if err != nil {
+		return false, checkpoint.Classify(err)
+	}
+	for line := range bytes.Lines(res.Stdout) {
+		oid, _, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if p.goal.hit(name.OID(oid)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// dropped reports whether a commit that HEAD was at is left out of what stands in: what
+// goes is in it or below it, and no ref of the user's holds it.
+func (p *Plan) dropped(ctx context.Context, head name.OID) bool {
+	if head == "" {
+		return false
+	}
+	if p.heads == nil {
+		p.heads = map[name.OID]bool{}
+		refs, err := p.theirs(ctx)
+		if err != nil {
+			return false
+		}
+		for _, r := range refs {
+			p.user = append(p.user, r.OID)
+		}
+	}
+	drop, known := p.heads[head]
+	if !known {
+		drop, _ = p.reaches(ctx, []name.OID{head}, p.user) //nolint:errcheck // a commit that cannot be read stays a parent
+		p.heads[head] = drop
+	}
+	return drop
+}
+
+// survey tells what is rewritten, and what else holds what goes.
+func (p *Plan) survey(ctx context.Context) error {
+	a := p.answer
+	a.DryRun = true
+	rewritten := map[name.ID]bool{}
+	for _, r := range p.sessions {
+		for _, o := range r.old {
+			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places()})
+			rewritten[o.entry.Checkpoint] = o.holds
+		}
+		a.UndoLevels += levels(r.state, rewritten)
+		if err := r.inJournal(ctx); err != nil {
+			return err
+		}
+	}
+	for _, oid := range []map[name.OID]bool{p.goal.blobs, p.goal.marked} {
+		for blob := range oid {
+			a.Objects = append(a.Objects, blob)
+		}
+	}
+	slices.Sort(a.Objects)
+	return p.yours(ctx)
+}
+
+// levels counts the undo levels whose safety checkpoint is rewritten.
+func levels(st *journal.State, rewritten map[name.ID]bool) int {
+	n := 0
+	for _, e := range st.Rollbacks {
+		if rewritten[e.Safety] {
+			n++
+		}
+	}
+	return n
+}
+
+// inJournal names events that hold it: the journal is what proves all others, and is never
+// written again.
+func (r *rewriting) inJournal(ctx context.Context) error {
+	found, err := r.plan.desk.Sent(ctx, []name.OID{r.tip}, nil)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for _, f := range found.Found {
+		if r.plan.goal.secrets[f.Fingerprint] {
+			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("event %s of session %s says it, and the journal cannot be written again", f.OID.Short(), r.session))
+		}
+	}
+	return nil
+}
+
+// yours names what of the user's own holds it. Each is looked at only if any of them does.
+func (p *Plan) yours(ctx context.Context) error {
+	refs, err := p.theirs(ctx)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	var all []name.OID
+	for _, r := range refs {
+		all = append(all, r.OID)
+	}
+	held, err := p.reaches(ctx, all, nil)
+	if err != nil {
+		return err
+	}
+	if held {
+		for _, r := range refs {
+			one, err := p.reaches(ctx, []name.OID{r.OID}, nil)
+			if err != nil {
+				return err
+			}
+			if one {
+				p.answer.Yours = append(p.answer.Yours, string(r.Ref))
+			}
+		}
+	}
+	for _, beside := range []struct{ flag, what string }{{"--indexed-objects", "the index"}, {"--reflog", "reflogs"}} {
+		found, err := p.reaches(ctx, nil, all, beside.flag)
+		if err != nil {
+			return err
+		}
+		if found {
+			p.answer.Yours = append(p.answer.Yours, beside.what)
+		}
+	}
+	return nil
+}
+
+// unfinished reports whether an expunge was cut off: dead checkpoints are still held.
+func (p *Plan) unfinished() bool {
+	return slices.ContainsFunc(p.sessions, func(r *rewriting) bool {
+		return slices.ContainsFunc(r.state.Checkpoints(), func(e *journal.Entry) bool { return e.Dead && r.held[e.Checkpoint] != "" })
+	})
+}

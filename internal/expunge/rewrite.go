@@ -1,0 +1,410 @@
+package expunge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/guard"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
+)
+
+// made is a checkpoint that stands in for an old one.
+type made struct {
+	*old
+	record  *record.Record
+	written store.Written
+}
+
+// reason is what the record says of a file that went: a rollback leaves such a path alone.
+const reason = "expunged"
+
+// maxReplaced is the largest content in which text is replaced; larger files go as a whole.
+const maxReplaced = 64 << 20
+
+// rewrite writes the checkpoint again. before are those that were rewritten, by their old ids.
+func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*made) (*made, error) {
+	rec, err := r.recordOf(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	d := store.Draft{Record: rec, Author: o.commit.Author, Committer: o.commit.Committer, Head: headOf(o.commit)}
+	if d.Tree, err = r.files(ctx, o, rec); err != nil {
+		return nil, err
+	}
+	if r.plan.dropped(ctx, d.Head) {
+		d.Head = ""
+		create.AddExtra(&rec.Git.Extra, record.HeadDropped, true)
+	}
+	if err := r.parts(ctx, o, &d); err != nil {
+		return nil, err
+	}
+	rec.RebuiltFrom, rec.Checksum = o.entry.Checkpoint, ""
+	if rec.Snapshot.Tree != "" { // else no files were captured
+		rec.Snapshot.Tree = d.Tree
+	}
+	var base name.OID
+	if b := before[rec.Previous]; b != nil {
+		rec.Previous, base = b.record.ID, b.record.Snapshot.Tree
+	}
+	if err := r.changes(ctx, o, rec, base); err != nil {
+		return nil, err
+	}
+	rec.ID = r.newID(o, before)
+	if def, err := r.plan.s.DefinitionFor(ctx, r.state); err == nil {
+		d.Metrics = create.MetricsOf(def, rec.State)
+	}
+	m := &made{old: o, record: rec}
+	m.written, err = r.plan.s.Store.WriteCheckpoint(ctx, d)
+	return m, err
+}
+
+// newID depends on nothing but the old one and how often it was tried, so that an expunge
+// that was cut off makes the same commits when it runs again.
+func (r *rewriting) newID(o *old, before map[name.ID]*made) name.ID {
+	for try := 0; ; try++ {
+		sum := fnv.New32a()
+		fmt.Fprint(sum, o.entry.Checkpoint, try)                                         //nolint:errcheck // a hash takes everything
+		id := name.NewID(o.entry.Step, o.entry.Event().Time, uint16(sum.Sum32()&0xffff)) //nolint:gosec // it was cut to fit
+		taken := r.state.Has(id) || r.state.Dead(id)
+		for _, m := range before {
+			taken = taken || m.record.ID == id
+		}
+		if !taken || try > 1<<16 {
+			return id
+		}
+	}
+}
+
+// recordOf is the record without what goes: where it stands in a text, that is replaced.
+func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error) {
+	e, found, err := r.plan.s.Repo.Lookup(ctx, o.record.Tree, "checkpoint.json")
+	if err == nil && !found {
+		err = errors.New("it has no record")
+	}
+	if err != nil {
+		return nil, err
+	}
+	blob, err := r.plan.s.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+	if err != nil {
+		return nil, err
+	}
+	raw := blob.Data
+	if r.plan.goal.hit(e.OID) {
+		if raw, _ = r.plan.replace(blob.Data, inJSON); bytes.Equal(raw, blob.Data) {
+			return nil, errors.New("what goes cannot be taken out of its record")
+		}
+	}
+	return record.Parse(raw, record.Limits{})
+}
+
+// plainText and inJSON write the text that stands in the place of a secret.
+func plainText(text string) string { return text }
+
+func inJSON(text string) string {
+	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// replace puts text in the place of the secrets that go. It does so until none is found:
+// what stood beside one may look like another without it.
+func (p *Plan) replace(content []byte, spell func(string) string) (clean []byte, whole bool) {
+	for range 4 {
+		next, count := p.desk.Replace(content, func(f guard.Finding) (string, bool) {
+			if !p.goal.secrets[f.Fingerprint] {
+				return "", false
+			}
+			if p.req.Replace != nil {
+				return spell(*p.req.Replace), true
+			}
+			return "[secret: " + f.Rule + "]", true
+		})
+		if content = next; count == 0 {
+			return content, true
+		}
+	}
+	return content, false
+}
+
+// substitute is what stands in the place of a blob; empty: nothing, it goes.
+func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
+	if known, done := p.clean[oid]; done {
+		return known, nil
+	}
+	if p.goal.blobs[oid] && p.req.Replace == nil {
+		p.clean[oid] = ""
+		return "", nil
+	}
+	var content []byte
+	o, err := p.info(ctx, oid)
+	if err != nil {
+		return "", err
+	}
+	if o.Size <= maxReplaced {
+		blob, err := p.s.Repo.Batch().Typed(ctx, string(oid), "blob")
+		if err != nil {
+			return "", err
+		}
+		clean, whole := p.replace(blob.Data, plainText)
+		if whole && !bytes.Equal(clean, blob.Data) {
+			content = clean
+		}
+	}
+	if content == nil && p.req.Replace != nil {
+		content = []byte(*p.req.Replace)
+	}
+	if content == nil {
+		p.clean[oid] = ""
+		return "", nil
+	}
+	clean, err := p.s.Repo.WriteObject(ctx, "blob", content)
+	p.clean[oid] = clean
+	return clean, err
+}
+
+func (p *Plan) info(ctx context.Context, oid name.OID) (git.Object, error) {
+	var info git.Object
+	err := p.s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
+		info = o
+		return err
+	})
+	return info, err
+}
+
+// without writes a tree again without what goes at some places below it. instead may give
+// another entry for a path whose content goes.
+func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead func(place) git.Entry) (name.OID, []string, error) {
+	edits := map[string]git.Entry{}
+	var gone []string
+	for _, one := range at {
+		clean, err := p.substitute(ctx, one.entry.OID)
+		if err != nil {
+			return "", nil, err
+		}
+		switch {
+		case clean != "":
+			edits[one.path] = git.Entry{Mode: one.entry.Mode, OID: clean}
+		default:
+			edits[one.path] = instead(one)
+			gone = append(gone, one.path)
+		}
+	}
+	if len(edits) == 0 {
+		return tree, nil, nil
+	}
+	clean, err := p.s.Repo.EditTree(ctx, tree, edits)
+	return clean, gone, err
+}
+
+func nothing(place) git.Entry { return git.Entry{} }
+
+// files writes the tree of the files again. A path that went is one that the checkpoint
+// skipped: no rollback touches it.
+func (r *rewriting) files(ctx context.Context, o *old, rec *record.Record) (name.OID, error) {
+	tree, gone, err := r.plan.without(ctx, o.commit.Tree, o.files, nothing)
+	for _, file := range gone {
+		delete(rec.Snapshot.Modes, record.Path(file))
+		rec.Snapshot.AtRisk = slices.DeleteFunc(rec.Snapshot.AtRisk, func(a record.AtRisk) bool { return string(a.Path) == file })
+		rec.Snapshot.Skipped = append(rec.Snapshot.Skipped, record.Skipped{Path: record.Path(file), Reason: reason})
+		rec.Snapshot.Complete = false
+	}
+	slices.SortFunc(rec.Snapshot.Skipped, func(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) })
+	return tree, err
+}
+
+// parts takes over what stands beside the record: outputs, what was staged, conflicts,
+// exact bytes, what it was imported from.
+func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
+	entries, err := r.plan.s.Repo.ReadTree(ctx, o.record.Tree)
+	if err != nil {
+		return err
+	}
+	rec := d.Record
+	for _, e := range entries {
+		var in []place
+		for _, p := range o.parts {
+			if rest, inside := strings.CutPrefix(p.path, e.Name+"/"); inside {
+				in = append(in, place{rest, p.entry})
+			}
+		}
+		switch e.Name {
+		case "index":
+			err = r.index(ctx, e.OID, in, d)
+		case "index-flags":
+			d.Flags = e.OID
+		case "outputs":
+			d.Outputs, err = r.beside(ctx, e.OID, in)
+			if err == nil {
+				err = r.outputs(ctx, rec, d.Outputs)
+			}
+		case "import":
+			d.Import, err = r.beside(ctx, e.OID, in)
+			imported(rec, in, r.plan.clean)
+		case "raw":
+			d.Raw, err = r.exact(ctx, o, e.OID, in)
+			rec.Snapshot.Raw = slices.DeleteFunc(rec.Snapshot.Raw, func(p record.Path) bool { return d.Raw[string(p)] == "" })
+		case "conflicts":
+			err = r.conflicts(ctx, e.OID, in, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside lists a directory of the record's tree without what goes.
+func (r *rewriting) beside(ctx context.Context, tree name.OID, in []place) (map[string]name.OID, error) {
+	clean, _, err := r.plan.without(ctx, tree, in, nothing)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]name.OID{}
+	err = r.plan.s.Repo.WalkTree(ctx, clean, func(file string, e git.Entry) error {
+		all[file] = e.OID
+		return nil
+	})
+	return all, err
+}
+
+// exact lists the exact bytes of files that are still there as they were.
+func (r *rewriting) exact(ctx context.Context, o *old, tree name.OID, in []place) (map[string]name.OID, error) {
+	all, err := r.beside(ctx, tree, in)
+	for _, p := range o.files {
+		if !slices.ContainsFunc(in, func(q place) bool { return q.path == p.path }) || r.plan.clean[p.entry.OID] == "" {
+			delete(all, p.path)
+		}
+	}
+	return all, err
+}
+
+// index writes what was staged again. Where a file goes, the version of HEAD stands there:
+// else it would be staged as deleted.
+func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *store.Draft) error {
+	var head name.OID
+	if d.Head != "" {
+		if c, err := r.plan.s.Repo.ReadCommit(ctx, string(d.Head)); err == nil {
+			head = c.Tree
+		}
+	}
+	clean, _, err := r.plan.without(ctx, tree, in, func(p place) git.Entry {
+		e, found, err := r.plan.s.Repo.Lookup(ctx, head, p.path)
+		if head == "" || err != nil || !found || r.plan.goal.hit(e.OID) {
+			return git.Entry{}
+		}
+		return git.Entry{Mode: e.Mode, OID: e.OID}
+	})
+	if err != nil {
+		return err
+	}
+	d.IndexTree, d.Record.Git.Index = clean, clean
+	if clean == tree {
+		return nil
+	}
+	changes, err := r.plan.s.Repo.DiffTrees(ctx, head, clean)
+	if err != nil {
+		return err
+	}
+	staged := slices.Clone(d.Record.Git.Unmerged)
+	for _, c := range changes {
+		staged = append(staged, record.Path(c.Path))
+	}
+	slices.Sort(staged)
+	d.Record.Git.Staged = slices.Compact(staged)
+	if most := 1000; len(d.Record.Git.Staged) > most {
+		d.Record.Git.Staged = d.Record.Git.Staged[:most]
+	}
+	return nil
+}
+
+// conflicts writes the unmerged entries again; a path that has none any more is not unmerged.
+func (r *rewriting) conflicts(ctx context.Context, tree name.OID, in []place, d *store.Draft) error {
+	clean, _, err := r.plan.without(ctx, tree, in, nothing)
+	if err != nil {
+		return err
+	}
+	left := map[record.Path]bool{}
+	err = r.plan.s.Repo.WalkTree(ctx, clean, func(file string, e git.Entry) error {
+		stage, rest, _ := strings.Cut(file, "/")
+		n, err := strconv.Atoi(stage)
+		if err == nil {
+			left[record.Path(rest)] = true
+			d.Conflicts = append(d.Conflicts, store.Conflict{Stage: n, Path: rest, Entry: e})
+		}
+		return err
+	})
+	d.Record.Git.Unmerged = slices.DeleteFunc(d.Record.Git.Unmerged, func(p record.Path) bool { return !left[p] })
+	return err
+}
+
+// outputs has the record say what is kept of the outputs.
+func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[string]name.OID) error {
+	for output, o := range rec.Outputs {
+		oid := kept[output]
+		if oid == "" {
+			delete(rec.Outputs, output)
+			continue
+		}
+		if oid == o.OID {
+			continue
+		}
+		blob, err := r.plan.s.Repo.Batch().Typed(ctx, string(oid), "blob")
+		if err != nil {
+			return err
+		}
+		o.OID, o.Size = oid, blob.Size
+		o.Lines, o.Entries = record.Measure(blob.Data, record.Limits{})
+		rec.Outputs[output] = o
+	}
+	return nil
+}
+
+// imported has the record name the files that it was imported from by their new ids.
+func imported(rec *record.Record, in []place, clean map[name.OID]name.OID) {
+	var member map[string]json.RawMessage
+	var files map[string]name.OID
+	if json.Unmarshal(rec.Extra["imported"], &member) != nil || json.Unmarshal(member["files"], &files) != nil {
+		return
+	}
+	for _, p := range in {
+		if files[path.Clean(p.path)] = clean[p.entry.OID]; clean[p.entry.OID] == "" {
+			delete(files, p.path)
+		}
+	}
+	member["files"], _ = json.Marshal(files)        //nolint:errcheck // names and ids never fail
+	rec.Extra["imported"], _ = json.Marshal(member) //nolint:errcheck // the same
+}
+
+// changes works out again what changed since the checkpoint before, where that was
+// rewritten too.
+func (r *rewriting) changes(ctx context.Context, o *old, rec *record.Record, base name.OID) error {
+	if base == "" {
+		gone := func(p record.Path) bool {
+			return slices.ContainsFunc(o.files, func(q place) bool { return q.path == string(p) && r.plan.clean[q.entry.OID] == "" })
+		}
+		f := &rec.Files
+		before := [3]int{len(f.Created), len(f.Modified), len(f.Deleted)}
+		f.Created, f.Modified = slices.DeleteFunc(f.Created, gone), slices.DeleteFunc(f.Modified, gone)
+		f.Counts[0] -= before[0] - len(f.Created)
+		f.Counts[1] -= before[1] - len(f.Modified)
+		return nil
+	}
+	changes, err := r.plan.s.Repo.DiffTrees(ctx, base, rec.Snapshot.Tree)
+	if err != nil {
+		return err
+	}
+	rec.Files = create.FilesOf(changes)
+	return nil
+}

@@ -1,0 +1,150 @@
+package travel
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/remote"
+)
+
+// sendExpunged takes away at the remote what still holds something that was expunged here:
+// refs of checkpoints that an ordinary push leaves to a later one, the history of notes,
+// archives and tags. These are replaced, which is the only force in this program, and each
+// only as long as it is what was seen.
+func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
+	list, err := clearance.ReadExpunged(t.s.Repo)
+	if err != nil || len(list.Objects) == 0 {
+		return checkpoint.Classify(err)
+	}
+	var updates []remote.Update
+	for session, there := range c.there.Sessions {
+		for id, oid := range there.Checkpoints {
+			if list.Objects[oid] && c.folds[session].dead(id) {
+				updates = append(updates, remote.Update{Ref: name.CheckpointRef(session, id), Lease: oid})
+			}
+		}
+		u, err := t.cleanArchive(ctx, c, session, there, list)
+		if err != nil {
+			return err
+		}
+		updates = append(updates, u...)
+	}
+	u, err := t.cleanNotes(ctx, c, list)
+	if err != nil {
+		return err
+	}
+	updates = append(updates, u...)
+	for tag, oid := range c.there.Tags {
+		if list.Objects[oid] {
+			here, err := t.s.Repo.Batch().Resolve(ctx, tag)
+			if err != nil && here != "" || list.Objects[here] {
+				here = ""
+			}
+			updates = append(updates, remote.Update{Ref: tag, New: here, Lease: oid})
+		}
+	}
+	return t.force(ctx, c, updates)
+}
+
+// cleanArchive writes an archive of what is not dead, which goes on from none.
+func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
+	if there.Archive == "" || !Exists(ctx, t.s, there.Archive) {
+		return nil, nil
+	}
+	holds, err := t.reaches(ctx, there.Archive, list)
+	if err != nil || !holds {
+		return nil, err
+	}
+	all, err := t.s.Store.Members(ctx, there.Archive) // this push may have sent it
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	members := map[name.ID]name.OID{}
+	for id, oid := range all {
+		if !list.Objects[oid] && !c.folds[session].dead(id) {
+			members[id] = oid
+		}
+	}
+	var clean name.OID
+	if len(members) > 0 {
+		if clean, err = t.s.Store.ArchiveOnto(ctx, session, "", members); err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	return []remote.Update{{Ref: name.ArchiveRef(session), New: clean, Lease: there.Archive}}, nil
+}
+
+// cleanNotes writes the remote's notes as they are, without their history.
+func (t *trip) cleanNotes(ctx context.Context, c *consignment, list *clearance.Expunged) ([]remote.Update, error) {
+	if c.there.Notes == "" || !Exists(ctx, t.s, c.there.Notes) {
+		return nil, nil
+	}
+	holds, err := t.reaches(ctx, c.there.Notes, list)
+	if err != nil || !holds {
+		return nil, err
+	}
+	tree, err := t.notesTree(ctx, c.there.Notes)
+	if err != nil {
+		return nil, err
+	}
+	author, committer := t.s.Repo.Identity(t.s.Now())
+	clean, err := t.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n"})
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return []remote.Update{{Ref: name.NotesRef, New: clean, Lease: c.there.Notes}}, nil
+}
+
+// reaches reports whether a commit holds, itself or by its history, what was expunged.
+func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
+	res, err := t.s.Repo.Run(ctx, git.Cmd{
+		Args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}, Stdin: strings.NewReader(string(commit) + "\n"),
+	})
+	if err != nil {
+		return false, checkpoint.Classify(fmt.Errorf("look for what was expunged: %w", err))
+	}
+	for line := range bytes.Lines(res.Stdout) {
+		oid, _, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if list.Objects[name.OID(oid)] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// force sends what replaces; a host that refuses is named, with what it keeps.
+func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Update) error {
+	for len(updates) > 0 {
+		n := min(len(updates), remote.Chunk)
+		outcomes, err := t.remote.Push(ctx, updates[:n], remote.EachAlone)
+		if err != nil {
+			return err
+		}
+		for _, o := range outcomes {
+			switch {
+			case o.Verdict == remote.Stale:
+				return errStale
+			case o.Verdict >= remote.Refused:
+				t.line("push", o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
+				continue
+			}
+			outcome := OutcomeUpdated
+			if o.New == "" {
+				outcome = OutcomeDeleted
+			}
+			t.line("push", o.Ref, outcome, reasonExpunged)
+			c.there.Set(o.Ref, o.New)
+		}
+		updates = updates[n:]
+	}
+	t.s.Trace("expunged there")
+	return nil
+}
+
+const reasonExpunged = "expunged"
