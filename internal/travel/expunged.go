@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/retain"
 )
 
 // sendExpunged takes away at the remote what still holds something that was expunged here:
@@ -148,3 +151,92 @@ func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Updat
 }
 
 const reasonExpunged = "expunged"
+
+// learnExpunged has this clone remember what another one expunged, as far as it can be told:
+// what the old checkpoint held and the one in its place does not. Checkpoints that were only
+// made here may hold it too, and must not be sent.
+func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[name.ID]name.OID) error {
+	var objects []name.OID
+	var ids []name.ID
+	for id, commit := range held {
+		tomb, dead := st.Tombstones[id]
+		instead := st.Entry(st.StandIn(id))
+		if !dead || tomb.Reason != reasonExpunged || instead == nil || instead.Checkpoint == id {
+			continue
+		}
+		ids = append(ids, id)
+		now := u.there[instead.Checkpoint]
+		if now == "" {
+			now = held[instead.Checkpoint]
+		}
+		lost, err := u.lost(ctx, commit, now)
+		if err != nil {
+			continue // a damaged one teaches nothing
+		}
+		objects = append(append(objects, lost...), commit)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := clearance.ReadExpunged(u.t.s.Repo)
+	if err != nil {
+		return err
+	}
+	return list.Add(u.session, ids, objects)
+}
+
+// lost are the blobs of one checkpoint's files that another one has no more.
+func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, error) {
+	if now == "" {
+		return nil, nil
+	}
+	repo := u.t.s.Repo
+	a, err := repo.ReadCommit(ctx, string(before))
+	if err != nil {
+		return nil, err
+	}
+	b, err := repo.ReadCommit(ctx, string(now))
+	if err != nil {
+		return nil, err
+	}
+	changes, err := repo.DiffTrees(ctx, a.Tree, b.Tree)
+	var lost []name.OID
+	for _, c := range changes {
+		if c.Old.Mode != 0 && !c.Old.IsTree() && c.Old.Mode != git.ModeGitlink {
+			lost = append(lost, c.Old.OID)
+		}
+	}
+	return lost, err
+}
+
+// repeatTombstones removes again what was expunged here and is not dead: somebody pinned it
+// who did not know, which makes the tombstone void for good.
+func (t *trip) repeatTombstones(ctx context.Context) error {
+	list, err := clearance.ReadExpunged(t.s.Repo)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for session, ids := range list.Checkpoints {
+		st, err := t.s.Store.State(ctx, session)
+		if err != nil {
+			continue // it is not here any more, or damaged, which was told
+		}
+		var alive []name.ID
+		for id := range ids {
+			if st.Has(id) && !st.Dead(id) {
+				alive = append(alive, id)
+			}
+		}
+		if len(alive) == 0 || st.ReadOnly != "" {
+			continue
+		}
+		slices.Sort(alive)
+		if _, err := retain.Drop(ctx, t.s, session, alive, reasonExpunged, retain.PinnedGoes); err != nil {
+			return err
+		}
+		for _, id := range alive {
+			t.line("fetch", name.CheckpointRef(session, id), OutcomeDeleted, "it was expunged, and pinned elsewhere at the same time")
+		}
+	}
+	return nil
+}

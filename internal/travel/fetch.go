@@ -118,7 +118,10 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 		}
 		t.s.Trace("united")
 	}
-	return t.bringBack(ctx, there)
+	if err := t.bringBack(ctx, there); err != nil {
+		return err
+	}
+	return t.repeatTombstones(ctx)
 }
 
 // bringBack fetches what was dead before the journals were joined, and is not any more:

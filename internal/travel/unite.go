@@ -97,6 +97,9 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	if st == nil {
 		return change, nil
 	}
+	if err := u.learnExpunged(ctx, st, held); err != nil {
+		return change, err
+	}
 	for _, id := range slices.Sorted(maps.Keys(held)) {
 		if st.Dead(id) {
 			u.removed = append(u.removed, id)

@@ -1,0 +1,27 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+)
+
+// lookAtExpunged says that objects which were expunged are still in the object store.
+func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	list, err := clearance.ReadExpunged(s.Repo)
+	if err != nil || len(list.Objects) == 0 {
+		return nil, err
+	}
+	all := list.Listed()
+	missing, err := s.Repo.Batch().Missing(ctx, all)
+	if err != nil || len(missing) == len(all) {
+		return nil, err
+	}
+	return []Ailment{{
+		Kind: "expunged_objects", Level: LevelAdvice, Object: string(all[0]),
+		Message: fmt.Sprintf("%d objects that were expunged are still in this repository", len(all)-len(missing)),
+		Hint:    "`git checkpoint guard --all` says whether a checkpoint holds one; else `git reflog expire --expire=now --all` and `git gc --prune=now` remove them, and all else that only a reflog holds",
+	}}, nil
+}
