@@ -173,8 +173,12 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		e.Reason, e.Tombstones = reason, tombs
 		change.Events = append(change.Events, e)
 	}
-	for _, id := range r.dead { // of one that was cut off
+	for _, id := range r.dead { // of one that was cut off: the notes come after the journal
 		change.Remove = append(change.Remove, store.Removal{ID: id})
+		commit := r.held[r.state.StandIn(id)]
+		if blob, err := s.Store.RecordBlob(ctx, commit); err == nil && commit != r.held[id] {
+			change.Notes = append(change.Notes, store.NewNote{Commit: commit, RecordBlob: blob})
+		}
 	}
 	return change, r.heldAlready(ctx, &change)
 }
