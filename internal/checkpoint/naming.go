@@ -56,7 +56,7 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 		return nil, err
 	}
 	in := &Found{Session: chosen, State: state}
-	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byImportKey} {
+	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byOwnID} {
 		entries, err := rule(state, ref)
 		if err != nil {
 			return nil, err
@@ -77,10 +77,13 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 			return in.only(ref, entries)
 		}
 	}
+	if got, err := ownElsewhere(ctx, s, session, ref); got != nil || err != nil {
+		return got, err
+	}
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
 		return nil, newDiscardedError(ctx, s, in, ref, discarded)
 	}
-	if entries := bySafetyPrefix(state, ref); len(entries) > 0 {
+	if entries := append(bySafetyPrefix(state, ref), byStepWord(state, ref)...); len(entries) > 0 {
 		return in.only(ref, entries)
 	}
 	return nil, UnknownCheckpointError(chosen, state, ref)
@@ -217,17 +220,6 @@ func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return one(e), nil
 }
 
-// byImportKey takes what a document that was imported is called where it comes from;
-// of a document that was updated in place, the newest.
-func byImportKey(st *journal.State, ref string) ([]*journal.Entry, error) {
-	for i, c := range st.Backward() {
-		if !c.Dead && Trailer(st.At(i).Event(), TrailerKey) == ref {
-			return one(st.At(i)), nil
-		}
-	}
-	return nil, nil
-}
-
 // shortestPrefix is how much of a label or an id names it.
 const shortestPrefix = 3
 
@@ -288,20 +280,35 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	if _, err := name.ParseID(ref); err != nil {
 		return nil, nil //nolint:nilerr // it is no id
 	}
+	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry {
+		if e := st.Entry(name.ID(ref)); e != nil && !e.Dead {
+			return e
+		}
+		return nil
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// inSessions gives the checkpoint that is wanted in each session.
+func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *journal.Entry) ([]*Found, error) {
 	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return nil, Classify(err)
 	}
+	var found []*Found
 	for _, info := range sessions {
 		st, err := s.State(ctx, info.Session)
 		if err != nil {
 			continue // one damaged session hides no other
 		}
-		if e := st.Entry(name.ID(ref)); e != nil && !e.Dead {
-			return &Found{info.Session, st, e}, nil
+		if e := wanted(st); e != nil {
+			found = append(found, &Found{info.Session, st, e})
 		}
 	}
-	return nil, nil
+	return found, nil
 }
 
 // resolveRef finds the checkpoint that a full ref points to.

@@ -23,12 +23,14 @@ type CreateCmd struct {
 type createFlags struct {
 	Message        []string     `short:"m" sep:"none" placeholder:"<text>" help:"Say in your own words where the job stands; given again, another paragraph."`
 	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
+	Workflow       string       `placeholder:"<name>" complete:"workflow" help:"Workflow of the session that is started, where the document does not say it."`
 	Step           *int         `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
 	Name           string       `placeholder:"<name>" help:"Name of the step, when the workflow has none for it."`
 	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number or a word such as final."`
 	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; manual when not given."`
 	Status         string       `placeholder:"<name>" help:"Status of the job."`
 	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state; - reads standard input."`
+	Patch          string       `placeholder:"<file>" help:"JSON merge patch (RFC 7396) on the state; - reads standard input."`
 	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value of the state, JSON or a string."`
 	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value of the state."`
 	Metric         []assignment `sep:"none" placeholder:"<key>=<value>" help:"Set a metric of the state."`
@@ -50,7 +52,9 @@ func (*CreateCmd) Help() string {
 	return `
 Everything in the worktree that git would not ignore is captured, tracked or not, and what is staged. HEAD, branches, the index, the stash and the files stay exactly as they are.
 
-Without a session the first checkpoint starts one, named after the branch. Without ` + "`--step`" + ` a milestone takes the next step, and any other trigger hangs on the last one (3+1). State and outputs go on from the current checkpoint; ` + "`--state`" + ` replaces the state, ` + "`--set`" + ` and ` + "`--unset`" + ` edit it.
+Without a session the first checkpoint starts one, named after the branch. Without ` + "`--step`" + ` a milestone takes the next step, and any other trigger hangs on the last one (3+1). State and outputs start from the current checkpoint's; ` + "`--state`" + ` replaces the state, ` + "`--patch`" + `, ` + "`--set`" + ` and ` + "`--unset`" + ` edit it.
+
+A document of go-team, ultra-create, orchestrate, crunch or pipeline is recognised: it goes to the session that it names, which is started with that workflow if it is missing. If you chose another session, it is refused with exit code 6.
 
     git checkpoint save "before the big rename"
     git checkpoint create --step 3 --name architecture --output spec=docs/spec.md
@@ -86,7 +90,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 
 func (c *createFlags) request(ctx context.Context, app *App) (create.Request, error) {
 	r := create.Request{
-		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
+		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Workflow: c.Workflow, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
 		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
 	}
@@ -105,12 +109,22 @@ func (c *createFlags) request(ctx context.Context, app *App) (create.Request, er
 	if c.Large {
 		r.Size = create.SizeLarge
 	}
-	if c.State == "" {
-		return r, nil
+	return r, c.documents(ctx, app, &r)
+}
+
+// documents reads those that flags name.
+func (c *createFlags) documents(ctx context.Context, app *App, r *create.Request) error {
+	if c.State == "-" && c.Patch == "-" {
+		return usageError("--state and --patch cannot both read standard input")
 	}
 	var err error
-	r.State, err = document(ctx, app, "state", c.State)
-	return r, err
+	if c.State != "" {
+		r.State, err = document(ctx, app, "state", c.State)
+	}
+	if err == nil && c.Patch != "" {
+		r.Patch, err = document(ctx, app, "patch", c.Patch)
+	}
+	return err
 }
 
 // longestDocument bounds what is read before the limit on records is known.

@@ -61,6 +61,9 @@ func (c *creation) accept() error {
 	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
 		return checkpoint.Usage("leave --status out, or make them agree", "the document says status %q and --status %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
 	}
+	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && c.def.Knows(c.req.State) {
+		return checkpoint.Usage("leave --step out, or make them agree", "the document says step %d and --step %d", *a.Step, *c.req.Step)
+	}
 	c.document = &a
 	return c.checkTrigger()
 }
@@ -78,7 +81,11 @@ func (c *creation) composeState(prev base) error {
 	if c.req.Edited != nil {
 		r.State = c.req.Edited
 	}
+	before := r.State
 	if err := c.edit(); err != nil {
+		return err
+	}
+	if err := keepOwner(c, before); err != nil {
 		return err
 	}
 	if err := c.placeSaid(prev); err != nil {
@@ -151,6 +158,23 @@ func (c *creation) placeSaid(prev base) error {
 	return nil
 }
 
+// keepOwner refuses an edit that makes the document one of another session: one issue, one
+// session.
+func keepOwner(c *creation, before json.RawMessage) error {
+	if len(c.req.Set)+len(c.req.Patch)+len(c.req.Edited) == 0 {
+		return nil
+	}
+	was, now := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: c.record.State})
+	if was == "" || now == "" || was == now {
+		return nil
+	}
+	return &checkpoint.Error{
+		Kind:    checkpoint.KindRejected,
+		Message: fmt.Sprintf("the edit makes this a document of %q, and session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said)),
+		Hints:   []string{"a document given with --state goes to its own session"},
+	}
+}
+
 // put is the state with a member, nil where it cannot have one.
 func put(state json.RawMessage, path string, value json.RawMessage) json.RawMessage {
 	state, err := record.Set(state, path, string(value), record.Limits{})
@@ -183,10 +207,15 @@ func errorValue(text string) json.RawMessage {
 	return quote(text)
 }
 
-// edit applies --set, --unset and --metric.
+// edit applies --patch, --set, --unset and --metric.
 func (c *creation) edit() error {
 	var err error
 	state := c.record.State
+	if len(c.req.Patch) > 0 {
+		if state, err = record.MergePatch(state, c.req.Patch, record.Limits{}); err != nil {
+			return checkpoint.Usage("--patch takes one JSON object (RFC 7396)", "the patch is refused: %v", err)
+		}
+	}
 	for _, a := range c.req.Set {
 		if state, err = record.Set(state, a.Path, a.Value, record.Limits{}); err != nil {
 			return checkpoint.Usage("--set PATH=VALUE takes a path like tasks.0.status", "%v", err)

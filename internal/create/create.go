@@ -22,7 +22,6 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
-	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
@@ -31,9 +30,9 @@ import (
 // creation is one create on its way: what was captured once, and what is worked
 // out anew whenever another writer was faster.
 type creation struct {
-	s        *checkpoint.Service
-	req      Request
-	session  name.Session
+	s   *checkpoint.Service
+	req Request
+	home
 	def      *workflow.Definition
 	at       time.Time
 	head     name.OID
@@ -140,16 +139,26 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	if c.opened != "" {
 		s.Warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
 	}
-	if active, err := s.Store.ActiveSession(); err == nil && active == "" {
-		activate := checkpoint.Adopt
-		if c.req.Session != "" {
-			activate = checkpoint.Choose
-		}
-		if err := activate(s, c.session); err != nil {
-			s.Warn(err.Error())
-		}
-	}
+	activate(c)
 	return c.detail(true), nil
+}
+
+// activate makes the session active where none is, or where the document led away from the
+// one that was.
+func activate(c *creation) {
+	active, err := c.s.Store.ActiveSession()
+	if err != nil || active != "" && !c.moved {
+		return
+	}
+	choose := checkpoint.Adopt
+	if c.req.Session != "" {
+		choose = checkpoint.Choose
+	}
+	if err := choose(c.s, c.session); err != nil {
+		c.s.Warn(err.Error())
+	} else if active != "" {
+		c.s.Warn(fmt.Sprintf("session %q is active here now: the document belongs to it, and not to %q", c.session, active))
+	}
 }
 
 // SweepAge is how old a temporary file is before it counts as left behind.
@@ -194,7 +203,7 @@ func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 		return nil, err
 	}
 	var err error
-	c.session, err = sessionForCreate(ctx, s, req.Session)
+	c.home, err = homeOf(ctx, s, req)
 	c.req.Message = clearance.Redacted(s, "message", req.Message)
 	c.req.Name = clearance.Redacted(s, "step name", req.Name)
 	c.req.Status = clearance.Redacted(s, "status", req.Status)
@@ -208,7 +217,12 @@ func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 // define finds the workflow, and what it says of the trigger.
 func (c *creation) define(ctx context.Context) error {
 	var err error
-	if c.def, err = c.s.DefinitionOf(ctx, c.session); err != nil {
+	if c.workflow != "" {
+		c.def, err = c.s.Definition(c.workflow)
+	} else {
+		c.def, err = c.s.DefinitionOf(ctx, c.session)
+	}
+	if err != nil {
 		return err
 	}
 	return c.checkTrigger()
@@ -315,7 +329,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 		return change, err
 	}
 	c.s.Trace("written")
-	if v.State == nil {
+	if v.State == nil || c.workflow != "" && isBlank(v.State) {
 		start, err := c.s.NewStart(c.session, c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch))
 		if err != nil {
 			return change, err
@@ -330,6 +344,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	if err != nil {
 		return change, err
 	}
+	e.Extra = ownIDs(c)
 	change.Events = append(change.Events, e)
 	c.pruneWith(ctx, v, &change, e)
 	if c.req.Pin == PinYes {
@@ -388,6 +403,15 @@ func (c *creation) event(kind journal.Kind) (journal.Event, error) {
 	return e, err
 }
 
+// ownIDs are the names that the document's own system has for checkpoint and session.
+func ownIDs(c *creation) []journal.Trailer {
+	if c.document == nil || !c.def.Knows(c.req.State) {
+		return nil
+	}
+	return append(checkpoint.DocumentTrailer(checkpoint.TrailerDocument, c.def.CheckpointOf(*c.document)),
+		checkpoint.DocumentTrailer(checkpoint.TrailerOwner, c.def.SessionOf(*c.document))...)
+}
+
 // write writes the record commit and the checkpoint commit.
 func (c *creation) write(ctx context.Context) error {
 	author, committer := c.s.Repo.Identity(c.at)
@@ -439,38 +463,6 @@ func MetricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage 
 		metrics = "metrics"
 	}
 	return json.RawMessage(gjson.GetBytes(state, metrics).Raw)
-}
-
-// repair writes objects again that vanished while the create was under way, as
-// when a prune in parallel took them for garbage. When that is not possible the
-// create has failed and the checkpoint is taken back.
-func (c *creation) repair(ctx context.Context, err error) error {
-	var missing *store.MissingObjectsError
-	if !errors.As(err, &missing) {
-		return checkpoint.Classify(err)
-	}
-	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
-	commit := c.written.Commit
-	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
-		still := false
-		specs := make([]string, len(missing.OIDs))
-		for i, oid := range missing.OIDs {
-			specs[i] = string(oid)
-		}
-		infoErr := c.s.Repo.Batch().Info(ctx, specs, func(_ int, _ git.Object, err error) error {
-			still = still || err != nil
-			return nil
-		})
-		if infoErr == nil && !still {
-			return nil
-		}
-	}
-	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects vanished while it was made", retain.PinnedGoes); dropErr != nil {
-		c.s.Warn(dropErr.Error())
-	} else {
-		missing.TakenBack = true
-	}
-	return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}
 }
 
 func (c *creation) detail(created bool) *checkpoint.Detail {

@@ -45,12 +45,14 @@ type Output struct{ Name, File string }
 type Request struct {
 	Message        string
 	Session        string
+	Workflow       string // of a session that is started; the document says it too
 	Step           *int
 	Name           string
 	Iteration      string
 	Trigger        string
 	Status         string
 	State          []byte // a document that replaces the state
+	Patch          []byte // a JSON merge patch (RFC 7396) on the state
 	Edited         []byte // the state after somebody edited it, instead of Set and Unset
 	Set            []Assign
 	Unset          []string

@@ -11,13 +11,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// sessionForCreate names the session that a new checkpoint goes into, started or
-// not: without any name, one called after the branch.
-func sessionForCreate(ctx context.Context, s *checkpoint.Service, request string) (name.Session, error) {
-	session, err := s.NamedSession(request)
-	if err != nil || session != "" {
-		return session, err
-	}
+// branchSession is the session called after the branch, started or not.
+func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
 	if s.Repo.Head.Branch == "" {
 		return name.Session("detached-" + s.Repo.Head.OID.Short()), nil
 	}

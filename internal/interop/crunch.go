@@ -158,7 +158,7 @@ func (l crunch) document(
 	}
 	in.Branch = text(at, "issue_snapshot.branch")
 	d := &transfer.ImportDocument{
-		Key: name, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptYAML)}, At: when,
+		Key: name, OwnID: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptYAML)}, At: when,
 		Trigger: text(at, "trigger"), Branch: in.Branch,
 	}
 	if d.Trigger == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -81,7 +82,7 @@ func FuzzLayouts(f *testing.F) {
 		r := &reading{tree: in}
 		layouts()[format].read(r)
 		for _, s := range r.sessions {
-			if s.Session != transfer.SessionName(s.Session) {
+			if s.Session != string(name.SessionFor(s.Session)) {
 				t.Errorf("session %q", s.Session)
 			}
 			for _, step := range s.Steps {

@@ -172,7 +172,7 @@ func (s *goTeamSession) document(label string, src source) {
 		return
 	}
 	d := &transfer.ImportDocument{
-		Key: label, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
+		Key: label, OwnID: text(at, "id"), Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
 		Commit: text(at, "git.commit_hash"), Branch: text(at, "git.branch"), Outputs: outputsOf(at.Get("outputs")),
 		Created: texts(at.Get("files.created")), Modified: texts(at.Get("files.modified")), Deleted: texts(at.Get("files.deleted")),
 	}

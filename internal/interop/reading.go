@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -151,7 +152,7 @@ func sessionOf(called string) (string, error) {
 	if called == "" || strings.Trim(called, ".") == "" || strings.Contains(called, "..") {
 		return "", fmt.Errorf("the id %q leads elsewhere", called)
 	}
-	return transfer.SessionName(called), nil
+	return string(name.SessionFor(called)), nil
 }
 
 // add takes a session with documents; names that become one are a problem.

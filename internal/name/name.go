@@ -4,6 +4,7 @@
 package name
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -132,6 +133,17 @@ func SessionFromBranch(short string) Session {
 		s = s[:strings.LastIndexByte(s, '.')] + "-" + s[strings.LastIndexByte(s, '.')+1:]
 	}
 	return Session(s)
+}
+
+// SessionFor names the session of what another system calls so: the same where it is a
+// session's name, else one like it with a part of its digest.
+func SessionFor(called string) Session {
+	if s, err := ParseSession(called); err == nil {
+		return s
+	}
+	base := string(SessionFromBranch(called))
+	digest := sha256.Sum256([]byte(called))
+	return Session(strings.TrimRight(base[:min(len(base), 50)], ".-_") + "-" + hex.EncodeToString(digest[:4]))
 }
 
 // ID is a checkpoint's identity: cp-<NN>-<UTC time to the millisecond>-<4 hex>.

@@ -35,7 +35,7 @@ func (r *running) keepBefore(ctx context.Context) error {
 	}
 	asked := r.req.Create
 	keep := create.Request{
-		Session: string(r.answer.Session), Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
+		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
 		Message: "before " + clip(strings.Join(r.req.Command, " ")), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Size: asked.Size,
 	}
 	if err := create.CheckTrigger(r.s, r.def, keep); err != nil {

@@ -91,7 +91,7 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	}
 	asked := r.req.Create
 	made, err := create.Checkpoint(context.WithoutCancel(ctx), r.s, create.Request{
-		Session: string(a.Session), Trigger: trigger, Message: asked.Message, IncludeIgnored: asked.IncludeIgnored,
+		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: asked.Message, IncludeIgnored: asked.IncludeIgnored,
 		Exclude: asked.Exclude, Size: asked.Size, Pin: asked.Pin,
 	})
 	if err != nil {

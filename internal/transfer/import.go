@@ -55,9 +55,11 @@ type ImportStep struct {
 
 // ImportDocument is one checkpoint of another system.
 type ImportDocument struct {
-	Key  string // what its own system calls it within the session
-	Path string // where it stands in the layout
-	JSON json.RawMessage
+	Key string // what its own system calls it within the session
+	// OwnID is the id that stands in the document; empty: none.
+	OwnID string
+	Path  string // where it stands in the layout
+	JSON  json.RawMessage
 	// Digest is DocumentDigest of JSON, where the reader has it already.
 	Digest string
 	Kept   []ImportFile // the document as it was, and what else told of it

@@ -234,6 +234,9 @@ func (w *importWriter) created(p *planned, written store.Written) (journal.Event
 	e.Extra = []journal.Trailer{
 		{Key: checkpoint.TrailerFormat, Value: w.format}, {Key: checkpoint.TrailerKey, Value: p.document.Key}, {Key: checkpoint.TrailerDigest, Value: w.digests[p.step]},
 	}
+	if p.document.OwnID != p.document.Key {
+		e.Extra = append(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, p.document.OwnID)...)
+	}
 	w.change.Create = append(w.change.Create, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
 	w.change.Verify = append(w.change.Verify, written.NewObjects...)
 	return e, err

@@ -2,8 +2,6 @@ package transfer
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -97,17 +95,6 @@ const maxDocumentDepth = 95
 // ParseDocument takes a JSON document as strictly as a state is taken.
 func ParseDocument(text []byte) (json.RawMessage, error) {
 	return record.ParseJSON(text, record.Limits{Depth: maxDocumentDepth})
-}
-
-// SessionName is a session's name for what another system calls it: the same where it is
-// one, else one like it with a part of its digest.
-func SessionName(called string) string {
-	if s, err := name.ParseSession(called); err == nil {
-		return string(s)
-	}
-	base := string(name.SessionFromBranch(called))
-	digest := sha256.Sum256([]byte(called))
-	return strings.TrimRight(base[:min(len(base), 50)], ".-_") + "-" + hex.EncodeToString(digest[:4])
 }
 
 // Slug is a step's name as labels have it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -204,46 +203,6 @@ func whole(v gjson.Result) *int {
 		return &n
 	}
 	return nil
-}
-
-// SessionOf is what the workflow calls the session that a document belongs to; ""
-// when the document does not tell: a template whose parts are missing gives no
-// name rather than half of one. The name is as untrusted as the document.
-func (d *Definition) SessionOf(a Accepted) string {
-	if d.Session.Name == "" {
-		return ""
-	}
-	t, err := d.template(sessionScope(), d.Session.Name)
-	if err != nil {
-		return ""
-	}
-	m := newMeter(a.State, a.Record)
-	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record)}
-	var b strings.Builder
-	for _, p := range t.parts {
-		b.WriteString(p.text)
-		if p.code == nil {
-			continue
-		}
-		said, err := m.run(p.code, vars)
-		if err != nil || say(said) == "" {
-			return ""
-		}
-		b.WriteString(say(said))
-	}
-	return b.String()
-}
-
-// value decodes text that was accepted before; nil for none or what is no JSON.
-func value(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	v, err := decode(raw, maxDocumentSize)
-	if err != nil {
-		return nil
-	}
-	return v
 }
 
 // Identity gives the members by which the objects of a list are matched when two

@@ -44,7 +44,7 @@ func TestAcceptTakesWholeDocuments(t *testing.T) {
 			Trigger: "batch_complete"},
 		"pipeline": {ID: "PRD-212", Topic: "Kiosk", Step: step(1), Status: "paused", Time: at("2026-03-01T08:15:00Z")},
 	}
-	sessions := map[string]string{"go-team": "", "ultra-create": "proj_ledger", "orchestrate": "orchestrate_search_box_20260301_081500",
+	sessions := map[string]string{"go-team": "7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a11", "ultra-create": "proj_ledger", "orchestrate": "orchestrate_search_box_20260301_081500",
 		"crunch": "issue-88", "pipeline": "PRD-212"}
 	for name, facts := range want {
 		for label, d := range twins(t, name) {

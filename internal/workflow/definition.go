@@ -65,9 +65,18 @@ type Definition struct {
 
 // SessionNames says how sessions and their branches are called.
 type SessionNames struct {
-	// Name is a template over `state` and `record`: the session that an imported
-	// document belongs to.
+	// Name is a template over `state` and `record`: the session that a document
+	// belongs to.
 	Name string `json:"name,omitempty"`
+	// Pattern is a regular expression: a session with such a name takes the documents
+	// of that name only, even before it has any.
+	Pattern string `json:"pattern,omitempty"`
+	// KnownBy says how documents of this workflow are recognised: by all members of one
+	// of these lists of paths.
+	KnownBy [][]string `json:"known_by,omitempty"`
+	// Checkpoint is a template over `state` and `record`: what the document's own system
+	// calls the checkpoint. Absent: what the member `id` says.
+	Checkpoint string `json:"checkpoint,omitempty"`
 	// Branch is a template over `workflow` and `session`: the branch that
 	// `session start --branch` makes; "{workflow}/{session}" when absent.
 	Branch string `json:"branch,omitempty"`

@@ -279,21 +279,28 @@ func (b *schemaBuilder) types(s *jsonschema.Schema, value any, path string) {
 	}
 }
 
-// pattern bounds what a match can cost: Go's patterns are linear in the text, but
-// "((x{1000}))" is a thousand steps for each character.
+// pattern counts what a match can cost.
 func (b *schemaBuilder) pattern(text, path string) {
+	steps, err := patternSteps(text)
+	if err != nil {
+		b.problems.add(path, "%v", err)
+	}
+	b.schema.patterns += steps
+}
+
+// patternSteps bounds what a match can cost: Go's patterns are linear in the text, but
+// "((x{1000}))" is a thousand steps for each character.
+func patternSteps(text string) (int, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		b.problems.add(path, "pattern %q: %v", shorten(text, 80), err)
-		return
+		return 0, fmt.Errorf("pattern %q: %w", shorten(text, 80), err)
 	}
 	code, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
-		b.problems.add(path, "pattern %q: %v", shorten(text, 80), err)
-		return
+		return 0, fmt.Errorf("pattern %q: %w", shorten(text, 80), err)
 	}
-	if len(code.Inst) > maxPatternSteps {
-		b.problems.add(path, "pattern %q takes %d steps for a character, more than %d", shorten(text, 80), len(code.Inst), maxPatternSteps)
+	if steps := len(code.Inst); steps > maxPatternSteps {
+		return steps, fmt.Errorf("pattern %q takes %d steps for a character, more than %d", shorten(text, 80), steps, maxPatternSteps)
 	}
-	b.schema.patterns += len(code.Inst)
+	return len(code.Inst), nil
 }

@@ -22,6 +22,17 @@ func (d *Definition) verifyPaths(found *problems) {
 	}
 	members("document.record", d.Document.Record)
 	members("state.members", d.State.Members)
+	if _, err := patternSteps(d.Session.Pattern); err != nil {
+		found.add("session.pattern", "%v", err)
+	}
+	for i, list := range d.Session.KnownBy {
+		for j, member := range list {
+			path(at(at("session.known_by", i), j), member)
+		}
+		if len(list) == 0 {
+			found.add(at("session.known_by", i), "a list without members would fit any document")
+		}
+	}
 	for i, f := range d.Document.Forms {
 		path(at("document.forms", i)+".record", f.Record)
 		path(at("document.forms", i)+".state", f.State)
@@ -86,6 +97,7 @@ func (d *Definition) verifyExpressions(found *problems) {
 	c := checker{d, found}
 	c.template(sessionScope(), "session.name", d.Session.Name)
 	c.template(sessionScope(), "session.branch", d.Session.Branch)
+	c.template(sessionScope(), "session.checkpoint", d.Session.Checkpoint)
 	for _, name := range sortedKeys(d.Values) {
 		if _, taken := ruleScope().vars[name]; taken || !isIdentifier(name) || isFunction(name) {
 			found.add(join("values", name), "%q is not a name that is free", shorten(name, 60))
