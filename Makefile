@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-web torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-web torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -28,7 +28,7 @@ GITS ?=
 test-all:
 	PATH="$(path)" $(GO) test -timeout 2h ./...
 	$(MAKE) torture CASES=100
-	$(MAKE) test-race fuzz test-servers
+	$(MAKE) test-race fuzz test-servers test-agents
 	for git in $(GITS); do $(MAKE) test GIT="$$git" || exit; done
 
 # The race detector needs cgo, and so a C compiler.
@@ -58,6 +58,12 @@ test-web: build
 	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; \
 	then cd .ci/web && GIT_CHECKPOINT='$(CURDIR)/$(bin)' SHOTS='$(if $(SHOTS),$(abspath $(SHOTS)))' $(GO) test -count 1 -timeout 10m ./...; \
 	else echo '*** NOT TESTED: the page in a browser, for lack of Chromium ***'; fi
+
+# The real programs of five coding agents, with a scripted model on 127.0.0.1. npm installs
+# them into a scratch directory, or once into AGENTS; what it does not give is said.
+AGENTS ?=
+test-agents:
+	@PATH="$(path)" GO="$(GO)" AGENTS='$(AGENTS)' sh .ci/agents
 
 # Random worlds, compared with plain git and the disk after each step: CASES of them,
 # from SEED on, of the worlds in KIND (with commas; empty: of all in turn), with settings

@@ -68,7 +68,7 @@ type Handler struct {
 
 // Handle does what an event asks for. The answer is valid also beside an error.
 func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happening) (agent.Answer, error) {
-	if happened.Kind == "" || happened.Session == "" && happened.Kind != agent.KindSessionEnd {
+	if happened.Session == "" || happened.Kind == "" && happened.Child == "" {
 		return agent.Answer{}, nil
 	}
 	release, err := h.lock(ctx)

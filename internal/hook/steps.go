@@ -127,8 +127,11 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 			made++
 		}
 	}
-	if made > 0 {
-		told = append(told, fmt.Sprintf("Others made %d checkpoints in this worktree meanwhile (session %s); files may have changed.", made, st.Session))
+	switch {
+	case made == 1:
+		told = append(told, fmt.Sprintf("Another session made a checkpoint in this worktree meanwhile (%s); files may have changed.", st.Session))
+	case made > 1:
+		told = append(told, fmt.Sprintf("Another session made %d checkpoints in this worktree meanwhile (%s); files may have changed.", made, st.Session))
 	}
 	return told
 }

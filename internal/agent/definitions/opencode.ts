@@ -19,12 +19,15 @@ function hook(event: string, payload: any, directory: string): any {
 
 export const GitCheckpoint = async ({ client, directory, worktree }: any) => {
   const at = directory || worktree || process.cwd()
+  let session = "" // opencode ends without saying which it worked in
   const seen = new Set(["session.created", "session.idle", "session.error"])
   return {
     event: async ({ event }: any) => {
       if (seen.has(event.type)) hook("event:" + event.type, { event }, at)
     },
     "chat.message": async (input: any, output: any) => {
+      if (output.parts.every((part: any) => part.ignored)) return // a note of ours, below
+      session = input.sessionID
       const answer = hook("chat.message", { input, output }, at)
       const note = answer.block || answer.tell
       if (note) {
@@ -46,7 +49,7 @@ export const GitCheckpoint = async ({ client, directory, worktree }: any) => {
       hook("experimental.session.compacting", { input }, at)
     },
     dispose: async () => {
-      hook("dispose", {}, at)
+      if (session) hook("dispose", { session_id: session }, at)
     },
   }
 }

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// These tests run the real programs of coding agents against a scripted model on 127.0.0.1. AGENTS
+// names the directory with their installations, as `make test-agents` makes it.
+
+// driven is how one agent is run without a terminal.
+type driven struct {
+	name    string
+	program string   // below AGENTS
+	first   []string // before the first prompt
+	next    []string // before a prompt that goes on with the conversation
+	home    map[string]string
+	environ []string
+	work    map[string]string // files of the repository that were there before us
+}
+
+// drivenAgents are the agents; in their texts {url}, {repo}, {home} and {agents} are replaced.
+func drivenAgents() []driven {
+	return []driven{
+		{
+			name: "claude", program: "claude",
+			first:   []string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-5", "-p"},
+			next:    []string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-5", "--continue", "-p"},
+			environ: []string{"ANTHROPIC_BASE_URL={url}", "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1"},
+			home: map[string]string{".claude.json": `{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["sk-ant-dummy"],"rejected":[]},
+				"projects":{"{repo}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`},
+			work: map[string]string{".claude/settings.json": "{\n\t\"cleanupPeriodDays\": 20\n}\n"},
+		},
+		{
+			name: "codex", program: "codex",
+			first:   []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"},
+			next:    []string{"exec", "resume", "--last", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"},
+			environ: []string{"CODEX_HOME={home}/.codex", "LOCAL_KEY=dummy"},
+			home: map[string]string{".codex/config.toml": `model = "gpt-5.5"
+model_provider = "local"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.local]
+name = "local"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "LOCAL_KEY"
+supports_websockets = false
+request_max_retries = 0
+stream_max_retries = 0
+[projects."{repo}"]
+trust_level = "trusted"
+`},
+			work: map[string]string{".codex/hooks.json": "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}"},
+		},
+		{
+			name: "gemini", program: "gemini",
+			first:   []string{"--yolo", "-m", "gemini-2.5-flash", "-p"},
+			next:    []string{"--yolo", "-m", "gemini-2.5-flash", "--resume", "latest", "-p"},
+			environ: []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL={url}", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false"},
+			home: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},
+				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
+			work: map[string]string{".gemini/settings.json": "{\r\n  \"ui\": {\"hideTips\": true} // ours\r\n}\r\n"},
+		},
+		{
+			name: "opencode", program: "opencode",
+			first:   []string{"run"},
+			next:    []string{"run", "--continue"},
+			environ: []string{"LOCAL_KEY=dummy", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
+			home: map[string]string{".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","model":"local/scripted","small_model":"local/scripted","permission":"allow",
+				"provider":{"local":{"npm":"@ai-sdk/openai-compatible","name":"Local","options":{"baseURL":"{url}/v1","apiKey":"dummy"},
+				"models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`},
+			work: map[string]string{"opencode.json": "{}\n"},
+		},
+		{
+			name: "copilot", program: "copilot",
+			first: []string{"--yolo", "--no-auto-update", "-p"},
+			next:  []string{"--yolo", "--no-auto-update", "--continue", "-p"},
+			environ: []string{
+				"COPILOT_PROVIDER_BASE_URL={url}/v1", "COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=gpt-4.1",
+				"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_HOME={home}/.copilot",
+			},
+			home: map[string]string{".copilot/config.json": `{"trustedFolders":["{repo}"]}`},
+			work: map[string]string{".github/hooks/other.json": `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"true"}]}}`},
+		},
+	}
+}
+
+// Each agent makes a step of every prompt, hears of a rollback that was typed as a prompt, and is left as
+// it was found.
+func TestAgents(t *testing.T) {
+	dir := os.Getenv("AGENTS")
+	if dir == "" {
+		t.Skip("AGENTS is not set: `make test-agents` runs it")
+	}
+	for _, a := range drivenAgents() {
+		t.Run(a.name, func(t *testing.T) {
+			program := filepath.Join(dir, a.name, "node_modules", ".bin", a.program)
+			if _, err := os.Stat(program); err != nil {
+				t.Skipf("NOT TESTED: %s is not installed", a.name)
+			}
+			newDrive(t, a, dir, program).conversation()
+		})
+	}
+}
+
+// drive is a repository that an agent works in.
+type drive struct {
+	*world
+	agent   driven
+	program string
+	model   *model
+	asked   int // prompts
+}
+
+func newDrive(t *testing.T, a driven, dir, program string) *drive {
+	m := serveModel(t, []turn{
+		{"make hello", []step{{path: "{repo}/hello.txt", content: "hello\n"}, {text: "Made hello."}}},
+		{"change it", []step{{command: "echo changed >hello.txt"}, {text: "Changed it."}}},
+	})
+	w := newWorld(t)
+	// Some programs refuse a home below the directory of temporary files.
+	home, temporary := filepath.Join(filepath.Dir(w.dir), "home"), filepath.Join(filepath.Dir(w.dir), "tmp")
+	fill := strings.NewReplacer("{url}", m.URL, "{repo}", w.dir, "{home}", home)
+	m.script[0].steps[0].path = fill.Replace(m.script[0].steps[0].path)
+	w.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temporary, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_DATA_HOME=" + home + "/.local/share",
+		"XDG_CACHE_HOME=" + home + "/.cache", "XDG_STATE_HOME=" + home + "/.local/state", "GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1", "LANG=C.UTF-8",
+	}
+	for _, pair := range a.environ {
+		w.env = append(w.env, fill.Replace(pair))
+	}
+	for _, d := range []string{home, temporary} {
+		if err := os.MkdirAll(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range a.home {
+		put(t, filepath.Join(home, name), fill.Replace(text))
+	}
+	for name, text := range a.work {
+		w.write(name, text)
+	}
+	if a.name == "opencode" {
+		opencodePackages(t, dir, filepath.Join(home, ".config", "opencode"), filepath.Join(w.dir, ".opencode"))
+	}
+	w.run("git", "config", "--global", "user.name", "A")
+	w.run("git", "config", "--global", "user.email", "a@example.com")
+	w.write("shop.txt", "shop\n")
+	w.run("git", "add", ".")
+	w.run("git", "commit", "-qm", "first")
+	return &drive{world: w, agent: a, program: program, model: m}
+}
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, name, text)
+}
+
+// opencodePackages puts the package that opencode would install by npm, which it has not without a network,
+// into its directories of configuration.
+func opencodePackages(t *testing.T, dir string, into ...string) {
+	t.Helper()
+	from := filepath.Join(dir, "opencode-plugin")
+	for _, d := range into {
+		if err := os.MkdirAll(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"package.json", "package-lock.json"} {
+			data, err := os.ReadFile(filepath.Join(from, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, filepath.Join(d, name), string(data))
+		}
+		put(t, filepath.Join(d, ".gitignore"), "node_modules\n")
+		if err := os.Symlink(filepath.Join(from, "node_modules"), filepath.Join(d, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// conversation is what TestAgents promises.
+func (d *drive) conversation() {
+	t := d.t
+	before := d.files()
+	t.Cleanup(d.failures)
+	d.run("git-checkpoint", "agent", "add", d.agent.name, "-y")
+	if d.files() == before {
+		t.Fatal("agent add changed no file")
+	}
+
+	d.prompt("make hello")
+	d.holds("hello.txt", "hello\n")
+	d.write("notes.txt", "by hand\n")
+	d.prompt("change it")
+	d.holds("hello.txt", "changed\n")
+	listed := d.run("git-checkpoint", "list", "--json")
+	d.lists(listed, "cp-01", "turn", "make hello")
+	d.lists(listed, "cp-02", "turn", "change it")
+	if !strings.Contains(d.run("git-checkpoint", "show", "1", "--get", "message"), "Made hello.") && d.agent.name != "copilot" && d.agent.name != "opencode" {
+		t.Error("the message of the first step lacks the answer")
+	}
+	if strings.Contains(d.run("git-checkpoint", "diff", "1", "2", "--stat"), "notes.txt") == false {
+		t.Error("the step of the second prompt lacks the file that was edited by hand")
+	}
+	if own := d.run("git-checkpoint", "list", "--json", "--where", `trigger == "prompt"`); !strings.Contains(own, "before: change it") {
+		t.Errorf("what was edited by hand has no checkpoint of its own:\n%s", listed)
+	}
+
+	d.prompt("*rollback:1")
+	d.holds("hello.txt", "changed\n")
+	d.prompt("y")
+	d.holds("hello.txt", "hello\n")
+	if _, err := os.Lstat(filepath.Join(d.dir, "notes.txt")); err == nil {
+		t.Error("the rollback left a file of later")
+	}
+	if len(d.model.questions("*rollback:1")) > 0 {
+		t.Error("the model was asked about a command of ours")
+	}
+	d.prompt("go on")
+	heard := d.model.questions("go on")
+	if len(heard) == 0 || !strings.Contains(heard[0].body, "The files of this worktree went back") {
+		t.Errorf("the model does not hear of the rollback; it was asked %d times", len(heard))
+	}
+
+	d.run("git-checkpoint", "agent", "remove", d.agent.name, "-y")
+	if err := os.Remove(filepath.Join(d.dir, "hello.txt")); err != nil {
+		t.Error(err)
+	}
+	if after := d.files(); after != before {
+		t.Errorf("after `agent remove` the files are\n%s\nand were\n%s", after, before)
+	}
+}
+
+// failures tells what hooks could not do: an agent does not.
+func (d *drive) failures() {
+	if log, err := os.ReadFile(filepath.Join(d.dir, ".git", "checkpoint", "agent.log")); err == nil {
+		d.t.Errorf("hooks failed:\n%s", log)
+	}
+}
+
+// prompt asks the agent, and goes on with the conversation if there is one.
+func (d *drive) prompt(words string) {
+	d.t.Helper()
+	args := d.agent.first
+	if d.asked > 0 {
+		args = d.agent.next
+	}
+	d.asked++
+	cmd := exec.Command(d.program, append(args[:len(args):len(args)], words)...)
+	cmd.Dir, cmd.Env = d.dir, d.env
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	// A group of its own: an agent's launcher may end before what it started.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = nil
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		d.t.Logf("%s: %v\n%s", words, err, out.String())
+	case <-time.After(3 * time.Minute):
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		d.t.Fatalf("%s does not end after the prompt %q; it said\n%s", d.agent.name, words, out.String())
+	}
+}
+
+func (d *drive) holds(name, want string) {
+	d.t.Helper()
+	if got, err := os.ReadFile(filepath.Join(d.dir, name)); err != nil || string(got) != want {
+		d.t.Fatalf("%s holds %q, want %q (%v)", name, got, want, err)
+	}
+}
+
+// lists finds a checkpoint in the lines of a list.
+func (d *drive) lists(listed, label, trigger, message string) {
+	d.t.Helper()
+	for _, line := range strings.Split(listed, "\n") {
+		l := gjson.Parse(line)
+		if l.Get("label").String() == label {
+			if l.Get("trigger").String() != trigger || !strings.HasPrefix(l.Get("message").String(), message) {
+				d.t.Errorf("%s is %s", label, line)
+			}
+			return
+		}
+	}
+	d.t.Errorf("there is no %s in\n%s", label, listed)
+}
+
+// files describes what a person sees of the worktree.
+func (d *drive) files() string {
+	var all strings.Builder
+	err := filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() && e.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if e.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&all, "%s %q\n", path[len(d.dir):], data)
+		}
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return all.String()
+}
