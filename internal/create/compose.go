@@ -160,10 +160,18 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	return c.composeStaged(ctx)
 }
 
-// compareFiles lists what changed since the checkpoint before. A checkpoint whose tree is
-// damaged must not stop the session: nothing is listed then, and the record says so.
+// compareFiles lists what changed since the checkpoint before, or since the tree that the
+// request compares with: what a turn of an agent changed is more than what is new since its
+// last tool. A checkpoint whose tree is damaged must not stop the session: nothing is listed
+// then, and the record says so.
 func compareFiles(ctx context.Context, c *creation, prev base) error {
 	c.unknown = ""
+	if c.req.Unless != "" {
+		if changes, err := c.s.Repo.DiffTrees(ctx, c.req.Unless, c.capture.Tree); err == nil {
+			c.record.Files = FilesOf(changes)
+			return nil
+		}
+	}
 	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
 	if err != nil && prev.entry != nil {
 		c.unknown = checkpoint.UnknownSince(ctx, c.s, prev.entry.Label, prev.tree)

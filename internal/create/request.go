@@ -64,7 +64,7 @@ type Request struct {
 	Tag            TagChoice
 	Pin            PinChoice
 	Unchanged      UnchangedChoice
-	Unless         name.OID      // with UnchangedSkip: none is made where the files are this tree, and only there
+	Unless         name.OID      // with UnchangedSkip: none is made where the files are this tree, and only there; what changed is counted from it
 	Agent          *record.Agent // the agent whose event asked for it
 	Size           SizeChoice
 	DryRun         bool
