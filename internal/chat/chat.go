@@ -28,6 +28,9 @@ type Answer struct {
 	Difference *inspect.Difference
 	Plan       *rollback.Answer
 	Done       *rollback.Answer
+	Undone     *rollback.Answer
+	Redone     *rollback.Answer
+	History    []inspect.HistoryLine
 	Created    *checkpoint.Detail
 	Pruned     *retain.PruneAnswer
 	Resumed    *resume.Answer
@@ -55,6 +58,12 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		a.Pruned, err = retain.Prune(ctx, s, retain.PruneRequest{})
 	case "rollback":
 		return chatPlan(ctx, s, chatMemory{Target: c.A, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
+	case "undo", "redo":
+		return chatPlan(ctx, s, chatMemory{Walk: c.Does})
+	case "history":
+		a.History, err = chatHistory(ctx, s)
+	case "help":
+		a.Text = help
 	case "force":
 		return chatForce(ctx, s)
 	case "yes":
@@ -74,6 +83,24 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		return nil, err
 	}
 	return a, nil
+}
+
+// help is what may be typed, the commonest first.
+const help = `*checkpoints        what there is
+*cp-show:3          one checkpoint
+*cp-diff:2:4        what changed between two
+*rollback:3         go back; shows the plan, then *yes or y does it, *abort does not
+*undo, *redo        take the last rollback back, and do it again; asks as a rollback does
+*history            what happened in this session
+/checkpoint save    keep the files as they are now`
+
+// longestHistory is how much of a journal a chat shows.
+const longestHistory = 20
+
+// chatHistory is the end of the session's journal.
+func chatHistory(ctx context.Context, s *checkpoint.Service) ([]inspect.HistoryLine, error) {
+	lines, err := inspect.History(ctx, s, "")
+	return lines[max(0, len(lines)-longestHistory):], err
 }
 
 // chatAnswer does what answers a question of ours.

@@ -15,7 +15,8 @@ import (
 // are in the way.
 type chatMemory struct {
 	Time             time.Time `json:"time"`
-	Target           string    `json:"target"`
+	Target           string    `json:"target,omitempty"`
+	Walk             string    `json:"walk,omitempty"` // undo or redo, in place of a target
 	OverwriteIgnored bool      `json:"overwrite_ignored,omitempty"`
 	Branch           bool      `json:"branch,omitempty"`
 	Seen             string    `json:"seen"` // what the plan was made of; empty: it was refused
@@ -36,7 +37,9 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		}
 		return nil, err
 	}
-	m.Time, m.Target = s.Now(), string(plan.Answer().To)
+	if m.Time = s.Now(); m.Walk == "" {
+		m.Target = string(plan.Answer().To)
+	}
 	if m.Seen, err = plan.Fingerprint(); err != nil {
 		return nil, err
 	}
@@ -52,6 +55,9 @@ func isOverwritable(e *checkpoint.Error) bool {
 }
 
 func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollback.Plan, error) {
+	if m.Walk != "" {
+		return rollback.PrepareUndo(ctx, s, rollback.UndoRequest{Levels: 1, Redo: m.Walk == "redo"})
+	}
 	session, err := chatSession(ctx, s)
 	if err != nil {
 		return nil, err
@@ -103,7 +109,7 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		}
 		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing waits for a yes"}
 		if ok && m.Seen != "" {
-			e = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the plan is older than %d minutes", int(chatPatience.Minutes())), Hints: []string{"*rollback:N shows it anew"}}
+			e = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the plan is older than %d minutes", int(chatPatience.Minutes())), Hints: []string{"type the command again to see it anew"}}
 		}
 		return nil, e
 	}
@@ -126,5 +132,14 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Done: done}, s.Forget(checkpoint.ChatFile)
+	a := &Answer{}
+	switch m.Walk {
+	case "undo":
+		a.Undone = done
+	case "redo":
+		a.Redone = done
+	default:
+		a.Done = done
+	}
+	return a, s.Forget(checkpoint.ChatFile)
 }

@@ -21,10 +21,10 @@ func (*ChatCmd) Help() string {
 For a hook of an agent that hands over every prompt. The first line that is one of the commands below is run in this worktree's session; anything else is exit code 8 and silence. What was typed is data, no shell sees it.
 
     *checkpoints, *cp-list, *cp-show:3, *cp-diff:2, *cp-diff:2:4
-    *rollback:3, then *yes or y within ten minutes, or *abort
+    *rollback:3, *undo, *redo, then *yes or y within ten minutes, or *abort
     *rollback-force:3, when ignored files are in the way
     *retry-cp, *skip-cp, *pause after a checkpoint that failed
-    *continue, *manual-restore, *cp-validate, *cp-rebuild:2, *cp-export
+    *help, *history, *continue, *manual-restore, *cp-validate, *cp-rebuild:2, *cp-export
     /checkpoint save [<text>], list, restore [<ref>], diff [<ref> [<ref>]], cleanup`
 }
 

@@ -48,6 +48,12 @@ func (a Chatted) found() Answer {
 		return Planned{c.Plan}
 	case c.Done != nil:
 		return RolledBack{c.Done}
+	case c.Undone != nil:
+		return Undone{Done: c.Undone}
+	case c.Redone != nil:
+		return Redone{Done: c.Redone}
+	case c.History != nil:
+		return Audit(c.History)
 	case c.Created != nil:
 		return Created{c.Created}
 	case c.Pruned != nil:
