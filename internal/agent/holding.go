@@ -12,6 +12,17 @@ func Holds(file string) bool {
 	return err == nil && (strings.Contains(string(data), "git-checkpoint hook ") || strings.Contains(string(data), `"git-checkpoint", ["hook"`))
 }
 
+// RunsCommands reports whether agents and editors run commands that a file names. The path has slashes.
+func RunsCommands(path string) bool {
+	path = "/" + path
+	for _, dir := range []string{".claude", ".codex", ".gemini", ".cursor", ".github/hooks", ".opencode", ".vscode"} {
+		if strings.Contains(path, "/"+dir+"/") {
+			return true
+		}
+	}
+	return strings.HasSuffix(path, "/.mcp.json") || strings.HasSuffix(path, "/.envrc")
+}
+
 // Holding lists the files of a worktree that have hooks of ours, with slashes and relative to its top.
 func Holding(worktree string) (files []string) {
 	for _, name := range Names() {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -30,6 +31,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		for _, k := range r.plan.Risk {
 			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 		}
+		a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
 	}
 	r.answerLevels()
 	r.warnConflicts()
@@ -42,6 +44,17 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	}
 	a.Said = r.said("rollback_plan")
 	return nil
+}
+
+// commandFiles are the files of a plan from which others run commands: what runs next may not be
+// what ran before.
+func commandFiles(plan PlanFiles) (found []Risk) {
+	for _, p := range slices.Concat(plan.Write, plan.Delete, plan.Mode) {
+		if agent.RunsCommands(string(p)) {
+			found = append(found, Risk{p, "agents and editors run commands from this file"})
+		}
+	}
+	return found
 }
 
 // paths are names of files as answers give them.

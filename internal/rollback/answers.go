@@ -12,7 +12,7 @@ type PlanFiles struct {
 	Write   []checkpoint.Path `json:"write"` // created or given other content
 	Delete  []checkpoint.Path `json:"delete"`
 	Mode    []checkpoint.Path `json:"mode"`    // only the executable bit changes
-	Risk    []Risk            `json:"risk"`    // what cannot be brought back exactly
+	Risk    []Risk            `json:"risk"`    // what cannot be brought back exactly, or names commands that others run
 	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints it discards
 	Skipped []checkpoint.Path `json:"skipped"` // paths that stay untouched by rule
 }
