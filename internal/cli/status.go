@@ -30,6 +30,12 @@ func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 		if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
 			app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing without your consent: git checkpoint agent add " + news[0])
 		}
+		if troubled, err := connect.Troubled(s); err == nil && !app.json {
+			for _, st := range troubled {
+				problem, remedy := st.Trouble()
+				app.warn(st.Title + ": " + problem + " (" + remedy + ")")
+			}
+		}
 		if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
 			return differs
 		}

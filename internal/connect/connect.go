@@ -60,6 +60,42 @@ func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) {
 	})
 }
 
+// PlanDeinit plans to take out what was added to the files of this worktree. Hooks that came along with
+// the repository are others' and stay; so do those in a person's own settings, which serve other repositories.
+func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
+	receipt, err := readReceipt(receiptFile(s, agent.ScopeProject))
+	if err != nil {
+		return nil, err
+	}
+	all := &Plan{s: s}
+	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
+		for _, name := range agent.Names() {
+			d, err := agent.Find(name)
+			if err != nil {
+				return nil, err
+			}
+			file, err := placeOf(s, scope).File(d.Hooks.Files)
+			if _, added := receipt[resolved(file)]; err != nil || !added {
+				continue
+			}
+			p, err := PlanRemove(s, Request{Names: []string{name}, Scope: scope})
+			if err != nil {
+				return nil, err
+			}
+			all.Agents = append(all.Agents, p.Agents...)
+		}
+	}
+	return all, nil
+}
+
+// resolved is the path by which a receipt knows a file.
+func resolved(file string) string {
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		return to
+	}
+	return file
+}
+
 func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Definition, agent.Place, agent.Receipt) ([]agent.Change, error)) (*Plan, error) {
 	p := &Plan{adds: adds, scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))

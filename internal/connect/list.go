@@ -25,6 +25,46 @@ type Standing struct {
 	LastEvent *checkpoint.Time `json:"last_event"`
 	Problem   string           `json:"problem"` // of the last event; empty when it went well
 	Failures  int              `json:"failures"`
+	Silent    bool             `json:"silent"` // a prompt is worked on, and no event came for long
+}
+
+// silence is how long an agent may work on a prompt without an event before that is said.
+const silence = time.Hour
+
+// Trouble is what keeps the hooks of an agent from working, and the remedy; both are empty when
+// nothing is known to.
+func (st Standing) Trouble() (problem, remedy string) {
+	switch {
+	case len(st.Hooks) == 0:
+		return "", ""
+	case !st.Enabled:
+		return "its hooks have no consent here", "git checkpoint agent add " + st.Name
+	case st.Trusted != nil && !*st.Trusted:
+		return "it does not trust its hooks yet, and skips them", "type /hooks in " + st.Title
+	case st.Problem != "":
+		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log has all failures"
+	case st.Silent:
+		return "it was given a prompt, and no hook has run for an hour", "its next prompt closes the turn, if it was interrupted"
+	}
+	return "", ""
+}
+
+// Troubled are the agents with consent whose hooks do not work.
+func Troubled(s *checkpoint.Service) ([]Standing, error) {
+	var found []Standing
+	for _, name := range agent.Names() {
+		if on, err := s.Settings.Bool(ConsentKey(name), false); err != nil || !on {
+			continue // a wrong setting is told of elsewhere
+		}
+		st, err := standing(s, name)
+		if err != nil {
+			return nil, err
+		}
+		if problem, _ := st.Trouble(); problem != "" {
+			found = append(found, st)
+		}
+	}
+	return found, nil
 }
 
 // Hooked is a file that holds hooks of ours.
@@ -37,24 +77,32 @@ type Hooked struct {
 func List(s *checkpoint.Service) ([]Standing, error) {
 	var all []Standing
 	for _, name := range agent.Names() {
-		d, err := agent.Find(name)
+		st, err := standing(s, name)
 		if err != nil {
 			return nil, err
-		}
-		st := Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d)}
-		for _, program := range d.Programs {
-			st.Installed = st.Installed || command.Find(program) == nil
-		}
-		if st.Enabled, err = s.Settings.Bool(ConsentKey(d.Name), false); err != nil {
-			return nil, err
-		}
-		st.lastEvent(s)
-		if d.Name == "codex" && len(st.Hooks) > 0 {
-			st.Trusted = trusted(s, st.Hooks)
 		}
 		all = append(all, st)
 	}
 	return all, nil
+}
+
+func standing(s *checkpoint.Service, name string) (Standing, error) {
+	d, err := agent.Find(name)
+	if err != nil {
+		return Standing{}, err
+	}
+	st := Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d)}
+	for _, program := range d.Programs {
+		st.Installed = st.Installed || command.Find(program) == nil
+	}
+	if st.Enabled, err = s.Settings.Bool(ConsentKey(d.Name), false); err != nil {
+		return st, err
+	}
+	st.lastEvent(s)
+	if d.Name == "codex" && len(st.Hooks) > 0 {
+		st.Trusted = trusted(s, st.Hooks)
+	}
+	return st, nil
 }
 
 // hooked finds the files that hold hooks of ours.
@@ -111,6 +159,9 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 		Last     time.Time `json:"last"`
 		Failures int       `json:"failures"`
 		Problem  string    `json:"problem"`
+		Turn     struct {
+			Open bool `json:"open"`
+		} `json:"turn"`
 	}
 	var all []heard
 	for _, name := range names {
@@ -124,6 +175,7 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Last.After(all[j].Last) })
 	st.LastEvent = &checkpoint.Time{Time: all[0].Last}
+	st.Silent = all[0].Turn.Open && s.Now().Sub(all[0].Last) > silence
 	if st.Failures = all[0].Failures; st.Failures > 0 {
 		st.Problem = all[0].Problem
 	}

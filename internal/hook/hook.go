@@ -153,11 +153,10 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 			return agent.Answer{Block: text}, nil
 		}
 	}
-	moves, err := h.Steps.Moves(ctx, c.Session, c.Seen)
+	moves, err := h.moves(ctx, c)
 	if err != nil {
 		return agent.Answer{}, err
 	}
-	c.Seen = h.Now()
 	answer := agent.Answer{Context: cut(strings.Join(moves, "\n"), longestContext)}
 	if amid {
 		return answer, nil
@@ -174,6 +173,16 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 	}
 	c.Turn = turn{Open: true, ID: e.Turn, Subject: subject, Tree: saved.Tree}
 	return answer, nil
+}
+
+// moves tells what happened to the files since the agent last heard of it; what happened before the
+// conversation is no news.
+func (h *Handler) moves(ctx context.Context, c *conversation) (moves []string, err error) {
+	if !c.Seen.IsZero() {
+		moves, err = h.Steps.Moves(ctx, c.Session, c.Seen)
+	}
+	c.Seen = h.Now()
+	return moves, err
 }
 
 func before(subject string) string {

@@ -131,6 +131,9 @@ type StatusAnswer struct {
 	Status    string       `json:"status,omitempty"` // of the session when it is closed or paused, else of the current checkpoint
 	Discarded int          `json:"discarded,omitempty"`
 	Closed    name.Session `json:"closed,omitempty"` // the last session, when none is active and that one is over
+
+	// Watching is set while `git checkpoint watch` runs in this worktree.
+	Watching bool `json:"watching,omitempty"`
 }
 
 // Unfinished is a rollback that was cut off.

@@ -68,7 +68,7 @@ func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Changed: []checkpoint.FileChange{}}
+	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Changed: []checkpoint.FileChange{}, Watching: Watching(s)}
 	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type cure struct {
 func Doctor(ctx context.Context, s *checkpoint.Service, how Treatment, each func(Ailment) error) error {
 	for _, look := range []func(context.Context, *checkpoint.Service) ([]Ailment, error){
 		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements,
-		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtSigning, lookAtExpunged, lookAtSpace,
+		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
 	} {
 		found, err := look(ctx, s)
 		if err != nil {

@@ -51,13 +51,10 @@ func (a Agents) Text(w io.Writer, v render.View) error {
 
 // notes are what a person has to know of an agent.
 func notes(st connect.Standing) string {
+	problem, remedy := st.Trouble()
 	switch {
-	case len(st.Hooks) > 0 && !st.Enabled:
-		return "no consent yet: git checkpoint agent add " + st.Name
-	case st.Trusted != nil && !*st.Trusted:
-		return "not trusted yet: open /hooks in Codex"
-	case st.Problem != "":
-		return "failed: " + st.Problem
+	case problem != "":
+		return problem + " (" + remedy + ")"
 	case st.Enabled && len(st.Hooks) > 0 && st.LastEvent == nil:
 		return "no event yet"
 	}

@@ -43,6 +43,7 @@ func (a Stands) Text(w io.Writer, v render.View) error {
 		field{"Checkpoints", say(countLine(s))},
 		field{"Branch", say(branchName(s.Branch))},
 		field{"Automatic", say(disabled(s))},
+		field{"Watch", say(watched(s))},
 		field{"Next", say(s.NextAction)},
 		field{"Remote", say(remoteLine(s.Remote, v))},
 	)
@@ -82,6 +83,13 @@ func disabled(s *inspect.StatusAnswer) string {
 		return ""
 	}
 	return "off (checkpoint.enabled)"
+}
+
+func watched(s *inspect.StatusAnswer) string {
+	if !s.Watching {
+		return ""
+	}
+	return "a watcher runs in this worktree"
 }
 
 func remoteLine(r *travel.RemoteStatus, v render.View) string {

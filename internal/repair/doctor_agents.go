@@ -1,0 +1,19 @@
+package repair
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/connect"
+)
+
+// lookAtAgents tells of agents whose hooks make no checkpoints. What an agent trusts is the person's to say.
+func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	troubled, err := connect.Troubled(s)
+	var out []Ailment
+	for _, st := range troubled {
+		problem, remedy := st.Trouble()
+		out = append(out, Ailment{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: problem, Hint: remedy})
+	}
+	return out, err
+}
