@@ -83,7 +83,7 @@ trust_level = "trusted"
 			home: map[string]string{".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","model":"local/scripted","small_model":"local/scripted","permission":"allow",
 				"provider":{"local":{"npm":"@ai-sdk/openai-compatible","name":"Local","options":{"baseURL":"{url}/v1","apiKey":"dummy"},
 				"models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`},
-			work: map[string]string{"opencode.json": "{}\n"},
+			work: map[string]string{"opencode.json": "{\"$schema\": \"https://opencode.ai/config.json\"}\n"},
 		},
 		{
 			name: "copilot", program: "copilot",
@@ -238,6 +238,8 @@ func (d *drive) conversation() {
 	heard := d.model.questions("go on")
 	if len(heard) == 0 || !strings.Contains(heard[0].body, "The files of this worktree went back") {
 		t.Errorf("the model does not hear of the rollback; it was asked %d times", len(heard))
+	} else if heard[0].steps > 0 || strings.Contains(heard[0].prompt, "change it") {
+		t.Errorf("the model was given more than the prompt:\n%s", heard[0].prompt)
 	}
 
 	d.run("git-checkpoint", "agent", "remove", d.agent.name, "-y")
