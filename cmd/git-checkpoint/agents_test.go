@@ -127,9 +127,9 @@ type drive struct {
 }
 
 func newDrive(t *testing.T, a driven, dir, program string) *drive {
-	m := serveModel(t, []turn{
-		{"make hello", []step{{path: "{repo}/hello.txt", content: "hello\n"}, {text: "Made hello."}}},
-		{"change it", []step{{command: "echo changed >hello.txt"}, {text: "Changed it."}}},
+	m := serveModel(t, []modelTurn{
+		{"make hello", []modelStep{{path: "{repo}/hello.txt", content: "hello\n"}, {text: "Made hello."}}},
+		{"change it", []modelStep{{command: "echo changed >hello.txt"}, {text: "Changed it."}}},
 	})
 	w := newWorld(t)
 	// Some programs refuse a home below the directory of temporary files.

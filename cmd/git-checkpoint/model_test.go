@@ -22,20 +22,20 @@ import (
 // agent's other questions (a title, a classification) disturb nothing.
 type model struct {
 	*httptest.Server
-	script []turn
+	script []modelTurn
 
 	mu    sync.Mutex
 	asked []question
 }
 
-// turn is what the model does for a prompt that holds some words: one step for each request.
-type turn struct {
+// modelTurn is what the model does for a prompt that holds some words: one step for each request.
+type modelTurn struct {
 	words string
-	steps []step
+	steps []modelStep
 }
 
-// step is a file to write, a command to run, or else a text that ends the turn.
-type step struct{ path, content, command, text string }
+// modelStep is a file to write, a command to run, or else a text that ends the turn.
+type modelStep struct{ path, content, command, text string }
 
 // question is what counts in a request, whatever the protocol.
 type question struct {
@@ -45,14 +45,14 @@ type question struct {
 	body   string
 }
 
-// call is a use of a tool; one that takes free text has no arguments.
-type call struct {
+// modelCall is a use of a tool; one that takes free text has no arguments.
+type modelCall struct {
 	name string
 	args map[string]string
 	free string
 }
 
-func serveModel(t *testing.T, script []turn) *model {
+func serveModel(t *testing.T, script []modelTurn) *model {
 	m := &model{script: script}
 	m.Server = httptest.NewServer(m)
 	t.Cleanup(m.CloseClientConnections)
@@ -75,7 +75,7 @@ func (m *model) questions(words string) (found []question) {
 // speech is how a protocol puts a request and an answer.
 type speech struct {
 	hear func(body gjson.Result) question
-	say  func(id, text string, use *call) (answer string, events []string)
+	say  func(id, text string, use *modelCall) (answer string, events []string)
 }
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +117,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // decide finds the step that comes next.
-func (m *model) decide(q question) (string, *call) {
+func (m *model) decide(q question) (string, *modelCall) {
 	if len(q.tools) == 0 { // a title or a classification
 		if strings.Contains(q.body, "json_schema") || strings.Contains(q.body, "responseMimeType") || strings.Contains(q.body, "responseJsonSchema") {
 			return `{"title":"scripted","isNewTopic":false,"reasoning":"none","next_speaker":"user","model_choice":"flash"}`, nil
@@ -141,8 +141,8 @@ func (m *model) decide(q question) (string, *call) {
 }
 
 // use finds the agent's own tool for a step.
-func (s step) use(tools map[string]gjson.Result) *call {
-	uses := []call{
+func (s modelStep) use(tools map[string]gjson.Result) *modelCall {
+	uses := []modelCall{
 		{name: "Bash", args: map[string]string{"command": s.command, "description": "run"}},
 		{name: "bash", args: map[string]string{"command": s.command, "description": "run"}},
 		{name: "run_shell_command", args: map[string]string{"command": s.command, "description": "run"}},
@@ -151,7 +151,7 @@ func (s step) use(tools map[string]gjson.Result) *call {
 	}
 	if s.command == "" {
 		patch := "*** Begin Patch\n*** Add File: " + s.path + "\n" + regexp.MustCompile(`(?m)^(.+)$`).ReplaceAllString(strings.TrimSuffix(s.content, "\n"), "+$1") + "\n*** End Patch\n"
-		uses = []call{
+		uses = []modelCall{
 			{name: "Write", args: map[string]string{"file_path": s.path, "content": s.content}},
 			{name: "write_file", args: map[string]string{"file_path": s.path, "content": s.content}},
 			{name: "create", args: map[string]string{"path": s.path, "file_text": s.content}},

@@ -53,7 +53,7 @@ func hearMessages(body gjson.Result) question {
 	return q
 }
 
-func sayMessages(id, text string, use *call) (string, []string) {
+func sayMessages(id, text string, use *modelCall) (string, []string) {
 	block, empty, stop := object("type", "text", "text", text), object("type", "text", "text", ""), "end_turn"
 	delta := object("type", "text_delta", "text", text)
 	if use != nil {
@@ -91,7 +91,7 @@ func hearChat(body gjson.Result) question {
 	return q
 }
 
-func sayChat(id, text string, use *call) (string, []string) {
+func sayChat(id, text string, use *modelCall) (string, []string) {
 	message, stop := object("role", "assistant", "content", text), "stop"
 	if use != nil {
 		stop = "tool_calls"
@@ -130,7 +130,7 @@ func hearResponses(body gjson.Result) question {
 	return q
 }
 
-func sayResponses(id, text string, use *call) (string, []string) {
+func sayResponses(id, text string, use *modelCall) (string, []string) {
 	item := object("type", "message", "id", "msg_"+id, "role", "assistant", "status", "completed",
 		"content", []json.RawMessage{object("type", "output_text", "text", text, "annotations", []string{})})
 	if use != nil && use.free != "" {
@@ -171,7 +171,7 @@ func hearGemini(body gjson.Result) question {
 	return q
 }
 
-func sayGemini(id, text string, use *call) (string, []string) {
+func sayGemini(id, text string, use *modelCall) (string, []string) {
 	part := object("text", text)
 	if use != nil {
 		part = object("functionCall", object("name", use.name, "args", use.args))
