@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/scripttest"
 )
 
 // rounds is how often a test of chance is repeated. GIT_CHECKPOINT_ROUNDS=20 is for a
@@ -41,6 +42,7 @@ func TestTerminated(t *testing.T) {
 			command = []string{"git-checkpoint", "delete", "1", "-y"}
 		}
 		t.Run(step, func(t *testing.T) {
+			scripttest.OneIn(t, 5, i)
 			t.Parallel()
 			w, before, after := twoSides(t)
 			had := w.count()
@@ -164,11 +166,12 @@ func (w *world) shoot(after time.Duration, signal syscall.Signal, args ...string
 // the two sides comes back, no checkpoint is half, and a lock that stands in the way is
 // named. The moments are drawn.
 func TestKilledAnywhere(t *testing.T) {
-	for _, command := range [][]string{
+	for i, command := range [][]string{
 		{"create", "-m", "two"}, {"rollback", "1", "-y", "--branch"}, {"undo", "-y"}, {"delete", "2", "-y"}, {"prune", "-y", "--keep", "1"},
 	} {
-		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		for k, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 			t.Run(command[0]+" "+signal.String(), func(t *testing.T) {
+				scripttest.OneIn(t, 3, 2*i+k)
 				t.Parallel()
 				for round := range rounds(1) {
 					w, before, after := twoSides(t)

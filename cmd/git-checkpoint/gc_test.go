@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // letGo makes a checkpoint with a file that no other one has, deletes it, and leaves its
@@ -50,9 +52,10 @@ func (w *world) age() {
 // between two steps: also where git found an old object in a pack and freshened it there, and
 // an old loose copy of it lay beside.
 func TestPruneBetweenSteps(t *testing.T) {
-	for _, copies := range []string{"loose", "packed", "both"} {
+	for i, copies := range []string{"loose", "packed", "both"} {
 		for pruneAfter := 1; pruneAfter <= 3; pruneAfter++ {
 			t.Run(fmt.Sprint(copies, pruneAfter), func(t *testing.T) {
+				scripttest.OneIn(t, 4, 3*i+pruneAfter-1)
 				t.Parallel()
 				w := newWorld(t)
 				tree := w.letGo(copies)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/scripttest"
 )
 
 // world is a repository that a test kills this program in.
@@ -132,9 +133,10 @@ func (w *world) fill() (before, after string) {
 // A rollback that is killed at any step can be finished or taken back, and either
 // way nothing is lost.
 func TestKilledRollback(t *testing.T) {
-	for _, step := range checkpoint.Failpoints[3:19] {
-		for _, end := range []string{"--continue", "--abort"} {
+	for i, step := range checkpoint.Failpoints[3:19] {
+		for k, end := range []string{"--continue", "--abort"} {
 			t.Run(step+end, func(t *testing.T) {
+				scripttest.OneIn(t, 5, 2*i+k)
 				t.Parallel()
 				w, before, after := twoSides(t)
 				w.env = append(w.env, "GIT_CHECKPOINT_FAILPOINT="+step)

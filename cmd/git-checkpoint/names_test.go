@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // The names that the rules speak of, each as a file and as a directory above one.
@@ -113,8 +115,9 @@ func TestNamesAndContents(t *testing.T) {
 	if exec.Command("find", "--version").Run() != nil {
 		t.Skip("there is no find with -printf")
 	}
-	for _, added := range []string{"nothing", "all", "forced"} {
+	for i, added := range []string{"nothing", "all", "forced"} {
 		t.Run(added+" staged", func(t *testing.T) {
+			scripttest.OneIn(t, 3, i)
 			t.Parallel()
 			w := newWorld(t)
 			sides, ids := map[string]string{}, []string(nil)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // elsewhere is a worktree on another file system than its git directory.
@@ -35,9 +37,10 @@ func elsewhere(t *testing.T) *world {
 // Where the git directory is on another file system, rollback and undo are as exact,
 // and what a kill leaves can be finished, taken back, and is swept.
 func TestElsewhere(t *testing.T) {
-	for _, step := range []string{"", "staged", "begun", "aside", "place", "index", "event"} {
-		for _, end := range []string{"--continue", "--abort"} {
+	for i, step := range []string{"", "staged", "begun", "aside", "place", "index", "event"} {
+		for k, end := range []string{"--continue", "--abort"} {
 			t.Run(step+end, func(t *testing.T) {
+				scripttest.OneIn(t, 5, 2*i+k)
 				t.Parallel()
 				w := elsewhere(t)
 				before, after := w.fill()

@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/sjson"
 
-	"git-checkpoint/internal/scripttest"
 	"git-checkpoint/internal/workflow"
 )
 
@@ -34,7 +32,7 @@ func TestScenariosOfRenamedCopies(t *testing.T) {
 	for _, name := range systems() {
 		write(t, filepath.Join(dir, "scenario_"+name+".txtar"), renamed(t, name))
 	}
-	testscript.Run(t, scripttest.Params(dir))
+	runOrSample(t, dir)
 }
 
 // renamed is the scenario of a workflow, run by a copy of its definition that the

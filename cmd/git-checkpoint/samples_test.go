@@ -11,11 +11,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
-
-	"git-checkpoint/internal/scripttest"
 )
 
 // Every document of the five systems is taken whole by the workflow it is of: with the
@@ -25,7 +22,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	for _, name := range systems() {
 		write(t, filepath.Join(dir, "samples_"+name+".txtar"), sampled(t, name))
 	}
-	testscript.Run(t, scripttest.Params(dir))
+	runOrSample(t, dir)
 }
 
 // sampled is a script that gives the documents of a system to create, oldest first.

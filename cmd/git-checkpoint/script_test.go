@@ -17,5 +17,14 @@ func TestMain(m *testing.M) {
 // Each script of testdata/scripts holds. They are the manual that cannot be wrong:
 // <command>_<scenario>.txtar, its promise in its first comment.
 func TestScripts(t *testing.T) {
-	scripttest.Run(t, filepath.Join("..", "..", "testdata", "scripts"))
+	runOrSample(t, filepath.Join("..", "..", "testdata", "scripts"))
+}
+
+func runOrSample(t *testing.T, dir string) {
+	t.Helper()
+	if testing.Short() {
+		scripttest.Sample(t, dir)
+		return
+	}
+	scripttest.Run(t, dir)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // twoClones are two worlds with one remote, and a checkpoint that both have.
@@ -50,7 +52,7 @@ func agree(t *testing.T, a, b *world, remote string) {
 // A push and a fetch that are killed at any step are completed by running them again,
 // here or elsewhere.
 func TestKilledTravel(t *testing.T) {
-	for _, k := range []struct{ verb, step string }{
+	for i, k := range []struct{ verb, step string }{
 		{"push", "planned push"}, {"push", "sent"}, {"push", "journal sent"}, {"push", "notes sent"},
 		{"fetch", "fetched"}, {"fetch", "united"}, {"sync", "fetched"}, {"sync", "united"}, {"sync", "planned push"},
 	} {
@@ -59,6 +61,7 @@ func TestKilledTravel(t *testing.T) {
 				continue // one push has no steps in between
 			}
 			t.Run(k.verb+" "+k.step+refuses, func(t *testing.T) {
+				scripttest.OneIn(t, 5, i) // an atomic push, and fetch's
 				t.Parallel()
 				a, b, remote := twoClones(t)
 				if refuses != "" { // no atomic push: one after the other
@@ -83,6 +86,7 @@ func TestKilledTravel(t *testing.T) {
 func TestKilledTravelAnywhere(t *testing.T) {
 	for i := range 8 {
 		t.Run("", func(t *testing.T) {
+			scripttest.OneIn(t, 8, i+3)
 			t.Parallel()
 			a, b, remote := twoClones(t)
 			b.run("git-checkpoint", "create", "--session", "demo", "-m", "b")

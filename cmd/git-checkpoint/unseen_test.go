@@ -3,18 +3,22 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // An edit that leaves size and time as they were, in the second in which git last looked
 // and after the index was written, is captured however the entry is compared. The time is
 // an old one, so that git does not take the entry for too young to be trusted.
 func TestUnseenEdit(t *testing.T) {
-	for name, setup := range map[string]string{
+	setups := map[string]string{
 		"plain":      "true",
 		"submodule":  "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub",
 		"flag":       "git update-index --assume-unchanged other",
@@ -27,8 +31,10 @@ func TestUnseenEdit(t *testing.T) {
 		"no cache":   "git config core.preloadIndex false; git update-index --force-write-index",
 		"untracked":  "git update-index --untracked-cache; git status -s",
 		"old format": "git update-index --index-version 4",
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(setups)) {
 		t.Run(name, func(t *testing.T) {
+			scripttest.OneIn(t, 4, i)
 			t.Parallel()
 			w := newWorld(t)
 			w.write("other", "other\n")
@@ -36,7 +42,7 @@ func TestUnseenEdit(t *testing.T) {
 			w.write("in/x", "x\n")
 			w.run("git", "add", ".")
 			w.run("git", "commit", "-qm", "one")
-			w.run("sh", "-c", setup)
+			w.run("sh", "-c", setups[name])
 			for range 10 {
 				if w.editUnseen("file", name == "hidden") {
 					break

@@ -10,6 +10,9 @@ import (
 
 // The history is as large as it says, and none of its objects is there twice.
 func TestMakeHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes two large commits, for measuring alone")
+	}
 	b := &bench{Options: Options{Effort: Effort{Packed: 2 * perCommit}, Log: io.Discard}, root: t.TempDir()}
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(b.root, "home"), 0o700); err != nil {

@@ -31,7 +31,7 @@ import (
 func TestFlippedBits(t *testing.T) {
 	flips, seed := number(t, "FLIPS", 24), number(t, "SEED", 1)
 	if testing.Short() {
-		flips = min(flips, 6)
+		flips = min(flips, 4)
 	}
 	for i, form := range []string{"loose", "packed"} {
 		t.Run(form, func(t *testing.T) {

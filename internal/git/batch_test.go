@@ -60,10 +60,12 @@ func TestBatchReads(t *testing.T) {
 func TestBatchStopsEarly(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	var specs []string
+	var paths strings.Builder
 	for i := range 300 {
-		specs = append(specs, string(f.blob(fmt.Sprint(i, strings.Repeat("x", 3000)))))
+		f.write(fmt.Sprint(i), fmt.Sprint(i, strings.Repeat("x", 3000)))
+		fmt.Fprintln(&paths, i)
 	}
+	specs := strings.Fields(f.gitIn(paths.String(), "hash-object", "-w", "--stdin-paths"))
 	enough := errors.New("enough")
 	for stop := range 3 {
 		err := r.Batch().Objects(ctx(t), specs, func(i int, _ Object, _ error) error {

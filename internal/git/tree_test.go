@@ -189,6 +189,9 @@ func TestTreeCodec(t *testing.T) {
 
 // Eleven trees that each hold the next eight times stand for eight billion paths.
 func TestTreeBomb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four million paths; TestHostileTrees is the sample")
+	}
 	f := newFixture(t)
 	r := f.open()
 	e := Entry{Mode: ModeFile, OID: f.blob("x")}

@@ -27,6 +27,9 @@ import (
 func caseCount(t *testing.T) (cases int, seed uint64) {
 	t.Helper()
 	cases, seed = 20, 1
+	if testing.Short() {
+		cases = 5
+	}
 	for key, set := range map[string]func(uint64){"CASES": func(n uint64) { cases = int(n) }, "SEED": func(n uint64) { seed = n }} {
 		if v := os.Getenv(key); v != "" {
 			n, err := strconv.ParseUint(v, 10, 31)

@@ -90,29 +90,48 @@ func look(ts *testscript.TestScript, dir string) state {
 		}
 		return string(out)
 	}
-	top := strings.TrimSuffix(git("rev-parse", "--show-toplevel"), "\n")
-	file := func(name string) string {
-		content, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(git("rev-parse", "--git-path", name), "\n")))
-		if err != nil {
-			content, err = os.ReadFile(strings.TrimSuffix(git("rev-parse", "--git-path", name), "\n"))
+	// Scripts look often, and each process counts: one git tells where everything is.
+	names := []string{"config", "info/exclude", "HEAD", "index"}
+	asked := []string{"rev-parse", "--show-toplevel"}
+	for _, name := range names {
+		asked = append(asked, "--git-path", name)
+	}
+	answers := strings.Split(git(asked...), "\n")
+	top, held := answers[0], map[string]string{}
+	for i, name := range names {
+		held[name] = "none"
+		if i+1 < len(answers) {
+			held[name] = contentOf(dir, answers[i+1])
 		}
-		if err != nil {
-			return "none"
-		}
-		return string(content)
 	}
 	s := state{
-		"refs":   lines(git("for-each-ref", "--format=%(refname) %(objectname)")),
-		"heads":  lines(git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/stash")),
-		"index":  {"index": git("-C", top, "ls-files", "-s", "-v", "-t"), "status": git("-C", top, "status", "--porcelain=v2")},
-		"config": {"config": file("config"), "exclude": file("info/exclude")},
+		"refs":      lines(git("for-each-ref", "--format=%(refname) %(objectname)")),
+		"heads":     {"HEAD": held["HEAD"]},
+		"index":     {"index": git("-C", top, "ls-files", "-s", "-v", "-t"), "status": git("-C", top, "status", "--porcelain=v2")},
+		"indexfile": {"bytes": fmt.Sprintf("%x", sha256.Sum256([]byte(held["index"])))},
+		"config":    {"config": held["config"], "exclude": held["info/exclude"]},
 	}
-	s["heads"]["HEAD"] = file("HEAD")
-	s["indexfile"] = map[string]string{"bytes": fmt.Sprintf("%x", sha256.Sum256([]byte(file("index"))))}
+	for name, oid := range s["refs"] {
+		if strings.HasPrefix(name, "refs/heads/") || name == "refs/stash" {
+			s["heads"][name] = oid
+		}
+	}
 	var err error
 	s["worktree"], s["mtimes"], err = files(top)
 	ts.Check(err)
 	return s
+}
+
+// contentOf is what a file holds that git names as seen from dir.
+func contentOf(dir, name string) string {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return "none"
+	}
+	return string(content)
 }
 
 // lines maps the first word of each line to the rest.

@@ -87,7 +87,7 @@ func TestNoMemberIsIdle(t *testing.T) {
 				count++
 				_, member, _ := strings.Cut("without "+strings.TrimPrefix(about, "without "), " ")
 				member, _, _ = strings.Cut(member, " = ")
-				if idle(member) {
+				if idle(member) || testing.Short() && count%4 != 0 {
 					continue
 				}
 				mutant, err := Parse(text, "mutant.json")
