@@ -91,7 +91,6 @@ func outside() map[string][]string {
 		// command of a step.
 		"os/exec":                          {"internal/git", "internal/term", "internal/command", "internal/scripttest", "internal/torture", "internal/torture/stand-in", "internal/bench"},
 		"golang.org/x/term":                {"internal/term"},
-		"github.com/vbauerster/":           {"internal/term"},
 		"github.com/alecthomas/kong":       {"internal/cli", "internal/bench/empty"},
 		"github.com/expr-lang/":            {"internal/workflow"},
 		"github.com/go-json-experiment/":   {"internal/record"},

@@ -2,12 +2,10 @@ package term
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 )
 
 // Unit is what a Task counts.
@@ -91,49 +89,51 @@ func (p *Progress) begin() {
 
 func (p *Progress) draw() {
 	defer close(p.drawn)
-	container := mpb.New(
-		mpb.WithOutput(p.terminal.Err),
-		mpb.WithWidth(p.terminal.Width()),
-		mpb.WithAutoRefresh(),
-		mpb.WithRefreshRate(redrawEvery),
-	)
-	// Total 0 at the start: otherwise the bar would end by itself when all is counted,
-	// which may be before the task is over or the whole total is known.
-	bar := container.New(0, p.filler(), mpb.BarFillerTrim(), mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Name(p.task.Label+" ")),
-		mpb.AppendDecorators(decor.Any(p.numbers)))
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
+	const clearRest = "\x1b[K"
 	for {
-		bar.SetTotal(max(p.total.Load(), 0), false)
-		bar.SetCurrent(p.done.Load())
+		fmt.Fprint(p.terminal.Err, "\r", p.line(p.terminal.Width()-1), clearRest) // the last column may wrap
 		select {
 		case <-ticker.C:
-			continue
 		case <-p.stop:
+			fmt.Fprint(p.terminal.Err, "\r", clearRest)
+			return
 		}
-		break
 	}
-	bar.Abort(true)
-	container.Wait()
 }
 
-// filler is a bar when there is a total to fill, and nothing but numbers otherwise.
-func (p *Progress) filler() mpb.BarFillerBuilder {
-	if p.total.Load() <= 0 {
-		return mpb.NopStyle()
+// leastBar is the narrowest bar that says something.
+const leastBar = 10
+
+// line reads "Reading objects [===>------] 1200/3000  40%"; the bar and the ratio come with
+// a total, and the bar only where there is room.
+func (p *Progress) line(columns int) string {
+	done, total := p.done.Load(), p.total.Load()
+	if total <= 0 {
+		return cut(p.task.Label+"  "+p.amount(done), columns)
 	}
-	return mpb.BarStyle()
+	share := min(float64(done)/float64(total), 1)
+	numbers := fmt.Sprintf("%s/%s %3.0f%%", p.amount(done), p.amount(total), 100*share)
+	if room := columns - len(p.task.Label) - len(numbers) - len(" [] "); room >= leastBar {
+		filled := int(share * float64(room))
+		bar := strings.Repeat("=", filled) + strings.Repeat("-", room-filled)
+		return p.task.Label + " [" + bar + "] " + numbers
+	}
+	return cut(p.task.Label+" "+numbers, columns)
 }
 
-// numbers reads "1200/3000 40%", or bytes with units; the ratio only with a total.
-func (p *Progress) numbers(s decor.Statistics) string {
-	amount := func(n int64) string { return fmt.Sprint(n) }
-	if p.task.Unit == Bytes {
-		amount = func(n int64) string { return fmt.Sprintf("% .1f", decor.SizeB1024(n)) }
+// cut shortens a line of ASCII: one that wraps could not be drawn over.
+func cut(line string, columns int) string { return line[:max(0, min(len(line), columns))] }
+
+func (p *Progress) amount(n int64) string {
+	if p.task.Unit != Bytes || n < 1024 {
+		return fmt.Sprint(n)
 	}
-	if s.Total <= 0 {
-		return " " + amount(s.Current)
+	const units = "KMGTPE"
+	size, unit := float64(n)/1024, 0
+	for ; size >= 1024 && unit < len(units)-1; unit++ {
+		size /= 1024
 	}
-	return fmt.Sprintf(" %s/%s %3.0f%%", amount(s.Current), amount(s.Total), min(100*float64(s.Current)/float64(s.Total), 100))
+	return fmt.Sprintf("%.1f %ciB", size, units[unit])
 }

@@ -55,6 +55,18 @@ func TestProgressBytes(t *testing.T) {
 	}
 }
 
+// A line fits into what columns there are, so that it can be drawn over.
+func TestProgressFits(t *testing.T) {
+	p := &Progress{terminal: &Terminal{}, task: Task{Label: "Reading"}}
+	p.Add(5)
+	p.Expect(10)
+	for columns, want := range map[int]string{30: "Reading [=====-----] 5/10  50%", 20: "Reading 5/10  50%", 9: "Reading 5", 0: ""} {
+		if got := p.line(columns); got != want {
+			t.Errorf("%d columns: %q", columns, got)
+		}
+	}
+}
+
 // What ends within the second shows nothing, nor does anything in a pipe or on a dumb
 // terminal.
 func TestProgressSilent(t *testing.T) {

@@ -143,8 +143,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.Finish()
 	_, _ = io.WriteString(s.device, "done\n")
 	s.waitFor("done")
-	// Up one line and clear to the end: nothing of the bar is left above "done".
-	if !strings.HasSuffix(s.text(), "\x1b[1A\x1b[Jdone\r\n") {
+	// The line is cleared: nothing of the bar is left beside "done".
+	if !strings.HasSuffix(s.text(), "\r\x1b[Kdone\r\n") {
 		t.Errorf("the bar was left behind: %q", s.text())
 	}
 }
