@@ -179,7 +179,7 @@ func TestKilledAnywhere(t *testing.T) {
 					if command[0] == "undo" {
 						w.run("git-checkpoint", "rollback", "1", "-y", "--branch")
 					}
-					random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(round))) //nolint:gosec // no secret
+					random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(round))) // no secret
 					delay := time.Duration(random.IntN(60_000)) * time.Microsecond
 					out, code := w.shoot(delay, signal, append([]string{"git-checkpoint"}, command...)...)
 					t.Logf("%v after %v: exit code %d", command, delay, code)

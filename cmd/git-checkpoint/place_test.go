@@ -149,7 +149,7 @@ func TestSizeLimit(t *testing.T) {
 	w, _, _ := twoSides(t)
 	random := func(name string, size int) {
 		data := make([]byte, size)
-		for i, r := 0, rand.New(rand.NewPCG(1, uint64(size))); i < size; i++ { //nolint:gosec // no secret
+		for i, r := 0, rand.New(rand.NewPCG(1, uint64(size))); i < size; i++ { // no secret
 			data[i] = byte(r.UintN(256))
 		}
 		w.write(name, string(data))

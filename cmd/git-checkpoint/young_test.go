@@ -4,7 +4,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha1" //nolint:gosec // git's own hash
+	"crypto/sha1" // git's own hash
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -36,9 +36,9 @@ func TestYoungIndex(t *testing.T) {
 	}
 	at := bytes.Index(data, []byte("\x00\x04file")) + 2 - 62 // where the entry begins
 	for i, v := range []int64{st.Ctim.Sec, st.Ctim.Nsec, st.Mtim.Sec, st.Mtim.Nsec} {
-		binary.BigEndian.PutUint32(data[at+4*i:], uint32(v)) //nolint:gosec // as the index keeps it
+		binary.BigEndian.PutUint32(data[at+4*i:], uint32(v)) // as the index keeps it
 	}
-	sum := sha1.Sum(data[:len(data)-sha1.Size]) //nolint:gosec // git's own hash
+	sum := sha1.Sum(data[:len(data)-sha1.Size]) // git's own hash
 	copy(data[len(data)-sha1.Size:], sum[:])
 	if err := os.WriteFile(index, data, 0o666); err != nil {
 		t.Fatal(err)

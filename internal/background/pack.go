@@ -78,7 +78,7 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 // How it failed is left for `doctor`: there is nobody to tell.
 func Pack(ctx context.Context, s *checkpoint.Service) error {
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
-	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // as git's own directories are
+	if err := os.MkdirAll(dir, 0o777); err != nil { // as git's own directories are
 		return fmt.Errorf("make %q: %w", dir, err)
 	}
 	lock, failed := filepath.Join(dir, PackLock), filepath.Join(dir, PackFailed)

@@ -58,7 +58,7 @@ func TestClonesConverge(t *testing.T) {
 	for n := range count {
 		seed := *firstSeed + uint64(n)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 42)) //nolint:gosec // it has to come again
+			random := rand.New(rand.NewPCG(seed, 42)) // it has to come again
 			s := &schedule{
 				clones: newClones(t, 2+random.IntN(4), 1+random.IntN(2)), random: random,
 				made: map[name.ID]bool{}, pins: map[name.ID][]name.OID{}, only: map[name.ID]bool{}, gone: map[*clone]bool{},
@@ -264,7 +264,7 @@ func (s *schedule) carry(c *clone) (string, error) {
 func (s *schedule) hook(remote string) error {
 	pattern := []string{"none", "none", "*/journal", "*/cp-*", "refs/notes/*", "*/cp-*[0-7]", "*/archive"}[s.random.IntN(7)]
 	script := "#!/bin/sh\ncase \"$1\" in " + pattern + ") echo no >&2; exit 1;; esac\n"
-	return os.WriteFile(filepath.Join(remote, "hooks", "update"), []byte(script), 0o777) //nolint:gosec // it has to run
+	return os.WriteFile(filepath.Join(remote, "hooks", "update"), []byte(script), 0o777) // it has to run
 }
 
 // travel pushes, fetches or syncs, and sometimes is cut off after any step.

@@ -207,7 +207,7 @@ func TestSendsWhatOthersMade(t *testing.T) {
 func TestNotesAfterTheJournal(t *testing.T) {
 	w := newClones(t, 2, 1)
 	hook := "#!/bin/sh\ncase \"$1\" in */journal) exit 1;; esac\n"
-	if err := os.WriteFile(filepath.Join(w.remotes[0], "hooks", "update"), []byte(hook), 0o777); err != nil { //nolint:gosec // it has to run
+	if err := os.WriteFile(filepath.Join(w.remotes[0], "hooks", "update"), []byte(hook), 0o777); err != nil { // it has to run
 		t.Fatal(err)
 	}
 	for _, c := range w.all {
@@ -231,7 +231,7 @@ func TestRefusedRef(t *testing.T) {
 	a := w.all[0]
 	x, y := a.create(), a.create()
 	hook := "#!/bin/sh\ncase \"$1\" in */" + string(x) + ") echo too secret >&2; exit 1;; esac\n"
-	if err := os.WriteFile(filepath.Join(w.remotes[0], "hooks", "update"), []byte(hook), 0o777); err != nil { //nolint:gosec // it has to run
+	if err := os.WriteFile(filepath.Join(w.remotes[0], "hooks", "update"), []byte(hook), 0o777); err != nil { // it has to run
 		t.Fatal(err)
 	}
 	var lines []travel.Line

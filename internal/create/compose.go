@@ -105,7 +105,7 @@ func (c *creation) prepare(v store.View, prev base) error {
 // drawID draws until the id is new in this session.
 func (c *creation) drawID(v store.View) error {
 	for range 64 {
-		id := name.NewID(c.record.Step, c.at, uint16(c.s.Store.Random())) //nolint:gosec // four hex digits are wanted
+		id := name.NewID(c.record.Step, c.at, uint16(c.s.Store.Random())) // four hex digits are wanted
 		if v.State == nil || v.State.Entry(id) == nil && !v.State.Dead(id) {
 			c.record.ID = id
 			return nil

@@ -17,7 +17,7 @@ func newAutomaton(words []string) *automaton {
 		a.lengths = append(a.lengths, len(word))
 		for _, b := range []byte(word) {
 			if a.class[lower(b)] == 0 {
-				a.class[lower(b)] = uint8(a.classes) //nolint:gosec // fewer than 256
+				a.class[lower(b)] = uint8(a.classes) // fewer than 256
 				a.classes++
 			}
 		}
@@ -31,7 +31,7 @@ func newAutomaton(words []string) *automaton {
 		for _, b := range []byte(word) {
 			at := state*a.classes + int(a.class[b])
 			if a.next[at] == 0 {
-				a.next[at] = uint16(len(a.ends)) //nolint:gosec // a few hundred
+				a.next[at] = uint16(len(a.ends)) // a few hundred
 				a.grow()
 			}
 			state = int(a.next[at])

@@ -214,7 +214,7 @@ func (s *State) LastSeen(worktreeID string) time.Time {
 	newest, l := int64(-1), &s.fold.log
 	for i := range l.nodes {
 		n := &l.nodes[i]
-		if n.class != classMerge && n.time > newest && l.is(int32(i), textWorktreeID, worktreeID) { //nolint:gosec // a journal has at most MaxNodes
+		if n.class != classMerge && n.time > newest && l.is(int32(i), textWorktreeID, worktreeID) { // a journal has at most MaxNodes
 			newest = n.time
 		}
 	}

@@ -31,7 +31,7 @@ const tableBits = 12
 
 // at is where in the table an object stands, or would.
 func (b *bases) at(w where) **kept {
-	slot := &b.table[uint64(w.offset)*0x9e3779b97f4a7c15>>(64-tableBits)] //nolint:gosec // any number does
+	slot := &b.table[uint64(w.offset)*0x9e3779b97f4a7c15>>(64-tableBits)] // any number does
 	for *slot != nil && (*slot).where != w {
 		slot = &(*slot).beside
 	}
@@ -51,7 +51,7 @@ func (b *bases) room(size int64) []byte {
 	if size == 0 || size > maxKept {
 		return make([]byte, size)
 	}
-	class := bits.Len64(uint64(size - 1)) //nolint:gosec // it is positive
+	class := bits.Len64(uint64(size - 1)) // it is positive
 	free := b.free[class]
 	if n := len(free); n > 0 {
 		b.free[class] = free[:n-1]
@@ -63,7 +63,7 @@ func (b *bases) room(size int64) []byte {
 
 // reuse takes memory back that room gave.
 func (b *bases) reuse(data []byte) {
-	class := bits.Len64(uint64(max(cap(data), 1) - 1)) //nolint:gosec // it is not negative
+	class := bits.Len64(uint64(max(cap(data), 1) - 1)) // it is not negative
 	if class <= maxClass && cap(data) == 1<<class && b.spare < maxKeptBytes {
 		b.free[class] = append(b.free[class], data)
 		b.spare += 1 << class

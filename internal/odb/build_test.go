@@ -2,7 +2,7 @@ package odb
 
 import (
 	"bytes"
-	"crypto/sha1" //nolint:gosec // git's own hash
+	"crypto/sha1" // git's own hash
 	"encoding/binary"
 	"encoding/hex"
 	"os"
@@ -41,7 +41,7 @@ func build(t testing.TB, items ...item) (*Packs, []int64) {
 		offsets = append(offsets, int64(len(pack)))
 		pack = append(pack, i.raw...)
 	}
-	sum := sha1.Sum(pack) //nolint:gosec // git's own hash
+	sum := sha1.Sum(pack) // git's own hash
 	pack = append(pack, sum[:]...)
 
 	order := make([]int, len(items))

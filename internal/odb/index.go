@@ -112,7 +112,7 @@ func (x *index) guess(lo, hi int64, id []byte) (int64, bool) {
 	have := func(at int64) uint64 { return binary.BigEndian.Uint64(ids[at*x.hashLen:]) }
 	far := func(from, to uint64) int64 { // how many ids stand between two numbers
 		high, _ := bits.Mul64((to-from)<<8, uint64(n))
-		return int64(high) //nolint:gosec // less than n
+		return int64(high) // less than n
 	}
 	at := far(first&^(1<<56-1), first)
 	for range jumps {
@@ -166,6 +166,6 @@ func (x *index) offset(n int64) (int64, bool) {
 	if wide > int64(len(x.all))-2*x.hashLen-wideSize {
 		return 0, false
 	}
-	at = int64(binary.BigEndian.Uint64(x.all[wide:])) //nolint:gosec // a negative one is refused
+	at = int64(binary.BigEndian.Uint64(x.all[wide:])) // a negative one is refused
 	return at, at >= 0
 }

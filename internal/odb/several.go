@@ -2,7 +2,7 @@ package odb
 
 import (
 	"bytes"
-	"crypto/sha1" //nolint:gosec // git's own hash
+	"crypto/sha1" // git's own hash
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -64,5 +64,5 @@ func newHash(hashLen int) hash.Hash {
 	if hashLen == sha256.Size {
 		return sha256.New()
 	}
-	return sha1.New() //nolint:gosec // git's own hash
+	return sha1.New() // git's own hash
 }

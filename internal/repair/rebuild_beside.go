@@ -305,7 +305,7 @@ func (b *beside) make(ctx context.Context) error {
 		create.AddExtra(&r.Extra, "rebuilt_missing", b.line.Missing)
 	}
 	for tries := 0; ; tries++ {
-		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(b.s.Store.Random())) //nolint:gosec // four hex digits are wanted
+		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(b.s.Store.Random())) // four hex digits are wanted
 		if b.p.State.Entry(r.ID) == nil && !b.p.State.Dead(r.ID) {
 			break
 		}

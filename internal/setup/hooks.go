@@ -58,7 +58,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // as git makes it
+	if err := os.MkdirAll(dir, 0o777); err != nil { // as git makes it
 		return nil, checkpoint.Classify(err)
 	}
 	var set []string
@@ -77,7 +77,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 			err = nil
 		}
 		if err == nil {
-			err = os.WriteFile(path, hookScript(hook), 0o777) //nolint:gosec // it has to run
+			err = os.WriteFile(path, hookScript(hook), 0o777) // it has to run
 		}
 		if err != nil {
 			return set, checkpoint.Classify(err)

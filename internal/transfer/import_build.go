@@ -249,7 +249,7 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 		if try > 64 {
 			return fmt.Errorf("no free checkpoint id at %s", r.CreatedAt)
 		}
-		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(w.s.Store.Random())) //nolint:gosec // four hex digits are wanted
+		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(w.s.Store.Random())) // four hex digits are wanted
 	}
 	w.drawn[r.ID] = true
 	entries[p.entry].id = r.ID

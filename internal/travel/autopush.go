@@ -21,7 +21,7 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 	lock, again := filepath.Join(dir, background.PushLock), filepath.Join(dir, background.PushAgain)
 	for {
 		if !background.Lock(lock) {
-			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) //nolint:gosec // as git's own files are
+			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) // as git's own files are
 		}
 		for round := true; round; {
 			os.Remove(again) //nolint:errcheck // it is there or not
