@@ -91,22 +91,6 @@ func (s *Service) Close() error {
 	return s.Repo.Close()
 }
 
-// IndexSize is how many bytes the index of this worktree has; 0 without one.
-func (s *Service) IndexSize() int64 { return sizeOf(s.Repo.IndexPath) }
-
-// PackedRefsSize is how many bytes the refs have that are packed; 0 without any.
-func (s *Service) PackedRefsSize() int64 {
-	return sizeOf(filepath.Join(s.Repo.CommonDir, "packed-refs"))
-}
-
-func sizeOf(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
-
 // Shot opens the worktree for captures on first use.
 func (s *Service) Shot() (*snapshot.Shot, error) {
 	if s.shot != nil {

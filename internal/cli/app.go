@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -103,9 +102,6 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	<-heeded
-	if limit := memoryFor(s.IndexSize()); limit > everydayMemory {
-		debug.SetMemoryLimit(limit)
-	}
 	a.lookConfigured(s)
 	err = do(s)
 	for _, w := range interop.MirrorAll(context.WithoutCancel(ctx), s) {

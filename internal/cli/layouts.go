@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -51,11 +50,6 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	return false, nil
 }
 
-// importMemory is what an import may take before garbage is collected at any price: all of
-// its documents are in memory, and in the few megabytes of a create it would look for some
-// all the time.
-const importMemory = 512 << 20
-
 // importLayout imports another system's files.
 func (f *importFlags) importLayout(ctx context.Context, app *App, path string) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
@@ -63,7 +57,6 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		if f.KeepGoing {
 			req.Faults = interop.FaultsSkip
 		}
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 		done, err := interop.Import(ctx, s, req)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"runtime/debug"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -31,10 +30,6 @@ The column # is what you type for a checkpoint: 3 is step 3, 6.2 its second iter
     git checkpoint list --where 'state.metrics.build_pass' --limit 1`
 }
 
-// listMemory is what a list may take before garbage is collected at any price: all lines
-// that it may have to choose from are there at once.
-const listMemory = 64 << 20
-
 // Run lists.
 func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	from, err := since(c.Since, app.now())
@@ -45,7 +40,6 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		return usageError("--limit takes a number from 1")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(listMemory))
 		found, err := inspect.List(ctx, s, inspect.ListRequest{
 			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
 			Step: c.Step, Since: from, Where: c.Where, Limit: c.Limit,

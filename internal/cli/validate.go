@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"runtime/debug"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -45,7 +44,6 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			defer progress.Finish()
 			request.Depth, request.Read = repair.DepthObjects, func(n int) { progress.Add(int64(n)) }
 		}
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryOfProof(s.PackedRefsSize())))
 		found := answer.Validation{}
 		give, flush := app.giveMany()
 		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {
