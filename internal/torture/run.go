@@ -18,6 +18,8 @@ type Op struct {
 	Tree string   // the worktree it happens in, below the case's root
 	In   string   // the directory below the worktree
 	Env  []string // for the program
+	Kill int      // after so many milliseconds; 0: not
+	Mend string   // how the rollback that was killed is ended
 
 	index string // inherited, for the script
 }

@@ -46,14 +46,27 @@ func (o Op) script() string {
 		o.Env = append([]string{`GIT_INDEX_FILE="$root/repo/.git/` + o.index + `"`}, o.Env...)
 	}
 	run := strings.Join(append(append([]string{}, o.Env...), "git-checkpoint", o.Verb), " ")
+	if o.Kill > 0 && o.Verb != "create" {
+		run = fmt.Sprintf("timeout -s KILL %d.%03d %s", o.Kill/1000, o.Kill%1000, run)
+	}
 	args := words(o.Args...)
 	switch o.Verb {
+	case "run":
+		return fmt.Sprintf("%s; %s %s\n", at, run, args)
 	case "create":
 		return fmt.Sprintf("%s; cp%d=$(%s --json %s | id)\n", at, o.Slot, run, args)
 	case "undo", "redo":
-		return fmt.Sprintf("%s; %s -y %s\n", at, run, args)
+		return fmt.Sprintf("%s; %s -y %s\n", at, run, args) + o.mending()
 	case "delete", "rollback":
-		return fmt.Sprintf("%s; %s $cp%d -y %s\n", at, run, o.Slot, args)
+		return fmt.Sprintf("%s; %s $cp%d -y %s\n", at, run, o.Slot, args) + o.mending()
 	}
 	return fmt.Sprintf("%s; %s $cp%d %s\n", at, run, o.Slot, args)
+}
+
+// mending ends what a killed command left.
+func (o Op) mending() string {
+	if o.Kill == 0 {
+		return ""
+	}
+	return "git-checkpoint rollback " + o.Mend + "\n"
 }

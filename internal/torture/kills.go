@@ -1,0 +1,206 @@
+package torture
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// killing is the world of long walks in which commands are killed, with every process that they
+// started, and in which commands are run that fail.
+func killing() kind {
+	k := walking()
+	k.name, k.kills = "walks-killed", true
+	return k
+}
+
+// disturb has a command of a walk killed after a time, or a failing command run in its place.
+func (g *gen) disturb(op Op) Op {
+	switch {
+	case g.chance(8) && op.Verb != "create":
+		op.Verb, op.Slot = "run", 0
+		op.Args = []string{"--session", "s", "--retries", strconv.Itoa(g.IntN(3)), "--on-fail", "rollback", "--", "sh", "-c", "echo try >>tried; rm -f a; exit 9"}
+	case g.chance(2):
+		op.Kill = 1 + g.IntN(1<<g.IntN(11))
+		op.Mend = g.pick([]string{"--abort", "--continue"})
+	}
+	return op
+}
+
+// unknown stands for a disk that nobody saw: what a failed try of run left.
+const unknown = "?"
+
+// runThrough runs a failing command, which ends at what was there before it.
+func (c *run) runThrough(op Op) error {
+	before, spared, err := c.sum(op.Tree)
+	if err != nil {
+		return err
+	}
+	levels, err := c.count(op.Tree)
+	if err != nil {
+		return err
+	}
+	r, err := c.program(op)
+	if err != nil {
+		return err
+	}
+	after, still, err := c.sum(op.Tree)
+	switch {
+	case err != nil:
+		return err
+	case r.code != 9:
+		return broken("run: exit %d: %s", r.code, r.err)
+	case before != after:
+		return broken("after run the disk is not what it was: %s", c.differs(after, before))
+	case still != spared:
+		return broken("run changed ignored files")
+	}
+	c.tally["run"]++
+	now, err := c.count(op.Tree)
+	for range now - levels {
+		c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], stepOfWalk{unknown, "run"}), nil
+	}
+	return err
+}
+
+// count gives how many levels there are to undo.
+func (c *run) count(tree string) (int, error) {
+	r, err := c.host.start(tree, nil, c.host.program, "undo", "--list", "--json")
+	if err == nil && r.code != 0 {
+		err = broken("undo --list: exit %d: %s", r.code, r.err)
+	}
+	return strings.Count(r.out, `"list":"undo"`), err
+}
+
+// killThrough kills a rollback or a walk, and ends what it left. All of it is done then, or
+// nothing. The dead process stays a zombie until that is over, as in a container whose
+// first process waits for nobody.
+func (c *run) killThrough(op Op) error {
+	to := c.slots[op.Slot]
+	args := []string{"-y"}
+	if op.Verb == "rollback" {
+		if to == nil {
+			return nil
+		}
+		args = append(args, to.id, "--session", to.session)
+	} else if list := map[string][]stepOfWalk{"undo": c.back[op.Tree], "redo": c.forth[op.Tree]}[op.Verb]; len(list) > 0 {
+		op.Args = []string{"1"}
+	} else {
+		return nil
+	}
+	before, spared, err := c.sum(op.Tree)
+	if err != nil {
+		return err
+	}
+	levels, err := c.count(op.Tree)
+	if err != nil {
+		return err
+	}
+	reap, err := c.killed(op, args)
+	if err != nil {
+		return err
+	}
+	defer reap()
+	r, err := c.host.start(op.Tree, nil, c.host.program, "rollback", op.Mend)
+	if err != nil {
+		return err
+	}
+	if r.code != 0 && r.code != 3 && r.code != 4 {
+		return broken("rollback %s after a kill: exit %d: %s", op.Mend, r.code, r.err)
+	}
+	if err := c.unlocked(); err != nil {
+		return err
+	}
+	after, still, err := c.sum(op.Tree)
+	if err != nil {
+		return err
+	}
+	if still != spared {
+		return broken("%s, killed, and %s changed ignored files", op.Verb, op.Mend)
+	}
+	now, err := c.count(op.Tree)
+	if err != nil {
+		return err
+	}
+	return c.settled(op, before, after, now-levels)
+}
+
+// settled puts what a killed command did into the lists: the program's own list tells
+// whether it is done, the disk has to agree.
+func (c *run) settled(op Op, before, after string, more int) error {
+	c.tally["killed"]++
+	if more == 0 {
+		if before != after {
+			return broken("%s, killed, left no level, but another disk: %s", op.Verb, c.differs(after, before))
+		}
+		return nil
+	}
+	if op.Verb == "rollback" {
+		left := stepOfWalk{before, "killed"}
+		if has(op.Args, "--state-only") {
+			left.disk = ""
+		}
+		c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], left), nil
+		return nil
+	}
+	want := c.pass(op, 1, before)
+	if want != unknown && want != after {
+		return broken("after %s, killed, and %s the disk is not what it was: %s", op.Verb, op.Mend, c.differs(after, want))
+	}
+	return nil
+}
+
+// killed starts a command and kills its group of processes after a time.
+func (c *run) killed(op Op, args []string) (reap func(), err error) {
+	cmd := exec.CommandContext(c.host.ctx, c.host.program, append(append([]string{op.Verb}, args...), op.Args...)...)
+	cmd.Dir, cmd.Env = filepath.Join(c.host.root, op.Tree), c.host.environment()
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Duration(op.Kill) * time.Millisecond)
+	killGroup(cmd)
+	time.Sleep(20 * time.Millisecond) // a kill takes the system a moment
+	return func() { cmd.Wait() }, nil //nolint:errcheck // it was killed
+}
+
+// unlocked demands that no lock is left in the git directory once somebody has mended. What
+// packs in the background may hold one for a moment.
+func (c *run) unlocked() error {
+	err := c.findLock()
+	for tries := 0; err != nil && tries < 3; tries++ {
+		time.Sleep(time.Second)
+		err = c.findLock()
+	}
+	return err
+}
+
+func (c *run) findLock() error {
+	return filepath.WalkDir(filepath.Join(c.host.root, "repo", ".git"), func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case os.IsNotExist(err):
+			return nil
+		case err != nil:
+			return err
+		case strings.HasSuffix(p, ".lock"):
+			return broken("%s is left", p)
+		case d.IsDir() && d.Name() == "objects":
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// idOf reads what create --json says.
+func idOf(out string) (*saved, error) {
+	var made struct{ ID, Session string }
+	if err := json.Unmarshal([]byte(out), &made); err != nil {
+		return nil, broken("create --json: %v in %q", err, out)
+	}
+	return &saved{id: made.ID, session: made.Session}, nil
+}
