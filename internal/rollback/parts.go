@@ -123,24 +123,18 @@ func (r *Plan) goTogether(ctx context.Context, first, level int) (bool, error) {
 	if !needsIndex && !needsHead {
 		return true, nil
 	}
-	for _, part := range []int{at.files, at.index, at.head} {
+	var of [3]held
+	for i, part := range []int{at.files, at.index, at.head} {
 		if part == here && (first > 0 || r.cur == nil) || part != here && isGone(r.walk.entry(r.levels[part].Head.Safety)) {
 			return false, nil // it is not known yet, or not any more
 		}
+		var err error
+		if of[i], err = r.heldBy(ctx, part); err != nil {
+			return false, err
+		}
 	}
-	files, err := r.heldBy(ctx, at.files)
-	if err != nil {
-		return false, err
-	}
-	index, err := r.heldBy(ctx, at.index)
-	if err != nil {
-		return false, err
-	}
-	head, err := r.heldBy(ctx, at.head)
-	if err != nil {
-		return false, err
-	}
-	return (!needsIndex || sameIndex(index.index, files.index)) && (!needsHead || head.branch == files.branch && head.commit == files.commit), nil
+	files, index, head := of[0], of[1], of[2]
+	return (!needsIndex || sameIndex(index.index, files.index)) && (!needsHead || head.isAt(files)), nil
 }
 
 // applyLegs does a walk that is more than one transaction. When it ends early it stands
@@ -179,6 +173,9 @@ type held struct {
 	branch name.Ref
 	commit name.OID
 }
+
+// isAt reports whether HEAD is the same in both.
+func (h held) isAt(other held) bool { return h.branch == other.branch && h.commit == other.commit }
 
 // heldBy is what the safety checkpoint of a level holds, or the worktree now.
 func (r *Plan) heldBy(ctx context.Context, level int) (held, error) {
@@ -241,7 +238,7 @@ func (r *Plan) headAfter(ctx context.Context, before, level int) (string, error)
 	}
 	if before == here || !isGone(r.walk.entry(r.levels[before].Head.Safety)) {
 		was, err := r.heldBy(ctx, before)
-		if err != nil || was.branch == after.branch && was.commit == after.commit {
+		if err != nil || was.isAt(after) {
 			return "", err
 		}
 	}

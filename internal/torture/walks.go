@@ -109,7 +109,7 @@ func (c *run) strollThrough(op Op) error {
 		return broken("%s changed ignored files", op.Verb)
 	case r.code != 0 && before != after:
 		return broken("%s: exit %d, and the disk is another", op.Verb, r.code)
-	case r.code == 129 && has(op.Args, "--worktree-only") || r.code != 0 && op.Args != nil && op.Args[0] == "--":
+	case r.code != 0 && len(op.Args) > 0 && op.Args[0] == "--":
 		return nil // a path that is nowhere
 	case r.code != 0:
 		return broken("%s: exit %d: %s", op.Verb, r.code, r.err)
