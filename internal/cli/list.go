@@ -17,7 +17,8 @@ type ListCmd struct {
 	Status  string `placeholder:"<name>" help:"Only checkpoints with this status."`
 	Step    *int   `placeholder:"<n>" help:"Only checkpoints of this step."`
 	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or 30d, 12h."`
-	Where   string `placeholder:"<expression>" help:"Only checkpoints whose record makes this expression true."`
+	Where   string `placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
+	Hidden  bool   `help:"Safety, discarded and invalid checkpoints too, where they are left out."`
 	Limit   int    `placeholder:"<n>" help:"Only the newest ones, so many."`
 	jsonFlag
 }
@@ -27,7 +28,10 @@ func (*ListCmd) Help() string {
 	return `
 The column # is what you type for a checkpoint: 3 is step 3, 6.2 its second iteration, 3+1 the first one after step 3. What a rollback discarded is reached by its id.
 
-    git checkpoint list --where 'state.metrics.build_pass' --limit 1`
+An expression names members of the record, and what ` + "`--json`" + ` says of a checkpoint: current, discarded, pinned, valid, commit, files. It sees safety, discarded and invalid checkpoints only if it asks for them.
+
+    git checkpoint list --where 'state.metrics.build_pass' --limit 1
+    git checkpoint list --where 'trigger == "safety" || discarded'`
 }
 
 // Run lists.
@@ -42,7 +46,7 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.List(ctx, s, inspect.ListRequest{
 			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-			Step: c.Step, Since: from, Where: c.Where, Limit: c.Limit,
+			Step: c.Step, Since: from, Where: c.Where, Hidden: c.Hidden, Limit: c.Limit,
 		})
 		if err != nil {
 			return err

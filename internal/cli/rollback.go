@@ -16,6 +16,7 @@ import (
 type RollbackCmd struct {
 	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; on a terminal there is a list to pick from."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Take back only these files."`
+	whereFlag
 	sessionFlag
 	Branch           bool   `xor:"branch" help:"Move the branch to the commit of the checkpoint."`
 	KeepBranch       bool   `xor:"branch" help:"Leave HEAD and branches, also in a session with a branch of its own."`
@@ -41,7 +42,8 @@ First it shows what it will do, and asks. Then it makes a safety checkpoint of e
 
     git checkpoint rollback 3 --reason "queue instead"
     git checkpoint rollback @~1 --dry-run
-    git checkpoint rollback 3 -- src/api.go`
+    git checkpoint rollback 3 -- src/api.go
+    git checkpoint rollback --where 'state.metrics.build_pass'`
 }
 
 // Run goes back, or says what that would do.
@@ -87,7 +89,7 @@ func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Don
 
 func (c *RollbackCmd) check() error {
 	switch {
-	case (c.Continue || c.Abort) && (c.Ref != "" || len(c.Paths) > 0 || c.DryRun):
+	case (c.Continue || c.Abort) && (c.Ref != "" || c.Where != nil || len(c.Paths) > 0 || c.DryRun):
 		return usageError("--continue and --abort take nothing else", "git checkpoint status shows the rollback they are about")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usageError("--state-only moves no files, so it takes no paths")
@@ -116,10 +118,10 @@ func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Servi
 	case c.KeepBranch:
 		r.Branch = rollback.BranchKeep
 	}
-	if r.Ref != "" {
-		return r, nil
-	}
 	var err error
+	if r.Ref, err = c.choose(ctx, s, c.Session, c.Ref); err != nil || r.Ref != "" {
+		return r, err
+	}
 	r.Ref, err = c.pick(ctx, app, s)
 	return r, err
 }

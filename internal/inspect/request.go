@@ -15,7 +15,8 @@ type ListRequest struct {
 	Status  string
 	Step    *int
 	Since   time.Time
-	Where   string // an expression over the record
+	Where   string // an expression over the record and the line of the list
+	Hidden  bool   // with Where: safety, discarded and invalid ones too
 	Limit   int    // newest ones; 0: all
 }
 

@@ -3,21 +3,19 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
+	"git-checkpoint/internal/workflow"
 )
 
 // List answers `list`: one listing per session.
@@ -68,7 +66,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 	return out, nil
 }
 
-func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where func(json.RawMessage) (bool, error)) (*Listing, error) {
+func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
 	st, err := s.State(ctx, session)
 	if err != nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
@@ -79,7 +77,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
 	var shown []*journal.Entry
 	for _, e := range st.Checkpoints() {
-		if !e.Dead && req.mayShow(e) {
+		if !e.Dead && req.mayShow(e) && (where == nil || mayFit(req, where, e)) {
 			shown = append(shown, e)
 		}
 	}
@@ -100,7 +98,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
 	if where != nil {
-		if l.Items, err = fitting(ctx, s, l.Items, byID, where); err != nil {
+		if l.Items, err = fitting(ctx, s, l.Items, byID, req, where); err != nil {
 			return nil, err
 		}
 	}
@@ -169,34 +167,6 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 		}
 	}
 	return byID, problems, nil
-}
-
-// fitting are the checkpoints whose records fit an expression. A damaged one fits none.
-func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[name.ID]*store.Summary, where func(json.RawMessage) (bool, error)) ([]Item, error) {
-	items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
-	of := make([]*store.Summary, len(items))
-	for i, item := range items {
-		of[i] = byID[item.ID]
-	}
-	fits := make([]bool, len(items))
-	var once sync.Once
-	var first error // what one record cannot answer others cannot either
-	err := s.Store.EachRecord(ctx, of, func(i int, raw []byte) (err error) {
-		if fits[i], err = where(raw); err != nil {
-			once.Do(func() { first = err })
-		}
-		return err
-	})
-	if err = cmp.Or(first, err); err != nil {
-		return nil, err
-	}
-	kept := []Item{}
-	for i, item := range items {
-		if fits[i] {
-			kept = append(kept, item)
-		}
-	}
-	return kept, nil
 }
 
 // Show answers `show`: one checkpoint, "" for the current one.

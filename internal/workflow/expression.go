@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/types"
@@ -90,7 +91,8 @@ func (d *Definition) compile(s scope, text, want string) (*program, error) {
 	return p, nil
 }
 
-func (l *language) compile(s scope, text, want string) (*program, error) {
+// compile takes visitors that see the expression after the guard.
+func (l *language) compile(s scope, text, want string, then ...ast.Visitor) (*program, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("%d characters are more than %d in an expression", len(text), maxExpression)
 	}
@@ -99,6 +101,9 @@ func (l *language) compile(s scope, text, want string) (*program, error) {
 	}
 	g := &guard{language: l}
 	options := []expr.Option{l.use, expr.Env(s.vars), expr.Patch(g), expr.MaxNodes(maxNodes), expr.Optimize(false)}
+	for _, v := range then {
+		options = append(options, expr.Patch(v))
+	}
 	if want == "bool" {
 		options = append(options, expr.AsBool())
 	}
