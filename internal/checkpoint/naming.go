@@ -38,7 +38,8 @@ var (
 // it, in that one. An exact match wins: keyword, number, label, id, ref; then a
 // unique prefix, then a commit. Names mean live checkpoints: see Reach.
 func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, error) {
-	if in, rest, ok := strings.Cut(ref, ":"); ok && !strings.HasPrefix(ref, "refs/") {
+	in, rest, inSession := strings.Cut(ref, ":")
+	if inSession = inSession && !strings.HasPrefix(ref, "refs/"); inSession {
 		session, ref = in, rest
 	}
 	if ref == "" {
@@ -52,17 +53,20 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 		return nil, err
 	}
 	state, err := s.State(ctx, chosen)
+	if err != nil && inSession {
+		err = fileHint(err, in, rest)
+	}
 	if err != nil {
 		return nil, err
 	}
-	in := &Found{Session: chosen, State: state}
+	found := &Found{Session: chosen, State: state}
 	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byOwnID} {
 		entries, err := rule(state, ref)
 		if err != nil {
 			return nil, err
 		}
 		if len(entries) > 0 {
-			return in.only(ref, entries)
+			return found.only(ref, entries)
 		}
 	}
 	if got, err := elsewhere(ctx, s, ref); got != nil || err != nil {
@@ -74,17 +78,17 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 			return nil, err
 		}
 		if len(entries) > 0 {
-			return in.only(ref, entries)
+			return found.only(ref, entries)
 		}
 	}
 	if got, err := ownElsewhere(ctx, s, session, ref); got != nil || err != nil {
 		return got, err
 	}
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
-		return nil, newDiscardedError(ctx, s, in, ref, discarded)
+		return nil, newDiscardedError(ctx, s, found, ref, discarded)
 	}
 	if entries := append(bySafetyPrefix(state, ref), byStepWord(state, ref)...); len(entries) > 0 {
-		return in.only(ref, entries)
+		return found.only(ref, entries)
 	}
 	return nil, UnknownCheckpointError(chosen, state, ref)
 }
@@ -351,7 +355,11 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 // UnknownCheckpointError says that nothing has this name, and which names are near.
 func UnknownCheckpointError(session name.Session, st *journal.State, ref string) error {
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, name.Clip(ref, name.Said))}
-	if near := nearestCheckpoints(st, ref); len(near) > 0 {
+	if meant := MeantParent(ref); meant != "" {
+		e.Hints = append(e.Hints, "did you mean "+meant+"?")
+	} else if strings.Contains(ref, "..") {
+		e.Hints = append(e.Hints, "`git checkpoint diff A..B` compares two checkpoints")
+	} else if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 	}
 	e.Hints = append(e.Hints, "`git checkpoint list` shows what there is")

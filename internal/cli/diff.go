@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -11,9 +12,10 @@ import (
 
 // DiffCmd is diff.
 type DiffCmd struct {
-	From  string   `arg:"" name:"a" complete:"ref" help:"Checkpoint to compare from."`
+	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from; the current one when none is given."`
 	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; the worktree as it is now when not given."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Compare only these files."`
+	whereFlag
 	sessionFlag
 	ExitCode   bool `help:"End with exit code 2 when there are differences."`
 	Stat       bool `xor:"form" help:"Print git's statistics of the files alone."`
@@ -25,22 +27,28 @@ type DiffCmd struct {
 // Help is the detail of diff.
 func (*DiffCmd) Help() string {
 	return `
-Shows what of the state changed (path: old → new), which outputs and files, and the checkpoints and commits between the two.
+Shows what of the state changed (path: old → new), which outputs and files, and the checkpoints and commits between the two. 2..4 is 2 4; 2...4 compares 4 with the checkpoint that both come from. 2:path is one file of checkpoint 2, its path from the top of the worktree, unless it begins with ./ or a session is called 2.
 
+    git checkpoint diff
     git checkpoint diff 3
-    git checkpoint diff 2 4 -p -- src`
+    git checkpoint diff 2..4 -p -- src
+    git checkpoint diff 2:src/api.go -p
+    git checkpoint diff --where 'state.metrics.build_pass' --stat`
 }
 
 // Run compares.
 func (c *DiffCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
+	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		if err := c.sides(ctx, s); err != nil {
+			return err
+		}
 		found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
 		if err != nil {
 			return err
 		}
 		err = app.page(ctx, s, func(w io.Writer) error {
 			if flags := c.gitFlags(); flags != nil {
-				code, err := inspect.PrintDiff(ctx, s, found, c.Paths, flags, app.git(w))
+				code, err := inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w))
 				return ended(code, err)
 			}
 			compared := answer.Compared{Difference: found}
@@ -54,6 +62,20 @@ func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 		}
 		return err
 	})
+}
+
+// sides completes what is compared: --where stands for the first checkpoint.
+func (c *DiffCmd) sides(ctx context.Context, s *checkpoint.Service) (err error) {
+	if c.Where == nil {
+		c.From = cmp.Or(c.From, "@")
+		return nil
+	}
+	if c.To != "" {
+		return usageError("two checkpoints and --where exclude each other")
+	}
+	c.To = c.From
+	c.From, err = c.choose(ctx, s, c.Session, "")
+	return err
 }
 
 func (c *DiffCmd) gitFlags() []string {

@@ -14,7 +14,8 @@ import (
 
 // ShowCmd is show.
 type ShowCmd struct {
-	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint; the current one when not given."`
+	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, or checkpoint:path for a file of it; the current one when not given."`
+	whereFlag
 	sessionFlag
 	Get    string `xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`
 	Output string `xor:"form" placeholder:"<name>" complete:"output" help:"Print an output, byte for byte."`
@@ -27,12 +28,20 @@ type ShowCmd struct {
 func (*ShowCmd) Help() string {
 	return `
     git checkpoint show 3 --get state.metrics.test_coverage
-    git checkpoint show @~1 --output spec > spec.md`
+    git checkpoint show @~1 --output spec > spec.md
+    git checkpoint show 3:src/api.go
+    git checkpoint show --where 'state.metrics.build_pass'`
 }
 
 // Run shows.
 func (c *ShowCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
+	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		if c.Ref, err = c.choose(ctx, s, c.Session, c.Ref); err != nil {
+			return err
+		}
+		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.Ref); ok {
+			return c.file(ctx, app, s, of, file)
+		}
 		if c.Output != "" {
 			content, err := inspect.Output(ctx, s, c.Session, c.Ref, c.Output)
 			if err != nil {
@@ -56,6 +65,15 @@ func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 		}
 		return app.give(answer.Shown{Detail: found})
 	})
+}
+
+// file prints a file byte for byte, as git show does for <commit>:<path>.
+func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
+	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
+		return usageError("a file is printed as it is: no other form goes with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
+	}
+	code, err := inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out))
+	return ended(code, err)
 }
 
 // get prints what a GJSON path finds: a string as its text, anything else as JSON.

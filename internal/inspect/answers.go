@@ -79,6 +79,7 @@ type Difference struct {
 	Commits     []CommitLine            `json:"commits"`
 
 	FromTree, ToTree name.OID `json:"-"` // for git's own file output
+	Paths            []string `json:"-"` // likewise: what is compared, of all
 }
 
 // Differs reports whether there is anything between the two sides.

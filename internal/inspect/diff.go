@@ -29,6 +29,11 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 	if err := checkpoint.RefuseEmptyNames(req.A); err != nil {
 		return nil, err
 	}
+	symmetric := req.splitRange()
+	file, err := req.splitFile(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	a, err := sideOf(ctx, s, req.Session, req.A)
 	if err != nil {
 		return nil, err
@@ -39,12 +44,18 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 	} else {
 		b, err = sideOf(ctx, s, req.Session, req.B)
 	}
+	if err == nil && symmetric {
+		a, err = commonSide(ctx, s, a, b)
+	}
+	if err == nil && file != "" {
+		err = refuseNoFile(ctx, s, file, a, b)
+	}
 	if err != nil {
 		return nil, err
 	}
 	d := &Difference{
 		From: checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label}, State: []StateChange{}, Outputs: []OutputChange{},
-		Files: []checkpoint.FileChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []CommitLine{}, FromTree: a.tree, ToTree: b.tree,
+		Files: []checkpoint.FileChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []CommitLine{}, FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
 	}
 	if b.found != nil {
 		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}

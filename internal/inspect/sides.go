@@ -1,0 +1,114 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// splitRange takes A..B as git diff does: both sides, the current checkpoint for one that is
+// left out. It reports whether there were three dots: compare from where both come from.
+func (req *DiffRequest) splitRange() (symmetric bool) {
+	a, b, ok := strings.Cut(req.A, "..")
+	if !ok || req.B != "" {
+		return false
+	}
+	b, symmetric = strings.CutPrefix(b, ".")
+	req.A, req.B = cmp.Or(a, "@"), cmp.Or(b, "@")
+	return symmetric
+}
+
+// splitFile takes 2:path as the file of a checkpoint, on either side or both.
+func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Service) (file string, err error) {
+	for _, ref := range []*string{&req.A, &req.B} {
+		of, path, ok := checkpoint.FileIn(ctx, s, req.Session, *ref)
+		if !ok {
+			continue
+		}
+		if file != "" && file != path {
+			return "", checkpoint.Usage("`git diff <commit>:"+file+" <commit>:"+path+"` compares two files", "%s and %s are two files", file, path)
+		}
+		*ref, file = of, path
+	}
+	if file != "" {
+		req.Paths = append(req.Paths, pathspec(file))
+	}
+	return file, nil
+}
+
+// pathspec is a path after a colon: from the top of the worktree, unless it begins with "./"
+// or "../".
+func pathspec(file string) string {
+	if strings.HasPrefix(file, "./") || strings.HasPrefix(file, "../") {
+		return ":(literal)" + file
+	}
+	return ":(top,literal)" + file
+}
+
+// commonSide is the newest checkpoint that both sides come from.
+func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, error) {
+	st := a.found.State
+	if a.found.Session == b.found.Session {
+		before := map[name.ID]bool{} // a forged journal may go in a circle
+		for e := a.found.Entry; e != nil && !before[e.Checkpoint]; e = st.Entry(e.Event().Previous) {
+			before[e.Checkpoint] = true
+		}
+		for e := b.found.Entry; e != nil; e = st.Entry(e.Event().Previous) {
+			if before[e.Checkpoint] && !e.Dead {
+				return sideOf(ctx, s, string(a.found.Session), string(e.Checkpoint))
+			}
+			if delete(before, e.Checkpoint); len(before) == 0 {
+				break
+			}
+		}
+	}
+	return side{}, &checkpoint.Error{
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s and %s come from no common checkpoint", a.found.Entry.Label, b.found.Entry.Label),
+		Hints: []string{"A..B compares them with each other"},
+	}
+}
+
+// refuseNoFile refuses a path that neither side has: an empty answer would hide a misspelling.
+func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, a, b side) error {
+	for _, of := range []side{a, b} {
+		if of.tree != "" && hasFile(ctx, s, of.tree, file) {
+			return nil
+		}
+	}
+	return noFile(a.found, file)
+}
+
+func hasFile(ctx context.Context, s *checkpoint.Service, tree name.OID, file string) bool {
+	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
+	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", string(tree) + ":" + file}, Dir: dir})
+	return err == nil
+}
+
+func noFile(f *checkpoint.Found, file string) error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no file %q", f.Entry.Label, name.Clip(file, name.Said)),
+		Hints: []string{fmt.Sprintf("`git ls-tree -r --name-only %s` lists its files, from the top of the worktree", f.Entry.Event().Commit.Short())},
+	}
+}
+
+// PrintFile lets git print a file of a checkpoint, or the names in a directory of it.
+func PrintFile(ctx context.Context, s *checkpoint.Service, session, ref, file string, to IO) (int, error) {
+	f, err := s.Reach(ctx, session, ref)
+	if err != nil {
+		return 1, err
+	}
+	rec, _, _, err := s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return 1, s.CorruptError(ctx, f.State, f.Entry, err)
+	}
+	if rec.Snapshot.Tree == "" || !hasFile(ctx, s, rec.Snapshot.Tree, file) {
+		return 1, noFile(f, file)
+	}
+	return pass(ctx, s, []string{"--no-pager", "show", "--no-textconv", string(rec.Snapshot.Tree) + ":" + file}, to)
+}
