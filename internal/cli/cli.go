@@ -63,6 +63,9 @@ func (a *App) run(ctx context.Context) error {
 // parse reads the line with as little of the grammar as it needs, and with all of it
 // where the rest of the commands matters: for help and for what is wrong.
 func (a *App) parse(ctx context.Context) (*kong.Context, error) {
+	if len(a.args) == 1 && (a.args[0] == "--version" || a.args[0] == "-v") {
+		a.args = []string{"version"}
+	}
 	if part := narrowed(a.args); part != nil {
 		parser, err := kong.New(part, options(ctx, a)...)
 		if err != nil {

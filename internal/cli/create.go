@@ -16,6 +16,7 @@ import (
 // CreateCmd is create, also called save.
 type CreateCmd struct {
 	Text []string `arg:"" optional:"" help:"The message, without -m."`
+	All  bool     `short:"a" hidden:"" help:"Nothing: everything is captured anyway."`
 	createFlags
 }
 
@@ -29,7 +30,7 @@ type createFlags struct {
 	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number or a word such as final."`
 	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; manual when not given."`
 	Status         string       `placeholder:"<name>" help:"Status of the job."`
-	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state; - reads standard input."`
+	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
 	Patch          string       `placeholder:"<file>" help:"JSON merge patch (RFC 7396) on the state; - reads standard input."`
 	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value of the state, JSON or a string."`
 	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value of the state."`
@@ -63,6 +64,9 @@ A document of go-team, ultra-create, orchestrate, crunch or pipeline is recognis
 
 // Run makes the checkpoint and confirms it.
 func (c *CreateCmd) Run(ctx context.Context, app *App) error {
+	if c.All {
+		app.warn("everything is captured anyway, so -a changes nothing")
+	}
 	if len(c.Text) > 0 {
 		if len(c.Message) > 0 {
 			return usageError("a message was given twice", "use -m or the text alone, not both")
@@ -152,6 +156,9 @@ func document(ctx context.Context, app *App, what, file string) ([]byte, error) 
 
 func readDocument(app *App, what, file string) ([]byte, error) {
 	in, from := app.Terminal.In, "standard input"
+	if strings.HasPrefix(strings.TrimSpace(file), "{") { // the document itself
+		in, from, file = strings.NewReader(file), "the command line", "-"
+	}
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {

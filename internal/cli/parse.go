@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 )
 
@@ -24,6 +26,8 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	last := lastPositional(node)
 	switch {
 	case last == nil:
+	case last.Tag.Has("command"):
+		own, rest = beforeCommand(node, args, depth)
 	case last.Tag.Has("verbatim"):
 		own, rest = ownFlags(node, args, depth)
 	case last.Tag.Has("dashed"):
@@ -33,7 +37,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	default:
 		last = nil
 	}
-	parsed, err := parser.Parse(attach(node, own, depth))
+	parsed, err := parser.Parse(attach(node, counted(node, own, depth), depth))
 	if err == nil {
 		err = unnamed(parsed)
 	}
@@ -102,6 +106,41 @@ func ownFlags(node *kong.Node, args []string, depth int) (own, rest []string) {
 	}
 	i = min(i, len(args))
 	return args[:i], args[i:]
+}
+
+// beforeCommand parts the flags of node from the command of somebody else, which begins at the
+// first word that is no flag, or after "--".
+func beforeCommand(node *kong.Node, args []string, depth int) (own, command []string) {
+	for i := depth; i < len(args); i++ {
+		if args[i] == "--" {
+			return args[:i], args[i+1:]
+		}
+		if !strings.HasPrefix(args[i], "-") {
+			return args[:i], args[i:]
+		}
+		if flag, attached := flagOf(node, args[i]); flag != nil && !attached && takesValue(flag) {
+			i++
+		}
+	}
+	return args, nil
+}
+
+var countPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d{1,9}$`) })
+
+// counted takes -5 as git log does, where there is a limit.
+func counted(node *kong.Node, args []string, depth int) []string {
+	if limit, _ := flagOf(node, "--limit"); limit == nil {
+		return args
+	}
+	out := slices.Clone(args)
+	for i := depth; i < len(out) && out[i] != "--"; i++ {
+		if flag, attached := flagOf(node, out[i]); flag != nil && !attached && takesValue(flag) {
+			i++
+		} else if countPattern().MatchString(out[i]) {
+			out[i] = "--limit=" + out[i][1:]
+		}
+	}
+	return out
 }
 
 // attach puts values that begin with a dash to their flags, as in -m "- a list": kong
@@ -192,20 +231,26 @@ func (a *App) unparsed(err error) error {
 	if errors.Is(err, errHelp) {
 		return a.help(node)
 	}
-	message, hints := reworded(bad.Error(), node)
+	if parent := node.Parent; parent != nil && parent.DefaultCmd == node && !slices.Contains(a.args, node.Name) {
+		node = parent // nobody typed the command that stands in for none
+	}
+	message, hints := reworded(bad.Error(), node, a.args)
 	return usageError(name.Clip(message, 400), append(hints, callOf(node)+" -h shows what it takes")...)
 }
 
 // reworded puts what people get wrong most in better words than kong's. The patterns
 // are made here because only a line that is wrong needs them.
-func reworded(message string, node *kong.Node) (string, []string) {
+func reworded(message string, node *kong.Node, args []string) (string, []string) {
 	match := func(pattern string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(message) }
 	var hints []string
 	if m := match(`^(.*), did you mean (.*)\?$`); m != nil {
 		message, hints = m[1], []string{"did you mean " + m[2] + "?"}
 	}
 	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
-		return fmt.Sprintf("%q is no command of %s", m[1], callOf(node)), nearest(m[1], node)
+		if hints = gitHabit(node, m[1], args); hints == nil {
+			hints = nearest(m[1], node)
+		}
+		return fmt.Sprintf("%q is no command of %s", m[1], callOf(node)), hints
 	}
 	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
 		return callOf(node) + " takes a command: " + node.Children[0].Name, nil
@@ -221,6 +266,13 @@ func reworded(message string, node *kong.Node) (string, []string) {
 	}
 	if m := match(`^(\S+): expected (?:a valid \d+ bit int|int value) but got ("[^"]*").*$`); m != nil {
 		return fmt.Sprintf("%s takes a whole number, not %s", m[1], m[2]), nil
+	}
+	if m := match(`^unknown flag (-\d)`); m != nil && takesRef(node) {
+		for _, arg := range args {
+			if meant := checkpoint.MeantParent(arg); meant != "" && strings.HasPrefix(arg, m[1]) {
+				return fmt.Sprintf("%q is no checkpoint", arg), []string{"did you mean " + meant + "?"}
+			}
+		}
 	}
 	if message == "unknown flag -C" {
 		return message, []string{"-C is git's own: git -C <dir> checkpoint …"}

@@ -16,6 +16,7 @@ type travelFlags struct {
 	Remote  string   `arg:"" optional:"" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
 	Tags    bool     `help:"Send the tags of checkpoints too; everybody who clones gets them."`
+	DryRun  bool     `short:"n" help:"Compare with the remote, as remote status does, and move nothing."`
 	jsonFlag
 	quietFlag
 }
@@ -62,6 +63,9 @@ func (c *PushCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Background {
 			return travel.PushInBackground(ctx, s, c.request(app))
+		}
+		if c.DryRun {
+			return app.wouldTravel(ctx, s, c.request(app))
 		}
 		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 
 // RemoteCmd is remote and its commands.
 type RemoteCmd struct {
-	Status RemoteStatusCmd `cmd:"" help:"Compare the sessions here with those of a remote."`
+	Status RemoteStatusCmd `cmd:"" default:"withargs" help:"Compare the sessions here with those of a remote."`
 }
 
 // RemoteStatusCmd is remote status.
@@ -29,10 +29,15 @@ Reads the remote and says for each session what a push would send and a fetch wo
 // Run compares.
 func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := travel.CompareRemote(ctx, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
-		if err != nil {
-			return err
-		}
-		return app.give(answer.RemoteSessions(found))
+		return app.wouldTravel(ctx, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
 	})
+}
+
+// wouldTravel is the dry run of push, fetch and sync.
+func (a *App) wouldTravel(ctx context.Context, s *checkpoint.Service, req travel.Request) error {
+	found, err := travel.CompareRemote(ctx, s, req)
+	if err != nil {
+		return err
+	}
+	return a.give(answer.RemoteSessions(found))
 }

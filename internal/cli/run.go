@@ -19,7 +19,7 @@ import (
 
 // RunCmd is run.
 type RunCmd struct {
-	Command []string      `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run, with its arguments, after --."`
+	Command []string      `arg:"" optional:"" command:"" complete:"none" help:"Command to run, with its arguments: from the first word that is no option, or after --."`
 	Retries int           `placeholder:"<n>" help:"Try so many more times when the command fails."`
 	Fix     string        `placeholder:"<command>" help:"Shell command to run before each further try."`
 	Timeout time.Duration `placeholder:"<duration>" help:"End the command when it runs longer than this: 90s, 15m."`

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/resume"
 	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/session"
@@ -13,7 +16,7 @@ import (
 // SessionCmd is session and its commands.
 type SessionCmd struct {
 	Start   SessionStartCmd   `cmd:"" help:"Start a session and make it active here."`
-	List    SessionListCmd    `cmd:"" help:"List the sessions."`
+	List    SessionListCmd    `cmd:"" default:"withargs" help:"List the sessions."`
 	Show    SessionShowCmd    `cmd:"" help:"Show a session: its checkpoints and rollbacks."`
 	Switch  SessionSwitchCmd  `cmd:"" help:"Make another session active in this worktree."`
 	Close   SessionCloseCmd   `cmd:"" help:"End a session."`
@@ -40,6 +43,11 @@ type SessionStartCmd struct {
 
 // Run starts a session.
 func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
+	// A branch such as feat/login gives its session a name in the same way.
+	if short, err := name.ParseSession(strings.ReplaceAll(c.Name, "/", "-")); err == nil && string(short) != c.Name {
+		app.warn(fmt.Sprintf("a session's name has no /: %s is called %s", c.Name, short))
+		c.Name = string(short)
+	}
 	request := session.Request{Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if done, err := app.resumeInstead(ctx, s, &request); done || err != nil {

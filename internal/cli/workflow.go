@@ -13,7 +13,7 @@ import (
 
 // WorkflowCmd is workflow and its commands.
 type WorkflowCmd struct {
-	List  WorkflowListCmd  `cmd:"" help:"List the workflows that can be used here."`
+	List  WorkflowListCmd  `cmd:"" default:"withargs" help:"List the workflows that can be used here."`
 	Show  WorkflowShowCmd  `cmd:"" help:"Print a definition, fit to be renamed and used."`
 	Check WorkflowCheckCmd `cmd:"" help:"Say what is wrong with a definition, by line and member."`
 }

@@ -2,6 +2,8 @@ package resume
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -30,7 +32,8 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 				return currentOf(st)
 			}
 		}
-		return s.Resolve(ctx, "", req.Target)
+		f, err := s.Resolve(ctx, "", req.Target)
+		return f, unknownTarget(ctx, s, req.Target, err)
 	}
 	if req.Type == "" && req.Match == "" {
 		session, err := s.NamedSession("")
@@ -46,6 +49,16 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 		}
 	}
 	return newestUnfinished(ctx, s, req)
+}
+
+// unknownTarget hints at sessions before checkpoints: what is resumed is a job.
+func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, err error) error {
+	var found, session *checkpoint.Error
+	wanted, invalid := name.ParseSession(target)
+	if invalid != nil || !errors.As(err, &found) || found.Kind != checkpoint.KindNotFound || !errors.As(s.UnknownSessionError(ctx, wanted), &session) || len(session.Hints) < 2 {
+		return err
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such session or checkpoint: %q", target), Hints: append(session.Hints[:1:1], found.Hints...)}
 }
 
 // newestUnfinished is the session with the newest event that is not over; where all
