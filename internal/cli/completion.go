@@ -30,14 +30,18 @@ func (c *CompletionCmd) Run(app *App) error {
 
 // CompleteCmd answers the completion scripts.
 type CompleteCmd struct {
-	Kind   string `arg:""`
-	Prefix string `arg:"" optional:""`
+	Kind   string  `arg:""`
+	Prefix *string `arg:"" optional:""` // a shell completes an empty word too
 }
 
 // Run prints a line for each candidate. A shell that completes wants no errors.
 func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
+	prefix := ""
+	if c.Prefix != nil {
+		prefix = *c.Prefix
+	}
 	candidates := func(s *checkpoint.Service) error {
-		for _, candidate := range setup.Candidates(ctx, s, c.Kind, c.Prefix) {
+		for _, candidate := range setup.Candidates(ctx, s, c.Kind, prefix) {
 			if err := app.view.Line(app.Terminal.Out, render.Span{Text: candidate}); err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ type createFlags struct {
 	Name           string       `placeholder:"<name>" help:"Name of the step, when the workflow has none for it."`
 	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number or a word such as final."`
 	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; manual when not given."`
-	Status         string       `placeholder:"<name>" help:"Status of the job."`
+	Status         string       `placeholder:"<name>" complete:"status" help:"Status of the job."`
 	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
 	Patch          string       `placeholder:"<file>" help:"JSON merge patch (RFC 7396) on the state; - reads standard input."`
 	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value of the state, JSON or a string."`

@@ -54,6 +54,9 @@ func carried(word string, args []string) string {
 			kept = append(kept, quoteShell(arg))
 		}
 	}
+	if len(kept) == 0 && word == "tag" {
+		return "NAME"
+	}
 	return strings.Join(kept, " ")
 }
 

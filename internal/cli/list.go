@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/render"
 )
 
 // ListCmd is list.
@@ -14,11 +15,11 @@ type ListCmd struct {
 	All     bool   `xor:"which" help:"List every session."`
 	Type    string `placeholder:"<prefix>" help:"Only sessions whose name, or kind of work, begins like this; of all, without --session."`
 	Trigger string `placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
-	Status  string `placeholder:"<name>" help:"Only checkpoints with this status."`
+	Status  string `placeholder:"<name>" complete:"status" help:"Only checkpoints with this status."`
 	Step    *int   `placeholder:"<n>" help:"Only checkpoints of this step."`
 	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or 30d, 12h."`
 	Where   string `placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
-	Hidden  bool   `help:"Safety, discarded and invalid checkpoints too, where they are left out."`
+	Hidden  bool   `help:"Safety, discarded and invalid checkpoints too, which a terminal and --where leave out."`
 	Limit   int    `placeholder:"<n>" help:"Only the newest ones, so many."`
 	jsonFlag
 }
@@ -26,7 +27,7 @@ type ListCmd struct {
 // Help is the detail of list.
 func (*ListCmd) Help() string {
 	return `
-The column # is what you type for a checkpoint: 3 is step 3, 6.2 its second iteration, 3+1 the first one after step 3. What a rollback discarded is reached by its id.
+The column # is what you type for a checkpoint: 3 is step 3, 6.2 the second iteration of step 6, 3+1 the first one after step 3. At a terminal the newest comes first, * marks the current one, and what all rows have in common stands above them; ` + "`--hidden`" + ` shows what a rollback discarded, with its commit to type, and the safety checkpoints. Elsewhere every checkpoint is listed, the oldest first, with its id.
 
 An expression names members of the record, and what ` + "`--json`" + ` says of a checkpoint: current, discarded, pinned, valid, commit, files. It sees safety, discarded and invalid checkpoints only if it asks for them.
 
@@ -43,10 +44,17 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	if c.Limit < 0 {
 		return usageError("--limit takes a number from 1")
 	}
+	hidden := inspect.HiddenUnlessWhere
+	switch {
+	case c.Hidden:
+		hidden = inspect.HiddenShown
+	case app.view.Layout == render.Aligned && !app.json && c.Where == "":
+		hidden = inspect.HiddenCounted
+	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.List(ctx, s, inspect.ListRequest{
 			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-			Step: c.Step, Since: from, Where: c.Where, Hidden: c.Hidden, Limit: c.Limit,
+			Step: c.Step, Since: from, Where: c.Where, Hidden: hidden, Limit: c.Limit,
 		})
 		if err != nil {
 			return err

@@ -246,6 +246,9 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 	if m := match(`^(.*), did you mean (.*)\?$`); m != nil {
 		message, hints = m[1], []string{"did you mean " + m[2] + "?"}
 	}
+	if strings.HasPrefix(message, "unknown flag -") && !strings.HasPrefix(message, "unknown flag --") {
+		hints = nil // any letter is near any other
+	}
 	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
 		if hints = gitHabit(node, m[1], args); hints == nil {
 			hints = nearest(m[1], node)

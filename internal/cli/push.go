@@ -13,7 +13,7 @@ import (
 
 // travelFlags are what push, fetch and sync take.
 type travelFlags struct {
-	Remote  string   `arg:"" optional:"" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
+	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
 	Tags    bool     `help:"Send the tags of checkpoints too; everybody who clones gets them."`
 	DryRun  bool     `short:"n" help:"Compare with the remote, as remote status does, and move nothing."`

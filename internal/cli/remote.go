@@ -15,7 +15,7 @@ type RemoteCmd struct {
 
 // RemoteStatusCmd is remote status.
 type RemoteStatusCmd struct {
-	Remote  string   `arg:"" optional:"" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
+	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
 	jsonFlag
 }

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -131,28 +131,27 @@ func (c *RollbackCmd) pick(ctx context.Context, app *App, s *checkpoint.Service)
 	if !app.Terminal.Interactive() {
 		return "", usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
 	}
-	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: c.Session})
+	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: c.Session, Hidden: inspect.HiddenCounted})
 	if err != nil {
 		return "", err
 	}
-	var items []term.Item
-	var refs []string
+	var whole []inspect.Item
 	for _, listing := range found {
-		for _, item := range listing.Items {
-			if item.Discarded || !item.Valid {
-				continue
-			}
-			subject, _, _ := strings.Cut(item.Message, "\n")
-			items = append([]term.Item{{
-				Key:  render.Escape(answer.Number(item)),
-				Text: render.Escape(item.Label + "  " + app.view.Time(item.CreatedAt.Time) + "  " + subject),
-			}}, items...)
-			refs = append([]string{string(item.ID)}, refs...)
-		}
+		whole = append(whole, slices.DeleteFunc(listing.Items, func(i inspect.Item) bool { return !i.Valid })...)
+	}
+	view := app.view // of stdout, which may lead elsewhere
+	view.Layout, view.Width = render.Aligned, app.Terminal.Width()
+	choices, err := answer.Choices(whole, view)
+	if err != nil {
+		return "", err
+	}
+	items := make([]term.Item, len(choices))
+	for i, choice := range choices {
+		items[i] = term.Item{Key: choice.Key, Line: choice.Line}
 	}
 	chosen, err := app.Terminal.Choose(ctx, "Go back to which checkpoint?", items)
 	if err != nil {
 		return "", unchosen(err)
 	}
-	return refs[chosen], nil
+	return choices[chosen].ID, nil
 }

@@ -132,7 +132,7 @@ func TestLooks(t *testing.T) {
 		if coloured := strings.Contains(screen.Stdout(), "\x1b["); code != 0 || coloured != c.coloured {
 			t.Errorf("%q %s: exit %d, coloured %v: %q %s", c.args, c.environ, code, coloured, screen.Stdout(), screen.Stderr())
 		}
-		if aligned := strings.Contains(screen.Stdout(), "ago"); aligned != c.aligned {
+		if aligned := strings.Contains(screen.Stdout(), "Age"); aligned != c.aligned {
 			t.Errorf("%q %s: aligned %v: %q", c.args, c.environ, aligned, screen.Stdout())
 		}
 	}

@@ -39,6 +39,8 @@ type Listing struct {
 	Topic   string
 	Items   []Item
 	Total   int // before Limit
+
+	Safety, Discarded int // how many were left out because nobody asked for them
 }
 
 // StateChange is one value of the state that differs.

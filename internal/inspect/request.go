@@ -6,6 +6,17 @@ import (
 	"git-checkpoint/internal/journal"
 )
 
+// Hidden says what becomes of safety and discarded checkpoints. An expression or a trigger
+// that asks for them gets them in any case.
+type Hidden int
+
+// By itself a list has them, and an expression leaves them out. People get a count of them.
+const (
+	HiddenUnlessWhere Hidden = iota
+	HiddenCounted
+	HiddenShown
+)
+
 // ListRequest filters `list`.
 type ListRequest struct {
 	Session string
@@ -16,8 +27,8 @@ type ListRequest struct {
 	Step    *int
 	Since   time.Time
 	Where   string // an expression over the record and the line of the list
-	Hidden  bool   // with Where: safety, discarded and invalid ones too
-	Limit   int    // newest ones; 0: all
+	Hidden  Hidden
+	Limit   int // newest ones; 0: all
 }
 
 // DiffRequest names the two sides of `diff`; an empty B is the worktree now.

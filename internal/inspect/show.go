@@ -77,8 +77,15 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
 	var shown []*journal.Entry
 	for _, e := range st.Checkpoints() {
-		if !e.Dead && req.mayShow(e) && (where == nil || mayFit(req, where, e)) {
+		switch {
+		case e.Dead || !req.mayShow(e):
+		case !req.leavesOut(where, e):
 			shown = append(shown, e)
+		case where != nil: // whether it would fit nobody knows
+		case e.Safety:
+			l.Safety++
+		default:
+			l.Discarded++
 		}
 	}
 	l.Total = len(shown)

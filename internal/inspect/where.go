@@ -47,24 +47,22 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 	}
 }
 
-// mayFit leaves out what an expression does not ask about: a search for the last good
-// checkpoint must not end at one that a rollback discarded.
-func mayFit(req ListRequest, c *workflow.Condition, e *journal.Entry) bool {
-	switch {
-	case req.Hidden:
-		return true
-	case e.Safety:
-		return c.Asks(journal.TriggerSafety) || req.Trigger == journal.TriggerSafety
-	case e.Discarded:
-		return c.Asks("discarded")
+// leavesOut passes over what nobody asked for: a search for the last good checkpoint must not
+// end at one that a rollback discarded.
+func (req ListRequest) leavesOut(c *workflow.Condition, e *journal.Entry) bool {
+	if !e.Safety && !e.Discarded || req.Hidden == HiddenShown || c == nil && req.Hidden == HiddenUnlessWhere {
+		return false
 	}
-	return true
+	if e.Safety {
+		return req.Trigger != journal.TriggerSafety && (c == nil || !c.Asks(journal.TriggerSafety))
+	}
+	return c == nil || !c.Asks("discarded")
 }
 
 // fitting are the items that make an expression true. What is not valid may lack its
 // record, and fits only where the expression or the request asks for such ones.
 func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[name.ID]*store.Summary, req ListRequest, where *workflow.Condition) ([]Item, error) {
-	if !req.Hidden && !where.Asks("valid") && !where.Asks("problem") {
+	if req.Hidden != HiddenShown && !where.Asks("valid") && !where.Asks("problem") {
 		items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
 	}
 	fits := make(map[name.ID]bool, len(items))

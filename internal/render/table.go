@@ -33,7 +33,8 @@ type Table struct {
 	Rows    [][]Cell
 }
 
-const columnGap = 2
+// ColumnGap is the blank between two columns.
+const ColumnGap = 2
 
 // Table writes t: aligned and cut to the width for people, tab-separated and whole
 // for programs.
@@ -118,7 +119,7 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 		}
 	}
 	if v.Width > 0 {
-		shrink(widths, columns, v.Width-columnGap*(len(columns)-1))
+		shrink(widths, columns, v.Width-ColumnGap*(len(columns)-1))
 	}
 	for _, row := range rows {
 		owed := 0 // blanks are written only before something, so that no line ends in them
@@ -133,7 +134,7 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 				b.WriteString(v.Style.wrap(s.Role, s.Text))
 				owed = 0
 			}
-			owed += blank + columnGap
+			owed += blank + ColumnGap
 		}
 		b.WriteByte('\n')
 	}

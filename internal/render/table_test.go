@@ -133,7 +133,7 @@ func TestTableProperties(t *testing.T) {
 			return c
 		})
 		table := Table{columns, rapid.SliceOfN(rapid.SliceOfN(cell, 0, 6), 0, 4).Draw(t, "rows")}
-		width := rapid.IntRange(len(columns)*(1+columnGap), 60).Draw(t, "width")
+		width := rapid.IntRange(len(columns)*(1+ColumnGap), 60).Draw(t, "width")
 		for _, v := range []View{{}, {Layout: Aligned}, {Layout: Aligned, Width: width, Style: Coloured}} {
 			var b strings.Builder
 			if err := v.Table(&b, table); err != nil {

@@ -215,3 +215,19 @@ func TestNoOutputIsHostile(t *testing.T) {
 		}
 	})
 }
+
+// An age takes at most six columns, and says what Ago says.
+func TestAge(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		seconds int64
+		want    string
+	}{{0, "0s"}, {89, "89s"}, {90, "2m"}, {3600, "60m"}, {7200, "2h"}, {3 * 86400, "3d"}, {20 * 86400, "3w"}, {100 * 86400, "3mo"}, {500 * 86400, "1y"}, {-5, "later"}} {
+		if got := Age(now.Add(-time.Duration(c.seconds)*time.Second), now); got != c.want {
+			t.Errorf("%d seconds: %q, want %q", c.seconds, got, c.want)
+		}
+	}
+	if got := Age(time.Time{}, now); got != "" {
+		t.Errorf("no time: %q", got)
+	}
+}

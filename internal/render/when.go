@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,20 @@ func Ago(t, now time.Time) string {
 		return yearsAndMonths(days) + " ago"
 	}
 	return Count((days+183)/365, "year", "years") + " ago"
+}
+
+// Age is Ago in a few columns: 7s, 3m, 2d, 5w, 3mo, 2y.
+func Age(t, now time.Time) string {
+	words := strings.Fields(Ago(t, now))
+	switch {
+	case len(words) == 0:
+		return ""
+	case words[0] == "in":
+		return "later"
+	case strings.HasPrefix(words[1], "mo"):
+		return words[0] + "mo"
+	}
+	return words[0] + words[1][:1]
 }
 
 func yearsAndMonths(days int64) string {

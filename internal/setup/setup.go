@@ -14,7 +14,6 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/retain"
-	"git-checkpoint/internal/workflow"
 )
 
 // notesGlob makes `git log` show notes. A glob, because a literal ref warns on
@@ -154,44 +153,4 @@ func Config(_ context.Context, s *checkpoint.Service) ([]checkpoint.Setting, err
 		}
 	}
 	return out, nil
-}
-
-// Candidates are completions: kind is "ref", "session" or "workflow".
-func Candidates(ctx context.Context, s *checkpoint.Service, kind, prefix string) []string {
-	var out []string
-	add := func(c string) {
-		if strings.HasPrefix(c, prefix) {
-			out = append(out, c)
-		}
-	}
-	switch kind {
-	case "session":
-		sessions, _, err := s.Store.Sessions(ctx)
-		if err != nil {
-			return nil
-		}
-		for _, info := range sessions {
-			add(string(info.Session))
-		}
-	case "workflow":
-		for _, n := range workflow.Names() {
-			add(n)
-		}
-	case "ref":
-		session, err := s.ChooseSession(ctx, "")
-		if err != nil {
-			return nil
-		}
-		st, err := s.Store.State(ctx, session)
-		if err != nil {
-			return nil
-		}
-		for i, c := range st.Standings() {
-			if c.Live {
-				add(st.At(i).Label)
-			}
-		}
-		add("latest")
-	}
-	return out
 }

@@ -16,6 +16,7 @@ import (
 type Item struct {
 	Key  string // what is typed for it; empty: its place in the list, from 1
 	Text string
+	Line string // all of the line, the key in it; empty: key and text
 }
 
 // listed is how many items are shown at once; the rest is found by typing.
@@ -68,6 +69,10 @@ func list(items []Item, shown []int) string {
 		width = max(width, utf8.RuneCountInString(items[i].Key))
 	}
 	for _, i := range shown[:min(len(shown), listed)] {
+		if items[i].Line != "" {
+			b.WriteString(items[i].Line + "\n")
+			continue
+		}
 		fmt.Fprintf(&b, "  %*s  %s\n", width, items[i].Key, items[i].Text)
 	}
 	if more := len(shown) - listed; more > 0 {
@@ -82,7 +87,7 @@ func search(items []Item, line string) (found []int) {
 		if item.Key == line {
 			return []int{i}
 		}
-		text := strings.ToLower(colourCode().ReplaceAllString(item.Text, ""))
+		text := strings.ToLower(colourCode().ReplaceAllString(item.Text+item.Line, ""))
 		if strings.Contains(text, strings.ToLower(line)) {
 			found = append(found, i)
 		}

@@ -110,7 +110,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	items := []Item{{"4", "cp-04-code"}, {"3+1", "cp-03-design+1"}, {"3", "\x1b[33mcp-03-design\x1b[0m"}, {"", "other:3"}}
+	items := []Item{{Key: "4", Text: "cp-04-code"}, {Key: "3+1", Text: "cp-03-design+1"}, {Key: "3", Line: "* 3  \x1b[33mcp-03-design\x1b[0m"}, {Text: "other:3"}}
 	for _, c := range []struct {
 		answers []string
 		want    int
@@ -136,7 +136,7 @@ func TestChoose(t *testing.T) {
 }
 
 func TestChooseShows(t *testing.T) {
-	items := []Item{{"3+1", "cp-03-design+1"}, {"3", "cp-03-design"}, {"2", "cp-02-wish"}}
+	items := []Item{{Key: "3+1", Text: "cp-03-design+1"}, {Key: "3", Text: "cp-03-design"}, {Key: "2", Text: "cp-02-wish"}}
 	f := NewFake("design", "no\x1b", "", "2")
 	if got, err := f.Choose(context.Background(), "Roll back to which?", items); got != 2 || err != nil {
 		t.Fatalf("got %d, %v", got, err)

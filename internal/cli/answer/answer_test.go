@@ -165,6 +165,24 @@ func answers() map[string]answer.Answer {
 	}
 }
 
+// golden compares with a file of testdata.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	file = filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s: -want +got\n%s", file, diff)
+	}
+}
+
 // Each answer reads as its goldens have it: at a terminal, in a pipe and as JSON.
 func TestGoldens(t *testing.T) {
 	people := render.View{Layout: render.Aligned, Width: 100, Now: now()}
@@ -180,19 +198,7 @@ func TestGoldens(t *testing.T) {
 				if err := write(&got); err != nil {
 					t.Fatal(err)
 				}
-				golden := filepath.Join("testdata", title+"."+form)
-				if *update {
-					if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got.String()); diff != "" {
-					t.Errorf("-want +got\n%s", diff)
-				}
+				golden(t, title+"."+form, got.Bytes())
 			})
 		}
 	}

@@ -38,22 +38,48 @@ func (a Listed) Text(w io.Writer, v render.View) error {
 			p.gap()
 		}
 		p.fields(field{"Session", say(string(l.Session))}, field{"Topic", say(l.Topic)})
-		p.items(l.Items)
+		if v.Layout == render.Tabbed {
+			p.items(l.Items)
+		} else {
+			p.rows(l.Items)
+		}
 		if more := l.Total - len(l.Items); more > 0 {
 			p.line(dim(strconv.Itoa(len(l.Items)) + " of " + strconv.Itoa(l.Total) + " shown"))
 		}
+		p.leftOut(l)
+	}
+	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
+		p.none()
 	}
 	return p.err
 }
 
+// leftOut counts what is not shown unless somebody asks.
+func (p *page) leftOut(l inspect.Listing) {
+	var parts []string
+	if l.Safety > 0 {
+		parts = append(parts, "safety "+strconv.Itoa(l.Safety))
+	}
+	if l.Discarded > 0 {
+		parts = append(parts, "discarded "+strconv.Itoa(l.Discarded))
+	}
+	if len(parts) > 0 && p.view.Layout == render.Aligned {
+		p.line(dim(strconv.Itoa(l.Safety+l.Discarded) + " more: " + strings.Join(parts, ", ") + " (--hidden)"))
+	}
+}
+
+// none tells a person how to begin; a program gets an empty answer.
+func (p *page) none() {
+	if p.view.Layout == render.Aligned {
+		p.line(plain("No checkpoints yet: git checkpoint save"))
+	}
+}
+
+// items is the list for programs: all columns, in the order in which the checkpoints were made.
 func (p *page) items(items []inspect.Item) {
 	t := render.Table{Columns: []render.Column{
-		{Title: "#", Align: render.Right}, {Title: "Checkpoint", Min: 16}, {Title: "Time"}, {Title: "Trigger", Min: 8},
-		{Title: "Files", Align: render.Right}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message", Min: 12},
+		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
 	}}
-	if p.view.Layout == render.Tabbed {
-		t.Columns = append(t.Columns, render.Column{Title: "Id"})
-	}
 	for _, item := range items {
 		role := render.ID
 		if item.Discarded {
@@ -66,7 +92,6 @@ func (p *page) items(items []inspect.Item) {
 		})
 	}
 	p.table(t)
-	p.hidden(items)
 }
 
 // words is the message's first line, or what is wrong.
@@ -76,20 +101,6 @@ func words(item inspect.Item) render.Cell {
 	}
 	subject, _, _ := strings.Cut(item.Message, "\n")
 	return cell(render.Normal, subject)
-}
-
-// hidden gives people the ids of what is not live: a label and a number mean the live
-// checkpoint of that name. Programs have a column of ids.
-func (p *page) hidden(items []inspect.Item) {
-	var rows [][]render.Cell
-	for _, item := range items {
-		if item.Discarded || !item.Valid {
-			rows = append(rows, []render.Cell{cell(render.Dim, item.Label), cell(render.Dim, string(item.ID))})
-		}
-	}
-	if p.view.Layout == render.Aligned {
-		p.section("Reached by id", []render.Column{{Min: 12}, {}}, rows)
-	}
 }
 
 // Number is what a person types for a checkpoint that is live: 3, 6.2, 3+1.

@@ -1,0 +1,139 @@
+package setup
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/workflow"
+)
+
+// Candidates are the values of a kind that begin with a prefix, for a shell to complete. What
+// cannot be read has none.
+func Candidates(ctx context.Context, s *checkpoint.Service, kind, prefix string) []string {
+	var all []string
+	switch kind {
+	case "session":
+		all = sessionNames(ctx, s)
+	case "workflow":
+		all = workflowNames(s)
+	case "ref":
+		all = references(ctx, s, prefix)
+	case "trigger":
+		all = definition(ctx, s).TriggerNames()
+	case "status":
+		all = statuses(ctx, s)
+	case "output":
+		all = outputs(ctx, s)
+	case "remote":
+		for _, key := range s.Repo.Config.Keys("remote.") {
+			if remote, ok := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".url"); ok {
+				all = append(all, remote)
+			}
+		}
+		slices.Sort(all)
+	}
+	return slices.DeleteFunc(all, func(c string) bool { return !strings.HasPrefix(c, prefix) })
+}
+
+func sessionNames(ctx context.Context, s *checkpoint.Service) []string {
+	sessions, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, info := range sessions {
+		names = append(names, string(info.Session))
+	}
+	return names
+}
+
+func workflowNames(s *checkpoint.Service) []string {
+	names := slices.Clone(workflow.Names())
+	if own, err := s.OwnWorkflows(); err == nil {
+		names = append(names, own...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// references are the labels of live checkpoints, of the session before a colon if one is typed.
+func references(ctx context.Context, s *checkpoint.Service, prefix string) []string {
+	session, _, named := strings.Cut(prefix, ":")
+	before := session + ":"
+	if !named {
+		session, before = "", ""
+	}
+	st := stateOf(ctx, s, session)
+	if st == nil {
+		return nil
+	}
+	var all []string
+	for i, c := range st.Standings() {
+		if c.Live {
+			all = append(all, before+st.At(i).Label)
+		}
+	}
+	switch {
+	case named:
+	case len(all) > 1:
+		all = append(all, "latest", "@", "@~1")
+	case len(all) == 1:
+		all = append(all, "latest", "@")
+	}
+	return all
+}
+
+// stateOf is the journal of a session, else of the one that commands would choose; nil when it
+// cannot be read.
+func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journal.State {
+	chosen, err := s.ChooseSession(ctx, session)
+	if err != nil {
+		return nil
+	}
+	st, err := s.Store.State(ctx, chosen)
+	if err != nil {
+		return nil
+	}
+	return st
+}
+
+// definition is the workflow of the chosen session, the default one without a session.
+func definition(ctx context.Context, s *checkpoint.Service) *workflow.Definition {
+	if st := stateOf(ctx, s, ""); st != nil {
+		if d, err := s.DefinitionFor(ctx, st); err == nil {
+			return d
+		}
+	}
+	return workflow.Default()
+}
+
+// statuses are those that the workflow knows; where it allows others too, those of the session.
+func statuses(ctx context.Context, s *checkpoint.Service) []string {
+	known := definition(ctx, s).Statuses
+	all := slices.Clone(known.List)
+	if st := stateOf(ctx, s, ""); st != nil && (known.Open || len(all) == 0) {
+		for i, c := range st.Standings() {
+			if status := st.At(i).Event().CheckpointStatus; c.Live && status != "" {
+				all = append(all, status)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func outputs(ctx context.Context, s *checkpoint.Service) []string {
+	st := stateOf(ctx, s, "")
+	if st == nil || st.CurrentEntry() == nil {
+		return nil
+	}
+	rec, _, _, err := s.ReadRecord(ctx, st.CurrentEntry())
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(rec.Outputs))
+}
