@@ -36,6 +36,7 @@ func TestDiff(t *testing.T) {
 		{"ids of mixed types", `[{"id":1},{"id":"1","a":1}]`, `[{"id":1},{"id":"1","a":2}]`, "removed 1: {\"id\":\"1\",\"a\":1} → \nadded 1:  → {\"id\":\"1\",\"a\":2}\n"},
 		{"an id twice", `[{"id":"a"},{"id":"a"}]`, `[{"id":"a"}]`, "removed 1: {\"id\":\"a\"} → \n"},
 		{"bags", `["a","b","b"]`, `["b","c"]`, "removed 0: \"a\" → \nremoved 2: \"b\" → \nadded 1:  → \"c\"\n"},
+		{"an object without id that changed", `[{"type":"db","why":"a"},{"type":"ui"}]`, `[{"type":"db","why":"b"},{"type":"ui"}]`, "changed 0.why: \"a\" → \"b\"\n"},
 		{"objects without id", `[{"type":"x","v":1}]`, `[{"v":1.0,"type":"x"},{"type":"y"}]`, "added 1:  → {\"type\":\"y\"}\n"},
 		{"moved", `{"a":[1,2]}`, `{"a":[2,1]}`, "changed a: [1,2] → [2,1]\n"},
 		{"moved tasks", `[{"id":"a"},{"id":"b"}]`, `[{"id":"b"},{"id":"a"}]`, "changed @this: [{\"id\":\"a\"},{\"id\":\"b\"}] → [{\"id\":\"b\"},{\"id\":\"a\"}]\n"},

@@ -111,7 +111,8 @@ func (d *differ) byID(path string, old, new []byte, from, to ids) {
 	}
 }
 
-// byValue pairs equal values; what is left over on one side was removed or added.
+// byValue pairs equal values; of what is left over, two objects at the same place are one that
+// changed, and the rest was removed or added.
 func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 	gone, come := leftOver(was, is), leftOver(is, was)
 	if len(gone)+len(come) == 0 {
@@ -126,12 +127,34 @@ func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 		d.whole(path, old, new)
 		return
 	}
+	stays := d.changedInPlace(path, was, is, gone, come)
 	for n, i := range gone {
-		d.add(join(path, parts[n]), Removed, was[i], nil)
+		if stays[i] {
+			d.pair(join(path, parts[n]), was[i], is[i])
+		} else {
+			d.add(join(path, parts[n]), Removed, was[i], nil)
+		}
 	}
 	for n, i := range come {
-		d.add(join(path, parts[len(gone)+n]), Added, nil, is[i])
+		if !stays[i] {
+			d.add(join(path, parts[len(gone)+n]), Added, nil, is[i])
+		}
 	}
+}
+
+// changedInPlace gives the indexes at which both sides have an object without an id.
+func (d *differ) changedInPlace(path string, was, is [][]byte, gone, come []int) map[int]bool {
+	unnamed := func(item []byte) bool {
+		return kind(item) == '{' && !slices.ContainsFunc(d.identity(path), func(member string) bool { return identifier(item, member) != nil })
+	}
+	left, stays := map[int]bool{}, map[int]bool{}
+	for _, i := range gone {
+		left[i] = unnamed(was[i])
+	}
+	for _, i := range come {
+		stays[i] = left[i] && unnamed(is[i])
+	}
+	return stays
 }
 
 // leftOver gives the indexes of the items that have no equal partner among others.
