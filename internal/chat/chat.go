@@ -33,6 +33,8 @@ type Answer struct {
 	History    []inspect.HistoryLine
 	Created    *checkpoint.Detail
 	Pruned     *retain.PruneAnswer
+	ToDelete   *retain.Removed
+	Deleted    *retain.Removed
 	Resumed    *resume.Answer
 	Validated  []repair.Validated // what is damaged
 	Rebuilt    []repair.Rebuilt
@@ -43,16 +45,21 @@ type Answer struct {
 // Do runs a command in this worktree's session. With an answer an error is what is
 // wrong with it: a plan that has to be looked at again.
 func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	if c.Does != "yes" {
+		Heard(s)
+	}
 	a := &Answer{}
 	var err error
 	switch c.Does {
 	case "list":
+		a.Next = "*cp-show:N shows one, *cp-diff:N compares, *rollback:N goes back, *help has the rest."
 		a.List, err = inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
 	case "show":
 		a.Detail, err = inspect.Show(ctx, s, "", c.A)
 	case "diff":
 		a.Difference, err = inspect.Diff(ctx, s, inspect.DiffRequest{A: c.A, B: c.B})
 	case "save":
+		a.Next = "Enter goes on, *pause waits here."
 		a.Created, err = create.Checkpoint(ctx, s, create.Request{Message: c.Words})
 	case "cleanup":
 		a.Pruned, err = retain.Prune(ctx, s, retain.PruneRequest{})
@@ -64,6 +71,8 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		a.History, err = chatHistory(ctx, s)
 	case "help":
 		a.Text = help
+	case "delete":
+		return chatDelete(ctx, s, c.A)
 	case "force":
 		return chatForce(ctx, s)
 	case "yes":
@@ -90,6 +99,7 @@ const help = `*checkpoints        what there is
 *cp-show:3          one checkpoint
 *cp-diff:2:4        what changed between two
 *rollback:3         go back; shows the plan, then *yes or y does it, *abort does not
+*delete:3           delete one for good; asks as a rollback does
 *undo, *redo        take the last rollback back, and do it again; asks as a rollback does
 *history            what happened in this session
 /checkpoint save    keep the files as they are now`

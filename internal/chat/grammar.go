@@ -63,10 +63,11 @@ func Parse(text string) (Command, bool) {
 	return Command{}, false
 }
 
-// chatRef is what may stand for a checkpoint: a number, a label, an id, or a word for
-// the current and the newest one. It names nothing in another session.
+// chatRef is what may stand for a checkpoint: a number, a label, an id of ours or of the
+// system that a document comes from, or a word for the current and the newest one. It names
+// nothing in another session.
 var chatRef = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|cp[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
+	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
 })
 
 // match reads a line by the form.

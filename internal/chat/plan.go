@@ -16,7 +16,10 @@ import (
 type chatMemory struct {
 	Time             time.Time `json:"time"`
 	Target           string    `json:"target,omitempty"`
-	Walk             string    `json:"walk,omitempty"` // undo or redo, in place of a target
+	Walk             string    `json:"walk,omitempty"`    // undo or redo, in place of a target
+	Delete           []string  `json:"delete,omitempty"`  // ids to delete, in place of a target
+	Session          string    `json:"session,omitempty"` // of these
+	Asked            bool      `json:"asked,omitempty"`   // nothing else was said since: a bare y is an answer
 	OverwriteIgnored bool      `json:"overwrite_ignored,omitempty"`
 	Branch           bool      `json:"branch,omitempty"`
 	Seen             string    `json:"seen"` // what the plan was made of; empty: it was refused
@@ -43,6 +46,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 	if m.Seen, err = plan.Fingerprint(); err != nil {
 		return nil, err
 	}
+	m.Asked = true
 	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
 		return nil, err
 	}
@@ -103,15 +107,19 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	if !ok || m.Seen == "" || !isFresh(s, m.Time) {
+	waits := ok && (m.Seen != "" || m.Delete != nil)
+	if c.Alone && !m.Asked || !waits || !isFresh(s, m.Time) {
 		if c.Alone { // not a word to us
 			return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}
 		}
 		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing waits for a yes"}
-		if ok && m.Seen != "" {
+		if waits {
 			e = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the plan is older than %d minutes", int(chatPatience.Minutes())), Hints: []string{"type the command again to see it anew"}}
 		}
 		return nil, e
+	}
+	if m.Delete != nil {
+		return chatDeleted(ctx, s, m)
 	}
 	plan, err := planFor(ctx, s, m)
 	if err != nil {

@@ -122,7 +122,7 @@ func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind a
 func chatText(now time.Time, said *chat.Answer) (string, error) {
 	var b bytes.Buffer
 	err := answer.Chatted{Chat: said}.Text(&b, render.View{Layout: render.Aligned, Width: chatWidth, Now: now})
-	return strings.TrimRight(b.String(), "\n"), err
+	return said.InWords(strings.TrimRight(b.String(), "\n")), err
 }
 
 // withoutChoices drops what chooses a repository or configuration: the payload says where the agent works, and

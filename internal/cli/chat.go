@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"strings"
 
 	"git-checkpoint/internal/chat"
@@ -21,7 +24,7 @@ func (*ChatCmd) Help() string {
 For a hook of an agent that hands over every prompt. The first line that is one of the commands below is run in this worktree's session; anything else is exit code 8 and silence. What was typed is data, no shell sees it.
 
     *checkpoints, *cp-list, *cp-show:3, *cp-diff:2, *cp-diff:2:4
-    *rollback:3, *undo, *redo, then *yes or y within ten minutes, or *abort
+    *rollback:3, *delete:3, *undo, *redo; *yes or y within ten minutes, or *abort
     *rollback-force:3, when ignored files are in the way
     *retry-cp, *skip-cp, *pause after a checkpoint that failed
     *help, *history, *continue, *manual-restore, *cp-validate, *cp-rebuild:2, *cp-export
@@ -39,17 +42,24 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 	}
 	typed, ours := chat.Parse(strings.Join(words, " "))
 	if !ours {
+		if len(words) > 0 {
+			app.serve(ctx, func(s *checkpoint.Service) error { chat.Heard(s); return nil }) //nolint:errcheck // what is none of ours is silent
+		}
 		return nothingSaid
 	}
 	app.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: app.now()}
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
 		said, err := chat.Do(ctx, s, typed)
 		if said != nil {
-			if err := app.tell(app.Terminal.Out, answer.Chatted{Chat: said}); err != nil {
+			var told bytes.Buffer
+			if err := app.tell(&told, answer.Chatted{Chat: said}); err != nil {
+				return err
+			}
+			if _, err := io.WriteString(app.Terminal.Out, said.InWords(told.String())); err != nil {
 				return err
 			}
 		}
-		return err
+		return inWords(err)
 	})
 	if kind := checkpoint.KindOf(err); err != nil && (typed.Alone && kind == checkpoint.KindUnusable || kind == checkpoint.KindNothing && err.Error() == "") {
 		return nothingSaid
@@ -59,3 +69,14 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 
 // nothingSaid is the exit code of a text that is none of ours.
 const nothingSaid exitCode = 8
+
+// inWords puts the hints of an error into the words of a chat.
+func inWords(err error) error {
+	var known *checkpoint.Error
+	if errors.As(err, &known) {
+		for i, hint := range known.Hints {
+			known.Hints[i] = chat.InWords(hint)
+		}
+	}
+	return err
+}

@@ -56,6 +56,10 @@ func (a Chatted) found() Answer {
 		return Audit(c.History)
 	case c.Created != nil:
 		return Created{c.Created}
+	case c.ToDelete != nil:
+		return ToDelete{c.ToDelete}
+	case c.Deleted != nil:
+		return Deleted{c.Deleted}
 	case c.Pruned != nil:
 		return Pruned{Prune: c.Pruned}
 	case c.Resumed != nil:

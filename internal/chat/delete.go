@@ -1,0 +1,47 @@
+package chat
+
+import (
+	"context"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/retain"
+)
+
+// chatDelete shows what a delete would take, and remembers it.
+func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
+	session, err := chatSession(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := retain.PlanDelete(ctx, s, string(session), []string{ref})
+	if err != nil {
+		return nil, err
+	}
+	m := chatMemory{Time: s.Now(), Asked: true, Session: string(session)}
+	for _, gone := range plan.Removed {
+		m.Delete = append(m.Delete, string(gone.ID))
+	}
+	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
+		return nil, err
+	}
+	return &Answer{ToDelete: plan, Next: "*yes deletes it for good, within ten minutes; *abort keeps it."}, nil
+}
+
+// chatDeleted deletes what was shown, by its id: no number can have come to mean another one.
+func chatDeleted(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer, error) {
+	gone, err := retain.Delete(ctx, s, m.Session, m.Delete)
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{Deleted: gone}, s.Forget(checkpoint.ChatFile)
+}
+
+// Heard notes that something else was said: a bare y answers only the question right before it.
+func Heard(s *checkpoint.Service) {
+	var m chatMemory
+	if ok, err := s.Recall(checkpoint.ChatFile, &m); err != nil || !ok || !m.Asked {
+		return
+	}
+	m.Asked = false
+	s.Remember(checkpoint.ChatFile, m) //nolint:errcheck // *yes still works
+}

@@ -1,0 +1,22 @@
+package chat
+
+import "testing"
+
+func TestInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"`git checkpoint rollback 2` goes back":               "*rollback:2 goes back",
+		"git checkpoint rollback cp-01-init -y":               "*rollback:cp-01-init",
+		"offers git checkpoint rebuild 3":                     "offers *cp-rebuild:3",
+		"`git checkpoint list` shows what there is":           "*cp-list shows what there is",
+		"git checkpoint undo -y takes it back":                "*undo takes it back",
+		"git checkpoint rollback --continue finishes it":      "*continue finishes it",
+		"`git checkpoint rollback --abort`":                   "*abort",
+		"`git checkpoint session list` shows the sessions":    "`git checkpoint session list` shows the sessions",
+		"git checkpoint rollback NAME":                        "git checkpoint rollback NAME",
+		"`git checkpoint delete 2` and `git checkpoint redo`": "*delete:2 and *redo",
+	} {
+		if got := InWords(text); got != want {
+			t.Errorf("%q is %q in a chat, want %q", text, got, want)
+		}
+	}
+}
