@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/travel"
 )
@@ -12,6 +13,7 @@ import (
 type InitCmd struct {
 	ExcludeDecoration *bool  `negatable:"" help:"Leave checkpoints out of the names that git log shows."`
 	Hooks             bool   `help:"Set up git hooks: a push of a branch sends its sessions, a merge fetches them."`
+	From              string `placeholder:"<path>" help:"Set what a configuration file of crunch says; also the root of its project."`
 	RemoteCheck       bool   `help:"Try out what the remote takes, and change nothing."`
 	Remote            string `arg:"" optional:"" help:"Remote for --remote-check."`
 	quietFlag
@@ -42,7 +44,18 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 			}
 			wish = &yes
 		}
-		made, err := setup.Init(ctx, s, setup.InitRequest{ExcludeDecoration: wish != nil && *wish, Hooks: c.Hooks})
+		request := setup.InitRequest{ExcludeDecoration: wish != nil && *wish, Hooks: c.Hooks}
+		if c.From != "" {
+			var warnings []string
+			var err error
+			if request.Settings, warnings, err = interop.Configuration(ctx, s, c.From); err != nil {
+				return err
+			}
+			for _, w := range warnings {
+				app.warn(w)
+			}
+		}
+		made, err := setup.Init(ctx, s, request)
 		if err != nil {
 			return err
 		}

@@ -336,7 +336,7 @@ func (c *creation) checkOrder(v store.View) error {
 
 func (c *creation) change(v store.View) workflow.Change {
 	change := workflow.Change{
-		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session),
+		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.document != nil,
 		Place: c.spot, Now: c.at, Started: c.at,
 	}
 	if v.State == nil {

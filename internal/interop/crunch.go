@@ -136,6 +136,10 @@ func (l crunch) document(
 	if id == "" {
 		id = name
 	}
+	if v := text(at, "version"); v != "" && v != "1.0" && v != "1" {
+		r.problem(src.path, "version %q is not known; known is 1.0", shortened(v))
+		return nil
+	}
 	if !isPlainID(id) || !safeName(name) {
 		r.problem(src.path, "checkpoint_id %q leads elsewhere", id)
 		return nil

@@ -42,6 +42,9 @@ func find(at string, formats []string) (map[string]place, error) {
 			}
 		}
 	}
+	if info, err := os.Stat(filepath.Join(at, filepath.FromSlash(crunchConfig))); err == nil && info.Mode().IsRegular() && slices.Contains(formats, Crunch) {
+		found[Crunch] = place{dir: at} // a project that has the configuration only
+	}
 	if len(found) > 0 { // a root: what stands above it is another project's
 		return found, nil
 	}
@@ -125,6 +128,9 @@ func sniff(file, name string) (format, prefix string) {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument {
 		return "", ""
+	}
+	if name == path.Base(crunchConfig) {
+		return Crunch, path.Dir(crunchConfig)
 	}
 	ending := path.Ext(name)
 	if ending == ".db" {

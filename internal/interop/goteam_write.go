@@ -104,7 +104,7 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	var place object
 	place.set("enabled", true)
 	place.set("branch", f.branch)
-	place.set("commit_hash", f.commit)
+	place.set("commit_hash", either(string(c.Commit), f.commit)) // HEAD lacks what is not tracked
 	place.set("staged_files", f.staged)
 	o.set("git", &place)
 	var files object

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,7 +85,7 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 		}
 	}
 	if len(answer.Problems) > 0 && req.Faults == FaultsRefuse {
-		return nil, faulty(answer.Problems)
+		return nil, faulty(answer.Problems, "nothing was imported; --keep-going imports the rest")
 	}
 	if err := choose(requests, req.Session); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 }
 
 // faulty names every document that cannot be imported.
-func faulty(problems []Problem) error {
+func faulty(problems []Problem, hint string) error {
 	e := &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: problems[0].String()}
 	if len(problems) > 1 {
 		e.Message = fmt.Sprintf("%d files cannot be imported", len(problems))
@@ -105,7 +106,7 @@ func faulty(problems []Problem) error {
 			e.Hints = append(e.Hints, p.String())
 		}
 	}
-	e.Hints = append(e.Hints, "nothing was imported; --keep-going imports the rest")
+	e.Hints = append(e.Hints, hint)
 	return e
 }
 
@@ -125,9 +126,7 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 	}
 	out.Sessions = r.sessions
 	if r.settings != nil {
-		if answer.Settings, err = transfer.ForeignSettings(s, format, r.settings, crunchConfig); err != nil {
-			answer.Problems = append(answer.Problems, Problem{Path: crunchConfig, Message: err.Error()})
-		}
+		answer.configured(s, format, r.settings)
 	}
 	for i := range out.Sessions {
 		if err := know(ctx, s, format, &out.Sessions[i]); err != nil {
@@ -135,6 +134,24 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 		}
 	}
 	return out, len(r.sessions) > 0 || r.settings != nil, ctx.Err()
+}
+
+// configured tells the settings of a configuration file, and which of its members have no
+// meaning here.
+func (a *ImportAnswer) configured(s *checkpoint.Service, format string, document json.RawMessage) {
+	found, unused, err := transfer.ForeignSettings(s, format, document, crunchConfig)
+	if err != nil {
+		a.Problems = append(a.Problems, Problem{Path: crunchConfig, Message: err.Error()})
+		return
+	}
+	a.Settings = found
+	for _, what := range unused {
+		name, why, known := strings.Cut(what, ": ")
+		if !known {
+			why = "nothing here does it"
+		}
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: %s is not taken over: %s", crunchConfig, name, why))
+	}
 }
 
 // choose leaves the session that was asked for, or calls the only one so.

@@ -22,7 +22,7 @@ func (orchestrate) containers() []string { return []string{orchestrateHome} }
 
 // orchestrateID is how a document of this layout is called.
 var orchestrateID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(orchestrate|implement|test-all)_.+_(\d{8}_\d{6})$`)
+	return regexp.MustCompile(`^[a-zA-Z].*_(\d{8}_\d{6})$`)
 })
 
 func (o orchestrate) read(r *reading) {
@@ -67,7 +67,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 	}
 	stamp := ""
 	if parts != nil {
-		stamp = parts[2]
+		stamp = parts[1]
 	}
 	when, ok := moment(text(at, "updated_at"), text(at, "created_at"), stamp)
 	if !ok {

@@ -33,6 +33,15 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 		}
 		set = append(set, kv[0]+" = "+kv[1])
 	}
+	for _, kv := range req.Settings {
+		if slices.Equal(s.Repo.Config.All(kv.Key), []string{kv.Value}) {
+			continue
+		}
+		if _, err := s.Repo.Output(ctx, "config", "--local", "--replace-all", kv.Key, kv.Value); err != nil {
+			return set, checkpoint.Classify(err)
+		}
+		set = append(set, kv.Key+" = "+kv.Value)
+	}
 	if req.Hooks {
 		hooks, err := setHooks(s)
 		return append(set, hooks...), err

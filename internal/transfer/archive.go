@@ -229,16 +229,17 @@ func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool,
 	return false, nil
 }
 
-// ForeignSettings translates the configuration file of another system; it sets nothing.
-func ForeignSettings(s *checkpoint.Service, workflow string, document json.RawMessage, origin string) ([]checkpoint.Setting, error) {
+// ForeignSettings translates the configuration file of another system, and names what has no
+// meaning here; it sets nothing.
+func ForeignSettings(s *checkpoint.Service, workflow string, document json.RawMessage, origin string) (settings []checkpoint.Setting, unused []string, err error) {
 	def, err := s.Definition(workflow)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found, err := def.Configuration(document)
-	out := []checkpoint.Setting{}
-	for _, kv := range found {
-		out = append(out, checkpoint.Setting{Key: kv.Key, Value: kv.Value, Origin: origin})
+	settings = []checkpoint.Setting{}
+	for _, kv := range found.Settings {
+		settings = append(settings, checkpoint.Setting{Key: kv.Key, Value: kv.Value, Origin: origin})
 	}
-	return out, err
+	return settings, found.Unused, err
 }

@@ -73,11 +73,36 @@ func (b *behaviour) documents() bool {
 		}
 		f := a.Facts
 		f.Step = nil
-		if !b.tell("document %d: %v %d %+v %s %s in %q", i, err, stepped, f, a.State, a.Record, b.d.SessionOf(a)) {
+		if !b.tell("document %d: %v %d %+v %s %s in %q as %q", i, err, stepped, f, a.State, a.Record, b.d.SessionOf(a), b.d.CheckpointOf(a)) {
 			return false
 		}
 	}
-	return true
+	return b.belongs()
+}
+
+// belongs asks which documents are known, with each of the lists of members and without one
+// of it, and which sessions are called after one.
+func (b *behaviour) belongs() bool {
+	whole, _ := Builtin(b.name)
+	for i, list := range whole.Session.KnownBy {
+		for without := -1; without < len(list); without++ {
+			document := []byte("{}")
+			for j, member := range list {
+				if j != without {
+					document, _ = sjson.SetBytes(document, member, "x") //nolint:errcheck // a definition's paths are plain
+				}
+			}
+			if !b.tell("list %d without %d: %v", i, without, b.d.Knows(document)) {
+				return false
+			}
+		}
+	}
+	for _, session := range strings.Fields("kiosk issue-42 PRD-009 proj_kiosk implement_a_20261120_090000 7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a11") {
+		if !b.tell("%s is a document's: %v", session, b.d.NamesDocument(session)) {
+			return false
+		}
+	}
+	return b.tell("it knows documents: %v", b.d.KnowsDocuments())
 }
 
 // places asks for the step of a checkpoint by every trigger.
@@ -305,10 +330,16 @@ func (b *behaviour) rest() bool {
 			return false
 		}
 	}
-	settings, err := b.d.Configuration(json.RawMessage(`{"enabled": true, "auto_checkpoint": false, "max_size_mb": 50, "storage": {"max_size_mb": 51},
-		"triggers": {"agent_complete": true}, "retention": {"manual": "all"}}`))
-	if !b.tell("settings %v %v", settings, err) {
-		return false
+	for _, text := range []string{
+		`{"enabled": true, "auto_checkpoint": false, "max_size_mb": 50, "compress": true, "location": "a", "triggers": {"agent_complete": true}, "retention": {"manual": "all"}}`,
+		`{"checkpoint": {"storage": {"max_size_mb": 51, "location": "a", "path": "b", "compress": false}, "checkpoint_triggers": ["batch_complete"], "other": 1}}`,
+		`{"triggers": {"manual": {"enabled": true}}, "checkpoint_triggers": {"manual": {"enabled": false}, "agent_complete": true},
+			"retention": {"manual": {"last": 1}, "batch_complete": {"keep": 2}, "agent_complete": {"keep_last": 3}}}`,
+	} {
+		settings, err := b.d.Configuration(json.RawMessage(text))
+		if !b.tell("settings %v %v", settings, err) {
+			return false
+		}
 	}
 	values := map[string]any{"label": "L", "files": 1, "commit": "C", "error": "E", "step": 2, "step_name": "N", "last_valid": "V", "key": "K",
 		"reverted": 3, "discarded": "D", "left_behind": 4, "next_step": 5, "next_name": "M", "state": "S", "trigger": "T"}

@@ -68,6 +68,10 @@ type Change struct {
 	Place   Place
 	Trigger string
 	Session string
+	// Topic is what the session was started for.
+	Topic string
+	// Handed says that a document was handed in with this checkpoint.
+	Handed bool
 	// Live are the steps with a live milestone, Skipped those done without.
 	Live, Skipped []int
 	// Now and Started (of the session) serve rules about time; seconds count.
@@ -122,7 +126,8 @@ func (d *Definition) ruleVariables(m *meter, v variables, c Change) map[string]a
 	vars := map[string]any{
 		"old": v.old, "new": v.new, "status": c.NewStatus, "old_status": c.OldStatus,
 		"trigger": c.Trigger, "session": c.Session,
-		"step": c.Place.Step, "step_name": c.Place.Name, "iteration": c.Place.Iteration, "milestone": c.Place.Milestone,
+		"step": c.Place.Step, "step_name": c.Place.Name, "iteration": c.Place.Iteration, "rounds": c.Place.rounds(), "milestone": c.Place.Milestone,
+		"topic": c.Topic, "handed": c.Handed,
 		"live": integers(c.Live), "skipped": integers(c.Skipped),
 		"now": int(c.Now.Unix()), "started": int(max(0, c.Started.Unix())),
 	}

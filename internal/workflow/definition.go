@@ -48,6 +48,9 @@ type Definition struct {
 	Messages map[string]string `json:"messages,omitempty"`
 	// Settings maps members of a foreign configuration file to configuration keys.
 	Settings []Setting `json:"settings,omitempty"`
+	// SettingsIn is the path of the object that has these members; absent, or when it is
+	// not there: the file itself.
+	SettingsIn string `json:"settings_in,omitempty"`
 
 	source []byte
 	cache  struct {
@@ -232,8 +235,10 @@ type Diff struct {
 type Setting struct {
 	// From is a path; one of its names may be "*", which stands for any name.
 	From string `json:"from"`
-	// Key is the configuration key; "*" takes the name that From's "*" met.
-	Key string `json:"key"`
+	// Key is the configuration key; "*" takes the trigger or group that From's "*" met.
+	Key string `json:"key,omitempty"`
+	// Unused says why the member has no meaning here; it has no Key then.
+	Unused string `json:"unused,omitempty"`
 	// Suffix is put after the value, as a unit.
 	Suffix string `json:"suffix,omitempty"`
 }

@@ -21,6 +21,7 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 	if len(state) == 0 {
 		state = json.RawMessage("{}")
 	}
+	c.Handed = len(given) > 0
 	m := newMeter(c.Old, state)
 	for _, rule := range d.Derivations {
 		if isGiven(rule.Path, c, given) {

@@ -75,7 +75,8 @@ func TestNothingDoneMeansNoEstimate(t *testing.T) {
 	}
 }
 
-// A phase that is carried on does not lie about the step; none is invented.
+// A phase that is carried on does not lie about the step; where nobody handed a document in, the
+// members that say where the work stands are made.
 func TestTheCarriedPhaseFollowsTheStep(t *testing.T) {
 	for label, d := range twins(t, "go-team") {
 		t.Run(label, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestTheCarriedPhaseFollowsTheStep(t *testing.T) {
 			}
 			next := Place{Step: 3, Name: "architecture", Milestone: true}
 			const before = `{"phase": "requirements", "current_step": 2}`
-			if got := derive(before, before, "", next); got != `{"phase": "architecture", "current_step": 3}` {
+			if got := derive(before, before, "", next); got != `{"phase": "architecture", "current_step": 3,"iteration_count":0}` {
 				t.Errorf("carried on: %s", got)
 			}
 			if got := derive(before, before, "", Place{Step: 2, Name: "requirements"}); got != before {
@@ -98,8 +99,20 @@ func TestTheCarriedPhaseFollowsTheStep(t *testing.T) {
 			if got := derive(before, before, before, next); got != before {
 				t.Errorf("given: %s", got)
 			}
-			if got := derive(`{}`, `{}`, "", next); got != `{}` {
-				t.Errorf("invented: %s", got)
+			if got := derive(`{}`, `{}`, "", next); got != `{"phase":"architecture","current_step":3,"iteration_count":0}` {
+				t.Errorf("made: %s", got)
+			}
+			if got := derive(`{}`, `{"notes": 1}`, `{"notes": 1}`, next); got != `{"notes": 1}` {
+				t.Errorf("handed in: %s", got)
+			}
+			round := Place{Step: 6, Name: "review", Iteration: "2", Milestone: true}
+			last := `{"phase": "review", "current_step": 6, "iteration_count": 1}`
+			if got := derive(last, last, "", round); got != `{"phase": "review", "current_step": 6, "iteration_count": 2}` {
+				t.Errorf("the second round: %s", got)
+			}
+			round.Iteration = "final"
+			if got := derive(last, last, "", round); got != last {
+				t.Errorf("the final round: %s", got)
 			}
 		})
 	}

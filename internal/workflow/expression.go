@@ -36,7 +36,7 @@ func ruleScope() scope {
 	return scope{"rule", types.Map{
 		"old": types.Any, "new": types.Any,
 		"status": types.String, "old_status": types.String, "trigger": types.String, "session": types.String,
-		"step": types.Int, "step_name": types.String, "iteration": types.String, "milestone": types.Bool,
+		"step": types.Int, "step_name": types.String, "iteration": types.String, "rounds": types.Int, "milestone": types.Bool, "topic": types.String, "handed": types.Bool,
 		"live": types.Any, "skipped": types.Any, "now": types.Int, "started": types.Int,
 	}}
 }

@@ -44,20 +44,46 @@ func TestMessages(t *testing.T) {
 func TestForeignConfiguration(t *testing.T) {
 	for label, d := range twins(t, "crunch") {
 		t.Run(label, func(t *testing.T) {
-			got, err := d.Configuration(json.RawMessage(`{"enabled": true, "auto_checkpoint": false, "max_size_mb": 50, "storage": {"max_size_mb": 51}, "compress": true,
-			"triggers": {"agent_complete": true, "conflict_events": false, "a b": true, "nested": {}},
-			"retention": {"phase_transition": "all", "batch_complete": 3}}`))
-			want := []KeyValue{
-				{"checkpoint.enabled", "true"}, {"checkpoint.auto", "false"},
-				{"checkpoint.agent_complete.enabled", "true"}, {"checkpoint.conflict_events.enabled", "false"},
-				{"checkpoint.phase_transition.keep", "-1"}, {"checkpoint.batch_complete.keep", "3"},
-				{"checkpoint.maxSize", "50m"}, {"checkpoint.maxSize", "51m"},
+			got, err := d.Configuration(json.RawMessage(`{"enabled": true, "auto_checkpoint": false, "max_size_mb": 50, "compress": true,
+			"triggers": {"agent_complete": true, "conflict_events": false, "a b": true, "nested": {"x": 1}},
+			"retention": {"phase_transition": "all", "batch_complete": 3, "agent_complete": "last_1 per phase"}}`))
+			want := Configured{
+				Settings: []KeyValue{
+					{"checkpoint.enabled", "true"}, {"checkpoint.auto", "false"},
+					{"checkpoint.agent_complete.enabled", "true"}, {"checkpoint.conflict_events.enabled", "false"},
+					{"checkpoint.phase_transition.keep", "-1"}, {"checkpoint.batch_complete.keep", "3"}, {"checkpoint.agent_complete.keep", "1"},
+					{"checkpoint.maxSize", "50m"},
+				},
+				Unused: []string{"compress: git compresses every checkpoint", "triggers.a b", "triggers.nested.x"},
 			}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
-			if _, err := d.Configuration(json.RawMessage(`[`)); err == nil {
-				t.Error("text that is no JSON is taken")
+			for _, text := range []string{`[`, `{"enabled": "perhaps"}`, `{"retention": {"manual": "some"}}`, `{"max_size_mb": "large"}`} {
+				if got, err := d.Configuration(json.RawMessage(text)); err == nil {
+					t.Errorf("%s is taken: %v", text, got)
+				}
+			}
+		})
+	}
+}
+
+// The file as that system has it: all of it below one member, triggers as a list, storage.
+func TestForeignConfigurationInside(t *testing.T) {
+	for label, d := range twins(t, "crunch") {
+		t.Run(label, func(t *testing.T) {
+			got, err := d.Configuration(json.RawMessage(`{"checkpoint": {"enabled": false, "checkpoint_triggers": ["phase_transition", "conflict_events"],
+			"storage": {"location": ".claude/crunch", "max_size_mb": 20, "rotate": true}}}`))
+			want := Configured{
+				Settings: []KeyValue{
+					{"checkpoint.enabled", "false"}, {"checkpoint.agent_complete.enabled", "false"}, {"checkpoint.batch_complete.enabled", "false"},
+					{"checkpoint.conflict_resolved.enabled", "true"}, {"checkpoint.conflict_start.enabled", "true"},
+					{"checkpoint.phase_transition.enabled", "true"}, {"checkpoint.maxSize", "20m"},
+				},
+				Unused: []string{"checkpoint.storage.location: checkpoints are objects and refs of git; checkpoint.mirror writes the files", "checkpoint.storage.rotate"},
+			}
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Error(err, diff)
 			}
 		})
 	}

@@ -59,6 +59,15 @@ type Place struct {
 	Milestone bool
 }
 
+// rounds is the number of the iteration, 0 for none and for a word such as final.
+func (p Place) rounds() int {
+	n, err := strconv.Atoi(p.Iteration)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // PlaceError refuses a place that the workflow does not have.
 type PlaceError struct {
 	// Problem says what is wrong, Allowed what would be allowed.

@@ -65,7 +65,7 @@ func TestResumePipeline(t *testing.T) {
 			r = resumed(t, d, "pipeline", edit{"status": "initialized", "current_phase": 0, "phases": nil, "titles": nil}, nil)
 			expect(t, r, ActionResume, "phase 1", "next: phase 1")
 			r = resumed(t, d, "pipeline", edit{"status": "complete"}, nil)
-			expect(t, r, ActionRefuse, "phase 2: Queue", "PRD-212 already complete")
+			expect(t, r, ActionRefuse, "", "PRD-212 already complete")
 			if !slices.Equal(r.Refusals, texts("PRD-212 already complete")) {
 				t.Errorf("refusals are %q", r.Refusals)
 			}
@@ -282,7 +282,7 @@ func TestResumeTasksAndSteps(t *testing.T) {
 func TestNextAction(t *testing.T) {
 	want := map[string]string{
 		"initialized": "begin phase 1", "in_progress": "wait for completion of WS2", "paused": "approve to go on with phase 2: Queue",
-		"failed": "fix WS2: type error, then resume", "complete": "close",
+		"failed": "fix WS2: type error, then resume", "complete": "close, then update the roadmap",
 	}
 	for label, d := range twins(t, "pipeline") {
 		t.Run(label, func(t *testing.T) {

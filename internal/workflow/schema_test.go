@@ -29,7 +29,7 @@ func wrong() map[string]map[string]any {
 			"metrics.elapsed_time": 45, "metrics.estimated_remaining": 45,
 		},
 		"orchestrate": {
-			"workflow_type": "plan", "workflow_state": "done", "workflow_description": 1, "created_at": 1, "updated_at": 1, "status": 1,
+			"workflow_type": 1, "workflow_state": "done", "workflow_description": 1, "created_at": 1, "updated_at": 1, "status": 1,
 			"current_phase": "3", "total_phases": 5.5, "completed_phases": 2, "completed_phases.0": "one", "last_error": 1, "checkpoint_id": 1,
 			"workflow_state.project_name": 1, "workflow_state.artifact_registry": "plan", "workflow_state.plan_path": 1,
 		},

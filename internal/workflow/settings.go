@@ -2,7 +2,11 @@ package workflow
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -13,50 +17,151 @@ type KeyValue struct {
 	Value string `json:"value"`
 }
 
-// Configuration translates a foreign configuration document (as JSON) into
-// settings of ours; what the definition does not map is left out.
-func (d *Definition) Configuration(document json.RawMessage) ([]KeyValue, error) {
-	if err := checkDocument(document); err != nil {
-		return nil, err
-	}
-	root := gjson.ParseBytes(document)
-	var found []KeyValue
-	for _, s := range d.Settings {
-		before, after, wild := strings.Cut(s.From, "*")
-		if !wild {
-			found = appendSetting(found, s, s.Key, root.Get(s.From))
-			continue
-		}
-		group := root
-		if before != "" {
-			group = root.Get(strings.TrimSuffix(before, "."))
-		}
-		if !group.IsObject() {
-			continue
-		}
-		group.ForEach(func(name, value gjson.Result) bool {
-			if after != "" {
-				value = value.Get(strings.TrimPrefix(after, "."))
-			}
-			if isWord(name.String()) {
-				found = appendSetting(found, s, strings.Replace(s.Key, "*", name.String(), 1), value)
-			}
-			return true
-		})
-	}
-	return found, nil
+// Configured is what a foreign configuration says in our words.
+type Configured struct {
+	Settings []KeyValue
+	Unused   []string // members without a meaning here, with the reason where one is known
 }
 
-// appendSetting takes scalars only; "all" is how people write no limit.
-func appendSetting(found []KeyValue, s Setting, key string, value gjson.Result) []KeyValue {
-	switch value.Type {
-	case gjson.String, gjson.Number, gjson.True, gjson.False:
-	default:
-		return found
+// Configuration translates a foreign configuration document (as JSON).
+func (d *Definition) Configuration(document json.RawMessage) (Configured, error) {
+	if err := checkDocument(document); err != nil {
+		return Configured{}, err
+	}
+	t := translation{d: d, root: gjson.ParseBytes(document), used: map[string]bool{}}
+	if inner := get(t.root, d.SettingsIn); inner.IsObject() {
+		t.within, t.root = d.SettingsIn+".", inner
+	}
+	for _, s := range d.Settings {
+		if err := t.take(s); err != nil {
+			return Configured{}, err
+		}
+	}
+	t.leave("", t.root)
+	return t.Configured, nil
+}
+
+// translation is a foreign configuration on its way.
+type translation struct {
+	Configured
+	d      *Definition
+	root   gjson.Result
+	within string          // what stands before every path, for messages
+	used   map[string]bool // paths that a setting took
+}
+
+// take takes what one rule is about.
+func (t *translation) take(s Setting) error {
+	before, after, wild := strings.Cut(s.From, "*")
+	if !wild {
+		return t.set(s, s.Key, s.From, t.root.Get(s.From))
+	}
+	group := get(t.root, strings.TrimSuffix(before, "."))
+	if group.IsArray() && after == "" && strings.HasSuffix(s.Key, ".enabled") {
+		t.used[strings.TrimSuffix(before, ".")] = true
+		return t.switches(s, textsOf(group))
+	}
+	var err error
+	group.ForEach(func(name, value gjson.Result) bool {
+		if !t.d.isTriggerOrGroup(name.String()) {
+			return true
+		}
+		if after != "" {
+			value = value.Get(strings.TrimPrefix(after, "."))
+		}
+		err = t.set(s, strings.Replace(s.Key, "*", name.String(), 1), before+name.String()+after, value)
+		return err == nil
+	})
+	return err
+}
+
+// switches takes a list of the triggers that are on: the others are off, except those that
+// every workflow has.
+func (t *translation) switches(s Setting, on []string) error {
+	for _, name := range sortedKeys(t.d.Triggers) {
+		trigger := t.d.Triggers[name]
+		if name == TriggerManual || slices.Contains(automatic(), name) {
+			continue
+		}
+		listed := slices.Contains(on, name) || trigger.Group != "" && slices.Contains(on, trigger.Group)
+		t.Settings = append(t.Settings, KeyValue{strings.Replace(s.Key, "*", name, 1), fmt.Sprint(listed)})
+	}
+	return nil
+}
+
+func textsOf(list gjson.Result) []string {
+	var out []string
+	for _, v := range list.Array() {
+		out = append(out, v.String())
+	}
+	return out
+}
+
+func (d *Definition) isTriggerOrGroup(name string) bool {
+	if _, known := d.trigger(name); known && isWord(name) {
+		return true
+	}
+	for _, t := range d.Triggers {
+		if t.Group == name && name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// set takes a scalar, in the form that its key has to have.
+func (t *translation) set(s Setting, key, from string, value gjson.Result) error {
+	if !value.Exists() || value.IsObject() || value.IsArray() || value.Type == gjson.Null {
+		return nil
+	}
+	t.used[from] = true
+	if s.Unused != "" {
+		t.Unused = append(t.Unused, t.within+from+": "+s.Unused)
+		return nil
 	}
 	text := value.String()
-	if strings.HasSuffix(key, ".keep") && text == "all" {
-		text = "-1"
+	switch {
+	case strings.HasSuffix(key, ".keep"):
+		if text = kept(text); text == "" {
+			return fmt.Errorf("%s%s is %s, not a number or \"all\"", t.within, from, shorten(value.Raw, 60))
+		}
+	case strings.HasSuffix(key, ".enabled") || key == "checkpoint.auto":
+		if _, set, err := boolean(func(string) (string, bool) { return text, true }, key); err != nil || !set {
+			return fmt.Errorf("%s%s is %s, not true or false", t.within, from, shorten(value.Raw, 60))
+		}
+	case s.Suffix != "" && value.Type != gjson.Number:
+		return fmt.Errorf("%s%s is %s, not a number", t.within, from, shorten(value.Raw, 60))
 	}
-	return append(found, KeyValue{key, text + s.Suffix})
+	t.Settings = append(t.Settings, KeyValue{key, text + s.Suffix})
+	return nil
+}
+
+// keptPattern is how people write how many are kept: 3, last_3, last 3 per phase.
+var keptPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:keep|last)[ _-]*)*(\d{1,6})(?:[ _-]*per[ _-]*phase)?$`)
+})
+
+// kept is the number for checkpoint.<trigger>.keep; "all" is -1.
+func kept(text string) string {
+	if slices.Contains([]string{"all", "keep_all", "-1"}, strings.ToLower(text)) {
+		return "-1"
+	}
+	if m := keptPattern().FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// leave names the members that nothing took.
+func (t *translation) leave(at string, v gjson.Result) {
+	v.ForEach(func(name, value gjson.Result) bool {
+		switch p := join(at, name.String()); {
+		case t.used[p]:
+		case value.IsObject():
+			t.leave(p, value)
+		default:
+			t.Unused = append(t.Unused, t.within+p)
+		}
+		return true
+	})
 }

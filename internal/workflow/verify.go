@@ -22,6 +22,9 @@ func (d *Definition) verify(found *problems) {
 	d.verifyPaths(found)
 	d.verifyExpressions(found)
 	for i, s := range d.Settings {
+		if s.Unused != "" && s.Key == "" {
+			continue
+		}
 		if !isPath(s.Key, "*") || !strings.HasPrefix(s.Key, "checkpoint.") || strings.Count(s.Key, ".") > 2 {
 			found.add(at("settings", i)+".key", "%q is not a key such as checkpoint.maxSize", shorten(s.Key, 60))
 		}

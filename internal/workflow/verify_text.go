@@ -60,6 +60,7 @@ func (d *Definition) verifyPaths(found *problems) {
 		path(at("resume.freshness.issue", i)+".member", m.Member)
 		path(at("resume.freshness.issue", i)+".mark", m.Mark)
 	}
+	path("settings_in", d.SettingsIn)
 	for i, s := range d.Settings {
 		path(at("settings", i)+".from", strings.ReplaceAll(s.From, "*", "any"))
 	}

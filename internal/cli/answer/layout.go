@@ -27,7 +27,12 @@ func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 		p.documents(d.Documents)
 	} else {
 		p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Imported from "+d.Format+": "+told))
-		p.line(plain("Sessions: " + strings.Join(d.Sessions, ", ")))
+		if len(d.Sessions) > 0 {
+			p.line(plain("Sessions: " + strings.Join(d.Sessions, ", ")))
+		}
+	}
+	if len(d.Settings) > 0 {
+		p.line(plain("Its configuration is not set; `git checkpoint init --from` sets it:"))
 	}
 	for _, s := range d.Settings {
 		p.line(dim("git config " + s.Key + " " + s.Value))

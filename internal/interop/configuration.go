@@ -1,0 +1,41 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"git-checkpoint/internal/checkpoint"
+)
+
+// Configuration reads the configuration file of another system: the file itself, or the root
+// of a project that has one. Warnings name what has no meaning here.
+func Configuration(ctx context.Context, s *checkpoint.Service, from string) (settings []checkpoint.Setting, warnings []string, err error) {
+	places, err := find(from, []string{Crunch})
+	if err != nil {
+		return nil, nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+	}
+	p, there := places[Crunch]
+	if !there {
+		return nil, nil, noConfiguration(from)
+	}
+	p.only = crunchConfig
+	answer := &ImportAnswer{}
+	if _, _, err := read(ctx, s, Crunch, p, answer); err != nil {
+		return nil, nil, err
+	}
+	if len(answer.Problems) > 0 {
+		return nil, nil, faulty(answer.Problems, "nothing was set")
+	}
+	if answer.Settings == nil {
+		return nil, nil, noConfiguration(from)
+	}
+	return answer.Settings, answer.Warnings, nil
+}
+
+func noConfiguration(from string) error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no %s is in %q", path.Base(crunchConfig), from),
+		Hints: []string{"name that file of crunch, or the root of the project that has it in " + path.Dir(crunchConfig)},
+	}
+}
