@@ -24,6 +24,8 @@ const (
 	ChatFile   = "chat.json"
 	FailedFile = "failed.json"
 	chosenFile = "chosen.json"
+
+	resumedFile = "resumed.json"
 )
 
 func (s *Service) memory(file string) string { return filepath.Join(s.Repo.GitDir, "checkpoint", file) }

@@ -114,7 +114,26 @@ func Choose(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
 		return Classify(err)
 	}
+	if err := s.Forget(resumedFile); err != nil {
+		return err
+	}
 	return s.Remember(chosenFile, session)
+}
+
+// ChooseResumed is Choose for a session that a person goes on with. A document that belongs
+// elsewhere may lead away from it; it may not from one that was started or switched to.
+func ChooseResumed(s *Service, session name.Session) error {
+	if err := Choose(s, session); err != nil {
+		return err
+	}
+	return s.Remember(resumedFile, session)
+}
+
+// IsFixed reports whether a person started the session or switched to it.
+func IsFixed(s *Service, session name.Session) bool {
+	var resumed name.Session
+	known, err := s.Recall(resumedFile, &resumed)
+	return IsChosen(s, session) && (err != nil || !known || resumed != session)
 }
 
 // Adopt makes a session the active one without a person's word.

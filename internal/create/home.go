@@ -45,10 +45,11 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 	return h, h.settle(ctx, s, req, d)
 }
 
-// isChosen reports whether somebody said that this session is meant.
+// isChosen reports whether somebody said that this session is meant. To go on with one says only
+// that it is meant until a document says otherwise.
 func isChosen(s *checkpoint.Service, req Request, named name.Session) bool {
 	active, err := s.Store.ActiveSession()
-	return req.Session != "" || err != nil || active != named || checkpoint.IsChosen(s, named)
+	return req.Session != "" || err != nil || active != named || checkpoint.IsFixed(s, named)
 }
 
 // settle works out the workflow of the session, and refuses a document that belongs to another

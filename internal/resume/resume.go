@@ -98,6 +98,9 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		return deleteResumption(ctx, s, r.found)
 	}
 	if err := r.read(ctx); err != nil {
+		if req.Choice == Fresh {
+			return r.freshWithout(ctx, err)
+		}
 		return nil, err
 	}
 	if err := r.weigh(ctx, req); err != nil {
@@ -108,7 +111,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	case View:
 		return a, nil
 	case Fresh:
-		return a, r.closeOld(ctx)
+		return a, r.closeOld(ctx, r.record.Status)
 	case Accept:
 		if !a.CanResume {
 			return a, r.refused()
@@ -141,16 +144,16 @@ func (r *resumption) refused() error {
 
 // closeOld closes the session, because work is to start anew: as abandoned, unless it
 // is over already.
-func (r *resumption) closeOld(ctx context.Context) error {
+func (r *resumption) closeOld(ctx context.Context, said string) error {
 	st, status := r.found.State, "abandoned"
 	if checkpoint.IsClosed(st.Status) {
 		r.answer.Closed = st.Status
 		return nil
 	}
-	if over := r.def.Statuses.Closes[r.record.Status]; over != "" {
+	if over := r.def.Statuses.Closes[said]; over != "" {
 		status = over
-	} else if checkpoint.IsClosed(r.record.Status) {
-		status = r.record.Status
+	} else if checkpoint.IsClosed(said) {
+		status = said
 	}
 	if _, err := session.Close(ctx, r.s, string(st.Session), status); err != nil {
 		return err
@@ -159,13 +162,31 @@ func (r *resumption) closeOld(ctx context.Context) error {
 	return nil
 }
 
-// deleteResumption deletes what the session holds, damaged or not.
-func deleteResumption(ctx context.Context, s *checkpoint.Service, f *checkpoint.Found) (*Answer, error) {
-	a := &Answer{
+// freshWithout starts anew where the checkpoint cannot be read: what the journal says of it is
+// enough to close the session.
+func (r *resumption) freshWithout(ctx context.Context, damage error) (*Answer, error) {
+	var err error
+	if r.def, err = r.s.ReadableDefinition(ctx, r.found.State); err != nil {
+		return nil, err
+	}
+	r.s.Warn(damage.Error())
+	r.answer = bare(r.found)
+	r.answer.Choice, r.answer.Workflow = Fresh, r.found.State.Workflow
+	return r.answer, r.closeOld(ctx, r.answer.Status)
+}
+
+// bare is what the journal says of a checkpoint.
+func bare(f *checkpoint.Found) *Answer {
+	return &Answer{
 		Session: f.Session, Checkpoint: f.Entry.Checkpoint, Label: f.Entry.Label, Status: f.Entry.Event().CheckpointStatus, Topic: f.State.Topic,
 		Completed: []json.RawMessage{}, Pending: []json.RawMessage{}, Warnings: []string{}, Questions: []string{}, Refusals: []string{},
 		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []checkpoint.FileChange{}, CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time},
 	}
+}
+
+// deleteResumption deletes what the session holds, damaged or not.
+func deleteResumption(ctx context.Context, s *checkpoint.Service, f *checkpoint.Found) (*Answer, error) {
+	a := bare(f)
 	var err error
 	a.Removed, err = retain.DeleteSession(ctx, s, string(f.Session))
 	return a, err
@@ -203,7 +224,7 @@ func (r *resumption) accept(ctx context.Context) error {
 		return err
 	}
 	a.Accepted = true
-	return checkpoint.Choose(s, f.Session)
+	return checkpoint.ChooseResumed(s, f.Session)
 }
 
 // typedIn is what a person types for a checkpoint of what may be another session.
