@@ -40,7 +40,6 @@ type Answer struct {
 	UndoLevels  int         `json:"undo_levels"` // those whose files are without it from now on
 	Yours       []string    `json:"yours"`       // what of the user's own still holds it
 	Kept        []string    `json:"kept"`        // what cannot be rewritten
-	Remotes     []string    `json:"remotes"`     // where it may be, until the next push
 	DryRun      bool        `json:"dry_run"`
 }
 
@@ -115,6 +114,10 @@ func (p *Plan) read(ctx context.Context) error {
 		r := &rewriting{plan: p, session: session, below: map[name.OID][]place{}}
 		if err := r.open(ctx); err != nil {
 			return err
+		}
+		if r.state.ReadOnly != "" {
+			p.answer.Kept = append(p.answer.Kept, fmt.Sprintf("session %s is read-only here: %s", session, r.state.ReadOnly))
+			continue
 		}
 		p.sessions = append(p.sessions, r)
 	}

@@ -92,18 +92,19 @@ func (p *Plan) survey(ctx context.Context) error {
 		for _, o := range r.old {
 			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places()})
 			rewritten[o.entry.Checkpoint] = o.holds
+			for _, at := range append(o.files[:len(o.files):len(o.files)], o.parts...) {
+				a.Objects = append(a.Objects, at.entry.OID)
+			}
 		}
 		a.UndoLevels += levels(r.state, rewritten)
 		if err := r.inJournal(ctx); err != nil {
 			return err
 		}
 	}
-	for _, oid := range []map[name.OID]bool{p.goal.blobs, p.goal.marked} {
-		for blob := range oid {
-			a.Objects = append(a.Objects, blob)
-		}
-	}
 	slices.Sort(a.Objects)
+	a.Objects = slices.Compact(a.Objects)
+	slices.Sort(a.Kept)
+	a.Kept = slices.Compact(a.Kept)
 	return p.yours(ctx)
 }
 

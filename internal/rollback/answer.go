@@ -123,6 +123,13 @@ func (r *Plan) entry(id name.ID) *journal.Entry {
 	return r.to.State.Entry(id)
 }
 
+func (r *Plan) isDead(id name.ID) bool {
+	if r.walk != nil && slices.ContainsFunc(r.walk.states, func(st *journal.State) bool { return st.Dead(id) }) {
+		return true
+	}
+	return r.to.State.Dead(id)
+}
+
 func (r *Plan) answerSteps(ctx context.Context) error {
 	discard, restore, err := r.lists()
 	if err != nil {
@@ -130,6 +137,9 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 	}
 	here, unknown := r.s.Store.WorktreeID()
 	for _, id := range discard {
+		if r.isDead(id) { // the event lists it; for people it is not there
+			continue
+		}
 		if e := r.entry(id); e != nil {
 			label := e.Label
 			if of := e.Event().Session; of != r.to.Session {

@@ -37,8 +37,11 @@ func (a Guarded) Text(w io.Writer, v render.View) error {
 		if where == "" {
 			where = "message of " + s.Blob.Short()
 		}
+		if s.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, s.Line)
+		}
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.Normal, fmt.Sprintf("%s:%d", where, s.Line)), cell(render.Normal, s.What), cell(render.ID, s.Rule),
+			cell(render.Normal, where), cell(render.Normal, s.What), cell(render.ID, s.Rule),
 			cell(render.Normal, s.Checkpoint), cell(render.Dim, s.Allowed),
 		})
 	}
