@@ -17,6 +17,7 @@ type fold struct {
 	log   Log                     // as it was when it was folded
 	graph func() *graph           // made when first needed
 	ids   *table                  // entries by id
+	later func() map[int32]int32  // by entry: the last one that was rebuilt from it; made when first needed
 	named []int32                 // by position: the entry that is named there, or none
 	first []int32                 // by entry: the position that first names it
 	again map[int32][]int32       // by entry: all positions that name it, if several
@@ -70,6 +71,7 @@ func (l *Log) Fold() *State {
 func newFold(l *Log) *fold {
 	f := &fold{log: *l}
 	f.log.at = nil // it goes on with the journal
+	f.later = sync.OnceValue(f.replacements)
 	f.graph = sync.OnceValue(func() *graph {
 		e := f.log.edges
 		if f.log.order != nil {

@@ -17,22 +17,31 @@ func (s *State) StandIn(id name.ID) name.ID {
 	return id
 }
 
-// standIn follows a dead entry to the last one that was rebuilt from it and is not dead. It goes
-// only to what was named later: a forged circle would have no end.
+// standIn follows a dead entry to the last one that was rebuilt from it and is not dead.
 func (f *fold) standIn(x int32) int32 {
 	at := x
 	for f.marks[at] == markDead {
-		next := none
-		for i := range f.steps {
-			s := &f.steps[i]
-			if s.entry > at && s.event.names() && s.event.RebuiltFrom != "" && f.entry(s.event.RebuiltFrom) == at {
-				next = s.entry
-			}
-		}
-		if next == none {
+		next, replaced := f.later()[at]
+		if !replaced {
 			return x
 		}
 		at = next
 	}
 	return at
+}
+
+// replacements gives for each entry the last one that was rebuilt from it. It goes only to
+// what was named later: a forged circle would have no end.
+func (f *fold) replacements() map[int32]int32 {
+	all := map[int32]int32{}
+	for i := range f.steps {
+		s := &f.steps[i]
+		if !s.event.names() || s.event.RebuiltFrom == "" {
+			continue
+		}
+		if of := f.entry(s.event.RebuiltFrom); of >= 0 && of < s.entry {
+			all[of] = s.entry
+		}
+	}
+	return all
 }

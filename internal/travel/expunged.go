@@ -159,9 +159,11 @@ func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[n
 	var objects []name.OID
 	var ids []name.ID
 	for id, commit := range held {
-		tomb, dead := st.Tombstones[id]
+		if st.Tombstones[id].Reason != reasonExpunged {
+			continue
+		}
 		instead := st.Entry(st.StandIn(id))
-		if !dead || tomb.Reason != reasonExpunged || instead == nil || instead.Checkpoint == id {
+		if instead == nil || instead.Checkpoint == id {
 			continue
 		}
 		ids = append(ids, id)
