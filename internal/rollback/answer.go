@@ -114,16 +114,8 @@ func (r *Plan) lists() (discard, restore []name.ID, err error) {
 	return discard, restore, err
 }
 
-// entry finds a checkpoint that changes its state, which another session may have where
-// several levels are undone.
-func (r *Plan) entry(id name.ID) *journal.Entry {
-	if r.undoes != nil {
-		return r.walk.entry(id)
-	}
-	return r.to.State.Entry(id)
-}
-
-func (r *Plan) isDead(id name.ID) bool {
+// isDead reports whether any session says so: an undo of several levels discards in each.
+func isDead(r *Plan, id name.ID) bool {
 	if r.walk != nil && slices.ContainsFunc(r.walk.states, func(st *journal.State) bool { return st.Dead(id) }) {
 		return true
 	}
@@ -136,11 +128,15 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 		return checkpoint.Classify(err)
 	}
 	here, unknown := r.s.Store.WorktreeID()
+	entry := r.to.State.Entry
+	if r.undoes != nil {
+		entry = r.walk.entry // another session may have it where several levels are undone
+	}
 	for _, id := range discard {
-		if r.isDead(id) { // the event lists it; for people it is not there
+		if isDead(r, id) { // the event lists it; for people it is not there
 			continue
 		}
-		if e := r.entry(id); e != nil {
+		if e := entry(id); e != nil {
 			label := e.Label
 			if of := e.Event().Session; of != r.to.Session {
 				label = string(of) + ":" + label

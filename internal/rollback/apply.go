@@ -39,7 +39,7 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 		r.plan.Cur = r.cur
 	}
 	if len(r.legs) > 1 {
-		return r.applyLegs(ctx)
+		return applyLegs(ctx, r)
 	}
 	if r.plan == nil {
 		return r.applyState(ctx)
@@ -229,7 +229,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	}
 	if r.undoes != nil {
 		e.Undoes = r.levels[0].Head.OID
-		m.Levels, err = r.undone(ctx, e.Safety, e.Branch)
+		m.Levels, err = courseOf(r).undone(ctx, e.Safety, e.Branch)
 	}
 	m.Event = e
 	return m, err

@@ -16,7 +16,7 @@ import (
 
 // planBranch says how HEAD lies to the recorded commit, and whether it moves.
 func (r *Plan) planBranch(ctx context.Context) error {
-	place, err := r.headRecord(ctx)
+	place, err := headRecord(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -21,14 +21,27 @@ type parts struct{ files, index, head int }
 // here stands for the safety checkpoint that the walk makes itself.
 const here = -1
 
+// course is the way of a walk over its levels.
+type course struct {
+	s         *checkpoint.Service
+	walk      *walked
+	direction direction
+	levels    []journal.Level
+	cur       *snapshot.Capture // the worktree now; nil where no file moves
+	filesOnly bool              // index and HEAD stay, because an operation of git's is in progress
+}
+
+func courseOf(r *Plan) *course {
+	return &course{r.s, r.walk, r.direction(), r.levels, r.cur, r.req.Force && r.s.Repo.Operation() != ""}
+}
+
 // partsBefore gives the parts before each level is taken back, and at the end, of a walk
 // that begins at one of them.
-func (r *Plan) partsBefore(first int) []parts {
-	filesOnly := r.req.Force && r.s.Repo.Operation() != ""
+func (c *course) partsBefore(first int) []parts {
 	at := parts{here, here, here}
-	all := make([]parts, first, len(r.levels)+1)
+	all := make([]parts, first, len(c.levels)+1)
 	all = append(all, at)
-	for i, l := range r.levels {
+	for i, l := range c.levels {
 		if i < first {
 			continue
 		}
@@ -36,10 +49,10 @@ func (r *Plan) partsBefore(first int) []parts {
 		if mode != ModeState {
 			at.files = i
 		}
-		if mode == ModeAll && !filesOnly {
+		if mode == ModeAll && !c.filesOnly {
 			at.index = i
 		}
-		if l.Head.Branch != "" && !filesOnly {
+		if l.Head.Branch != "" && !c.filesOnly {
 			at.head = i
 		}
 		all = append(all, at)
@@ -51,7 +64,7 @@ func (r *Plan) partsBefore(first int) []parts {
 func (r *Plan) chooseParts(ctx context.Context) error {
 	r.req = Request{Mode: ModeState, Branch: BranchKeep, Force: r.sameOperation(ctx)}
 	last := len(r.levels) - 1
-	end := r.partsBefore(0)[last+1]
+	end := courseOf(r).partsBefore(0)[last+1]
 	safety := func(at int) (*journal.Entry, error) {
 		e := r.walk.entry(r.levels[at].Head.Safety)
 		if e == nil || e.Dead {
@@ -88,34 +101,31 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 // session, as long as some checkpoint holds all that is there between two of them, to
 // which a redo of the second one has to return. The next leg makes a safety checkpoint of
 // its own.
-func (r *Plan) divide(ctx context.Context) error {
-	if len(r.levels) < 2 {
-		return nil
-	}
+func (c *course) divide(ctx context.Context) (legs []int, err error) {
 	first := 0
-	for i := 1; i <= len(r.levels); i++ {
-		if i < len(r.levels) {
-			together, err := r.goTogether(ctx, first, i)
+	for i := 1; i <= len(c.levels); i++ {
+		if i < len(c.levels) {
+			together, err := c.goTogether(ctx, first, i)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if together {
 				continue
 			}
 		}
-		if isGone(r.walk.entry(r.levels[i-1].Head.Safety)) {
-			return r.walk.withoutSafety(r.direction(), i)
+		if isGone(c.walk.entry(c.levels[i-1].Head.Safety)) {
+			return nil, c.walk.withoutSafety(c.direction, i)
 		}
-		r.legs = append(r.legs, i-first)
+		legs = append(legs, i-first)
 		first = i
 	}
-	return nil
+	return legs, nil
 }
 
 // goTogether reports whether a level goes in the leg that begins at first.
-func (r *Plan) goTogether(ctx context.Context, first, level int) (bool, error) {
-	l, at := r.levels[level], r.partsBefore(first)[level]
-	if l.State != r.levels[first].State || movesAside(ctx, r.s, r.walk, l) || movesAside(ctx, r.s, r.walk, r.levels[level-1]) {
+func (c *course) goTogether(ctx context.Context, first, level int) (bool, error) {
+	l, at := c.levels[level], c.partsBefore(first)[level]
+	if l.State != c.levels[first].State || movesAside(ctx, c.s, c.walk, l) || movesAside(ctx, c.s, c.walk, c.levels[level-1]) {
 		return false, nil
 	}
 	needsIndex := modeOf(l.Head) == ModeAll && at.index != at.files
@@ -125,11 +135,11 @@ func (r *Plan) goTogether(ctx context.Context, first, level int) (bool, error) {
 	}
 	var of [3]held
 	for i, part := range []int{at.files, at.index, at.head} {
-		if part == here && (first > 0 || r.cur == nil) || part != here && isGone(r.walk.entry(r.levels[part].Head.Safety)) {
+		if part == here && (first > 0 || c.cur == nil) || part != here && isGone(c.walk.entry(c.levels[part].Head.Safety)) {
 			return false, nil // it is not known yet, or not any more
 		}
 		var err error
-		if of[i], err = r.heldBy(ctx, part); err != nil {
+		if of[i], err = c.heldBy(ctx, part); err != nil {
 			return false, err
 		}
 	}
@@ -139,7 +149,7 @@ func (r *Plan) goTogether(ctx context.Context, first, level int) (bool, error) {
 
 // applyLegs does a walk that is more than one transaction. When it ends early it stands
 // between two legs, where an undo or a redo of them would have led too.
-func (r *Plan) applyLegs(ctx context.Context) (*Answer, error) {
+func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 	done := 0
 	for _, count := range r.legs {
 		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.redo, Levels: count})
@@ -178,15 +188,15 @@ type held struct {
 func (h held) isAt(other held) bool { return h.branch == other.branch && h.commit == other.commit }
 
 // heldBy is what the safety checkpoint of a level holds, or the worktree now.
-func (r *Plan) heldBy(ctx context.Context, level int) (held, error) {
+func (c *course) heldBy(ctx context.Context, level int) (held, error) {
 	if level == here {
-		return held{r.cur.Index, r.s.Repo.Head.Branch, r.s.Repo.Head.OID}, nil
+		return held{c.cur.Index, c.s.Repo.Head.Branch, c.s.Repo.Head.OID}, nil
 	}
-	e := r.walk.entry(r.levels[level].Head.Safety)
+	e := c.walk.entry(c.levels[level].Head.Safety)
 	if isGone(e) {
-		return held{}, r.walk.withoutSafety(r.direction(), level+1)
+		return held{}, c.walk.withoutSafety(c.direction, level+1)
 	}
-	rec, got, err := readTarget(ctx, r.s, e)
+	rec, got, err := readTarget(ctx, c.s, e)
 	if err != nil {
 		return held{}, err
 	}
@@ -204,19 +214,19 @@ func sameIndex(a, b snapshot.IndexState) bool {
 
 // undone says of each level what its event names, now that the walk's own safety
 // checkpoint is known.
-func (r *Plan) undone(ctx context.Context, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
-	before := r.partsBefore(0)
-	all := make([]checkpoint.UndoneLevel, len(r.levels))
-	for i, l := range r.levels {
+func (c *course) undone(ctx context.Context, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
+	before := c.partsBefore(0)
+	all := make([]checkpoint.UndoneLevel, len(c.levels))
+	for i, l := range c.levels {
 		u := checkpoint.UndoneLevel{Undoes: l.Head.OID, Safety: own, Mode: string(modeOf(l.Head))}
 		if at := before[i].files; at != here {
-			u.Safety = r.levels[at].Head.Safety
+			u.Safety = c.levels[at].Head.Safety
 		}
 		switch {
-		case len(r.levels) == 1:
+		case len(c.levels) == 1:
 			u.Branch = branch
 		case before[i+1].head == i:
-			moved, err := r.headAfter(ctx, before[i].head, i)
+			moved, err := c.headAfter(ctx, before[i].head, i)
 			if err != nil {
 				return nil, err
 			}
@@ -228,16 +238,16 @@ func (r *Plan) undone(ctx context.Context, own name.ID, branch string) ([]checkp
 }
 
 // headAfter is the branch that a level puts HEAD on, or "HEAD"; empty where HEAD is there already.
-func (r *Plan) headAfter(ctx context.Context, before, level int) (string, error) {
-	if isGone(r.walk.entry(r.levels[level].Head.Safety)) {
-		return r.levels[level].Head.Branch, nil
+func (c *course) headAfter(ctx context.Context, before, level int) (string, error) {
+	if isGone(c.walk.entry(c.levels[level].Head.Safety)) {
+		return c.levels[level].Head.Branch, nil
 	}
-	after, err := r.heldBy(ctx, level)
+	after, err := c.heldBy(ctx, level)
 	if err != nil {
 		return "", err
 	}
-	if before == here || !isGone(r.walk.entry(r.levels[before].Head.Safety)) {
-		was, err := r.heldBy(ctx, before)
+	if before == here || !isGone(c.walk.entry(c.levels[before].Head.Safety)) {
+		was, err := c.heldBy(ctx, before)
 		if err != nil || was.isAt(after) {
 			return "", err
 		}
@@ -249,7 +259,7 @@ func (r *Plan) headAfter(ctx context.Context, before, level int) (string, error)
 }
 
 // headRecord is of the checkpoint whose HEAD comes back.
-func (r *Plan) headRecord(ctx context.Context) (*record.Record, error) {
+func headRecord(ctx context.Context, r *Plan) (*record.Record, error) {
 	if r.headFrom == nil || r.headFrom == r.files {
 		return r.record, nil
 	}

@@ -119,8 +119,10 @@ func (r *Plan) think(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.divide(ctx); err != nil {
-		return err
+	if r.undoes != nil {
+		if r.legs, err = courseOf(r).divide(ctx); err != nil {
+			return err
+		}
 	}
 	return r.answerPlan(ctx)
 }
