@@ -22,7 +22,7 @@ Brings what others saved, checks it, and joins it with what is here: their check
 func (c *FetchCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.DryRun {
-			return app.wouldTravel(ctx, s, c.request(app))
+			return wouldTravel(ctx, app, s, c.request(app))
 		}
 		return app.travelled(travel.Fetch(ctx, s, c.request(app)))
 	})

@@ -65,7 +65,7 @@ func (c *PushCmd) Run(ctx context.Context, app *App) error {
 			return travel.PushInBackground(ctx, s, c.request(app))
 		}
 		if c.DryRun {
-			return app.wouldTravel(ctx, s, c.request(app))
+			return wouldTravel(ctx, app, s, c.request(app))
 		}
 		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
 			return err

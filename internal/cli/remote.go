@@ -29,12 +29,12 @@ Reads the remote and says for each session what a push would send and a fetch wo
 // Run compares.
 func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		return app.wouldTravel(ctx, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
+		return wouldTravel(ctx, app, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
 	})
 }
 
 // wouldTravel is the dry run of push, fetch and sync.
-func (a *App) wouldTravel(ctx context.Context, s *checkpoint.Service, req travel.Request) error {
+func wouldTravel(ctx context.Context, a *App, s *checkpoint.Service, req travel.Request) error {
 	found, err := travel.CompareRemote(ctx, s, req)
 	if err != nil {
 		return err

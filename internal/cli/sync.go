@@ -22,7 +22,7 @@ A ` + "`fetch`" + ` and then a ` + "`push`" + `: afterwards both sides have ever
 func (c *SyncCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.DryRun {
-			return app.wouldTravel(ctx, s, c.request(app))
+			return wouldTravel(ctx, app, s, c.request(app))
 		}
 		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
 			return err
