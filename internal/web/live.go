@@ -82,7 +82,10 @@ func (l *live) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 				_ = watchBelow(watcher, e.Name) // a session that was started; a file is none
 			}
 			quiet.Reset(settled)
-		case <-watcher.Errors: // events were lost
+		case _, open := <-watcher.Errors: // events were lost
+			if !open {
+				return
+			}
 			quiet.Reset(settled)
 		case <-quiet.C:
 			l.tell()

@@ -104,7 +104,7 @@ func TestTicket(t *testing.T) {
 func TestReadsOnly(t *testing.T) {
 	s, _ := asked(t, false)
 	form := func(path string) *http.Request {
-		r := httptest.NewRequest("POST", path, strings.NewReader("form=form&verb=undo&digest=x"))
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("form=form&verb=undo&digest=x"))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Host = host
 		r.AddCookie(&http.Cookie{Name: "checkpoint-4242", Value: "secret"})
