@@ -278,7 +278,7 @@ func (d *drive) prompt(words string) {
 	select {
 	case err := <-done:
 		d.t.Logf("%s: %v\n%s", words, err, out.String())
-	case <-time.After(3 * time.Minute):
+	case <-time.After(8 * time.Minute):
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		d.t.Fatalf("%s does not end after the prompt %q; it said\n%s", d.agent.name, words, out.String())
 	}
