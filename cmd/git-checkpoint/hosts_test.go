@@ -82,17 +82,17 @@ $HTTP["url"] =^ "/read/" {
 	b.arrives(reading, a)
 	b.run("git-checkpoint", "create", "--session", "demo", "-m", "from b")
 	held := b.run("git", "for-each-ref", "refs/checkpoints")
-	if out, code := b.try("git-checkpoint", "push"); code != 1 || b.run("git", "for-each-ref", "refs/checkpoints") != held {
+	if out, code := b.try("git-checkpoint", "push", "-y"); code != 1 || b.run("git", "for-each-ref", "refs/checkpoints") != held {
 		t.Errorf("a push of one who may only read: exit code %d\n%s", code, out)
 	}
 	b.run("git", "remote", "set-url", "origin", url)
 	as(b, "ann:wrong")
-	if out, code := b.try("git-checkpoint", "push"); code != 1 || !strings.Contains(out, "credential") {
+	if out, code := b.try("git-checkpoint", "push", "-y"); code != 1 || !strings.Contains(out, "credential") {
 		t.Errorf("a wrong password: exit code %d\n%s", code, out)
 	}
 	as(b, "ann:sesame")
-	b.run("git-checkpoint", "sync")
-	a.run("git-checkpoint", "sync")
+	b.run("git-checkpoint", "sync", "-y")
+	a.run("git-checkpoint", "sync", "-y")
 }
 
 // secure is an sshd for one test; each key that it takes runs a command.
@@ -173,7 +173,7 @@ func TestServersSSH(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.as(b, "stranger")
-	if out, code := b.try("git-checkpoint", "push"); code != 1 || !strings.Contains(out, "no key that the other side takes") {
+	if out, code := b.try("git-checkpoint", "push", "-y"); code != 1 || !strings.Contains(out, "no key that the other side takes") {
 		t.Errorf("a stranger's key: exit code %d\n%s", code, out)
 	}
 }
@@ -216,11 +216,11 @@ repo r
 	b.arrives(url, a)
 	b.run("git-checkpoint", "create", "--session", "demo", "-m", "from b")
 	b.run("git-checkpoint", "create", "--session", "private-b", "-m", "not for there")
-	out, code := b.try("git-checkpoint", "push")
+	out, code := b.try("git-checkpoint", "push", "-y")
 	if code != 1 || !strings.Contains(out, "private-b") || !strings.Contains(out, "DENIED") && !strings.Contains(out, "declined") {
 		t.Errorf("a session that bob may not push: exit code %d\n%s", code, out)
 	}
-	a.run("git-checkpoint", "sync")
+	a.run("git-checkpoint", "sync", "-y")
 	if list := a.run("git-checkpoint", "list", "--session", "demo"); !strings.Contains(list, "from b") {
 		t.Errorf("what bob may push did not arrive:\n%s", list)
 	}
@@ -228,21 +228,21 @@ repo r
 		t.Errorf("what bob may not push arrived: %d\n%s", code, out)
 	}
 	a.run("git-checkpoint", "delete", "1", "--session", "demo", "-y")
-	a.run("git-checkpoint", "sync") // ann may delete
-	b.run("git-checkpoint", "sync", "--session", "demo")
+	a.run("git-checkpoint", "sync", "-y") // ann may delete
+	b.run("git-checkpoint", "sync", "-y", "--session", "demo")
 
 	// One who may push branches only keeps checkpoints below a branch's name.
 	s.as(c, "carol")
 	c.run("git", "remote", "add", "origin", url)
 	c.run("git-checkpoint", "create", "--session", "carols", "-m", "one")
-	if out, code := c.try("git-checkpoint", "push"); code != 1 {
+	if out, code := c.try("git-checkpoint", "push", "-y"); code != 1 {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	if out, code := c.try("git-checkpoint", "init", "--remote-check"); code != 1 || !strings.Contains(out, "checkpoint.refPrefix refs/heads/checkpoints/") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	c.run("git", "config", "checkpoint.refPrefix", "refs/heads/checkpoints/")
-	c.run("git-checkpoint", "push")
+	c.run("git-checkpoint", "push", "-y")
 	d := newWorld(t)
 	s.as(d, "carol")
 	d.run("git", "config", "checkpoint.refPrefix", "refs/heads/checkpoints/")

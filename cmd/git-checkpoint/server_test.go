@@ -42,9 +42,9 @@ func (w *world) travels(url string) {
 	w.run("git", "remote", "add", "origin", url)
 	w.write("u", "untracked\n")
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "one")
-	w.run("git-checkpoint", "push")
+	w.run("git-checkpoint", "push", "-y")
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "two")
-	w.run("git-checkpoint", "sync")
+	w.run("git-checkpoint", "sync", "-y")
 	if out := w.run("git-checkpoint", "fetch"); !strings.Contains(out, "up to date") {
 		w.t.Fatalf("after a sync there is something to fetch:\n%s", out)
 	}
@@ -140,14 +140,14 @@ func TestServerHTTPCredentials(t *testing.T) {
 	helper := "!f() { echo username=ann; echo password=$PASS; }; f"
 	w.run("git", "config", "credential.helper", helper)
 	w.env = append(w.env, "PASS=old")
-	fails("expired", "git-checkpoint", "push")
-	fails("", "git-checkpoint", "push", strings.Replace(s.URL, "://", "://ann:secret-word@", 1)+"/r.git")
-	if out, _ := w.try("git-checkpoint", "push", strings.Replace(s.URL, "://", "://ann:secret-word@", 1)+"/r.git"); strings.Contains(out, "secret-word") {
+	fails("expired", "git-checkpoint", "push", "-y")
+	fails("", "git-checkpoint", "push", "-y", strings.Replace(s.URL, "://", "://ann:secret-word@", 1)+"/r.git")
+	if out, _ := w.try("git-checkpoint", "push", "-y", strings.Replace(s.URL, "://", "://ann:secret-word@", 1)+"/r.git"); strings.Contains(out, "secret-word") {
 		t.Errorf("the password is shown:\n%s", out)
 	}
 	w.env = append(w.env, "PASS=sesame")
-	w.run("git-checkpoint", "push")
-	w.run("git-checkpoint", "sync")
+	w.run("git-checkpoint", "push", "-y")
+	w.run("git-checkpoint", "sync", "-y")
 }
 
 // A remote that only reads: what is here stays, and a fetch works.
@@ -159,11 +159,11 @@ func TestServerHTTPReadOnly(t *testing.T) {
 	s := serveHTTP(t, root)
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "one")
 	w.run("git", "remote", "add", "origin", s.URL+"/r.git")
-	w.run("git-checkpoint", "push")
+	w.run("git-checkpoint", "push", "-y")
 	w.run("git", "-C", dir, "config", "http.receivepack", "false")
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "two")
 	refs := w.run("git", "for-each-ref", "refs/checkpoints")
-	if out, code := w.try("git-checkpoint", "push"); code != 1 {
+	if out, code := w.try("git-checkpoint", "push", "-y"); code != 1 {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	w.run("git-checkpoint", "fetch")
@@ -181,7 +181,7 @@ func TestServerConnections(t *testing.T) {
 	s := serveHTTP(t, root)
 	w.run("git", "remote", "add", "origin", s.URL+"/r.git")
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "one")
-	w.run("git-checkpoint", "push")
+	w.run("git-checkpoint", "push", "-y")
 	count := func(args ...string) int64 {
 		t.Helper()
 		before := s.requests.Load()
@@ -190,11 +190,11 @@ func TestServerConnections(t *testing.T) {
 	}
 	// A listing is two requests (capabilities, refs), a push two more.
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "two")
-	if n := count("git-checkpoint", "push"); n > 5 {
+	if n := count("git-checkpoint", "push", "-y"); n > 5 {
 		t.Errorf("a push took %d requests", n)
 	}
 	w.run("git-checkpoint", "create", "--session", "demo", "-m", "three")
-	if n := count("git-checkpoint", "sync"); n > 5 {
+	if n := count("git-checkpoint", "sync", "-y"); n > 5 {
 		t.Errorf("a sync took %d requests", n)
 	}
 	if n := count("git-checkpoint", "fetch"); n > 2 {

@@ -19,7 +19,7 @@ func twoClones(t *testing.T) (a, b *world, remote string) {
 		w.run("git", "remote", "add", "origin", remote)
 	}
 	a.run("git-checkpoint", "create", "--session", "demo", "-m", "one")
-	a.run("git-checkpoint", "push")
+	a.run("git-checkpoint", "push", "-y")
 	b.run("git-checkpoint", "fetch")
 	return a, b, remote
 }
@@ -28,8 +28,8 @@ func twoClones(t *testing.T) (a, b *world, remote string) {
 func agree(t *testing.T, a, b *world, remote string) {
 	t.Helper()
 	for range 2 {
-		a.run("git-checkpoint", "sync")
-		b.run("git-checkpoint", "sync")
+		a.run("git-checkpoint", "sync", "-y")
+		b.run("git-checkpoint", "sync", "-y")
 	}
 	refs := func(w *world, dir string) string {
 		return w.run("git", "-C", dir, "for-each-ref", "--format=%(refname) %(objectname)", "refs/checkpoints")
@@ -68,7 +68,7 @@ func TestKilledTravel(t *testing.T) {
 					a.run("git", "-C", remote, "config", "receive.advertiseAtomic", "false")
 				}
 				b.run("git-checkpoint", "create", "--session", "demo", "-m", "b")
-				b.run("git-checkpoint", "push")
+				b.run("git-checkpoint", "push", "-y")
 				a.run("git-checkpoint", "create", "--session", "demo", "-m", "two")
 				a.run("git-checkpoint", "create", "--session", "demo", "-m", "three")
 				a.env = append(a.env, "GIT_CHECKPOINT_FAILPOINT="+k.step)
@@ -90,10 +90,10 @@ func TestKilledTravelAnywhere(t *testing.T) {
 			t.Parallel()
 			a, b, remote := twoClones(t)
 			b.run("git-checkpoint", "create", "--session", "demo", "-m", "b")
-			b.run("git-checkpoint", "push")
+			b.run("git-checkpoint", "push", "-y")
 			a.run("git-checkpoint", "create", "--session", "demo", "-m", "two")
 			a.run("git-checkpoint", "create", "--session", "demo", "-m", "three")
-			cmd := exec.Command("git-checkpoint", "sync")
+			cmd := exec.Command("git-checkpoint", "sync", "-y")
 			cmd.Dir, cmd.Env = a.dir, a.env
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

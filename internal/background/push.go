@@ -3,6 +3,8 @@
 package background
 
 import (
+	"os"
+	"path/filepath"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -14,6 +16,8 @@ import (
 const (
 	PushLock  = "autopush"
 	PushAgain = "autopush-again"
+	// PushRefused holds why the last one sent nothing although it could have.
+	PushRefused = "autopush-refused"
 	// StaleAfter is how old the lock is when its process must have been killed.
 	StaleAfter = 10 * time.Minute
 )
@@ -27,6 +31,11 @@ func StartPush(s *checkpoint.Service, session name.Session) {
 			s.Warn(err.Error())
 		}
 		return
+	}
+	if dir, err := s.Repo.Dir(); err == nil {
+		if why, err := os.ReadFile(filepath.Join(dir, PushRefused)); err == nil {
+			s.Warn("the last push in the background sent nothing: " + string(why) + " (`git checkpoint push` asks)")
+		}
 	}
 	if err := start(s, "push", "--background", "--session", string(session)); err != nil {
 		s.Warn("the push in the background did not start: " + err.Error())

@@ -134,7 +134,7 @@ func (d *diary) evening(ctx context.Context, r *repository, n float64) error {
 	if err := each(&d.gc); err != nil {
 		return err
 	}
-	if d.pruneTook, err = run("checkpoint", "prune", "-q", "--keep", fmt.Sprint(int(n)/dayKept), "--gc").took(ctx); err != nil {
+	if d.pruneTook, err = run("checkpoint", "prune", "-q", "-y", "--keep", fmt.Sprint(int(n)/dayKept), "--gc").took(ctx); err != nil {
 		return err
 	}
 	return each(&d.pruned)

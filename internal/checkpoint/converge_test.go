@@ -279,7 +279,7 @@ func (s *schedule) travel(c *clone, remote string) (string, error) {
 			cancel()
 		}
 	}
-	req := travel.Request{Remote: remote}
+	req := travel.Request{Remote: remote, Agree: agrees}
 	var err error
 	verb := []string{"push", "fetch", "sync", "sync"}[s.random.IntN(4)]
 	switch verb {

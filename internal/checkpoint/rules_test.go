@@ -118,7 +118,7 @@ func (c *clone) between(step string, travel func(context.Context, *checkpoint.Se
 }
 
 func pushing(ctx context.Context, s *checkpoint.Service) error {
-	_, err := travel.Push(ctx, s, travel.Request{Remote: "r0"})
+	_, err := travel.Push(ctx, s, travel.Request{Remote: "r0", Agree: agrees})
 	return err
 }
 
@@ -236,7 +236,7 @@ func TestRefusedRef(t *testing.T) {
 	}
 	var lines []travel.Line
 	err := a.do(func(ctx context.Context, s *checkpoint.Service) error {
-		found, err := travel.Push(ctx, s, travel.Request{Remote: "r0"})
+		found, err := travel.Push(ctx, s, travel.Request{Remote: "r0", Agree: agrees})
 		lines = found.Lines
 		return err
 	})

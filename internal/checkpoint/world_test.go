@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -173,14 +174,14 @@ func (c *clone) undo() error {
 
 func (c *clone) sync(remote string) error {
 	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := travel.Sync(ctx, s, travel.Request{Remote: remote})
+		_, err := travel.Sync(ctx, s, travel.Request{Remote: remote, Agree: agrees})
 		return err
 	})
 }
 
 func (c *clone) push(remote string) error {
 	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := travel.Push(ctx, s, travel.Request{Remote: remote})
+		_, err := travel.Push(ctx, s, travel.Request{Remote: remote, Agree: agrees})
 		return err
 	})
 }
@@ -265,3 +266,6 @@ func (w *clones) notes(dir string) string {
 	}
 	return ""
 }
+
+// agrees lets untracked files go to any remote of these tests.
+func agrees(context.Context, clearance.FirstTime) error { return nil }

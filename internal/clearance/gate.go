@@ -21,6 +21,8 @@ type Sending struct {
 	Labels    []Holder               // oldest first, to say which one holds a finding
 	Within    func(path string) bool // what of it is written; nil: all
 	Unscanned Unscanned
+	// Destination is the remote that it goes to; nil: it goes into files.
+	Destination *Destination
 }
 
 // Holder is a checkpoint, which may hold a finding.
@@ -40,8 +42,17 @@ const (
 
 // MayLeave is what everything that leaves this repository passes: push, sync, the push in
 // the background, every export and every mirror. It refuses what holds a secret that
-// nobody allowed, and what could not be looked at.
+// nobody allowed, what could not be looked at, and untracked files for a remote that
+// nobody agreed to.
 func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
+	if err := holdsNoSecret(ctx, s, what); err != nil {
+		return err
+	}
+	return consent(ctx, s, what)
+}
+
+// holdsNoSecret has the guard look at what is sent, unless it is off.
+func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	how, err := modeOf(s)
 	if err != nil {
 		return err

@@ -49,6 +49,7 @@ func manPage() ManPage {
 			{"checkpoint.autoPrune", "Whether each create also drops what the workflow does not keep. Default: as a built-in workflow says, and false for a definition of the repository. A committed .checkpoint/config cannot set it."},
 			{"checkpoint.undoLevels", "How many levels of undo, and of redo, `prune` keeps for each worktree. Default: 10."},
 			{"checkpoint.maxSize", "The most that a session may hold; `prune` drops the oldest over it."},
+			{"checkpoint.pushConsent", "An address that untracked files may go to; a `push` that was agreed to adds it. Counts in the repository's own configuration only."},
 			{"checkpoint.expire, checkpoint.failedExpire", "How long `prune` leaves a session that nobody touches, and one that failed or was abandoned, instead of what the workflow says: `14d`, `never`."},
 			{"checkpoint.<trigger>.enabled", "Whether this trigger makes checkpoints."},
 			{"checkpoint.<trigger>.keep", "How many of its checkpoints `prune` leaves; -1: all."},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
@@ -38,6 +39,12 @@ type sendFlags struct {
 func (f *sendFlags) request(app *App) travel.Request {
 	req := f.travelFlags.request(app)
 	req.Unscanned = unscanned(f.Yes)
+	switch {
+	case f.Yes:
+		req.Agree = func(context.Context, clearance.FirstTime) error { return nil }
+	case app.Terminal.Interactive():
+		req.Agree = app.agree
+	}
 	return req
 }
 
@@ -52,7 +59,9 @@ func (*PushCmd) Help() string {
 	return `
 Sends what is here and the remote lacks: checkpoints, which are only ever added, the history of each session, joined with the remote's, and notes. Nothing is forced. What the remote does not take is named, nothing is lost, and running it again goes on.
 
-Checkpoints hold untracked files too: the first push to a remote says how many, and asks on a terminal. What looks like a secret is stopped, with exit code 4, and named: ` + "`git checkpoint guard`" + `.
+Checkpoints hold untracked files too. Before the first of them goes to an address, push lists them and asks; where nobody can be asked it refuses with exit code 4 without ` + "`-y`" + `. A yes is remembered in this repository's configuration (` + "`checkpoint.pushConsent`" + `), for the address and not for the name of the remote. A push in the background never asks, and sends nothing without it.
+
+What looks like a secret is stopped, with exit code 4, and named: ` + "`git checkpoint guard`" + `.
 
     git checkpoint push
     git checkpoint push origin --session demo`
@@ -67,26 +76,21 @@ func (c *PushCmd) Run(ctx context.Context, app *App) error {
 		if c.DryRun {
 			return wouldTravel(ctx, app, s, c.request(app))
 		}
-		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
-			return err
-		}
 		return app.travelled(travel.Push(ctx, s, c.request(app)))
 	})
 }
 
-// firstPush says what travels that people may not expect, and asks where it can.
-func (a *App) firstPush(ctx context.Context, s *checkpoint.Service, req travel.Request) error {
-	first, err := travel.FirstPushTo(ctx, s, req)
-	if err != nil || first == nil {
-		return err
+// agree asks whether untracked files may go to an address that never got any.
+func (a *App) agree(ctx context.Context, first clearance.FirstTime) error {
+	a.warn(first.String())
+	named, more := first.Named()
+	if more > 0 {
+		named = append(slices.Clone(named), fmt.Sprintf("… and %d more", more))
 	}
-	count := render.Count(first.Untracked, "untracked file", "untracked files")
-	if first.AtLeast {
-		count = "at least " + count
-	}
-	a.warn(fmt.Sprintf("checkpoints hold untracked files too: %s will be sent to %s", count, first.Remote))
-	if !a.Terminal.Interactive() || req.Unscanned == clearance.UnscannedGoes {
-		return nil
+	for _, file := range named {
+		if err := a.view.Line(a.Terminal.Err, render.Span{Text: "  " + file}); err != nil {
+			return err
+		}
 	}
 	yes, err := a.Terminal.Confirm(ctx, "Send them?")
 	if err == nil && !yes {

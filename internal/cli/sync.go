@@ -24,9 +24,6 @@ func (c *SyncCmd) Run(ctx context.Context, app *App) error {
 		if c.DryRun {
 			return wouldTravel(ctx, app, s, c.request(app))
 		}
-		if err := app.firstPush(ctx, s, c.request(app)); err != nil {
-			return err
-		}
 		return app.travelled(travel.Sync(ctx, s, c.request(app)))
 	})
 }

@@ -20,7 +20,7 @@ func TestTravel(t *testing.T) {
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	j.run("git", "clone", "-q", "--bare", j.dir, bare)
 	j.run("git", "remote", "add", "origin", bare)
-	j.checkpoint("push")
+	j.checkpoint("push", "-y")
 
 	other := newWorld(t)
 	other.run("git", "remote", "add", "origin", bare)
@@ -46,7 +46,7 @@ func TestTravel(t *testing.T) {
 	if diff := cmp.Diff(j.list(), j.open().list()); diff != "" {
 		t.Errorf("lists after a merge (-program +go-git):\n%s", diff)
 	}
-	j.checkpoint("push")
+	j.checkpoint("push", "-y")
 	away = other.open()
 	away.must(away.repo.Fetch(&git.FetchOptions{RefSpecs: refspecs}))
 	same()

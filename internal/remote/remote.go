@@ -84,6 +84,25 @@ func (r *Remote) Destinations(ctx context.Context) ([]string, error) {
 	return places, nil
 }
 
+// PushURL is the address that a push goes to, after what git's configuration makes of it.
+func (r *Remote) PushURL(ctx context.Context) (string, error) {
+	if r.Place != "" {
+		return r.Place, nil
+	}
+	if len(r.Repo.Config.Keys("url.")) > 0 { // insteadOf
+		if !r.Configured() {
+			return r.Repo.Output(ctx, "ls-remote", "--get-url", "--", r.Name)
+		}
+		return r.Repo.Output(ctx, "remote", "get-url", "--push", "--", r.Name)
+	}
+	for _, key := range []string{".pushurl", ".url"} {
+		if url, set := r.Repo.Config.Get("remote." + r.Name + key); set {
+			return url, nil
+		}
+	}
+	return r.Name, nil
+}
+
 // Error is what a remote, or the way to it, answered instead of doing what was asked.
 type Error struct {
 	Remote string

@@ -40,19 +40,32 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 
 // pushQuietly pushes all sessions and notes how it ended.
 func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error {
-	req.Ask, req.Quietly, req.Sessions = false, true, nil
+	req.Ask, req.Agree, req.Quietly, req.Sessions = false, nil, true, nil
 	t, err := newTrip(s, req)
 	if err != nil {
 		return err
 	}
-	said := t.memory.Pushed
 	if err = t.push(ctx, nil); err == nil {
 		err = t.verdict()
 	}
-	t.memory.Pushed = said // what travels was not said to anybody
+	noteRefusal(s, err)
 	t.memory.Auto = "pushed " + s.Now().Format(time.RFC3339)
 	if err != nil {
 		t.memory.Auto = "failed " + s.Now().Format(time.RFC3339) + ": " + err.Error()
 	}
 	return errors.Join(err, t.memory.save())
+}
+
+// noteRefusal leaves for the next create why the gate let nothing through, or that it does.
+func noteRefusal(s *checkpoint.Service, err error) {
+	dir, dirErr := s.Repo.Dir()
+	if dirErr != nil {
+		return
+	}
+	path := filepath.Join(dir, background.PushRefused)
+	if checkpoint.KindOf(err) == checkpoint.KindRefused {
+		os.WriteFile(path, []byte(err.Error()), 0o666) //nolint:errcheck,gosec // status tells it too
+		return
+	}
+	os.Remove(path) //nolint:errcheck // there may be none
 }

@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// mayBeSent has the guard look at a push before the first of it goes.
+// mayBeSent asks at the gate before the first of a push goes.
 func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 	what := clearance.Sending{To: t.answer.Remote, Unscanned: t.req.Unscanned}
 	for _, p := range c.plans {
@@ -45,6 +45,9 @@ func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 	}
 	var err error
 	if what.Held, err = t.heldThere(ctx, c); err != nil {
+		return err
+	}
+	if what.Destination, err = t.destination(ctx, c); err != nil {
 		return err
 	}
 	return clearance.MayLeave(ctx, t.s, what)

@@ -219,7 +219,7 @@ func (t *trip) pushed(ctx context.Context) error {
 	if err := t.track(ctx, t.tips); err != nil {
 		return err
 	}
-	t.memory.Pushed = true
+	noteRefusal(t.s, nil)
 	return t.memory.synced(t.s, t.settled)
 }
 

@@ -49,7 +49,6 @@ func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error 
 type memory struct {
 	Remote   string           `json:"remote"`
 	LastSync *checkpoint.Time `json:"last_sync"`
-	Pushed   bool             `json:"pushed"`            // that untracked files travel was said
 	Settled  []string         `json:"settled,omitempty"` // states in which nothing was to be done
 	Auto     string           `json:"auto,omitempty"`    // what the last push in the background ended with
 

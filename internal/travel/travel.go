@@ -28,6 +28,7 @@ type Request struct {
 	Quietly  bool // in the background: nothing is sent where there is no event to send
 
 	Unscanned clearance.Unscanned
+	Agree     clearance.Agree // asks about untracked files; nil: there is nobody to ask
 }
 
 // TagTravel says whether a push sends tags.
