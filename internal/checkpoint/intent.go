@@ -23,6 +23,7 @@ type Intent struct {
 	OldHead   name.OID
 	TargetOld name.OID // of the branch that moves; empty when it did not exist
 	Reason    string
+	Stays     bool // the session stays at its checkpoint, and nothing of it is discarded
 }
 
 // UndoneLevel is what the event of one level of an undo names.

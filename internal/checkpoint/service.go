@@ -56,6 +56,19 @@ type Service struct {
 	Between func(step string) // see Options.Between
 }
 
+// OpenAt opens another worktree of the same repository.
+func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
+	env := make([]string, 0, len(s.Env))
+	for _, kv := range s.Env {
+		switch key, _, _ := strings.Cut(kv, "="); key {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CHECKPOINT_SESSION", "GIT_CHECKPOINT_STEP", "GIT_CHECKPOINT_STATE": // of this worktree
+		default:
+			env = append(env, kv)
+		}
+	}
+	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Warn: s.Warn, Between: s.Between, MirrorPaths: s.mirrorPaths})
+}
+
 // Open finds the repository. An error is of KindUnusable when there is none.
 func Open(ctx context.Context, o Options) (*Service, error) {
 	repo, err := git.Open(ctx, git.Options{Dir: o.Dir, Env: o.Env})

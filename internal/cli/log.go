@@ -3,7 +3,12 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"git-checkpoint/internal/blame"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/inspect"
 )
@@ -17,14 +22,43 @@ type LogCmd struct {
 // Help is the detail of log.
 func (*LogCmd) Help() string {
 	return `
+With paths, only the checkpoints that changed them, each compared with the one before it; otherwise each with the commit that it was made on.
+
     git checkpoint log --oneline
-    git checkpoint log -p -1 -- src`
+    git checkpoint log -p -- src`
+}
+
+// partPaths parts the paths from the options of git log: what follows "--", else the words
+// at the end that are files here.
+func partPaths(s *checkpoint.Service, args []string) (options, paths []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	i := len(args)
+	for i > 0 && !strings.HasPrefix(args[i-1], "-") && isHere(s, args[i-1]) {
+		i--
+	}
+	return args[:i], args[i:]
+}
+
+func isHere(s *checkpoint.Service, p string) bool {
+	at, err := s.Repo.Below(p)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(at)))
+	return err == nil
 }
 
 // Run hands over to git log.
 func (c *LogCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		return app.page(ctx, s, func(w io.Writer) error {
+			options, paths := partPaths(s, c.Args)
+			if len(paths) > 0 {
+				code, err := blame.Log(ctx, s, c.Session, options, paths, app.git(w))
+				return ended(code, err)
+			}
 			code, err := inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w))
 			return ended(code, err)
 		})

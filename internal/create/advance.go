@@ -75,6 +75,9 @@ func (c *creation) composeState(prev base) error {
 	if prev.record != nil {
 		r.State, r.Status = prev.record.State, prev.record.Status
 	}
+	if from := c.req.Promote; from != nil {
+		r.State, r.Status = from.State, from.Status
+	}
 	if c.document != nil {
 		r.State, r.Status = c.document.State, ""
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ type base struct {
 // previous reads the current checkpoint. State and outputs start from its own.
 func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	b := base{}
+	if c.req.Fork != nil {
+		return forked(ctx, c, v)
+	}
 	if v.State == nil || v.State.CurrentEntry() == nil {
 		var err error
 		b.tree, err = c.headTree(ctx)
@@ -65,7 +69,7 @@ func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 	if err := c.prepare(v, prev); err != nil {
 		return err
 	}
-	if !c.safety {
+	if !c.safety && c.req.Fork == nil {
 		if err := c.check(v, prev); err != nil {
 			return err
 		}
@@ -100,8 +104,12 @@ func (c *creation) prepare(v store.View, prev base) error {
 	if err := c.composeState(prev); err != nil {
 		return err
 	}
-	if c.safety {
+	switch {
+	case c.safety:
 		c.numberSafety(v, prev)
+		return nil
+	case c.req.Fork != nil:
+		placeAsForked(c, prev)
 		return nil
 	}
 	return c.number(v)
@@ -122,10 +130,12 @@ func (c *creation) drawID(v store.View) error {
 // composeOutputs carries the current outputs on, less what is dropped, with what
 // is new.
 func (c *creation) composeOutputs(prev base) {
-	if prev.record != nil {
-		for n, o := range prev.record.Outputs {
-			c.record.Outputs[n] = o
-		}
+	from := prev.record
+	if c.req.Promote != nil {
+		from = c.req.Promote
+	}
+	if from != nil {
+		maps.Copy(c.record.Outputs, from.Outputs)
 	}
 	for n, o := range c.outputs {
 		if o.drop {

@@ -217,6 +217,10 @@ func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 // define finds the workflow, and what it says of the trigger.
 func (c *creation) define(ctx context.Context) error {
 	var err error
+	if c.req.Fork != nil { // what it copies has passed every rule
+		c.def, err = c.s.DefinitionFor(ctx, c.req.Fork.From.State)
+		return err
+	}
 	if c.workflow != "" {
 		c.def, err = c.s.Definition(c.workflow)
 	} else {
@@ -330,12 +334,9 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	}
 	c.s.Trace("written")
 	if v.State == nil || c.workflow != "" && isBlank(v.State) {
-		start, err := c.s.NewStart(c.session, c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch))
-		if err != nil {
+		if change.Events, err = starting(c); err != nil {
 			return change, err
 		}
-		start.Time = c.at
-		change.Events = append(change.Events, start)
 	}
 	if err := c.reopen(v, &change); err != nil {
 		return change, err

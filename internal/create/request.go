@@ -68,6 +68,8 @@ type Request struct {
 	Agent          *record.Agent // the agent whose event asked for it
 	Size           SizeChoice
 	DryRun         bool
+	Promote        *record.Record // of an attempt: state, status and outputs go on from this one
+	Fork           *Fork          // the first checkpoint of an attempt: it copies another
 
 	// Given by import only; zero: as they are now.
 	At   time.Time

@@ -50,7 +50,7 @@ type cure struct {
 // what it made itself and nothing needs any more. Locks of others are never touched.
 func Doctor(ctx context.Context, s *checkpoint.Service, how Treatment, each func(Ailment) error) error {
 	for _, look := range []func(context.Context, *checkpoint.Service) ([]Ailment, error){
-		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements,
+		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
 	} {
 		found, err := look(ctx, s)

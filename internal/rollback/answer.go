@@ -22,6 +22,9 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		Plan: PlanFiles{Write: []checkpoint.Path{}, Delete: []checkpoint.Path{}, Mode: []checkpoint.Path{}, Risk: []Risk{}, Discard: []string{}, Skipped: []checkpoint.Path{}},
 	}
 	r.answer = a
+	if r.promote != nil {
+		a.Promotes = &r.promote.What
+	}
 	if r.to.Entry != nil {
 		a.To, a.ToLabel = r.to.Entry.Checkpoint, r.to.Entry.Label
 	}
@@ -97,6 +100,7 @@ func (r *Plan) warnConflicts() {
 // lists are the checkpoints that change their state.
 func (r *Plan) lists() (discard, restore []name.ID, err error) {
 	switch {
+	case r.promote != nil: // the session stays where it is
 	case r.undoes != nil:
 		for _, in := range bySession(r.levels) {
 			plans := make([]journal.Plan, len(in))

@@ -40,6 +40,7 @@ type Answer struct {
 	NextStep *NextStep             `json:"next_step"`
 	Warnings []string              `json:"warnings,omitempty"`
 
+	Promotes  *Promoted   `json:"promotes,omitempty"`  // of promote: whose files come
 	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is taken back, in that order
 	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // once it is done

@@ -197,6 +197,13 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		e.FromLabel = from.Label
 	}
 	e.Mode, e.Reason = string(r.req.Mode), r.req.Reason
+	switch {
+	case r.promote == nil || r.req.Mode == ModeState:
+	case r.promote.branch != nil:
+		e.Mode = ModeLand
+	default:
+		e.Mode = ModePromote
+	}
 	if r.walk == nil {
 		if r.walk, err = readWalk(ctx, r.s); err != nil {
 			return checkpoint.Intent{}, err
@@ -206,7 +213,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	m := checkpoint.Intent{
 		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.answer.Branch,
 		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
-		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel),
+		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.promote != nil,
 	}
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
@@ -246,6 +253,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 		events := []journal.Event{e}
 		var err error
 		switch {
+		case meta.Stays:
 		case len(meta.Levels) > 0:
 			events, err = undoEvents(v.State, e, meta.Levels)
 		case e.Files != "":
@@ -295,6 +303,11 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 	}
 	if r.undoes != nil {
 		req.Message = "before the " + string(r.direction()) + " of the rollback to " + r.levels[0].Rollback.ToLabel
+	}
+	if r.promote != nil && r.promote.branch != nil {
+		req.Message = "before " + r.promote.What.Label + " was landed"
+	} else if r.promote != nil {
+		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
 	}
 	if req.Definition == nil { // the plan has asked, and warned, already
 		var err error

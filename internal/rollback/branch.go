@@ -16,6 +16,10 @@ import (
 
 // planBranch says how HEAD lies to the recorded commit, and whether it moves.
 func (r *Plan) planBranch(ctx context.Context) error {
+	if r.promote != nil && r.promote.branch != nil {
+		r.answer.Branch = *r.promote.branch
+		return nil
+	}
 	place, err := headRecord(ctx, r)
 	if err != nil {
 		return err

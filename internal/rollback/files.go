@@ -37,6 +37,16 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*
 	return rec, got, nil
 }
 
+// TargetOf is what a checkpoint holds of files and index, for who brings them to a worktree
+// of its own.
+func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (snapshot.Target, error) {
+	rec, got, err := readTarget(ctx, s, e)
+	if err != nil {
+		return snapshot.Target{}, err
+	}
+	return (&Plan{files: e, record: rec}).target(got)
+}
+
 // contents is what a record commit holds beside the record and the outputs.
 type contents struct {
 	index     name.OID
@@ -127,6 +137,11 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 		if err := r.take(ctx, force); err != nil {
 			return err
 		}
+		if r.promote != nil && r.promote.Merge != nil {
+			if target, err = r.promote.Merge(ctx, r.cur, target); err != nil {
+				return err
+			}
+		}
 		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
 			return checkpoint.DamagedError(r.files, err)
 		} else if err != nil {
@@ -208,6 +223,9 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 
 // wroteBy gives the files that a move has written, from what its safety checkpoint held.
 func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
+	if move.Mode == ModePromote || move.Mode == ModeLand {
+		return nil, nil // one brought its ignore rules along, the other no file
+	}
 	if move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
 		return madeOf(before), nil
 	}

@@ -48,7 +48,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	case ModeState:
 		none := 0
 		return &none, nil
-	case modePaths, ModeProduced: // only some of those that differ
+	case modePaths, ModeProduced, ModePromote, ModeLand: // only some of those that differ
 		return nil, nil
 	}
 	if a == nil || b == nil || a.Dead || b.Dead {

@@ -34,6 +34,8 @@ type Plan struct {
 	def    *workflow.Definition
 	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
 
+	promote *Promotion // nil but for a promotion
+
 	// Of an undo or a redo.
 	levels    []journal.Level // those that it goes over, in that order
 	plans     []journal.Plan  // one for each
@@ -109,7 +111,7 @@ func (r *Plan) think(ctx context.Context) error {
 		return err
 	}
 	r.goal = r.record
-	if r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
+	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
 		if r.goal, _, _, err = r.s.ReadRecord(ctx, r.to.Entry); err != nil {
 			return checkpoint.DamagedError(r.to.Entry, err)
 		}

@@ -122,8 +122,8 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	case req.Timeout < 0:
 		return nil, checkpoint.Usage("", "--timeout takes a duration such as 90s or 15m")
 	}
-	if err := command.Find(req.Command[0]); err != nil {
-		return nil, &CannotRunError{Code: command.CodeOf(err), Err: err}
+	if err := Find(req.Command[0]); err != nil {
+		return nil, err
 	}
 	r := &running{s: s, req: req, answer: &Answer{}}
 	if err := r.precheck(ctx); err != nil {
@@ -143,6 +143,14 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	defer stop()
 	r.signals = signals
 	return r.answer, r.tries(ctx)
+}
+
+// Find refuses a command that cannot be run, with a CannotRunError.
+func Find(program string) error {
+	if err := command.Find(program); err != nil {
+		return &CannotRunError{Code: command.CodeOf(err), Err: err}
+	}
+	return nil
 }
 
 // precheck composes the checkpoint that will be made, as far as that goes before the

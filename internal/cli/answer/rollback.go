@@ -27,7 +27,7 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 	p.meanwhile(r.Meanwhile)
 	p.text("", r.Said)
 	p.fields(
-		field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}},
+		goes(r),
 		field{"Brings", say(brings(r))},
 		field{"State", say(stateStep(r))},
 		field{"Discards", say(p.enumeration(r.Plan.Discard))},
@@ -56,6 +56,14 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 	}
 	p.section("Left alone", []render.Column{{Min: 20}}, rows)
 	return p.err
+}
+
+// goes says where a plan leads.
+func goes(r *rollback.Answer) field {
+	if from := r.Promotes; from != nil {
+		return field{"Promotes", value{render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
+	}
+	return field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}}
 }
 
 // RolledBack is what a rollback did.
@@ -163,6 +171,9 @@ var idStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 
 // stateStep says between which steps the state moves; the ids have them.
 func stateStep(r *rollback.Answer) string {
+	if r.Promotes != nil {
+		return "that of " + r.Promotes.Label
+	}
 	step := func(id name.ID) string {
 		if m := idStep().FindStringSubmatch(string(id)); m != nil {
 			return "step " + m[1]

@@ -1,0 +1,109 @@
+package attempt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/run"
+)
+
+// runAll runs the command in each attempt, so many at a time, as `run` does. One that fails
+// stops no other.
+func (f *forking) runAll(ctx context.Context) error {
+	next := make(chan *place)
+	var workers sync.WaitGroup
+	var terminal sync.Mutex // for lines of several at once
+	errs := make([]error, len(f.made))
+	at := map[*place]int{}
+	for i, p := range f.made {
+		at[p] = i
+	}
+	for range min(max(f.req.Jobs, 1), len(f.made)) {
+		workers.Go(func() {
+			for p := range next {
+				errs[at[p]] = f.runOne(ctx, p, &terminal)
+			}
+		})
+	}
+	for _, p := range f.made {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- p
+	}
+	close(next)
+	workers.Wait()
+	return cmp.Or(errs...)
+}
+
+// runOne runs the command in one attempt.
+func (f *forking) runOne(ctx context.Context, p *place, terminal *sync.Mutex) error {
+	to := f.req.IO
+	if len(f.made) > 1 {
+		out, errOut := &labelled{to: to.Out, name: p.Name, lock: terminal}, &labelled{to: to.Err, name: p.Name, lock: terminal}
+		defer out.end()
+		defer errOut.end()
+		to = inspect.IO{In: strings.NewReader(""), Out: out, Err: errOut, Color: to.Color}
+	}
+	args := make([]string, len(f.req.Command))
+	for i, arg := range f.req.Command {
+		args[i] = strings.ReplaceAll(arg, "{}", p.Name)
+	}
+	done, err := run.Do(ctx, p.s, run.Request{Create: create.Request{Session: string(p.Session)}, Command: args, IO: to})
+	if done == nil {
+		return err
+	}
+	p.Run = &Ran{Code: done.Code, Problem: done.Problem}
+	if err != nil && p.Run.Problem == "" {
+		p.Run.Code, p.Run.Problem = max(done.Code, 1), err.Error()
+	}
+	if done.Created != nil {
+		p.Run.Created, p.Run.Label = done.Created.Record.ID, done.Created.Record.Label
+		p.Current.ID, p.Current.Label = p.Run.Created, p.Run.Label
+		p.Steps = 1
+		if done.Before != nil {
+			p.Steps++
+		}
+	}
+	return p.s.Remember(forkFile, p.Attempt) // compare tells the exit code
+}
+
+// labelled writes whole lines, each with the name of its attempt before it.
+type labelled struct {
+	to   io.Writer
+	name string
+	lock *sync.Mutex
+	open []byte // of the line that has not ended
+}
+
+func (l *labelled) Write(p []byte) (int, error) {
+	l.open = append(l.open, p...)
+	whole := bytes.LastIndexByte(l.open, '\n') + 1
+	if whole == 0 {
+		return len(p), nil
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(l.open[:whole]) {
+		out.WriteString(l.name + ": ")
+		out.Write(line)
+	}
+	l.open = append([]byte(nil), l.open[whole:]...)
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if _, err := l.to.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (l *labelled) end() {
+	if len(l.open) > 0 {
+		l.Write([]byte("\n")) //nolint:errcheck // nobody is left to tell
+	}
+}

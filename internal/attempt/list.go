@@ -1,0 +1,152 @@
+package attempt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/linked"
+	"git-checkpoint/internal/name"
+)
+
+// List lists the attempts of this repository, those that were cut off too.
+func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
+	at := worktrees(s)
+	left, err := linked.Left(s)
+	if err != nil {
+		return nil, err
+	}
+	infos, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	all := []Attempt{}
+	listed := map[name.Session]int{}
+	for _, info := range infos {
+		st, err := s.Store.State(ctx, info.Session)
+		if err != nil {
+			s.Warn(fmt.Sprintf("session %q: %v", info.Session, err))
+			continue
+		}
+		if a, ok := attemptOf(ctx, s, st, at[info.Session]); ok {
+			listed[a.Session] = len(all)
+			all = append(all, a)
+		}
+	}
+	for _, n := range left {
+		if n.Kind != linked.KindFork {
+			continue
+		}
+		if i, known := listed[n.Session]; known {
+			all[i].Unfinished, all[i].Worktree = true, n.Dir
+			continue
+		}
+		all = append(all, Attempt{Name: n.Name, Session: n.Session, Worktree: n.Dir, Unfinished: true})
+	}
+	return all, nil
+}
+
+// attemptOf is a session as an attempt; false when it is none.
+func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, where site) (Attempt, bool) {
+	origin, forked := checkpoint.OriginOf(st)
+	if !forked {
+		return Attempt{}, false
+	}
+	a := Attempt{Name: origin.Name, Session: st.Session, FromSession: origin.Session, From: origin.Checkpoint, Worktree: where.dir, Branch: where.branch, Run: where.run, Steps: stepsSince(st)}
+	if parent, err := s.Store.State(ctx, origin.Session); err == nil {
+		if e := parent.Entry(origin.Checkpoint); e != nil {
+			a.FromLabel = e.Label
+		}
+	}
+	if e := st.CurrentEntry(); e != nil {
+		a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+	}
+	return a, true
+}
+
+// stepsSince counts the live checkpoints of an attempt after the copy that it began with.
+func stepsSince(st *journal.State) int {
+	n := 0
+	for _, c := range st.Standings() {
+		if c.Live {
+			n++
+		}
+	}
+	return max(n-1, 0)
+}
+
+// site is where an attempt lives.
+type site struct {
+	dir, branch string
+	run         *Ran
+}
+
+// worktrees finds the linked worktrees that hold attempts. One whose directory somebody
+// removed by hand holds none.
+func worktrees(s *checkpoint.Service) map[name.Session]site {
+	found := map[name.Session]site{}
+	entries, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
+	if err != nil {
+		return found // no linked worktrees
+	}
+	for _, e := range entries {
+		dir := filepath.Join(s.Repo.CommonDir, "worktrees", e.Name())
+		var a Attempt
+		data, err := os.ReadFile(filepath.Join(dir, "checkpoint", forkFile))
+		if err != nil || json.Unmarshal(data, &a) != nil {
+			continue
+		}
+		back, err := os.ReadFile(filepath.Join(dir, "gitdir")) // the path of its .git file
+		if err != nil {
+			continue
+		}
+		git := strings.TrimSpace(string(back))
+		if !filepath.IsAbs(git) { // extensions.relativeWorktrees
+			git = filepath.Join(dir, git)
+		}
+		if _, err := os.Lstat(git); err != nil {
+			continue
+		}
+		found[a.Session] = site{filepath.Dir(git), a.Branch, a.Run}
+	}
+	return found
+}
+
+// Find gives the attempt that a person named: by session, by name, by its directory.
+func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, error) {
+	all, err := List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	full := typed
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), typed)
+	}
+	var fits []Attempt
+	for _, a := range all {
+		if string(a.Session) == typed {
+			return &a, nil
+		}
+		if a.Name == typed || a.Worktree != "" && (filepath.Base(a.Worktree) == typed || a.Worktree == full) {
+			fits = append(fits, a)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return &fits[0], nil
+	case 0:
+		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such attempt: %q", name.Clip(typed, name.Said))}
+		e.Hints = append(e.Hints, "`git checkpoint fork --list` shows the attempts")
+		return nil, e
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is ambiguous: %d attempts are called that", name.Clip(typed, name.Said), len(fits))}
+	for _, a := range fits {
+		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", a.Session, a.Worktree))
+	}
+	return nil, e
+}

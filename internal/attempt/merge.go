@@ -1,0 +1,109 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/snapshot"
+)
+
+// mergesTrees is the git that has `merge-tree --write-tree`.
+const mergesTrees = "2.38"
+
+// merging gives the three-way merge of what is here with an attempt, from what the attempt
+// began with.
+func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, how MergeChoice) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
+	version, err := s.Repo.Version(ctx)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if git.Older(version, mergesTrees) {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "--merge needs git " + mergesTrees + ", and this is git " + version, Hints: []string{"without it the plan shows what is replaced; -- PATH… takes only some files"}}
+	}
+	first := from.State.At(0)
+	if first == nil {
+		return nil, checkpoint.NoCheckpointError(from.State)
+	}
+	base, err := s.Repo.ReadCommit(ctx, string(first.Event().Commit))
+	if err != nil {
+		return nil, checkpoint.DamagedError(first, err)
+	}
+	return func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
+		tree, conflicts, err := mergeTrees(ctx, s, base.Tree, now.Tree, t.Tree)
+		if err != nil {
+			return t, err
+		}
+		if len(conflicts) > 0 && how != MergeConflict {
+			return t, &checkpoint.Error{
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what was changed here and in the attempt does not go together (conflicts: %d); nothing was changed", len(conflicts)),
+				Hints: append(conflicts, "--conflicts writes both versions with markers into them"),
+			}
+		}
+		for _, p := range conflicts {
+			s.Warn(fmt.Sprintf("conflict in %s: it gets markers", p))
+		}
+		return merged(ctx, s, now, t, tree)
+	}, nil
+}
+
+// mergeTrees merges by way of commits that are made for it: git 2.39 has no --merge-base.
+func mergeTrees(ctx context.Context, s *checkpoint.Service, base, ours, theirs name.OID) (tree name.OID, conflicts []string, err error) {
+	commit := func(tree name.OID, parents ...name.OID) name.OID {
+		if err != nil {
+			return ""
+		}
+		author, committer := s.Repo.Identity(s.Now())
+		var oid name.OID
+		oid, err = s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "for a merge\n"})
+		return oid
+	}
+	b := commit(base)
+	o, t := commit(ours, b), commit(theirs, b)
+	if err != nil {
+		return "", nil, checkpoint.Classify(err)
+	}
+	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(o), string(t)}})
+	if err != nil && git.ExitCode(err) != 1 { // 1: there are conflicts
+		return "", nil, checkpoint.Classify(err)
+	}
+	fields := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
+	tree, err = name.ParseOID(fields[0])
+	return tree, slices.Compact(fields[1:]), checkpoint.Classify(err)
+}
+
+// merged is the target of a merge: exact bytes and bits come from the side that a file is
+// of, and what is staged stays.
+func merged(ctx context.Context, s *checkpoint.Service, now *snapshot.Capture, t snapshot.Target, tree name.OID) (snapshot.Target, error) {
+	out := snapshot.Target{Tree: tree, Raw: map[string]name.OID{}, Modes: map[string]fs.FileMode{}, Skipped: t.Skipped, Keep: t.Keep}
+	for _, side := range []struct {
+		tree  name.OID
+		raw   map[string]name.OID
+		modes map[string]fs.FileMode
+	}{{t.Tree, t.Raw, t.Modes}, {now.Tree, now.Raw, now.Modes}} {
+		changed, err := s.Repo.DiffTrees(ctx, side.tree, tree)
+		if err != nil {
+			return out, checkpoint.Classify(err)
+		}
+		differs := map[string]bool{}
+		for _, c := range changed {
+			differs[c.Path] = true
+		}
+		for p, oid := range side.raw {
+			if !differs[p] {
+				out.Raw[p] = oid
+			}
+		}
+		for p, mode := range side.modes {
+			if !differs[p] {
+				out.Modes[p] = mode
+			}
+		}
+	}
+	return out, nil
+}

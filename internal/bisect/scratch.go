@@ -1,0 +1,146 @@
+package bisect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/command"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/linked"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/rollback"
+)
+
+// scratch is a worktree that is moved from step to step: only what differs is written, and
+// what a build leaves there stays.
+type scratch struct {
+	s    *checkpoint.Service // of the repository
+	in   *checkpoint.Service // in the scratch worktree
+	note *linked.Note
+	head name.OID
+}
+
+// newScratch makes the worktree, beside the user's. Those that a killed bisect left go.
+func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry) (_ *scratch, err error) {
+	left, err := linked.Left(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range left {
+		if n.Kind == linked.KindBisect {
+			if err := n.Clear(ctx, s); err != nil {
+				s.Warn(err.Error())
+			}
+		}
+	}
+	x := &scratch{s: s}
+	if x.head, err = headOf(ctx, s, first); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-bisect-"+strconv.Itoa(os.Getpid()))
+	if x.note, err = linked.Begin(s, linked.Note{Kind: linked.KindBisect, Name: strconv.Itoa(os.Getpid()), Dir: dir}); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if err = linked.Add(ctx, s, linked.Place{Dir: dir, At: x.head}); err == nil {
+		x.in, err = checkpoint.OpenAt(ctx, s, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, x.close(context.WithoutCancel(ctx)))
+	}
+	return x, nil
+}
+
+// headOf is the commit that a checkpoint was made on, or HEAD where that is not here.
+func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return "", checkpoint.DamagedError(e, err)
+	}
+	if rec.Git.Head != "" {
+		if _, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head)); err == nil {
+			return rec.Git.Head, nil
+		}
+	}
+	if s.Repo.Head.OID == "" {
+		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no commit yet, and the scratch worktree needs one", Hints: []string{"--where needs no worktree"}}
+	}
+	return s.Repo.Head.OID, nil
+}
+
+// close takes the worktree away.
+func (x *scratch) close(ctx context.Context) error {
+	var err error
+	if x.in != nil {
+		err = x.in.Close()
+	}
+	return errors.Join(err, x.note.Clear(ctx, x.s))
+}
+
+// The exit codes of `git bisect run`.
+const (
+	codeSkip  = 125
+	codeStops = 128
+)
+
+// test brings a checkpoint's files and runs the command.
+func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verdict, int, error) {
+	if err := x.move(ctx, e); err != nil {
+		return "", 0, err
+	}
+	if req.Tell != nil {
+		req.Tell("trying " + e.Label)
+	}
+	if err := x.in.Repo.Close(); err != nil { // Ctrl+C reaches every process of the terminal
+		return "", 0, checkpoint.Classify(err)
+	}
+	signals, stop := command.Watch()
+	defer stop()
+	end, err := command.Command{
+		Args: req.Command, Dir: x.in.Repo.WorkTree, Env: append(x.in.Env[:len(x.in.Env):len(x.in.Env)], "GIT_CHECKPOINT_STEP="+strconv.Itoa(e.Step)),
+		In: req.IO.In, Out: req.IO.Out, Err: req.IO.Err,
+	}.Run(signals)
+	switch {
+	case err != nil:
+		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + e.Label, Err: err}
+	case end.How != command.Exited:
+		return "", 0, &checkpoint.Error{Kind: checkpoint.KindInterrupt, Message: "interrupted"}
+	case end.Code >= codeStops:
+		return "", 0, &checkpoint.Error{
+			Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the command ended with exit code %d at %s, which stops the bisect", end.Code, e.Label),
+			Hints: []string{"0 says good, 125 skips, 1 to 127 say bad"},
+		}
+	case end.Code == codeSkip:
+		return Skip, end.Code, nil
+	case end.Code == 0:
+		return Good, 0, nil
+	}
+	return Bad, end.Code, nil
+}
+
+// move brings the files of a checkpoint to the byte, and the commit that it was made on.
+func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
+	target, err := rollback.TargetOf(ctx, x.s, e)
+	if err != nil {
+		return err
+	}
+	if target.Tree == "" {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: e.Label + " was imported without files", Hints: []string{"--where needs none"}}
+	}
+	head, err := headOf(ctx, x.s, e)
+	if err != nil {
+		return err
+	}
+	if head != x.head {
+		if _, err := x.in.Repo.Run(ctx, git.Cmd{Args: []string{"update-ref", "--no-deref", "HEAD", string(head)}}); err != nil {
+			return checkpoint.Classify(err)
+		}
+		x.head = head
+	}
+	return linked.Move(ctx, x.in, target)
+}

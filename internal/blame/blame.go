@@ -1,0 +1,194 @@
+package blame
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/name"
+)
+
+// Request is what `blame` was asked for.
+type Request struct {
+	Session string
+	Ref     string
+	File    string   // as typed
+	Options []string // of git blame
+	Ignore  []string // checkpoints or commits that are passed over
+}
+
+// Line is a line of the file and where it came from.
+type Line struct {
+	Line    int             `json:"line"`
+	Content string          `json:"content"`
+	ID      name.ID         `json:"id"`     // of the checkpoint; empty for a line that is older
+	Label   string          `json:"label"`  // likewise
+	Step    int             `json:"step"`   // likewise 0
+	Commit  name.OID        `json:"commit"` // of the checkpoint, else the one that the line came with
+	Message string          `json:"message"`
+	Author  string          `json:"author"`
+	Time    checkpoint.Time `json:"time"`
+}
+
+// Blame says of each line of a file which checkpoint wrote it.
+func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
+	var out bytes.Buffer
+	links, err := walk(ctx, s, req, "--line-porcelain", inspect.IO{Out: &out})
+	if err != nil {
+		return nil, err
+	}
+	made := make(map[name.OID]*link, len(links))
+	for i := range links {
+		made[links[i].Commit] = &links[i]
+	}
+	return parse(out.String(), made)
+}
+
+// Porcelain lets git print its own porcelain format; its commits are the links.
+func Porcelain(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) error {
+	_, err := walk(ctx, s, req, "--porcelain", to)
+	return err
+}
+
+// walk runs git blame over the chain.
+func walk(ctx context.Context, s *checkpoint.Service, req Request, format string, to inspect.IO) ([]link, error) {
+	found, err := s.Resolve(ctx, req.Session, req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Repo.Below(req.File)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	var links []link
+	if err := s.RetryBorrowed(func() error { links, err = chain(ctx, s, found); return err }); err != nil {
+		return nil, err
+	}
+	tip := links[len(links)-1]
+	if err := holdsFile(ctx, s, found, tip.Commit, p, req.File); err != nil {
+		return nil, err
+	}
+	args := append([]string{"--no-pager", "blame", format}, req.Options...)
+	for _, ref := range req.Ignore {
+		oid, err := ignored(ctx, s, found, links, ref)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--ignore-rev="+string(oid))
+	}
+	var said bytes.Buffer
+	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
+	if git.ExitCode(err) > 0 {
+		return nil, checkpoint.Usage("", "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
+	}
+	return links, checkpoint.Classify(err)
+}
+
+// holdsFile refuses what is no file in the checkpoint.
+func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p, typed string) error {
+	c, err := s.Repo.ReadCommit(ctx, string(tip))
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	e, known, err := s.Repo.Lookup(ctx, c.Tree, p)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	if !known || e.IsTree() {
+		return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no file %q", found.Entry.Label, typed)}
+	}
+	return nil
+}
+
+// ignored is the link of a checkpoint that is passed over, or a commit.
+func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, links []link, ref string) (name.OID, error) {
+	f, err := s.Resolve(ctx, string(found.Session), ref)
+	if err == nil {
+		for _, l := range links {
+			if l.ID == f.Entry.Checkpoint {
+				return l.Commit, nil
+			}
+		}
+	}
+	commit, wrong := s.Repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if wrong != nil {
+		return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))
+	}
+	return name.OID(commit), nil
+}
+
+// parse reads git's --line-porcelain: a head, members, and the line behind a tab.
+func parse(text string, made map[name.OID]*link) ([]Line, error) {
+	lines := []Line{}
+	var l Line
+	var at int64
+	for row := range strings.Lines(text) {
+		row = strings.TrimSuffix(row, "\n")
+		if content, ends := strings.CutPrefix(row, "\t"); ends {
+			l.Content, l.Time = content, checkpoint.Time{Time: time.Unix(at, 0).UTC()}
+			if m := made[l.Commit]; m != nil {
+				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
+				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
+				l.Message, _, _ = strings.Cut(m.message, "\n")
+			}
+			lines = append(lines, l)
+			l = Line{}
+			continue
+		}
+		key, value, _ := strings.Cut(row, " ")
+		switch key {
+		case "author":
+			l.Author = value
+		case "author-time":
+			at, _ = strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
+		case "summary":
+			l.Message = value
+		default:
+			oid, err := name.ParseOID(key)
+			if fields := strings.Fields(value); err == nil && len(fields) > 1 {
+				l.Commit = oid
+				l.Line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // git writes a number
+			}
+		}
+	}
+	return lines, nil
+}
+
+// Log lets git print the checkpoints that changed paths, the newest first, each compared
+// with the one before it.
+func Log(ctx context.Context, s *checkpoint.Service, session string, options, paths []string, to inspect.IO) (int, error) {
+	found, err := s.Resolve(ctx, session, "@")
+	if err != nil {
+		return 1, err
+	}
+	var links []link
+	if err := s.RetryBorrowed(func() error { links, err = chain(ctx, s, found); return err }); err != nil {
+		return 1, err
+	}
+	args := []string{"--no-pager", "log", "--first-parent"}
+	if to.Color != "" {
+		args = append(args, "--color="+to.Color)
+	}
+	args = append(args, options...)
+	args = append(args, string(links[len(links)-1].Commit))
+	if links[0].Head != "" {
+		args = append(args, "^"+string(links[0].Head))
+	}
+	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
+	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(append(args, "--"), paths...), Dir: dir, Stdout: to.Out, Stderr: to.Err})
+	if code := git.ExitCode(err); code > 0 {
+		return code, nil
+	}
+	if git.EndedBy(err, syscall.SIGPIPE) { // who read it has seen enough
+		return 128 + int(syscall.SIGPIPE), nil
+	}
+	return 0, checkpoint.Classify(err)
+}

@@ -1,0 +1,250 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/attempt"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/rollback"
+)
+
+// Forked is what fork made.
+type Forked struct{ Made []attempt.Attempt }
+
+// JSON writes a line for each attempt.
+func (a Forked) JSON(w io.Writer) error { return attemptLines(w, a.Made) }
+
+// Text writes where each attempt is, what became of the command there, and what comes next.
+func (a Forked) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	for _, made := range a.Made {
+		p.done("Forked "+made.FromLabel+" as "+made.Name+": "+made.Worktree+", session "+string(made.Session), "")
+	}
+	ran := false
+	for _, made := range a.Made {
+		if r := made.Run; r != nil {
+			ran = true
+			p.line(plain(made.Name+": "), render.Span{Role: roleOf(r.Code), Text: endOf(r)})
+		}
+	}
+	if len(a.Made) > 0 {
+		next := "git checkpoint compare"
+		if !ran {
+			next = "cd " + a.Made[0].Worktree
+		}
+		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+next))
+	}
+	return p.err
+}
+
+func roleOf(code int) render.Role {
+	if code == 0 {
+		return render.Success
+	}
+	return render.Error
+}
+
+// endOf says what became of a command.
+func endOf(r *attempt.Ran) string {
+	text := "succeeded"
+	if r.Code != 0 {
+		text = fmt.Sprintf("failed with exit code %d", r.Code)
+	}
+	switch {
+	case r.Label != "":
+		text += ", " + r.Label
+	case r.Problem != "":
+		text += ": " + r.Problem
+	}
+	return text
+}
+
+// Attempts is what fork --list answers.
+type Attempts struct{ All []attempt.Attempt }
+
+// JSON writes a line for each attempt.
+func (a Attempts) JSON(w io.Writer) error { return attemptLines(w, a.All) }
+
+func attemptLines(w io.Writer, all []attempt.Attempt) error {
+	lines := render.NewLines(w)
+	for i := range all {
+		if err := lines.Write(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes a table.
+func (a Attempts) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	if len(a.All) == 0 {
+		p.line(plain("No attempts. git checkpoint fork <ref> makes one."))
+	}
+	t := render.Table{Columns: []render.Column{
+		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
+	}}
+	for _, one := range a.All {
+		current, where := "", cell(render.Normal, one.Worktree)
+		if one.Current != nil {
+			current = one.Current.Label
+		}
+		switch {
+		case one.Unfinished:
+			where = cell(render.Warning, one.Worktree+" (cut off: git checkpoint fork --remove "+string(one.Session)+")")
+		case one.Worktree == "":
+			where = cell(render.Dim, "removed")
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, one.Name), cell(render.Normal, string(one.Session)), cell(render.Normal, originOf(one)),
+			cell(render.Normal, strconv.Itoa(one.Steps)), cell(render.ID, current), where,
+		})
+	}
+	p.table(t)
+	return p.err
+}
+
+// originOf names the checkpoint that an attempt was forked from.
+func originOf(a attempt.Attempt) string {
+	switch {
+	case a.FromLabel != "":
+		return string(a.FromSession) + ":" + a.FromLabel
+	case a.From != "":
+		return string(a.FromSession) + ":" + string(a.From)
+	}
+	return ""
+}
+
+// Removal is what fork --remove would do.
+type Removal struct{ Plan *attempt.Removal }
+
+// Unconfirmed is the same plan.
+func (a Removal) Unconfirmed() Answer { return a }
+
+// JSON writes one object.
+func (a Removal) JSON(w io.Writer) error { return removalJSON(w, a.Plan) }
+
+func removalJSON(w io.Writer, plan *attempt.Removal) error {
+	r := *plan
+	r.Ignored = all(r.Ignored)
+	return render.JSON(w, r)
+}
+
+// Text writes what is captured first, and what goes for good.
+func (a Removal) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Plan
+	first := "nothing, its newest checkpoint has it all"
+	switch {
+	case r.Attempt.Unfinished:
+		first = "nothing: the fork was cut off before anybody could work there"
+	case r.Changed > 0:
+		first = "a checkpoint of what is there (" + render.Count(r.Changed, "file differs", "files differ") + ")"
+	}
+	p.fields(
+		field{"Removes", say(r.Attempt.Worktree)},
+		field{"First", say(first)},
+		field{"Stays", says(render.ID, "session "+string(r.Attempt.Session))},
+	)
+	var rows [][]render.Cell
+	for _, path := range r.Ignored {
+		rows = append(rows, []render.Cell{cell(render.Removed, string(path))})
+	}
+	p.section("Ignored files, which are in no checkpoint and go", []render.Column{{Min: 20}}, rows)
+	return p.err
+}
+
+// RemovedAttempt is what fork --remove did.
+type RemovedAttempt struct{ Done *attempt.Removal }
+
+// JSON writes one object.
+func (a RemovedAttempt) JSON(w io.Writer) error { return removalJSON(w, a.Done) }
+
+// Text confirms it.
+func (a RemovedAttempt) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	p.done("Removed: "+a.Done.Attempt.Worktree, "")
+	if a.Done.Kept != "" {
+		p.line(plain("What was there is kept as " + string(a.Done.Kept)))
+	}
+	return p.err
+}
+
+// SideBySide is what compare answers.
+type SideBySide struct{ Found *attempt.Comparison }
+
+// JSON writes a line for each.
+func (a SideBySide) JSON(w io.Writer) error {
+	lines := render.NewLines(w)
+	for i := range a.Found.Rows {
+		if err := lines.Write(&a.Found.Rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes a table with a column for each metric.
+func (a SideBySide) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	ran := false
+	for _, r := range a.Found.Rows {
+		ran = ran || r.Code != nil
+	}
+	t := render.Table{Columns: []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}}
+	for _, m := range a.Found.Metrics {
+		t.Columns = append(t.Columns, render.Column{Title: m, Align: render.Right})
+	}
+	t.Columns = append(t.Columns, render.Column{Title: "Files", Align: render.Right}, render.Column{Title: "Lines", Align: render.Right})
+	if ran {
+		t.Columns = append(t.Columns, render.Column{Title: "Exit code", Align: render.Right})
+	}
+	t.Columns = append(t.Columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
+	for _, r := range a.Found.Rows {
+		row := []render.Cell{cell(render.ID, r.Name), cell(render.Normal, strconv.Itoa(r.Steps)), cell(render.ID, r.Label), cell(render.Normal, r.Status)}
+		for _, m := range a.Found.Metrics {
+			row = append(row, cell(render.Normal, string(r.Metrics[m])))
+		}
+		row = append(row, cell(render.Normal, strconv.Itoa(r.Files)), cell(render.Normal, fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
+		if ran {
+			code := cell(render.Normal, "")
+			if r.Code != nil {
+				code = cell(roleOf(*r.Code), strconv.Itoa(*r.Code))
+			}
+			row = append(row, code)
+		}
+		t.Rows = append(t.Rows, append(row, cell(render.Normal, v.Time(r.CreatedAt.Time)), cell(render.Normal, r.Message)))
+	}
+	p.table(t)
+	return p.err
+}
+
+// Promoted is what promote did.
+type Promoted struct{ Done *attempt.Promoted }
+
+// JSON writes what a rollback answers, and the checkpoint.
+func (a Promoted) JSON(w io.Writer) error {
+	created, err := Shown{a.Done.Created}.Document()
+	if err != nil {
+		return err
+	}
+	return render.JSON(w, struct {
+		rollback.Answer
+		Created json.RawMessage `json:"created"`
+	}{tidied(a.Done.Answer), json.RawMessage(created)})
+}
+
+// Text writes which step was made, and how to undo it.
+func (a Promoted) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Done
+	p.done("Promoted "+r.Promotes.Attempt+": ", r.Created.Record.Label)
+	figures := amounts(r.Answer, "written", "deleted", "changed in mode")
+	if figures == "" {
+		figures = "none changed"
+	}
+	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+	return p.err
+}

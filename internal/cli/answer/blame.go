@@ -1,0 +1,50 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/blame"
+	"git-checkpoint/internal/render"
+)
+
+// Blamed is what blame answers.
+type Blamed struct{ Lines []blame.Line }
+
+// JSON writes an object for each line.
+func (a Blamed) JSON(w io.Writer) error {
+	lines := render.NewLines(w)
+	for i := range a.Lines {
+		if err := lines.Write(&a.Lines[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes each line behind the checkpoint or the commit that it came with.
+func (a Blamed) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	t := render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}}
+	for _, l := range a.Lines {
+		from := cell(render.ID, l.Label)
+		if l.Label == "" {
+			from = cell(render.Dim, l.Commit.Short())
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			from, cell(render.Dim, clipped(l.Message)), cell(render.Dim, v.Time(l.Time.Time)),
+			cell(render.Dim, strconv.Itoa(l.Line)), cell(render.Normal, l.Content),
+		})
+	}
+	p.table(t)
+	return p.err
+}
+
+// clipped is the beginning of a message, as much as fits before a line.
+func clipped(message string) string {
+	const most = 32
+	if r := []rune(message); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return message
+}

@@ -1,0 +1,61 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/land"
+	"git-checkpoint/internal/render"
+)
+
+// ToLand is what land would do.
+type ToLand struct{ Plan *land.Answer }
+
+// Unconfirmed is the same plan.
+func (a ToLand) Unconfirmed() Answer { return a }
+
+// JSON writes one object.
+func (a ToLand) JSON(w io.Writer) error { return render.JSON(w, a.Plan) }
+
+// Text writes the commits, and the files that git did not track.
+func (a ToLand) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Plan
+	p.fields(
+		field{"Lands on", say("branch " + strings.TrimPrefix(string(r.Branch), "refs/heads/") + ", at " + r.From.Short())},
+		field{"Worktree", say("does not change")},
+	)
+	var rows [][]render.Cell
+	for _, c := range r.Commits {
+		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Normal, strconv.Itoa(c.Files)), cell(render.Normal, c.Subject)})
+	}
+	p.section("Commits ("+strconv.Itoa(len(r.Commits))+"): step, files, subject", []render.Column{{}, {Align: render.Right}, {Min: 20}}, rows)
+	rows = nil
+	for _, path := range r.Untracked {
+		rows = append(rows, []render.Cell{cell(render.Normal, string(path))})
+	}
+	p.section("Not tracked until now", []render.Column{{Min: 20}}, rows)
+	return p.err
+}
+
+// Landed is what land did.
+type Landed struct{ Done *land.Answer }
+
+// JSON writes one object.
+func (a Landed) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+
+// Text writes the commits, and how to take them back.
+func (a Landed) Text(w io.Writer, v render.View) error {
+	p, r := &page{w: w, view: v}, a.Done
+	branch := strings.TrimPrefix(string(r.Branch), "refs/heads/")
+	p.done("Landed "+render.Count(len(r.Commits), "commit", "commits")+" on ", branch)
+	for _, c := range r.Commits {
+		p.line(render.Span{Role: render.ID, Text: c.OID.Short()}, plain(" "+c.Subject))
+	}
+	undo := "git checkpoint undo"
+	if r.Safety == "" {
+		undo = "git branch -D " + branch
+	}
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" "+undo))
+	return p.err
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"git-checkpoint/internal/bisect"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/run"
+)
+
+// BisectCmd is bisect.
+type BisectCmd struct {
+	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command that succeeds where it is good, after --."`
+	sessionFlag
+	Good  string `placeholder:"<ref>" complete:"ref" help:"A checkpoint that is good; otherwise the oldest is looked at too."`
+	Bad   string `placeholder:"<ref>" complete:"ref" help:"A checkpoint that is bad; otherwise the current one is looked at first."`
+	Where string `placeholder:"<expression>" help:"Look for the step where this expression over the record became false; no command is run."`
+	First bool   `help:"Go from the oldest on to the first bad one, where it went back and forth."`
+	All   bool   `help:"Look at checkpoints that are no milestones too."`
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of bisect.
+func (*BisectCmd) Help() string {
+	return `
+The command runs over the checkpoints of the session in a scratch worktree, which is made once and moved from step to step: only what differs is written, and build caches stay. This worktree is not touched. Exit code 0 says good, 125 skips, 1 to 127 say bad, and any other stops, as for ` + "`git bisect run`" + `.
+
+    git checkpoint bisect --good 2 --bad 9 -- make test
+    git checkpoint bisect --where state.metrics.build_pass`
+}
+
+// Run looks for the step.
+func (c *BisectCmd) Run(ctx context.Context, app *App) error {
+	request, err := c.request(app)
+	if err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		found, err := bisect.Do(ctx, s, request)
+		if err != nil {
+			return err
+		}
+		return app.give(answer.Bisected{Found: found})
+	})
+}
+
+func (c *BisectCmd) request(app *App) (bisect.Request, error) {
+	r := bisect.Request{
+		Session: c.Session, Good: c.Good, Bad: c.Bad, Where: c.Where, Command: c.Command,
+		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
+	}
+	if app.json { // stdout is the answer's
+		r.IO.Out = app.Terminal.Err
+	} else if !app.quiet {
+		r.Tell = func(line string) {
+			_ = app.view.Line(app.Terminal.Err, render.Span{Role: render.Dim, Text: line}) // nobody is left to tell
+		}
+	}
+	if c.First {
+		r.Order = bisect.OrderFirst
+	}
+	if c.All {
+		r.Which = bisect.WhichAll
+	}
+	switch {
+	case c.Where != "" && len(c.Command) > 0:
+		return r, usageError("--where and a command exclude each other")
+	case c.Where == "" && len(c.Command) == 0:
+		return r, usageError("what tells good from bad?", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
+	case len(c.Command) > 0:
+		return r, c.find(app)
+	}
+	return r, nil
+}
+
+// find refuses a command that is not there.
+func (c *BisectCmd) find(app *App) error {
+	err := run.Find(c.Command[0])
+	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
+		app.report(checkpoint.KindFailed, err)
+		return exitCode(cannot.Code)
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"git-checkpoint/internal/blame"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+)
+
+// BlameCmd is blame.
+type BlameCmd struct {
+	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file, at the current checkpoint."`
+	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File."`
+	sessionFlag
+	Lines     []string   `short:"L" sep:"none" placeholder:"<range>" help:"Only these lines, as git blame -L takes them; may be given again."`
+	Spaces    bool       `name:"ignore-space" short:"w" help:"Pass over changes of white space."`
+	Moves     bool       `name:"moves" short:"M" help:"Follow lines that were moved in the file."`
+	Copies    int        `name:"copies" short:"C" type:"counter" help:"Follow lines that came from other files; again for more, as for git blame."`
+	IgnoreRev []string   `sep:"none" placeholder:"<ref>" complete:"ref" help:"Pass over what this checkpoint or commit did."`
+	Porcelain bool       `xor:"form" help:"Print git's own porcelain format."`
+	JSON      jsonSwitch `name:"json" xor:"form" help:"Answer in JSON."`
+}
+
+// Help is the detail of blame.
+func (*BlameCmd) Help() string {
+	return `
+Each line of the file, with the checkpoint that wrote it, what that was about, and when. A line that is older than the session, or that came with a commit while it ran, has its commit.
+
+    git checkpoint blame shop.go
+    git checkpoint blame 4 shop.go -L 10,20`
+}
+
+// Run blames.
+func (c *BlameCmd) Run(ctx context.Context, app *App) error {
+	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
+	if c.Second == "" {
+		request.Ref, request.File = "@", c.First
+	}
+	for _, l := range c.Lines {
+		request.Options = append(request.Options, "-L", l)
+	}
+	if c.Spaces {
+		request.Options = append(request.Options, "-w")
+	}
+	if c.Moves {
+		request.Options = append(request.Options, "-M")
+	}
+	for range c.Copies {
+		request.Options = append(request.Options, "-C")
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		if c.Porcelain {
+			return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
+		}
+		lines, err := blame.Blame(ctx, s, request)
+		if err != nil {
+			return err
+		}
+		found := answer.Blamed{Lines: lines}
+		return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, found) })
+	})
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"git-checkpoint/internal/attempt"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
+)
+
+// CompareCmd is compare.
+type CompareCmd struct {
+	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"ref" help:"What to compare; the attempts of the newest fork when nothing is named."`
+	sessionFlag
+	Metric []string `sep:"none" placeholder:"<name>" help:"Show this metric only; may be given again."`
+	Where  string   `placeholder:"<expression>" help:"Only those whose record makes this expression true."`
+	Sort   string   `placeholder:"<column>" help:"A metric, step, files, lines or age, the highest first; or name."`
+	Files  bool     `help:"Print which files differ between the worktrees of two attempts."`
+	jsonFlag
+}
+
+// Help is the detail of compare.
+func (*CompareCmd) Help() string {
+	return `
+Files and lines are counted from what the attempts began with; of checkpoints of one session from the oldest that is named.
+
+    git checkpoint compare
+    git checkpoint compare 4a 4b --files
+    git checkpoint compare --metric coverage --sort coverage --where state.metrics.build_pass`
+}
+
+// Run compares.
+func (c *CompareCmd) Run(ctx context.Context, app *App) error {
+	request := attempt.CompareRequest{Session: c.Session, Names: c.Names, Metrics: c.Metric, Where: c.Where, Sort: c.Sort}
+	if err := checkpoint.RefuseEmptyNames(c.Names...); err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		if c.Files {
+			d, err := attempt.Between(ctx, s, request)
+			if err != nil {
+				return err
+			}
+			if app.json {
+				return app.give(answer.Compared{Difference: d})
+			}
+			return app.page(ctx, s, func(w io.Writer) error {
+				code, err := inspect.PrintDiff(ctx, s, d, nil, []string{"--stat"}, app.git(w))
+				return ended(code, err)
+			})
+		}
+		found, err := attempt.Compare(ctx, s, request)
+		if err != nil {
+			return err
+		}
+		return app.give(answer.SideBySide{Found: found})
+	})
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+
+	"git-checkpoint/internal/attempt"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/run"
+)
+
+// ForkCmd is fork.
+type ForkCmd struct {
+	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to start from; the current one when not given."`
+	Dir     string   `arg:"" optional:"" complete:"file" help:"Directory of the worktree; with --count, the one that they go into."`
+	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run in each worktree, after --; {} becomes the name of the attempt."`
+	sessionFlag
+	Count       int      `default:"1" placeholder:"<n>" help:"How many attempts to make."`
+	Name        string   `placeholder:"<name>" help:"Name of the attempt, instead of 4a."`
+	Branch      string   `short:"b" placeholder:"<branch>" help:"Make this branch there; otherwise HEAD is detached."`
+	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session, instead of <session>-4a."`
+	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" help:"Copy these ignored files too, as node_modules."`
+	Jobs        int      `default:"1" placeholder:"<n>" help:"How many commands run at a time."`
+	List        bool     `xor:"what" help:"List the attempts."`
+	Remove      string   `xor:"what" placeholder:"<name>" help:"Remove the worktree of an attempt; what is in it is captured first, and its session stays."`
+	dryRunFlag
+	yesFlag
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of fork.
+func (*ForkCmd) Help() string {
+	return `
+Each attempt is a linked worktree with the files of the checkpoint, to the byte and with what was staged, and a session of its own that begins with a copy of the checkpoint. This worktree is not touched. Try the same step several ways, then ` + "`git checkpoint compare`" + ` them and ` + "`git checkpoint promote`" + ` the best.
+
+    git checkpoint fork 4
+    git checkpoint fork 4 --count 3 -- ./try.sh {}
+    git checkpoint fork 4 ../other -b queue --copy-ignored node_modules
+    git checkpoint fork --list
+    git checkpoint fork --remove 4a`
+}
+
+// Run forks, lists or removes.
+func (c *ForkCmd) Run(ctx context.Context, app *App) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		switch {
+		case c.List:
+			all, err := attempt.List(ctx, s)
+			if err != nil {
+				return err
+			}
+			return app.give(answer.Attempts{All: all})
+		case c.Remove != "":
+			return c.remove(ctx, app, s)
+		}
+		return c.fork(ctx, app, s)
+	})
+}
+
+func (c *ForkCmd) check() error {
+	switch {
+	case (c.List || c.Remove != "") && (c.Ref != "" || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
+		return usageError("--list and --remove make no attempt, and take nothing of what one is made with")
+	case c.DryRun && c.Remove == "":
+		return usageError("--dry-run is for --remove", "fork changes nothing that is there")
+	case c.Count < 1:
+		return usageError("--count takes a number from 1")
+	case c.Jobs < 1:
+		return usageError("--jobs takes a number from 1")
+	}
+	return nil
+}
+
+func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) error {
+	request := attempt.ForkRequest{
+		Session: c.Session, Ref: c.Ref, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
+		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs,
+		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
+	}
+	if app.json { // stdout is the answer's
+		request.IO.Out = app.Terminal.Err
+	}
+	if request.Dir != "" {
+		var err error
+		if request.Dir, err = filepath.Abs(filepath.Join(app.dir, request.Dir)); err != nil {
+			return err
+		}
+	}
+	made, err := attempt.Fork(ctx, s, request)
+	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
+		app.report(checkpoint.KindFailed, err)
+		return exitCode(cannot.Code)
+	}
+	if err != nil && len(made) == 0 {
+		return err
+	}
+	if said := app.confirmed(answer.Forked{Made: made}); said != nil {
+		return said
+	}
+	return cmp.Or(err, failedAmong(made))
+}
+
+// failedAmong is the exit code of several commands: that of the only one, else 1 when any
+// has failed.
+func failedAmong(made []attempt.Attempt) error {
+	for _, a := range made {
+		switch {
+		case a.Run == nil || a.Run.Code == 0:
+		case len(made) == 1:
+			return exitCode(a.Run.Code)
+		default:
+			return exitCode(1)
+		}
+	}
+	return nil
+}
+
+func (c *ForkCmd) remove(ctx context.Context, app *App, s *checkpoint.Service) error {
+	plan, err := attempt.PrepareRemoval(ctx, s, c.Remove)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return app.give(answer.Removal{Plan: plan})
+	}
+	if err := app.confirm(ctx, answer.Removal{Plan: plan}, c.yesFlag); err != nil {
+		return err
+	}
+	if err := plan.Apply(ctx); err != nil {
+		return err
+	}
+	return app.confirmed(answer.RemovedAttempt{Done: plan})
+}

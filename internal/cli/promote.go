@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/attempt"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/rollback"
+)
+
+// PromoteCmd is promote.
+type PromoteCmd struct {
+	Attempt          string   `arg:"" help:"Attempt: its name, its session or its directory."`
+	Paths            []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Bring only these files."`
+	StateOnly        bool     `xor:"mode" help:"Take the state over, and no files."`
+	Merge            bool     `xor:"mode" help:"Merge with what was changed here since the fork; refused where that has conflicts."`
+	Conflicts        bool     `help:"With --merge, write conflicts into the files, with markers."`
+	OverwriteIgnored bool     `help:"Capture ignored files that are in the way, then overwrite them."`
+	Message          string   `short:"m" placeholder:"<text>" help:"Message of the checkpoint."`
+	Reason           string   `placeholder:"<text>" help:"Say why, for the history."`
+	Plan             string   `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
+	dryRunFlag
+	yesFlag
+	jsonFlag
+	quietFlag
+}
+
+// Help is the detail of promote.
+func (*PromoteCmd) Help() string {
+	return `
+The newest checkpoint of the attempt becomes a step of the session that it was forked from: its files come here, with what was staged, and its state and outputs go on. As with a rollback, the plan is shown first, a safety checkpoint of what is here is made, and ` + "`git checkpoint undo`" + ` takes it back.
+
+    git checkpoint promote 4b
+    git checkpoint promote 4b -- src
+    git checkpoint promote 4b --merge`
+}
+
+// Run promotes, or says what that would do.
+func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
+	request, err := c.request()
+	if err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		p, err := attempt.PreparePromotion(ctx, s, request)
+		if err != nil {
+			return err
+		}
+		if err := samePlan(p.Plan, c.Plan); err != nil {
+			return err
+		}
+		planned := answer.Planned{Plan: p.Plan.Answer()}
+		for _, w := range planned.Plan.Warnings {
+			app.warn(w)
+		}
+		if c.DryRun {
+			if planned.Plan.Digest, err = p.Plan.Fingerprint(); err != nil {
+				return err
+			}
+			return app.give(planned)
+		}
+		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
+			return err
+		}
+		done, err := p.Apply(ctx)
+		if err != nil {
+			return err
+		}
+		for _, w := range done.Created.Warnings {
+			app.warn(w)
+		}
+		return app.confirmed(answer.Promoted{Done: done})
+	})
+}
+
+func (c *PromoteCmd) request() (attempt.PromoteRequest, error) {
+	r := attempt.PromoteRequest{
+		Attempt: c.Attempt, Mode: rollback.ModeAll, Paths: c.Paths, Message: c.Message, Reason: c.Reason, OverwriteIgnored: c.OverwriteIgnored, DryRun: c.DryRun,
+	}
+	switch {
+	case c.Conflicts && !c.Merge:
+		return r, usageError("--conflicts goes with --merge")
+	case c.StateOnly && len(c.Paths) > 0:
+		return r, usageError("--state-only moves no files, so it takes no paths")
+	case c.Merge && c.Conflicts:
+		r.How = attempt.MergeConflict
+	case c.Merge:
+		r.How = attempt.MergeClean
+	}
+	if c.StateOnly {
+		r.Mode = rollback.ModeState
+	}
+	return r, nil
+}

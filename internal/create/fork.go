@@ -1,0 +1,91 @@
+package create
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
+)
+
+// Fork says which checkpoint the first one of an attempt copies: state, outputs, step and
+// label are the same, so that the attempt needs nothing of the session it came from.
+type Fork struct {
+	From *checkpoint.Found
+	Name string // of the attempt
+}
+
+// forked is the checkpoint that is copied.
+func forked(ctx context.Context, c *creation, v store.View) (base, error) {
+	if v.State != nil {
+		return base{}, checkpoint.Usage("choose another with --session-name", "session %q exists already", c.session)
+	}
+	rec, _, m, err := c.s.ReadRecord(ctx, c.req.Fork.From.Entry)
+	if err != nil {
+		return base{}, checkpoint.DamagedError(c.req.Fork.From.Entry, err)
+	}
+	return base{record: rec, tree: rec.Snapshot.Tree, commit: m}, nil
+}
+
+// placeAsForked copies what the checkpoint is called.
+func placeAsForked(c *creation, from base) {
+	r, f := c.record, from.record
+	r.Step, r.StepName, r.Iteration, r.Milestone, r.Label = f.Step, f.StepName, f.Iteration, f.Milestone, f.Label
+	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.Fork.From.State.Topic
+}
+
+// forking completes the start of an attempt: it says where it came from, and that the steps
+// before were done there, or a workflow that checks their order would ask for them again.
+func forking(c *creation, start journal.Event) ([]journal.Event, error) {
+	from := c.req.Fork.From
+	start.Topic = from.State.Topic
+	start.Extra = []journal.Trailer{
+		{Key: checkpoint.TrailerForkSession, Value: string(from.Session)},
+		{Key: checkpoint.TrailerForkCheckpoint, Value: string(from.Entry.Checkpoint)},
+		{Key: checkpoint.TrailerForkName, Value: c.req.Fork.Name},
+	}
+	events, known := []journal.Event{start}, map[int]bool{c.record.Step: true}
+	skip := func(step int, reason string) error {
+		if known[step] {
+			return nil
+		}
+		known[step] = true
+		e, err := c.s.NewEvent(journal.KindSkip, c.session)
+		e.Time, e.Step, e.Reason = c.at, step, reason
+		events = append(events, e)
+		return err
+	}
+	seen := map[name.ID]bool{} // a forged journal may go in a circle
+	for e := from.Entry; e != nil && !seen[e.Checkpoint]; e = from.State.Entry(e.Event().Previous) {
+		seen[e.Checkpoint] = true
+		if !e.Milestone {
+			continue
+		}
+		if err := skip(e.Step, fmt.Sprintf("done as %s in session %s", e.Label, from.Session)); err != nil {
+			return nil, err
+		}
+	}
+	for _, step := range slices.Sorted(maps.Keys(from.State.Skipped)) {
+		if err := skip(step, from.State.Skipped[step].Reason); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// starting gives the events with which the session begins.
+func starting(c *creation) ([]journal.Event, error) {
+	start, err := c.s.NewStart(c.session, c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch))
+	if err != nil {
+		return nil, err
+	}
+	start.Time = c.at
+	if c.req.Fork == nil {
+		return []journal.Event{start}, nil
+	}
+	return forking(c, start)
+}

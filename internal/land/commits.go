@@ -1,0 +1,138 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// hooksRun is the git that has `git hook run`.
+const hooksRun = "2.36"
+
+// commit makes the commits as objects: no ref moves before all are there. Hooks and signing
+// are git's: pre-commit once, on the last, commit-msg for each.
+func (p *Plan) commit(ctx context.Context) error {
+	dir, err := p.s.Repo.Dir()
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	commits := p.Answer.Commits
+	last := &commits[len(commits)-1]
+	if last.tree, err = p.preCommit(ctx, dir, last.tree); err != nil {
+		return err
+	}
+	parent := p.Answer.From
+	for i := range commits {
+		c := &commits[i]
+		if err := p.edited(ctx, dir, c); err != nil {
+			return err
+		}
+		if c.OID, err = p.write(ctx, c, parent); err != nil {
+			return err
+		}
+		parent = c.OID
+	}
+	return nil
+}
+
+// preCommit lets the hook look at the index that is to be committed, and take from it what it
+// stages.
+func (p *Plan) preCommit(ctx context.Context, dir string, tree name.OID) (name.OID, error) {
+	index := filepath.Join(dir, "tmp-land-index")
+	defer os.Remove(index) //nolint:errcheck // swept by age
+	env := []string{"GIT_INDEX_FILE=" + index}
+	if _, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"read-tree", string(tree)}, Env: env}); err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	if err := p.hook(ctx, "pre-commit", env); err != nil {
+		return "", err
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"write-tree"}, Env: env})
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
+
+// edited gives the message to the hooks that may change or refuse it.
+func (p *Plan) edited(ctx context.Context, dir string, c *Commit) error {
+	file := filepath.Join(dir, "tmp-land-message")
+	defer os.Remove(file) //nolint:errcheck // swept by age
+	if err := os.WriteFile(file, []byte(c.message), 0o666); err != nil {
+		return checkpoint.Classify(err)
+	}
+	if err := p.hook(ctx, "prepare-commit-msg", nil, file, "message"); err != nil {
+		return err
+	}
+	if err := p.hook(ctx, "commit-msg", nil, file); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	if c.message = string(data); strings.TrimSpace(c.message) == "" {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a hook left the message of " + c.Label + " empty; nothing was changed"}
+	}
+	c.Subject, _, _ = strings.Cut(c.message, "\n")
+	return nil
+}
+
+// hook runs a hook of the user's.
+func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...string) error {
+	path, set := p.s.Repo.Config.Get("core.hooksPath")
+	if !set {
+		path = filepath.Join(p.s.Repo.CommonDir, "hooks")
+	}
+	if version, err := p.s.Repo.Version(ctx); err != nil || git.Older(version, hooksRun) {
+		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {
+			err = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s is to run, and git %s cannot run one for others; git %s can", hook, version, hooksRun)}
+		}
+		return checkpoint.Classify(err)
+	}
+	line := append([]string{"hook", "run", "--ignore-missing", hook, "--"}, args...)
+	_, err := p.s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
+	var failed *git.Error
+	if errors.As(err, &failed) {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s refuses; nothing was changed", hook), Hints: strings.Split(strings.TrimSpace(failed.Stderr), "\n")}
+	}
+	return checkpoint.Classify(err)
+}
+
+// after runs the hook that follows a commit.
+func (p *Plan) after(ctx context.Context) {
+	if err := p.hook(context.WithoutCancel(ctx), "post-commit", nil); err != nil {
+		p.s.Warn("the hook post-commit failed")
+	}
+}
+
+// write makes a commit: the author is the user, the time the checkpoint's unless the
+// environment says otherwise.
+func (p *Plan) write(ctx context.Context, c *Commit, parent name.OID) (name.OID, error) {
+	args := []string{"commit-tree", string(c.tree), "-p", string(parent)}
+	if sign, err := p.s.Repo.Config.Bool("commit.gpgSign", false); err != nil {
+		return "", checkpoint.Classify(err)
+	} else if sign {
+		args = append(args, "-S")
+	}
+	var env []string
+	for _, key := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
+		date := p.s.Getenv(key)
+		if date == "" {
+			date = fmt.Sprintf("@%d +0000", c.at.Unix())
+		}
+		env = append(env, key+"="+date)
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: args, Env: env, Stdin: strings.NewReader(c.message)})
+	if err != nil {
+		return "", &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the commit of " + c.Label + " cannot be made; nothing was changed", Err: err}
+	}
+	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}

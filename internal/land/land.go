@@ -1,0 +1,381 @@
+// Package land makes commits of steps on the current branch. The worktree does not change;
+// what a commit would tell a secret of does not pass the gate; undo moves the branch back.
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/snapshot"
+)
+
+// Request is what `land` was asked for.
+type Request struct {
+	Session   string
+	Range     string // FROM..TO, both included; TO; empty: all up to the current checkpoint
+	How       Division
+	Message   string
+	Branch    string // a new one, which gets the commits; empty: the current one
+	Unscanned clearance.Unscanned
+}
+
+// Division of steps into commits.
+type Division int
+
+// The choices.
+const (
+	Together Division = iota // one commit
+	Each                     // one for each milestone
+)
+
+// Commit is one that is made.
+type Commit struct {
+	ID      name.ID  `json:"id"` // of the checkpoint
+	Label   string   `json:"label"`
+	Subject string   `json:"subject"`
+	Files   int      `json:"files"`
+	OID     name.OID `json:"oid"` // empty in a plan
+
+	message string
+	tree    name.OID
+	at      time.Time
+}
+
+// Answer is what `land` does, planned or done.
+type Answer struct {
+	Session   name.Session          `json:"session"`
+	Branch    name.Ref              `json:"branch"`
+	From      name.OID              `json:"from"`
+	To        name.OID              `json:"to"` // empty in a plan
+	Commits   []Commit              `json:"commits"`
+	Untracked []checkpoint.Path     `json:"untracked"` // files that git did not track, and that are landed
+	Left      []checkpoint.Labelled `json:"left"`      // steps that bring nothing new, or were made on another commit
+	Safety    name.ID               `json:"safety"`    // empty in a plan, and for another branch
+	DryRun    bool                  `json:"dry_run"`
+}
+
+// Plan is a landing, thought through.
+type Plan struct {
+	Answer *Answer
+
+	s       *checkpoint.Service
+	req     Request
+	at      *checkpoint.Found // the current checkpoint
+	base    name.OID          // the tree of the branch's tip
+	ignored map[string]bool
+}
+
+// Prepare plans a landing. Nothing is changed.
+func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
+	if err := refuse(ctx, s, req); err != nil {
+		return nil, err
+	}
+	p := &Plan{s: s, req: req, Answer: &Answer{
+		Branch: s.Repo.Head.Branch, From: s.Repo.Head.OID, DryRun: true, Commits: []Commit{}, Untracked: []checkpoint.Path{}, Left: []checkpoint.Labelled{},
+	}}
+	if req.Branch != "" {
+		p.Answer.Branch = name.Ref("refs/heads/" + req.Branch)
+	}
+	steps, err := p.steps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := s.Repo.ReadCommit(ctx, string(s.Repo.Head.OID))
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	p.base = tip.Tree
+	if err := p.divide(ctx, steps); err != nil {
+		return nil, err
+	}
+	if len(p.Answer.Commits) == 0 {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is nothing to land: " + short(p.Answer.Branch) + " has all that the steps hold"}
+	}
+	return p, p.untracked(ctx)
+}
+
+func short(branch name.Ref) string { return strings.TrimPrefix(string(branch), "refs/heads/") }
+
+// refuse holds back what cannot be landed now.
+func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
+	no := func(message string, hints ...string) error {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: message, Hints: hints}
+	}
+	switch op := s.Repo.Operation(); {
+	case op != "":
+		return no("a "+op+" is in progress in this worktree", "finish it first, or `git "+op+" --abort`")
+	case s.Repo.Head.OID == "":
+		return no("there is no commit yet that the steps could follow", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
+	case s.Repo.Head.Branch == "" && req.Branch == "":
+		return no("HEAD is on no branch", "--branch NAME makes one for the commits")
+	}
+	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
+		return no("git does not know who you are, and commits need an author", "git config user.name NAME", "git config user.email ADDRESS")
+	}
+	if req.Branch == "" {
+		return s.RefuseHalfRolledBack()
+	}
+	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", req.Branch); err != nil {
+		return checkpoint.Usage("", "%q is no branch name", name.Clip(req.Branch, name.Said))
+	}
+	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+req.Branch)); err == nil {
+		return checkpoint.Usage("switch to it and land there, or choose another name", "branch %q exists already", req.Branch)
+	} else if !errors.Is(err, git.ErrMissing) {
+		return checkpoint.Classify(err)
+	}
+	return s.RefuseHalfRolledBack()
+}
+
+// step is a checkpoint that may be landed.
+type step struct {
+	entry  *journal.Entry
+	record *record.Record
+}
+
+// steps lists those of the range that were made on the branch's tip, the oldest first. A step
+// that was made on an earlier commit lacks what came since, and would take it back.
+func (p *Plan) steps(ctx context.Context) ([]step, error) {
+	from, to, ranged := strings.Cut(p.req.Range, "..")
+	if !ranged {
+		from, to = "", p.req.Range
+	}
+	last, err := p.s.Resolve(ctx, p.req.Session, to)
+	if err != nil {
+		return nil, err
+	}
+	if p.at, err = p.s.Resolve(ctx, string(last.Session), "@"); err != nil {
+		return nil, err
+	}
+	p.Answer.Session = last.Session
+	var first *checkpoint.Found
+	if from != "" {
+		if first, err = p.s.Resolve(ctx, string(last.Session), from); err != nil {
+			return nil, err
+		}
+	}
+	var steps []step
+	seen, reached := map[name.ID]bool{}, first == nil
+	for e := last.Entry; e != nil && !seen[e.Checkpoint]; e = last.State.Entry(e.Event().Previous) {
+		seen[e.Checkpoint] = true
+		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone) {
+			rec, _, _, err := p.s.ReadRecord(ctx, e)
+			if err != nil {
+				return nil, checkpoint.DamagedError(e, err)
+			}
+			if rec.Git.Head != p.s.Repo.Head.OID {
+				if isLast {
+					return nil, movedOn(e)
+				}
+				break
+			}
+			steps = append(steps, step{e, rec})
+		}
+		if first != nil && e.Checkpoint == first.Entry.Checkpoint {
+			reached = true
+			break
+		}
+	}
+	if !reached {
+		return nil, checkpoint.Usage("git checkpoint list", "%s is not among the steps before %s that were made on this commit", first.Entry.Label, last.Entry.Label)
+	}
+	slices.Reverse(steps)
+	return steps, nil
+}
+
+func movedOn(e *journal.Entry) error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("HEAD has moved since %s was made, and its files lack what came with that", e.Label),
+		Hints: []string{"`git checkpoint save` makes a checkpoint of both, which can be landed"},
+	}
+}
+
+// divide makes commits of the steps.
+func (p *Plan) divide(ctx context.Context, steps []step) error {
+	if p.req.How == Together {
+		steps = steps[len(steps)-1:]
+	}
+	before := p.base
+	for _, st := range steps {
+		if len(st.record.Git.Unmerged) > 0 {
+			return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: st.entry.Label + " holds files with conflicts", Hints: []string{"resolve them, and save"}}
+		}
+		tree, err := p.landable(ctx, st)
+		if err != nil {
+			return err
+		}
+		changes, err := p.s.Repo.DiffTrees(ctx, before, tree)
+		if err != nil {
+			return checkpoint.Classify(err)
+		}
+		if len(changes) == 0 {
+			p.Answer.Left = append(p.Answer.Left, checkpoint.Labelled{ID: st.entry.Checkpoint, Label: st.entry.Label})
+			continue
+		}
+		message, err := p.message(ctx, st)
+		if err != nil {
+			return err
+		}
+		subject, _, _ := strings.Cut(message, "\n")
+		p.Answer.Commits = append(p.Answer.Commits, Commit{
+			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes), message: message, tree: tree, at: st.record.CreatedAt,
+		})
+		before = tree
+	}
+	return nil
+}
+
+// landable is the tree of a step without what is no part of the project: ignored files that
+// were captured, and repositories of their own that are no submodules.
+func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
+	out := map[string]git.Entry{}
+	for _, path := range inspect.IgnoredOf(st.record) {
+		if _, tracked, err := p.s.Repo.Lookup(ctx, p.base, path); err != nil {
+			return "", checkpoint.Classify(err)
+		} else if !tracked {
+			out[path] = git.Entry{}
+		}
+	}
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, st.record.Snapshot.Tree)
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	for _, c := range changes {
+		if c.New.Mode == git.ModeGitlink && c.Old.Mode != git.ModeGitlink {
+			out[c.Path] = git.Entry{}
+		}
+	}
+	if len(out) == 0 {
+		return st.record.Snapshot.Tree, nil
+	}
+	tree, err := p.s.Repo.EditTree(ctx, st.record.Snapshot.Tree, out)
+	return tree, checkpoint.Classify(err)
+}
+
+// message is what a commit says: what the checkpoint says, and which one it was.
+func (p *Plan) message(ctx context.Context, st step) (string, error) {
+	text := p.req.Message
+	if text == "" {
+		text = st.record.Message
+	}
+	if strings.TrimSpace(text) == "" {
+		text = strings.TrimSpace(fmt.Sprintf("Step %d %s", st.record.Step, st.record.StepName))
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{
+		Args:  []string{"interpret-trailers", "--trailer", "Checkpoint-Id: " + string(st.entry.Checkpoint)},
+		Stdin: strings.NewReader(strings.TrimSpace(text) + "\n"),
+	})
+	return string(res.Stdout), checkpoint.Classify(err)
+}
+
+// untracked lists the files that git did not track and that are landed.
+func (p *Plan) untracked(ctx context.Context) error {
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].tree)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	listed, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z"}})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	tracked := map[string]bool{}
+	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		tracked[path] = true
+	}
+	for _, c := range changes {
+		if c.Old.Mode == 0 && !tracked[c.Path] {
+			p.Answer.Untracked = append(p.Answer.Untracked, checkpoint.Path(c.Path))
+		}
+	}
+	return nil
+}
+
+// Apply makes the commits, asks the gate, then moves the branch.
+func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
+	a := p.Answer
+	if err := p.commit(ctx); err != nil {
+		return nil, err
+	}
+	a.To = a.Commits[len(a.Commits)-1].OID
+	log, err := p.s.Store.Log(ctx, a.Session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	err = clearance.MayLeave(ctx, p.s, clearance.Sending{
+		To: "branch " + short(a.Branch), Tips: []name.OID{a.To}, Held: []name.OID{a.From}, Labels: clearance.Holders(log), Unscanned: p.req.Unscanned,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.req.Branch != "" {
+		a.DryRun = false
+		_, err := p.s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: land", string(a.Branch), string(a.To), "") // "": it must not be there
+		return a, checkpoint.Classify(err)
+	}
+	return a, p.move(ctx)
+}
+
+// move moves the branch and the index under the rules of a rollback, and makes the checkpoint
+// that an undo discards.
+func (p *Plan) move(ctx context.Context) error {
+	a := p.Answer
+	said := fmt.Sprintf("land %s on %s", a.Commits[len(a.Commits)-1].Label, short(a.Branch))
+	plan, err := rollback.PrepareLanding(ctx, p.s, p.at, checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch}, p.indexed, said)
+	if err != nil {
+		return err
+	}
+	done, err := plan.Apply(ctx)
+	if err != nil {
+		return err
+	}
+	a.Safety, a.DryRun = done.Safety, false
+	p.s.Repo.Refresh() // HEAD has moved
+	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
+		Session: string(a.Session), Trigger: "promote", Message: said, Tag: create.TagNever, Size: create.SizeLarge,
+	})
+	if err != nil { // the commits are there, and undo takes them back
+		p.s.Warn("the branch has moved, and no checkpoint was made of it: " + err.Error())
+	}
+	p.after(ctx)
+	return nil
+}
+
+// indexed is what is there with the landed paths staged as they are in the last commit, so
+// that only what differs from it is a change.
+func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
+	t := snapshot.Target{Tree: now.Tree, Raw: now.Raw}
+	for _, sk := range now.Skipped {
+		t.Skipped = append(t.Skipped, sk.Path)
+	}
+	commit, err := p.s.Repo.ReadCommit(ctx, string(p.Answer.To))
+	if err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, commit.Tree)
+	if err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	edits := map[string]git.Entry{}
+	for _, c := range changes {
+		edits[c.Path] = c.New
+	}
+	index := now.Index
+	if index.Tree, err = p.s.Repo.EditTree(ctx, index.Tree, edits); err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	index.IntentToAdd = slices.DeleteFunc(slices.Clone(index.IntentToAdd), func(path string) bool { _, landed := edits[path]; return landed })
+	t.Index = &index
+	return t, nil
+}

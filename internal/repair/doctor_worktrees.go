@@ -1,0 +1,33 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/linked"
+)
+
+// lookAtWorktrees names the worktrees that a process was making when it was killed. The
+// scratch worktree of a bisect holds nothing of anybody's; a fork may have been worked in.
+func lookAtWorktrees(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	left, err := linked.Left(s)
+	if err != nil {
+		return nil, err
+	}
+	var found []Ailment
+	for _, n := range left {
+		a := Ailment{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
+		switch n.Kind {
+		case linked.KindFork:
+			a.Message = fmt.Sprintf("the fork %s was cut off, and its worktree is half-made", n.Session)
+			a.Hint = fmt.Sprintf("`git checkpoint fork --remove %s` removes it", n.Session)
+		default:
+			a.Message = "a bisect was killed, and its scratch worktree is still there"
+			a.Hint = "--fix removes it; it holds nothing of yours"
+			a.cure = cure{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
+		}
+		found = append(found, a)
+	}
+	return found, nil
+}
