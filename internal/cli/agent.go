@@ -75,7 +75,7 @@ Shows what it adds to the agent's settings and asks. Every byte that is there st
 
 // Run adds hooks.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
-	return connectAgents(ctx, app, asked{c.dryRunFlag, c.yesFlag}, connect.PlanAdd, connect.Request{
+	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
 		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill},
 	})
 }
@@ -98,7 +98,7 @@ Takes out exactly the entries that ` + "`git checkpoint agent add`" + ` put in; 
 
 // Run takes hooks out.
 func (c *AgentRemoveCmd) Run(ctx context.Context, app *App) error {
-	return connectAgents(ctx, app, asked{c.dryRunFlag, c.yesFlag}, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
+	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
 }
 
 // connectAgents shows a plan, asks, and carries it out.

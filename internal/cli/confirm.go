@@ -19,6 +19,20 @@ type yesFlag struct {
 type asked struct {
 	dryRunFlag
 	yesFlag
+	filesFlag
+}
+
+// filesFlag is that of commands whose list of files may be long.
+type filesFlag struct {
+	Files bool `help:"Name every file, however many there are."`
+}
+
+// names says how many files the answer names.
+func (f filesFlag) names() answer.Files {
+	if f.Files {
+		return answer.FilesAll
+	}
+	return answer.FilesByView
 }
 
 // outcome makes the answer about a rollback or an undo that was done.
@@ -26,7 +40,10 @@ type outcome func(*rollback.Answer) answer.Answer
 
 // carryOut shows the plan, asks, goes ahead and says what was done.
 func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, done outcome) error {
-	planned := answer.Planned{Plan: plan.Answer()}
+	planned := answer.Planned{Plan: plan.Answer(), Files: how.names()}
+	if how.Yes && !how.Files { // nobody is to judge by it
+		planned.Files = answer.FilesFew
+	}
 	for _, w := range planned.Plan.Warnings {
 		a.warn(w)
 	}
@@ -37,8 +54,15 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, done
 		}
 		return a.give(planned)
 	}
-	if err := a.confirm(ctx, planned, how.yesFlag); err != nil {
-		return err
+	walks := len(planned.Plan.Levels) > 0 // an empty level too is gone over, or nobody gets past it
+	switch {
+	case planned.Plan.Empty && !walks && !how.Yes:
+		return a.give(planned)
+	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0:
+	default:
+		if err := a.confirm(ctx, planned, how.yesFlag); err != nil {
+			return err
+		}
 	}
 	return a.carriedOut(done, planned.Plan.Warnings...)(plan.Apply(ctx))
 }

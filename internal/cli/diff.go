@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 
 	"git-checkpoint/internal/checkpoint"
@@ -21,6 +22,7 @@ type DiffCmd struct {
 	Stat       bool `xor:"form" help:"Print git's statistics of the files alone."`
 	NameStatus bool `xor:"form" help:"Print git's list of changed files alone."`
 	Patch      bool `xor:"form" short:"p" help:"Print git's diff of the files alone."`
+	filesFlag
 	jsonFlag
 }
 
@@ -47,11 +49,11 @@ func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		err = app.page(ctx, s, func(w io.Writer) error {
-			if flags := c.gitFlags(); flags != nil {
+			if flags := c.gitFlags(app); flags != nil {
 				code, err := inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w))
 				return ended(code, err)
 			}
-			compared := answer.Compared{Difference: found}
+			compared := answer.Compared{Difference: found, Files: c.names()}
 			if c.JSON {
 				return write(w, compared.JSON)
 			}
@@ -78,8 +80,10 @@ func (c *DiffCmd) sides(ctx context.Context, s *checkpoint.Service) (err error) 
 	return err
 }
 
-func (c *DiffCmd) gitFlags() []string {
+func (c *DiffCmd) gitFlags(app *App) []string {
 	switch {
+	case c.Stat && !c.Files && app.Terminal.OutTerminal:
+		return []string{fmt.Sprintf("--stat-count=%d", answer.FilesListed)}
 	case c.Stat:
 		return []string{"--stat"}
 	case c.NameStatus:

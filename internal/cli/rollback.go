@@ -31,6 +31,7 @@ type RollbackCmd struct {
 	Abort            bool   `xor:"end" help:"Go back to before a rollback that was cut off."`
 	dryRunFlag
 	yesFlag
+	filesFlag
 	jsonFlag
 	quietFlag
 }
@@ -69,7 +70,7 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 		if err := samePlan(plan, c.Plan); err != nil {
 			return err
 		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, rolledBack)
+		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag, c.filesFlag}, rolledBack)
 	})
 }
 

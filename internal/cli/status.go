@@ -13,6 +13,7 @@ import (
 // StatusCmd is status.
 type StatusCmd struct {
 	ExitCode bool `help:"End with exit code 2 when files changed since the current checkpoint."`
+	filesFlag
 	jsonFlag
 }
 
@@ -23,7 +24,7 @@ func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		if err := app.give(answer.Stands{Status: found}); err != nil {
+		if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 			return err
 		}
 		// Where the git directory cannot be written nobody remembers, and nothing is told.

@@ -27,6 +27,7 @@ type walkFlags struct {
 	Plan string `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
 	dryRunFlag
 	yesFlag
+	filesFlag
 	jsonFlag
 	quietFlag
 }
@@ -109,7 +110,7 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		if err := samePlan(plan, c.Plan); err != nil {
 			return err
 		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, done)
+		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag, c.filesFlag}, done)
 	})
 }
 

@@ -19,7 +19,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	a := &Answer{
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: string(r.req.Mode),
 		State: r.goal.State, Pending: json.RawMessage("[]"),
-		Plan: PlanFiles{Write: []checkpoint.Path{}, Delete: []checkpoint.Path{}, Mode: []checkpoint.Path{}, Risk: []Risk{}, Discard: []string{}, Skipped: []checkpoint.Path{}},
+		Plan: PlanFiles{Write: []checkpoint.Path{}, Delete: []checkpoint.Path{}, Mode: []checkpoint.Path{}, Risk: []Risk{}, Discard: []string{}, Skipped: []checkpoint.Path{}, Unsaved: []checkpoint.Path{}},
 	}
 	r.answer = a
 	if r.promote != nil {
@@ -35,6 +35,9 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 		}
 		a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
+		if err := answerUnsaved(ctx, r); err != nil {
+			return checkpoint.Classify(err)
+		}
 	}
 	r.answerLevels()
 	r.warnConflicts()
@@ -45,7 +48,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	if err := r.planBranch(ctx); err != nil {
 		return err
 	}
-	a.Said = r.said("rollback_plan")
+	a.Said, a.Empty = r.said("rollback_plan"), changesNothing(r)
 	return nil
 }
 
@@ -58,6 +61,23 @@ func commandFiles(plan PlanFiles) (found []Risk) {
 		}
 	}
 	return found
+}
+
+// changesNothing reports whether files, index, branch and the place in the session are
+// already as they would be afterwards.
+func changesNothing(r *Plan) bool {
+	a := r.answer
+	files := len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode)
+	return files == 0 && len(a.Plan.Discard) == 0 && a.From == a.To && !a.Branch.Moves() && (r.plan == nil || indexStays(r))
+}
+
+func indexStays(r *Plan) bool {
+	before, after := r.cur.Index, r.plan.Index
+	if r.plan.IndexTree != "" && r.plan.IndexTree != before.Tree {
+		return false
+	}
+	return after == nil || slices.Equal(after.Unmerged, before.Unmerged) && slices.Equal(after.IntentToAdd, before.IntentToAdd) &&
+		slices.Equal(after.AssumeUnchanged, before.AssumeUnchanged) && slices.Equal(after.SkipWorktree, before.SkipWorktree)
 }
 
 // paths are names of files as answers give them.

@@ -15,6 +15,7 @@ type PlanFiles struct {
 	Risk    []Risk            `json:"risk"`    // what cannot be brought back exactly, or names commands that others run
 	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints it discards
 	Skipped []checkpoint.Path `json:"skipped"` // paths that stay untouched by rule
+	Unsaved []checkpoint.Path `json:"unsaved"` // of write and delete: what is there now is in no checkpoint and no commit yet
 }
 
 // Risk names a path and what is not kept of it.
@@ -46,7 +47,8 @@ type Answer struct {
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // once it is done
 	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // once it is done
 
-	Said string `json:"-"` // how the workflow says it; empty: as usual
+	Empty bool   `json:"-"` // nothing is to be done: everything is as the target has it
+	Said  string `json:"-"` // how the workflow says it; empty: as usual
 }
 
 // UndoLevel is a rollback that an undo takes back or a redo does again.

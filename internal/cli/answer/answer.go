@@ -25,9 +25,28 @@ const listed = 12
 // page is what one answer is written on; it keeps the first error, so that the
 // functions that fill it read as the page does.
 type page struct {
-	w    io.Writer
-	view render.View
-	err  error
+	w     io.Writer
+	view  render.View
+	names Files
+	err   error
+}
+
+// Files says how many files of a long list an answer names.
+type Files int
+
+// The choices.
+const (
+	FilesByView Files = iota // all of them to a program, the first ones to a person
+	FilesAll
+	FilesFew
+)
+
+// FilesListed is how many files a list names to a person.
+const FilesListed = 20
+
+// whole reports whether lists are not cut.
+func (p *page) whole() bool {
+	return p.names == FilesAll || p.names == FilesByView && p.view.Layout == render.Tabbed
 }
 
 func (p *page) line(spans ...render.Span) {
@@ -90,7 +109,7 @@ func (p *page) cutSection(title string, columns []render.Column, rows [][]render
 
 // cut leaves of a list what people read at once; others get all of it.
 func cut[T any](p *page, list []T, most int) (shown []T, more int) {
-	if p.view.Layout == render.Tabbed || len(list) <= most {
+	if p.whole() || len(list) <= most {
 		return list, 0
 	}
 	return list[:most], len(list) - most

@@ -43,9 +43,9 @@ func (a Chatted) found() Answer {
 	case c.Detail != nil:
 		return Shown{c.Detail}
 	case c.Difference != nil:
-		return Compared{c.Difference}
+		return Compared{c.Difference, FilesFew}
 	case c.Plan != nil:
-		return Planned{c.Plan}
+		return Planned{c.Plan, FilesFew}
 	case c.Done != nil:
 		return RolledBack{c.Done}
 	case c.Undone != nil:

@@ -11,7 +11,10 @@ import (
 )
 
 // Compared is what diff answers.
-type Compared struct{ Difference *inspect.Difference }
+type Compared struct {
+	Difference *inspect.Difference
+	Files      Files
+}
 
 // JSON writes one object; its lists are never null.
 func (a Compared) JSON(w io.Writer) error {
@@ -23,7 +26,7 @@ func (a Compared) JSON(w io.Writer) error {
 
 // Text writes state, outputs, files, and the checkpoints and commits between.
 func (a Compared) Text(w io.Writer, v render.View) error {
-	p, d := &page{w: w, view: v}, a.Difference
+	p, d := &page{w: w, view: v, names: a.Files}, a.Difference
 	to := plain("the worktree now")
 	if d.To != nil {
 		to = render.Span{Role: render.ID, Text: d.To.Label}
@@ -125,5 +128,9 @@ func (p *page) files(title string, changes []checkpoint.FileChange) {
 		}
 		rows = append(rows, fileRow(c.Op, string(path)))
 	}
-	p.section(title, []render.Column{{}, {Min: 20}}, rows)
+	rows, more := cut(p, rows, FilesListed)
+	p.cutSection(title, []render.Column{{}, {Min: 20}}, rows, 0)
+	if more > 0 {
+		p.line(dim("  … and " + render.Count(more, "more", "more") + " (--files)"))
+	}
 }

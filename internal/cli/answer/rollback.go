@@ -5,66 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/rollback"
 )
-
-// Planned is what a rollback or an undo would do.
-type Planned struct{ Plan *rollback.Answer }
-
-// JSON writes the whole plan.
-func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
-
-// Text writes target, state, files, what is at risk, discarded and left behind.
-func (a Planned) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Plan
-	p.meanwhile(r.Meanwhile)
-	p.text("", r.Said)
-	p.fields(
-		goes(r),
-		field{"Brings", say(brings(r))},
-		field{"State", say(stateStep(r))},
-		field{"Discards", say(p.enumeration(r.Plan.Discard))},
-		field{"Branch", say(branchPlan(r, v))},
-		field{"First", say("a safety checkpoint of what is here now")},
-	)
-	var rows [][]render.Cell
-	for _, path := range r.Plan.Write {
-		rows = append(rows, []render.Cell{cell(render.Normal, "write"), cell(render.Normal, string(path))})
-	}
-	for _, path := range r.Plan.Delete {
-		rows = append(rows, []render.Cell{cell(render.Removed, "delete"), cell(render.Removed, string(path))})
-	}
-	for _, path := range r.Plan.Mode {
-		rows = append(rows, []render.Cell{cell(render.Normal, "mode"), cell(render.Normal, string(path))})
-	}
-	p.section("Files ("+amounts(r, "to write", "to delete", "to change mode")+")", []render.Column{{}, {Min: 20}}, rows)
-	rows = nil
-	for _, risk := range r.Plan.Risk {
-		rows = append(rows, []render.Cell{cell(render.Warning, string(risk.Path)), cell(render.Normal, risk.Reason)})
-	}
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rows)
-	rows = nil
-	for _, path := range r.Plan.Skipped {
-		rows = append(rows, []render.Cell{cell(render.Dim, string(path))})
-	}
-	p.section("Left alone", []render.Column{{Min: 20}}, rows)
-	return p.err
-}
-
-// goes says where a plan leads.
-func goes(r *rollback.Answer) field {
-	if from := r.Promotes; from != nil {
-		return field{"Promotes", value{render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
-	}
-	return field{"Rollback to", value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}}
-}
 
 // RolledBack is what a rollback did.
 type RolledBack struct{ Done *rollback.Answer }
@@ -140,7 +87,7 @@ func tidied(answer *rollback.Answer) rollback.Answer {
 	r := *answer
 	r.Plan = rollback.PlanFiles{
 		Write: all(r.Plan.Write), Delete: all(r.Plan.Delete), Mode: all(r.Plan.Mode),
-		Risk: all(r.Plan.Risk), Discard: all(r.Plan.Discard), Skipped: all(r.Plan.Skipped),
+		Risk: all(r.Plan.Risk), Discard: all(r.Plan.Discard), Skipped: all(r.Plan.Skipped), Unsaved: all(r.Plan.Unsaved),
 	}
 	return r
 }
@@ -150,37 +97,6 @@ func target(r *rollback.Answer) string {
 		return r.ToLabel
 	}
 	return string(r.To)
-}
-
-// brings says what a rollback of less than everything brings back.
-func brings(r *rollback.Answer) string {
-	switch rollback.Mode(r.Mode) {
-	case rollback.ModeWorktree:
-		return "the files; the index is left alone"
-	case rollback.ModeState:
-		return "the state; the files are left alone"
-	case rollback.ModeProduced:
-		return "the files that changed between checkpoints of this session"
-	case rollback.ModeAll:
-		return ""
-	}
-	return r.Mode
-}
-
-var idStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)-`) })
-
-// stateStep says between which steps the state moves; the ids have them.
-func stateStep(r *rollback.Answer) string {
-	if r.Promotes != nil {
-		return "that of " + r.Promotes.Label
-	}
-	step := func(id name.ID) string {
-		if m := idStep().FindStringSubmatch(string(id)); m != nil {
-			return "step " + m[1]
-		}
-		return "none"
-	}
-	return step(r.From) + " → " + step(r.To)
 }
 
 func amounts(r *rollback.Answer, write, remove, mode string) string {

@@ -12,7 +12,10 @@ import (
 )
 
 // Stands is what status answers.
-type Stands struct{ Status *inspect.StatusAnswer }
+type Stands struct {
+	Status *inspect.StatusAnswer
+	Files  Files
+}
 
 // JSON writes one object.
 func (a Stands) JSON(w io.Writer) error {
@@ -23,7 +26,7 @@ func (a Stands) JSON(w io.Writer) error {
 
 // Text writes where the job stands and what comes next.
 func (a Stands) Text(w io.Writer, v render.View) error {
-	p, s := &page{w: w, view: v}, a.Status
+	p, s := &page{w: w, view: v, names: a.Files}, a.Status
 	p.unfinished(s.UnfinishedRollback)
 	if s.Closed != "" {
 		p.line(plain("No session is active here; the last one, "), render.Span{Role: render.ID, Text: string(s.Closed)}, plain(", is "+s.Status+"."))

@@ -19,7 +19,7 @@ type Plan interface {
 func (a Planned) Unconfirmed() Answer {
 	r := *a.Plan
 	r.DryRun = true
-	return Planned{&r}
+	return Planned{&r, a.Files}
 }
 
 // Unconfirmed is the same list.
