@@ -247,7 +247,7 @@ func TestSwept(t *testing.T) {
 		}
 	}
 	w.write(filepath.Join(".git", "checkpoint", "tmp-index-3"), "in use\n")
-	w.run("git-checkpoint", "create")
+	w.run("git-checkpoint", "create", "--always")
 	entries, err := os.ReadDir(filepath.Join(w.dir, ".git", "checkpoint"))
 	if err != nil {
 		t.Fatal(err)

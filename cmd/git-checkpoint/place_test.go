@@ -59,7 +59,7 @@ func TestElsewhere(t *testing.T) {
 					if err := os.Chtimes(left[0], old, old); err != nil {
 						t.Fatal(err)
 					}
-					w.run("git-checkpoint", "create")
+					w.run("git-checkpoint", "create", "--always")
 				}
 				w.settle(end, before, after)
 				if left, _ := filepath.Glob(filepath.Join(w.dir, ".git-checkpoint-*")); len(left) > 0 { //nolint:errcheck // the pattern is right
@@ -285,7 +285,7 @@ func TestUnreadableNames(t *testing.T) {
 	defer w.try(append([]string{"chmod", "755"}, names...)...)
 	for _, scanner := range []string{"native", "git"} {
 		w.run("git", "config", "checkpoint.scanner", scanner)
-		out := w.run("git-checkpoint", "create", "--json")
+		out := w.run("git-checkpoint", "create", "--json", "--always")
 		for _, n := range []string{`"new\nline/"`, `"x\nerror: tracked/"`, `"con\u0001trol/"`, `"it's': Permission denied/"`, `"%FF/"`, `"plain/"`} {
 			if !strings.Contains(out, `{"path":`+n+`,`) {
 				t.Errorf("%s: %s is not listed:\n%s", scanner, n, out)
@@ -295,7 +295,7 @@ func TestUnreadableNames(t *testing.T) {
 			t.Errorf("%s: %d paths are listed:\n%s", scanner, n, out)
 		}
 	}
-	if out := w.run("git-checkpoint", "create"); !strings.Contains(out, `warning: not captured: new\nline/ (unreadable)`) {
+	if out := w.run("git-checkpoint", "create", "--always"); !strings.Contains(out, `warning: not captured: new\nline/ (unreadable)`) {
 		t.Errorf("this is warned of:\n%s", out)
 	}
 }

@@ -60,7 +60,7 @@ func TestZombie(t *testing.T) {
 		w.env = append(w.env, "GIT_CHECKPOINT_FAILPOINT=safety")
 		w.zombie("git-checkpoint", "rollback", "1", "-y", "--branch")
 		w.env = w.env[:len(w.env)-1]
-		w.run("git-checkpoint", "create")
+		w.run("git-checkpoint", "create", "--always")
 		w.run("git", "add", "edited")
 	})
 }

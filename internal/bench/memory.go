@@ -48,7 +48,7 @@ func (b *bench) peaks(ctx context.Context, size int) ([][2]float64, error) {
 		if err := r.change(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := r.git(ctx, env, "checkpoint", "create", "--quiet"); err != nil {
+		if _, err := r.git(ctx, env, "checkpoint", "create", "--quiet", "--always"); err != nil {
 			return nil, err
 		}
 		text, err := os.ReadFile(file)

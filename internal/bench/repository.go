@@ -100,7 +100,7 @@ func (r *repository) changeFiles(n int) error {
 }
 
 func (r *repository) create(ctx context.Context) error {
-	_, err := r.git(ctx, nil, "checkpoint", "create", "--quiet")
+	_, err := r.git(ctx, nil, "checkpoint", "create", "--quiet", "--always")
 	return err
 }
 

@@ -2,27 +2,31 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/interop"
 )
 
 // CreateCmd is create, also called save.
 type CreateCmd struct {
-	Text []string `arg:"" optional:"" help:"The message, without -m."`
-	All  bool     `short:"a" hidden:"" help:"Nothing: everything is captured anyway."`
+	Text   []string `arg:"" optional:"" help:"The message, without -m."`
+	All    bool     `short:"a" hidden:"" help:"Nothing: everything is captured anyway."`
+	Always bool     `help:"Make one even if nothing changed; any other flag that says something about the checkpoint does, too."`
 	createFlags
 }
 
 // createFlags are those of everything that makes a checkpoint.
 type createFlags struct {
-	Message        []string     `short:"m" sep:"none" placeholder:"<text>" help:"Say in your own words where the job stands; given again, another paragraph."`
+	Message        []string     `short:"m" sep:"none" placeholder:"<text>" help:"Message; repeat for more paragraphs."`
 	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
 	Workflow       string       `placeholder:"<name>" complete:"workflow" help:"Workflow of the session that is started, where the document does not say it."`
 	Step           *int         `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
@@ -57,6 +61,8 @@ Without a session the first checkpoint starts one, named after the branch. Witho
 
 A document of go-team, ultra-create, orchestrate, crunch or pipeline is recognised: it goes to the session that it names, which is started with that workflow if it is missing. If you chose another session, it is refused with exit code 6.
 
+A ` + "`save`" + ` or ` + "`create`" + ` without a message or any flag makes none when nothing changed since the current checkpoint, and says so; ` + "`--always`" + ` makes one anyway.
+
     git checkpoint save "before the big rename"
     git checkpoint create --step 3 --name architecture --output spec=docs/spec.md
     git checkpoint create --set metrics.coverage=81.5 --skip-unchanged`
@@ -77,8 +83,16 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	bare := c.bare()
+	if bare {
+		request.Unchanged = create.UnchangedSkip
+	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		made, err := create.Checkpoint(ctx, s, request)
+		var same *create.UnchangedError
+		if bare && errors.As(err, &same) {
+			return app.unchanged(ctx, s, same)
+		}
 		if err != nil {
 			return notCreated(err)
 		}
@@ -90,6 +104,25 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		}
 		return app.confirmed(answer.Created{Detail: made})
 	})
+}
+
+// bare reports whether nothing was said about the checkpoint: one that is like the current
+// one would tell nobody anything.
+func (c *CreateCmd) bare() bool {
+	said := c.createFlags
+	said.dryRunFlag, said.jsonFlag, said.quietFlag = dryRunFlag{}, jsonFlag{}, quietFlag{}
+	return !c.Always && reflect.ValueOf(said).IsZero()
+}
+
+// unchanged answers with the checkpoint that is there already.
+func (a *App) unchanged(ctx context.Context, s *checkpoint.Service, same *create.UnchangedError) error {
+	there, err := inspect.Show(ctx, s, string(same.Session), string(same.Checkpoint))
+	if err != nil {
+		return err
+	}
+	created := false
+	there.Created = &created
+	return a.confirmed(answer.Unchanged{Detail: there})
 }
 
 func (c *createFlags) request(ctx context.Context, app *App) (create.Request, error) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
 
@@ -25,8 +26,17 @@ func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
 	if err != nil || !same {
 		return err
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "nothing has changed since " + prev.entry.Label}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label}}
 }
+
+// UnchangedError names the checkpoint that already says all that a new one would.
+type UnchangedError struct {
+	Session    name.Session
+	Checkpoint name.ID
+	Label      string
+}
+
+func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Label }
 
 // same reports whether the new checkpoint says nothing that this one does not, but for
 // its message and its place among the steps.

@@ -15,7 +15,7 @@ func (c *run) create(op Op, before scene, now *moment) error {
 	if err := c.selected(op, now); err != nil {
 		return err
 	}
-	r, err := c.program(op, "--json")
+	r, err := c.program(op, "--json", "--always")
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (o Op) script() string {
 	case "run":
 		return fmt.Sprintf("%s; %s %s\n", at, run, args)
 	case "create":
-		return fmt.Sprintf("%s; cp%d=$(%s --json %s | id)\n", at, o.Slot, run, args)
+		return fmt.Sprintf("%s; cp%d=$(%s --json --always %s | id)\n", at, o.Slot, run, args)
 	case "undo", "redo":
 		return fmt.Sprintf("%s; %s -y %s\n", at, run, args) + o.mending()
 	case "delete", "rollback":

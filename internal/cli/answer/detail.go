@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
 )
 
@@ -25,9 +26,40 @@ func (a Created) Text(w io.Writer, v render.View) error {
 	}
 	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Checkpoint created: "),
 		render.Span{Role: render.ID, Text: d.Record.Label})
-	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
+	p.line(plain(fmt.Sprintf("Files: %d | Git: %s | %s", d.Record.Files.Total(), d.Commit.Short(), whatIsNew(d.Record))))
 	return p.err
 }
+
+// whatIsNew says in which session a checkpoint is, and what it adds there.
+func whatIsNew(r *record.Record) string {
+	text := "In " + string(r.Session)
+	if r.Previous == "" {
+		text += " (new session)"
+	}
+	var parts []string
+	for i, what := range []string{"new", "changed", "deleted"} {
+		if n := r.Files.Counts[i]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	if len(parts) == 0 {
+		return text
+	}
+	return text + ": " + strings.Join(parts, ", ")
+}
+
+// Unchanged is what create answers when the current checkpoint says it all.
+type Unchanged struct{ Detail *checkpoint.Detail }
+
+// Text says which one that is.
+func (a Unchanged) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	p.line(plain("nothing changed since "), render.Span{Role: render.ID, Text: a.Detail.Record.Label}, plain(" (--always makes one anyway)"))
+	return p.err
+}
+
+// JSON writes its record, and that nothing was created.
+func (a Unchanged) JSON(w io.Writer) error { return Shown(a).JSON(w) }
 
 // JSON writes the record with commit, ref, tag and created.
 func (a Created) JSON(w io.Writer) error { return Shown(a).JSON(w) }
