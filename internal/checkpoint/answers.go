@@ -25,6 +25,8 @@ type Detail struct {
 
 	Current, Discarded, Pinned bool // what the fold says, for people
 
+	Pruned []Labelled // of a create: what the workflow's rules let go by themselves
+
 	Said string // how the workflow confirms a create; empty: as usual
 }
 
@@ -82,7 +84,9 @@ func (d *Detail) MarshalJSON() ([]byte, error) {
 		Ref     string `json:"ref"`
 		Tag     string `json:"tag"`
 		Created *bool  `json:"created,omitempty"`
-	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created}
+
+		Pruned []Labelled `json:"pruned,omitempty"`
+	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned}
 	tail, err := json.Marshal(more)
 	if err != nil {
 		return nil, err

@@ -160,8 +160,17 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.changed(closed, "Session closed as "+c.Status+": %s")
+		if err := app.changed(closed, "Session closed as "+c.Status+": %s"); err != nil || app.json || app.quiet {
+			return err
+		}
+		return app.give(answer.PrunedByClose(closed.Pruned))
 	})
+}
+
+// Help is the detail of session close.
+func (*SessionCloseCmd) Help() string {
+	return `
+Checkpoints that the workflow does not keep of a session that ended so are pruned at once, and named; ` + "`checkpoint.autoPrune=false`" + ` keeps them. A workflow of the repository's own prunes here only where local or user configuration sets ` + "`checkpoint.autoPrune`" + `.`
 }
 
 // SessionArchiveCmd is session archive.

@@ -54,7 +54,8 @@ type creation struct {
 	opened  string          // what the session was closed as, when this opens it again
 	written store.Written
 	tag     name.Ref
-	unknown string // why it cannot be said what changed since the checkpoint before
+	pruned  []checkpoint.Labelled // what the workflow let go
+	unknown string                // why it cannot be said what changed since the checkpoint before
 }
 
 // Checkpoint makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
@@ -140,6 +141,7 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		s.Warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
 	}
 	activate(c)
+	c.pruneOver(ctx)
 	return c.detail(true), nil
 }
 
@@ -467,7 +469,7 @@ func MetricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage 
 }
 
 func (c *creation) detail(created bool) *checkpoint.Detail {
-	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created}
+	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created, Pruned: c.pruned}
 	if created {
 		d.Ref = name.CheckpointRef(c.session, c.record.ID)
 	}

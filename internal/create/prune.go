@@ -3,6 +3,7 @@ package create
 import (
 	"context"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/retain"
@@ -11,16 +12,13 @@ import (
 )
 
 // pruneWith lets go, in the transaction of a create, what the workflow does not keep
-// beside the new checkpoint; a session that is over goes at a prune that somebody asks
-// for. It fails no create.
+// beside the new checkpoint. It fails no create.
 func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
+	c.pruned = nil
 	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // nothing is done yet
 		return
 	}
-	// A definition of the repository's own is committed, so that anybody who is pulled from
-	// could delete by it: it prunes by itself only where the user's configuration says so.
-	_, builtIn := workflow.Builtin(c.def.Name)
-	on, err := c.s.Settings.Bool("checkpoint.autoPrune", builtIn && c.def.Retention.Automatic)
+	on, err := retain.Automatic(c.s, c.def)
 	if err != nil || !on {
 		if err != nil {
 			c.s.Warn(err.Error())
@@ -32,7 +30,7 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 		items[i].Current = false
 	}
 	items = append(items, workflow.Item{
-		ID: string(made.Checkpoint), Step: made.Step, Trigger: made.Trigger, Worktree: made.WorktreeID,
+		ID: string(made.Checkpoint), Step: made.Step, Milestone: made.Milestone, Trigger: made.Trigger, Worktree: made.WorktreeID,
 		Pinned: c.req.Pin == PinYes, Current: true, CreatedAt: made.Time,
 	})
 	verdicts, err := retain.Judge(ctx, c.s, v.State, items, workflow.Policy{})
@@ -47,13 +45,37 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 	e.Time, e.Reason = made.Time, "pruned"
 	for _, verdict := range verdicts {
 		entry := v.State.Entry(name.ID(verdict.ID))
-		if verdict.Keep || entry == nil {
+		if verdict.Keep || entry == nil || entry.Safety {
 			continue
 		}
 		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: verdict.Reason})
 		change.Remove = append(change.Remove, store.Removal{ID: entry.Checkpoint})
+		c.pruned = append(c.pruned, checkpoint.Labelled{ID: entry.Checkpoint, Label: entry.Label})
 	}
 	if len(e.Tombstones) > 0 {
 		change.Events = append(change.Events, e)
+	}
+}
+
+// pruneOver lets go of a session that this checkpoint ends, where the workflow does so by
+// itself. The status stands in a document, so it deletes nothing unless the definition
+// says that retention is automatic.
+func (c *creation) pruneOver(ctx context.Context) {
+	status := c.def.Statuses.Closes[c.record.Status]
+	if status == "" || c.safety || !c.req.At.IsZero() {
+		return
+	}
+	on, err := retain.Automatic(c.s, c.def)
+	if err == nil && on {
+		var gone *retain.PruneAnswer
+		gone, err = retain.Prune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
+		if gone != nil {
+			for _, j := range gone.Pruned {
+				c.pruned = append(c.pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
+			}
+		}
+	}
+	if err != nil {
+		c.s.Warn("automatic prune: " + err.Error())
 	}
 }

@@ -25,6 +25,40 @@ type PruneRequest struct {
 	MaxSize   string // of a session, such as 50m; empty: checkpoint.maxSize
 	DryRun    bool
 	GC        bool // run `git gc` afterwards
+
+	// Of what happens without somebody who asked for it.
+	Automatic bool   // safety checkpoints stay, and with them every undo
+	Closing   string // what the session is about to be closed with
+}
+
+// Automatic reports whether a workflow's rules act by themselves. A definition of the
+// repository's own is committed, so that anybody who is pulled from could delete by it: it
+// acts only where the user's configuration says so.
+func Automatic(s *checkpoint.Service, def *workflow.Definition) (bool, error) {
+	_, builtIn := workflow.Builtin(def.Name)
+	return s.Settings.Bool("checkpoint.autoPrune", builtIn && def.Retention.Automatic)
+}
+
+// OnClose plans what the workflow lets go of a session that is closed; nil where
+// checkpoint.autoPrune keeps everything, or nobody knows the rules.
+func OnClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) *PrunePlan {
+	plan, err := planClose(ctx, s, st, status)
+	if err != nil { // a session can be closed whatever its definition looks like
+		s.Warn("nothing was pruned: " + err.Error())
+	}
+	return plan
+}
+
+func planClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) (*PrunePlan, error) {
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	_, builtIn := workflow.Builtin(def.Name)
+	if on, err := s.Settings.Bool("checkpoint.autoPrune", builtIn); err != nil || !on {
+		return nil, err
+	}
+	return PlanPrune(ctx, s, PruneRequest{Session: string(st.Session), Automatic: true, Closing: status})
 }
 
 // PruneAnswer is what `prune` answers, planned or done.
@@ -202,6 +236,9 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	if checkpoint.IsClosed(st.Status) {
 		policy.SessionStatus = st.Status
 	}
+	if p.req.Closing != "" {
+		policy.SessionStatus = p.req.Closing
+	}
 	if e := st.CurrentEntry(); e != nil {
 		policy.Status = e.Event().CheckpointStatus
 	}
@@ -219,7 +256,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
 		j := Judged{e.Checkpoint, v.Reason, e.Label, session, e.Event().Commit, e.Event().Time}
-		if v.Keep {
+		if v.Keep || p.req.Automatic && e.Safety {
 			p.answer.Kept = append(p.answer.Kept, j)
 			continue
 		}
@@ -281,7 +318,7 @@ func ItemsOf(st *journal.State) []workflow.Item {
 	for _, e := range st.Checkpoints() {
 		if !e.Dead {
 			items = append(items, workflow.Item{
-				ID: string(e.Checkpoint), Step: e.Step, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
+				ID: string(e.Checkpoint), Step: e.Step, Milestone: e.Milestone, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
 				Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Event().Time, DiscardedAt: discarded[e.Checkpoint],
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/retain"
 )
 
 // ManifestEntry is one checkpoint of a session's manifest.
@@ -41,6 +42,8 @@ type Manifest struct {
 
 	Active   bool `json:"active"`   // in this worktree
 	Archived bool `json:"archived"` // its checkpoints are in one ref
+
+	Pruned []retain.Judged `json:"pruned,omitempty"` // of a close: what the workflow let go
 }
 
 // ManifestOf is the fold as the workflows know it.

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/store"
 )
 
@@ -161,8 +162,8 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 	return Show(ctx, s, request)
 }
 
-// Close ends a session as complete, failed or abandoned. "" is the active
-// one.
+// Close ends a session as complete, failed or abandoned, and drops what its workflow does
+// not keep of one that ended so. "" is the active one.
 func Close(ctx context.Context, s *checkpoint.Service, request, status string) (*Manifest, error) {
 	if status == "" {
 		status = "complete"
@@ -174,9 +175,11 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.State(ctx, session); err != nil {
+	st, err := s.State(ctx, session)
+	if err != nil {
 		return nil, err
 	}
+	plan := retain.OnClose(ctx, s, st, status)
 	e, err := s.NewEvent(journal.KindClose, session)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
@@ -188,5 +191,16 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	if err := s.Deactivate(session); err != nil {
 		return nil, err
 	}
-	return Show(ctx, s, string(session))
+	if plan == nil {
+		return Show(ctx, s, string(session))
+	}
+	gone, err := plan.Apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := Show(ctx, s, string(session))
+	if err == nil {
+		closed.Pruned = gone.Pruned
+	}
+	return closed, err
 }

@@ -10,9 +10,10 @@ import (
 
 // Item is a checkpoint as retention looks at it.
 type Item struct {
-	ID      string
-	Step    int
-	Trigger string
+	ID        string
+	Step      int
+	Milestone bool
+	Trigger   string
 	// Worktree is the random id of the worktree that made it.
 	Worktree string
 	// Discarded says that a rollback took it out of the line; a safety checkpoint
@@ -108,6 +109,15 @@ func (r *retainer) stay(i int, reason string) {
 	}
 }
 
+// takesPlace reports whether an item is one of the newest so many. What was there before a
+// step was tried is none: it stays as long as what it is newer than.
+func takesPlace(item Item) bool { return item.Trigger != TriggerRun || item.Milestone }
+
+// isAmong reports whether an item is one of the newest so many, at or after its place.
+func isAmong(item Item, place, most int) bool {
+	return place < most || place == most && takesPlace(item)
+}
+
 func isLive(item Item) bool { return item.Trigger != TriggerSafety && !item.Discarded }
 
 // aged judges what is not live.
@@ -169,9 +179,11 @@ func (r *retainer) flags(items []Item) {
 		if !isLive(item) {
 			continue
 		}
-		newer++
+		if takesPlace(item) {
+			newer++
+		}
 		young := r.p.OlderThan != nil && r.p.Now.Sub(item.CreatedAt) <= *r.p.OlderThan
-		counts := r.p.Keep != nil && newer <= max(*r.p.Keep, 0) || r.p.Keep != nil && *r.p.Keep < 0
+		counts := r.p.Keep != nil && (*r.p.Keep < 0 || isAmong(item, newer, *r.p.Keep))
 		switch {
 		case counts:
 			r.stay(i, fmt.Sprintf("one of the %d newest", *r.p.Keep))
@@ -252,8 +264,10 @@ func (r *retainer) counted(items []Item) error {
 		if keep.Per == perPhase {
 			g.step, where = item.Step, " of "+r.d.say(item.Step)
 		}
-		inSession++
-		inGroup[g]++
+		if takesPlace(item) {
+			inSession++
+			inGroup[g]++
+		}
 		limit := r.d.Retention.Keep
 		over := keep.Last >= 0 && inGroup[g] > keep.Last || keep.Steps > 0 && item.Step <= newest-keep.Steps
 		after, err := ageOr(keep.After, -1)
@@ -265,7 +279,7 @@ func (r *retainer) counted(items []Item) error {
 			r.stay(i, "current")
 		case over && r.p.Now.Sub(item.CreatedAt) > after:
 			r.drop(i, item, fmt.Sprintf("not among the last %d of trigger %s%s", keep.Last, item.Trigger, where))
-		case limit != nil && *limit >= 0 && inSession > *limit:
+		case limit != nil && *limit >= 0 && !isAmong(item, inSession, *limit):
 			r.drop(i, item, fmt.Sprintf("not among the %d newest", *limit))
 		}
 		if item.Pinned {

@@ -22,11 +22,13 @@ func (a Created) Text(w io.Writer, v render.View) error {
 	d := a.Detail
 	if d.Said != "" {
 		p.text("", d.Said)
+		p.prunedByRule(len(d.Pruned))
 		return p.err
 	}
 	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Checkpoint created: "),
 		render.Span{Role: render.ID, Text: d.Record.Label})
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s | %s", d.Record.Files.Total(), d.Commit.Short(), whatIsNew(d.Record))))
+	p.prunedByRule(len(d.Pruned))
 	return p.err
 }
 

@@ -106,3 +106,24 @@ func (p *page) judged(title string, list []retain.Judged) {
 		p.line(dim("… and " + render.Count(more, "more", "more")))
 	}
 }
+
+// prunedByRule says what went because the workflow lets it go by itself.
+func (p *page) prunedByRule(n int) {
+	if n > 0 {
+		p.line(plain("Pruned: " + render.Count(n, "checkpoint", "checkpoints") + " of this session, as the workflow says (checkpoint.autoPrune=false keeps them)"))
+	}
+}
+
+// PrunedByClose is what went because a session was closed.
+type PrunedByClose []retain.Judged
+
+// Text names what went and why; nothing where nothing did.
+func (a PrunedByClose) Text(w io.Writer, v render.View) error {
+	p := &page{w: w, view: v}
+	p.prunedByRule(len(a))
+	p.judged("", a)
+	return p.err
+}
+
+// JSON writes a line for each.
+func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, []retain.Judged(a)) }
