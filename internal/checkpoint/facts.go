@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -24,6 +25,23 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 	}
 	status := st.CurrentEntry().Event().CheckpointStatus
 	return status == "complete" || def.Statuses.Closes[status] == "complete"
+}
+
+// StatusOf is where a session stands: how it was closed, else what its workflow makes of the
+// current checkpoint's status, which may end it too.
+func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
+	e := st.CurrentEntry()
+	if IsClosed(st.Status) || e == nil {
+		return cmp.Or(st.Status, StatusOpen)
+	}
+	status := e.Event().CheckpointStatus
+	if def, err := s.DefinitionFor(ctx, st); err == nil && def.Statuses.Closes[status] != "" {
+		return def.Statuses.Closes[status]
+	}
+	if st.Status != "" && st.Status != StatusOpen {
+		return st.Status
+	}
+	return cmp.Or(status, StatusOpen)
 }
 
 // IsOfType reports whether a session's name, or the kind of work that its state names,

@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -58,8 +59,8 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 }
 
 // pruneOver lets go of a session that this checkpoint ends, where the workflow does so by
-// itself. The status stands in a document, so it deletes nothing unless the definition
-// says that retention is automatic.
+// itself. The status stands in a document, so it closes and deletes nothing unless the
+// definition says that retention is automatic.
 func (c *creation) pruneOver(ctx context.Context) {
 	status := c.def.Statuses.Closes[c.record.Status]
 	if status == "" || c.safety || !c.req.At.IsZero() {
@@ -67,15 +68,40 @@ func (c *creation) pruneOver(ctx context.Context) {
 	}
 	on, err := retain.Automatic(c.s, c.def)
 	if err == nil && on {
-		var gone *retain.PruneAnswer
-		gone, err = retain.Prune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
-		if gone != nil {
-			for _, j := range gone.Pruned {
-				c.pruned = append(c.pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
-			}
-		}
+		err = c.endSession(ctx, status)
 	}
 	if err != nil {
 		c.s.Warn("automatic prune: " + err.Error())
 	}
+}
+
+// endSession drops what the workflow does not keep of a session that ended so. Where that
+// takes the checkpoint that says so, the journal has to.
+func (c *creation) endSession(ctx context.Context, status string) error {
+	plan, err := retain.PlanPrune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
+	if err != nil {
+		return err
+	}
+	isThis := func(j retain.Judged) bool { return j.ID == c.record.ID }
+	if slices.ContainsFunc(plan.Answer().Pruned, isThis) {
+		e, err := c.s.NewEvent(journal.KindClose, c.session)
+		if err != nil {
+			return err
+		}
+		e.Status = status
+		if err := c.s.AppendEvents(ctx, c.session, e); err != nil {
+			return err
+		}
+		if err := c.s.Deactivate(c.session); err != nil {
+			return err
+		}
+	}
+	gone, err := plan.Apply(ctx)
+	if err != nil {
+		return err
+	}
+	for _, j := range gone.Pruned {
+		c.pruned = append(c.pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
+	}
+	return nil
 }

@@ -160,8 +160,8 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	case checkpoint.IsClosed(st.Status):
 		a.NextAction = "nothing: the session is " + st.Status
 		return nil
-	case a.Status == "" || a.Status == checkpoint.StatusOpen:
-		a.Status = rec.Status
+	default:
+		a.Status = checkpoint.StatusOf(ctx, s, st)
 	}
 	if a.NextAction = def.NextAction(s.Situation(st, rec)); a.NextAction == "" {
 		a.NextAction = "create the next checkpoint"

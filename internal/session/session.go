@@ -119,7 +119,9 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 			s.Warn(fmt.Sprintf("session %q: %v", info.Session, err))
 			continue
 		}
-		out = append(out, *ManifestOf(s, st))
+		m := ManifestOf(s, st)
+		m.Status = checkpoint.StatusOf(ctx, s, st)
+		out = append(out, *m)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].UpdatedAt.After(out[j].UpdatedAt.Time) })
 	return out, nil
@@ -136,7 +138,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 		return nil, err
 	}
 	m := ManifestOf(s, st)
-	m.Topic = checkpoint.TopicOf(ctx, s, st)
+	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
 	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
 	if err != nil {
 		return nil, err

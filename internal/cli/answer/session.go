@@ -70,7 +70,12 @@ func (a Sessions) Text(w io.Writer, v render.View) error {
 		{Title: "Session"}, {Title: "Status"}, {Title: "Checkpoints", Align: render.Right},
 		{Title: "Updated"}, {Title: "Workflow"}, {Title: "Topic", Min: 12}, {Title: "Marks"},
 	}}
+	empty := 0
 	for _, m := range a {
+		if v.Layout == render.Aligned && len(m.Checkpoints) == 0 && !m.Active {
+			empty++
+			continue
+		}
 		active := ""
 		if m.Active {
 			active = "active"
@@ -82,6 +87,13 @@ func (a Sessions) Text(w io.Writer, v render.View) error {
 		})
 	}
 	p.table(t)
+	switch {
+	case v.Layout == render.Tabbed:
+	case len(a) == 0:
+		p.line(plain("No sessions yet: git checkpoint save starts one."))
+	case empty > 0:
+		p.line(dim(render.Count(empty, "session", "sessions") + " without checkpoints not shown"))
+	}
 	return p.err
 }
 
