@@ -91,7 +91,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		made, err := create.Checkpoint(ctx, s, request)
 		var same *create.UnchangedError
 		if bare && errors.As(err, &same) {
-			return app.unchanged(ctx, s, same)
+			return unchanged(ctx, app, s, same)
 		}
 		if err != nil {
 			return notCreated(err)
@@ -115,7 +115,7 @@ func (c *CreateCmd) bare() bool {
 }
 
 // unchanged answers with the checkpoint that is there already.
-func (a *App) unchanged(ctx context.Context, s *checkpoint.Service, same *create.UnchangedError) error {
+func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.UnchangedError) error {
 	there, err := inspect.Show(ctx, s, string(same.Session), string(same.Checkpoint))
 	if err != nil {
 		return err

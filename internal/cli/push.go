@@ -43,7 +43,7 @@ func (f *sendFlags) request(app *App) travel.Request {
 	case f.Yes:
 		req.Agree = func(context.Context, clearance.FirstTime) error { return nil }
 	case app.Terminal.Interactive():
-		req.Agree = app.agree
+		req.Agree = func(ctx context.Context, first clearance.FirstTime) error { return agree(ctx, app, first) }
 	}
 	return req
 }
@@ -81,7 +81,7 @@ func (c *PushCmd) Run(ctx context.Context, app *App) error {
 }
 
 // agree asks whether untracked files may go to an address that never got any.
-func (a *App) agree(ctx context.Context, first clearance.FirstTime) error {
+func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
 	a.warn(first.String())
 	named, more := first.Named()
 	if more > 0 {

@@ -141,7 +141,7 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		s.Warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
 	}
 	activate(c)
-	c.pruneOver(ctx)
+	pruneOver(ctx, c)
 	return c.detail(true), nil
 }
 

@@ -61,14 +61,14 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 // pruneOver lets go of a session that this checkpoint ends, where the workflow does so by
 // itself. The status stands in a document, so it closes and deletes nothing unless the
 // definition says that retention is automatic.
-func (c *creation) pruneOver(ctx context.Context) {
+func pruneOver(ctx context.Context, c *creation) {
 	status := c.def.Statuses.Closes[c.record.Status]
 	if status == "" || c.safety || !c.req.At.IsZero() {
 		return
 	}
 	on, err := retain.Automatic(c.s, c.def)
 	if err == nil && on {
-		err = c.endSession(ctx, status)
+		err = endSession(ctx, c, status)
 	}
 	if err != nil {
 		c.s.Warn("automatic prune: " + err.Error())
@@ -77,7 +77,7 @@ func (c *creation) pruneOver(ctx context.Context) {
 
 // endSession drops what the workflow does not keep of a session that ended so. Where that
 // takes the checkpoint that says so, the journal has to.
-func (c *creation) endSession(ctx context.Context, status string) error {
+func endSession(ctx context.Context, c *creation, status string) error {
 	plan, err := retain.PlanPrune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
 	if err != nil {
 		return err
