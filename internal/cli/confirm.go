@@ -19,7 +19,6 @@ type yesFlag struct {
 type asked struct {
 	dryRunFlag
 	yesFlag
-	filesFlag
 }
 
 // filesFlag is that of commands whose list of files may be long.
@@ -39,9 +38,9 @@ func (f filesFlag) names() answer.Files {
 type outcome func(*rollback.Answer) answer.Answer
 
 // carryOut shows the plan, asks, goes ahead and says what was done.
-func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, done outcome) error {
-	planned := answer.Planned{Plan: plan.Answer(), Files: how.names()}
-	if how.Yes && !how.Files { // nobody is to judge by it
+func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, files filesFlag, done outcome) error {
+	planned := answer.Planned{Plan: plan.Answer(), Files: files.names()}
+	if how.Yes && !files.Files { // nobody is to judge by it
 		planned.Files = answer.FilesFew
 	}
 	for _, w := range planned.Plan.Warnings {

@@ -70,7 +70,7 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 		if err := samePlan(plan, c.Plan); err != nil {
 			return err
 		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag, c.filesFlag}, rolledBack)
+		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, c.filesFlag, rolledBack)
 	})
 }
 

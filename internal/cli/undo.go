@@ -110,7 +110,7 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		if err := samePlan(plan, c.Plan); err != nil {
 			return err
 		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag, c.filesFlag}, done)
+		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, c.filesFlag, done)
 	})
 }
 
