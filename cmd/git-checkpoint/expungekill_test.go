@@ -100,7 +100,7 @@ func TestKilledExpungeBetweenRefs(t *testing.T) {
 		}
 	}
 	slices.SortFunc(changed, func(a, b string) int {
-		return cmp.Or(cmp.Compare(turn(a, before, after), turn(b, before, after)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(turn(a, after), turn(b, after)), cmp.Compare(a, b))
 	})
 	for n := range len(changed) {
 		again := &world{t: t, dir: filepath.Join(t.TempDir(), "repo"), env: w.env}
@@ -133,7 +133,7 @@ func refsOf(w *world) map[string]string {
 }
 
 // turn is when a ref is moved: new checkpoints, journal, archive, notes, tags, deletions.
-func turn(ref string, before, after map[string]string) int {
+func turn(ref string, after map[string]string) int {
 	switch {
 	case after[ref] == "":
 		return 5

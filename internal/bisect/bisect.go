@@ -149,10 +149,15 @@ func (b *search) gather(ctx context.Context) error {
 		}
 	}
 	slices.Reverse(b.steps)
-	switch {
-	case !reached:
+	if !reached {
 		return checkpoint.Usage("the good one comes first: git checkpoint list", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
-	case len(b.steps) < 2:
+	}
+	return b.setEnds(good)
+}
+
+// setEnds notes what the person said of the first and the last checkpoint.
+func (b *search) setEnds(good *checkpoint.Found) error {
+	if len(b.steps) < 2 {
 		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is only one checkpoint to look at", Hints: []string{"--all looks at those that are no milestones too"}}
 	}
 	if good != nil {

@@ -59,7 +59,13 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	if err != nil {
 		return nil, err
 	}
-	found := &Found{Session: chosen, State: state}
+	return s.resolveIn(ctx, &Found{Session: chosen, State: state}, session, ref)
+}
+
+// resolveIn finds a name in a session. What was typed for the session decides where else its own ids
+// are looked for.
+func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
+	state := found.State
 	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byOwnID} {
 		entries, err := rule(state, ref)
 		if err != nil {
@@ -90,7 +96,7 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	if entries := append(bySafetyPrefix(state, ref), byStepWord(state, ref)...); len(entries) > 0 {
 		return found.only(ref, entries)
 	}
-	return nil, UnknownCheckpointError(chosen, state, ref)
+	return nil, UnknownCheckpointError(found.Session, state, ref)
 }
 
 // only refuses more than one match.

@@ -75,19 +75,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
-	var shown []*journal.Entry
-	for _, e := range st.Checkpoints() {
-		switch {
-		case e.Dead || !req.mayShow(e):
-		case !req.leavesOut(where, e):
-			shown = append(shown, e)
-		case where != nil: // whether it would fit nobody knows
-		case e.Safety:
-			l.Safety++
-		default:
-			l.Discarded++
-		}
-	}
+	shown := l.choose(st, req, where)
 	l.Total = len(shown)
 	if req.Limit > 0 && where == nil && req.Since.IsZero() { // what the fold says decides: only what is shown is read
 		shown = shown[max(0, len(shown)-req.Limit):]
@@ -116,6 +104,23 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		l.Items = l.Items[len(l.Items)-req.Limit:]
 	}
 	return l, nil
+}
+
+// choose takes the checkpoints that a request lists, and counts those that are hidden.
+func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
+	for _, e := range st.Checkpoints() {
+		switch {
+		case e.Dead || !req.mayShow(e):
+		case !req.leavesOut(where, e):
+			shown = append(shown, e)
+		case where != nil: // nobody knows whether it would fit
+		case e.Safety:
+			l.Safety++
+		default:
+			l.Discarded++
+		}
+	}
+	return shown
 }
 
 // newestOfSteps gives for each step that has a live milestone among some the place of its

@@ -71,11 +71,10 @@ type Answer struct {
 type Plan struct {
 	Answer *Answer
 
-	s       *checkpoint.Service
-	req     Request
-	at      *checkpoint.Found // the current checkpoint
-	base    name.OID          // the tree of the branch's tip
-	ignored map[string]bool
+	s    *checkpoint.Service
+	req  Request
+	at   *checkpoint.Found // the current checkpoint
+	base name.OID          // the tree of the branch's tip
 }
 
 // Prepare plans a landing. Nothing is changed.

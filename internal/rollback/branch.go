@@ -26,10 +26,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	}
 	g, b := place.Git, &r.answer.Branch
 	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
-	move := r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
-	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
-		move = false
-	}
+	move := movesBranch(r)
 	if _, dropped := g.Extra[record.HeadDropped]; dropped && move {
 		r.answer.Warnings = append(r.answer.Warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
 		move = false
@@ -56,6 +53,14 @@ func (r *Plan) planBranch(ctx context.Context) error {
 		return err
 	}
 	return r.leaveBehind(ctx)
+}
+
+// movesBranch says whether HEAD is to go to the recorded commit, by the flags and the session.
+func movesBranch(r *Plan) bool {
+	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
+		return false
+	}
+	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
 }
 
 // leaveBehind looks at a branch that HEAD is not on and that is to move: the safety

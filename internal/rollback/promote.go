@@ -52,7 +52,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, r
 		r = &Plan{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p}
 		return r.think(ctx)
 	}
-	err := error(nil)
+	var err error
 	if req.DryRun {
 		err = s.RetryBorrowed(think)
 	} else {
