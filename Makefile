@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-web torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-web test-web torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -29,7 +29,7 @@ GITS ?=
 test-all:
 	PATH="$(path)" $(GO) test -timeout 2h ./...
 	$(MAKE) torture CASES=100
-	$(MAKE) test-race fuzz test-servers test-agents
+	$(MAKE) test-race fuzz test-servers test-agents test-web
 	for git in $(GITS); do $(MAKE) test GIT="$$git" || exit; done
 
 # The race detector needs cgo, and so a C compiler.
