@@ -13,7 +13,7 @@ import (
 )
 
 // Created is what create answers: one line that says so and one with figures, the
-// two that people know from go-team.
+// two that people know from go-team, and one that says in which session and what is new.
 type Created struct{ Detail *checkpoint.Detail }
 
 // Text writes the confirmation.
@@ -27,7 +27,8 @@ func (a Created) Text(w io.Writer, v render.View) error {
 	}
 	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Checkpoint created: "),
 		render.Span{Role: render.ID, Text: d.Record.Label})
-	p.line(plain(fmt.Sprintf("Files: %d | Git: %s | %s", d.Record.Files.Total(), d.Commit.Short(), whatIsNew(d.Record))))
+	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
+	p.line(plain(whatIsNew(d.Record)))
 	p.prunedByRule(len(d.Pruned))
 	return p.err
 }
