@@ -153,14 +153,10 @@ func TestConfigFilesAgainstGit(t *testing.T) {
 		"\nname = some words\n", "\nname = \"some  words\" \n", "\nname\n", "\n[include]\n", "\r", "\v", "[s \"é\"]", "[s\"t\"]", "[ s]", "-", ".", "[]",
 	})
 	read, asked := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(piece, 0, 25).Draw(rt, "pieces"), "")
-		if rapid.Bool().Draw(rt, "section first") {
-			text = "[core]\n" + text
-		}
+	compare := func(tb rapid.TB, text string) {
 		path := filepath.Join(f.dir, "..", "home", ".gitconfig")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			rt.Fatal(err)
+			tb.Fatal(err)
 		}
 		local := filepath.Join(f.dir, "none")
 		got, err := readConfigFiles(f.env, local)
@@ -171,11 +167,21 @@ func TestConfigFilesAgainstGit(t *testing.T) {
 		read++
 		res, gitErr := (&Repo{program: "git", env: cleanEnv(f.env), plain: true}).Run(t.Context(), Cmd{Args: []string{"config", "-z", "--list", "--global"}, Dir: filepath.Dir(f.dir)})
 		if gitErr != nil {
-			rt.Fatalf("read %q where git says %v", text, gitErr)
+			tb.Fatalf("read %q where git says %v", text, gitErr)
 		}
 		if want := ParseConfig(res.Stdout); !maps.EqualFunc(got.values, want.values, slices.Equal[[]string]) {
-			rt.Fatalf("%q: read %q, git has %q", text, got.values, want.values)
+			tb.Fatalf("%q: read %q, git has %q", text, got.values, want.values)
 		}
+	}
+	// One that is read here and one that is left to git, whatever is drawn below.
+	compare(t, "[core]\n\tkey = value\n")
+	compare(t, "[include]\n\tpath = other\n")
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 0, 25).Draw(rt, "pieces"), "")
+		if rapid.Bool().Draw(rt, "section first") {
+			text = "[core]\n" + text
+		}
+		compare(rt, text)
 	})
 	if read == 0 || asked == 0 {
 		t.Errorf("%d files were read, %d left to git", read, asked)

@@ -79,6 +79,36 @@ func TestWriteRefsAsGit(t *testing.T) {
 		r, other := ours.open(), theirs.open()
 		writesHere(t, r)
 		here, failed, asked := 0, 0, 0
+		compare := func(tb rapid.TB, updates []Update) {
+			before := ours.loose()
+			err := r.writeRefs(ctx(t), updates)
+			if left := ours.leftovers(); len(left) > 0 {
+				tb.Fatalf("%v leave %v", updates, left)
+			}
+			if errors.Is(err, errAsk) {
+				asked++
+				if now := ours.loose(); now != before {
+					tb.Fatalf("%v are for git, and changed\n%s to\n%s", updates, before, now)
+				}
+				err = r.updateRefs(ctx(t), updates)
+			} else if here++; err != nil {
+				failed++
+			}
+			wrong := other.updateRefs(ctx(t), updates)
+			if (err == nil) != (wrong == nil) || errors.Is(err, ErrRaced) != errors.Is(wrong, ErrRaced) {
+				tb.Fatalf("%v:\nhere %v\ngit  %v\n%s", updates, err, wrong, before)
+			}
+			if a, b := ours.loose(), theirs.loose(); a != b {
+				tb.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
+			}
+			all := "for-each-ref"
+			if a, b := ours.git(all), theirs.git(all); a != b {
+				tb.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
+			}
+		}
+		// One that succeeds and one that fails, whatever is drawn below.
+		compare(t, []Update{{Ref: refsOfWriting()[0], New: oids[0]}})
+		compare(t, []Update{{Ref: refsOfWriting()[0], New: oids[1], Old: oids[2]}})
 		rapid.Check(t, func(rt *rapid.T) {
 			ours.withoutRefs()
 			theirs.withoutRefs()
@@ -87,32 +117,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 					ours.git("pack-refs", pack)
 					theirs.git("pack-refs", pack)
 				}
-				updates := drawUpdates(rt, other, oids, absent)
-				before := ours.loose()
-				err := r.writeRefs(ctx(t), updates)
-				if left := ours.leftovers(); len(left) > 0 {
-					rt.Fatalf("%v leave %v", updates, left)
-				}
-				if errors.Is(err, errAsk) {
-					asked++
-					if now := ours.loose(); now != before {
-						rt.Fatalf("%v are for git, and changed\n%s to\n%s", updates, before, now)
-					}
-					err = r.updateRefs(ctx(t), updates)
-				} else if here++; err != nil {
-					failed++
-				}
-				wrong := other.updateRefs(ctx(t), updates)
-				if (err == nil) != (wrong == nil) || errors.Is(err, ErrRaced) != errors.Is(wrong, ErrRaced) {
-					rt.Fatalf("%v:\nhere %v\ngit  %v\n%s", updates, err, wrong, before)
-				}
-				if a, b := ours.loose(), theirs.loose(); a != b {
-					rt.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
-				}
-				all := "for-each-ref"
-				if a, b := ours.git(all), theirs.git(all); a != b {
-					rt.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
-				}
+				compare(rt, drawUpdates(rt, other, oids, absent))
 			}
 		})
 		t.Logf("%s: %d here, of which %d failed; %d by git", format, here, failed, asked)
