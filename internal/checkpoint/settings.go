@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -14,8 +14,8 @@ import (
 // before the committed .checkpoint/config.
 type Settings struct {
 	env       []string
-	Config    *git.Config
-	Committed *git.Config
+	Config    *gitconfig.Config
+	Committed *gitconfig.Config
 }
 
 // Defaults of sizes, in bytes.
@@ -30,7 +30,7 @@ func (s *Service) readSettings(ctx context.Context) *Settings {
 	committed, err := s.Repo.ReadConfigFile(ctx, filepath.Join(s.Repo.WorkTree, ".checkpoint", "config"))
 	if err != nil {
 		s.Warn(err.Error() + "; it is left out")
-		committed = git.ParseConfig(nil)
+		committed = gitconfig.ParseConfig(nil)
 	}
 	return &Settings{s.Env, s.Repo.Config, committed}
 }
@@ -74,7 +74,7 @@ func (c *Settings) Bool(key string, def bool) (bool, error) {
 	if !ok {
 		return def, nil
 	}
-	b, err := git.ParseBool(v)
+	b, err := gitconfig.ParseBool(v)
 	if err != nil {
 		return def, Usage("`git config "+key+" true` or `false` sets it", "configuration %s: %v", key, err)
 	}
@@ -87,7 +87,7 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 	if !ok {
 		return def, nil
 	}
-	n, err := git.ParseSize(v)
+	n, err := gitconfig.ParseSize(v)
 	if err == nil && n < 0 {
 		err = fmt.Errorf("not a size: %q", name.Clip(v, name.Said))
 	}

@@ -3,7 +3,7 @@ package checkpoint
 import (
 	"strings"
 
-	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
 )
@@ -19,7 +19,7 @@ func (s *Service) signer(asking store.Asking) *store.Signer {
 	case "openpgp", "ssh", "x509":
 		return &store.Signer{Format: format, Asking: asking}
 	}
-	on, err := git.ParseBool(value)
+	on, err := gitconfig.ParseBool(value)
 	if err != nil {
 		err = Usage("it takes true, false, openpgp, ssh or x509", "configuration checkpoint.sign: not a way to sign: %q", name.Clip(value, name.Said))
 		return &store.Signer{Invalid: err}

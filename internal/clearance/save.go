@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/guard"
 )
 
@@ -31,7 +31,7 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 	case how == modeWarn, how == modeBlock, how == modeOff:
 		return how, nil
 	}
-	if on, err := git.ParseBool(v); err == nil && on {
+	if on, err := gitconfig.ParseBool(v); err == nil && on {
 		return modeWarn, nil
 	} else if err == nil {
 		return modeOff, nil

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"git-checkpoint/internal/gitconfig"
 )
 
 // maxAlternates is how deep git follows repositories that borrow from others.
@@ -14,7 +16,7 @@ const maxAlternates = 5
 // finds what is there.
 func (r *Repo) objectDirs(own string) []string {
 	dirs := []string{own}
-	for _, dir := range filepath.SplitList(lookup(r.env, "GIT_ALTERNATE_OBJECT_DIRECTORIES")) {
+	for _, dir := range filepath.SplitList(gitconfig.Getenv(r.env, "GIT_ALTERNATE_OBJECT_DIRECTORIES")) {
 		dirs = withAlternate(dirs, dir, r.WorkTree, 0)
 	}
 	return appendAlternates(dirs, own, 0)

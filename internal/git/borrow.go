@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"git-checkpoint/internal/gitconfig"
 )
 
 // ErrBorrowed says that refs are to be written whose objects are not in the repository.
@@ -41,7 +43,7 @@ func (r *Repo) Borrow() error {
 	}
 	loose := r.database().loose
 	others := quoteAlternate(loose.dir)
-	if more := lookup(r.env, alternates); more != "" {
+	if more := gitconfig.Getenv(r.env, alternates); more != "" {
 		others += string(filepath.ListSeparator) + more
 	}
 	r.env = append(r.env, objectDirectory+"="+own, alternates+"="+others)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -223,7 +224,7 @@ func (r *Repo) Identity(when time.Time) (author, committer Signature) {
 	pick := func(role string) Signature {
 		get := func(field string) string {
 			for _, v := range []string{
-				lookup(r.env, "GIT_"+strings.ToUpper(role+"_"+field)), r.configured(role + "." + field), r.configured("user." + field),
+				gitconfig.Getenv(r.env, "GIT_"+strings.ToUpper(role+"_"+field)), r.configured(role + "." + field), r.configured("user." + field),
 			} {
 				if v = cleanPerson(v); v != "" {
 					return v
@@ -233,7 +234,7 @@ func (r *Repo) Identity(when time.Time) (author, committer Signature) {
 		}
 		s := Signature{Name: get("name"), Email: get("email"), When: when}
 		if s.Email == "" {
-			s.Email = cleanPerson(lookup(r.env, "EMAIL"))
+			s.Email = cleanPerson(gitconfig.Getenv(r.env, "EMAIL"))
 		}
 		if s.Name == "" {
 			s.Name = "git-checkpoint"

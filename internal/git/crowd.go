@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -53,7 +54,7 @@ func (r *Repo) MayPackObjects() bool {
 	if _, partial := r.Config.Get("extensions.partialClone"); partial {
 		return false
 	}
-	return lookup(r.env, objectDirectory) == "" && lookup(r.env, "GIT_QUARANTINE_PATH") == ""
+	return gitconfig.Getenv(r.env, objectDirectory) == "" && gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") == ""
 }
 
 // gcStale is the age from which git itself takes the mark of a running gc for one that

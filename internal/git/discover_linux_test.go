@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"git-checkpoint/internal/gitconfig"
 )
 
 // both opens a directory in process and by git's own processes.
@@ -36,8 +38,8 @@ func (f *fixture) compareFound(must bool, env ...string) {
 	if askErr != nil {
 		f.t.Fatalf("found where git says %v", askErr)
 	}
-	if !maps.EqualFunc(found.Config.values, asked.Config.values, slices.Equal[[]string]) {
-		f.t.Errorf("configuration: %q, git has %q", found.Config.values, asked.Config.values)
+	if got, want := values(found.Config), values(asked.Config); !maps.EqualFunc(got, want, slices.Equal[[]string]) {
+		f.t.Errorf("configuration: %q, git has %q", got, want)
 	}
 	a, b := found, asked
 	for _, pair := range [][2]any{
@@ -48,6 +50,15 @@ func (f *fixture) compareFound(must bool, env ...string) {
 			f.t.Errorf("found %+v, git has %+v", pair[0], pair[1])
 		}
 	}
+}
+
+// values are all values of all keys.
+func values(c *gitconfig.Config) map[string][]string {
+	all := map[string][]string{}
+	for _, key := range c.Keys("") {
+		all[key] = c.All(key)
+	}
+	return all
 }
 
 func TestDiscover(t *testing.T) {
@@ -159,7 +170,7 @@ func TestConfigFilesAgainstGit(t *testing.T) {
 			tb.Fatal(err)
 		}
 		local := filepath.Join(f.dir, "none")
-		got, err := readConfigFiles(f.env, local)
+		got, err := gitconfig.ReadFiles(f.env, local)
 		if err != nil {
 			asked++
 			return
@@ -169,8 +180,8 @@ func TestConfigFilesAgainstGit(t *testing.T) {
 		if gitErr != nil {
 			tb.Fatalf("read %q where git says %v", text, gitErr)
 		}
-		if want := ParseConfig(res.Stdout); !maps.EqualFunc(got.values, want.values, slices.Equal[[]string]) {
-			tb.Fatalf("%q: read %q, git has %q", text, got.values, want.values)
+		if got, want := values(got), values(gitconfig.ParseConfig(res.Stdout)); !maps.EqualFunc(got, want, slices.Equal[[]string]) {
+			tb.Fatalf("%q: read %q, git has %q", text, got, want)
 		}
 	}
 	// One that is read here and one that is left to git, whatever is drawn below.

@@ -3,6 +3,8 @@ package git
 import (
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/gitconfig"
 )
 
 // dropped is the inherited environment that must not reach the git processes
@@ -35,7 +37,7 @@ var quiet = []string{
 // withoutHooks is the configuration that takes the events of each configured hook away,
 // which git 2.54 needs: there only names can be switched off. An empty event forgets the
 // earlier ones, and unlike enabled=false draws no warning for a hook without a command.
-func (c *Config) withoutHooks() (off []string) {
+func withoutHooks(c *gitconfig.Config) (off []string) {
 	for _, key := range c.Keys("hook.") {
 		if strings.HasSuffix(key, ".event") {
 			off = append(off, key+"=")
@@ -64,20 +66,5 @@ next:
 	return append(out, fixed...)
 }
 
-// lookup is the last value of key in env, "" without one.
-func lookup(env []string, key string) string {
-	v, _ := find(env, key)
-	return v
-}
-
-func find(env []string, key string) (string, bool) {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {
-			return v, true
-		}
-	}
-	return "", false
-}
-
 // Getenv is a variable of the environment that git processes get, "" without one.
-func (r *Repo) Getenv(key string) string { return lookup(r.env, key) }
+func (r *Repo) Getenv(key string) string { return gitconfig.Getenv(r.env, key) }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -31,14 +32,14 @@ type looseDir struct {
 
 func (r *Repo) newLooseDir() *looseDir {
 	d := &looseDir{dir: filepath.Join(r.CommonDir, "objects"), format: r.Format, level: compression(r.Config), sync: syncsLoose(r.Config), shared: sharedMode(r.Config)}
-	if v := lookup(r.env, objectDirectory); v != "" {
+	if v := gitconfig.Getenv(r.env, objectDirectory); v != "" {
 		d.dir = v // inside a quarantine
 	}
 	return d
 }
 
 // compression is the level that git itself would use for loose objects.
-func compression(c *Config) int {
+func compression(c *gitconfig.Config) int {
 	for _, key := range []string{"core.looseCompression", "core.compression"} {
 		v, ok := c.Get(key)
 		if !ok {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/discover"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
@@ -26,7 +28,7 @@ func (r *Repo) refFiles() refFiles {
 		f.dir = ""
 	}
 	for _, key := range []string{"GIT_REFERENCE_BACKEND", "GIT_REF_FORMAT"} {
-		if lookup(r.env, key) != "" {
+		if gitconfig.Getenv(r.env, key) != "" {
 			f.dir = ""
 		}
 	}
@@ -34,7 +36,7 @@ func (r *Repo) refFiles() refFiles {
 }
 
 // errAsk says that only git can tell.
-var errAsk = errors.New("not a plain ref")
+var errAsk = discover.ErrAsk
 
 // resolve gives what a ref points to directly, "" when it does not exist. As in git,
 // the loose file comes first: packing writes packed-refs before it removes one.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
@@ -32,7 +33,7 @@ func (r *Repo) plainRefs() bool {
 		return false
 	}
 	for _, key := range []string{"GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_TEST_FSYNC", "GIT_COMMON_DIR"} {
-		if lookup(r.env, key) != "" {
+		if gitconfig.Getenv(r.env, key) != "" {
 			return false
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/discover"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -31,7 +33,7 @@ type Repo struct {
 	IndexPath string // of this worktree, or the inherited GIT_INDEX_FILE
 	Format    string // "sha1" or "sha256"
 	Head      Head
-	Config    *Config
+	Config    *gitconfig.Config
 
 	program string
 	env     []string
@@ -79,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		o.Env = os.Environ()
 	}
 	r := &Repo{program: program, env: cleanEnv(o.Env)}
-	if isDistributed(program) && r.discover(o) == nil {
+	if discover.IsDistributed(program) && r.discover(o) == nil {
 		return r, nil
 	}
 	return ask(ctx, program, o)
@@ -89,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	r := &Repo{program: program, env: append(cleanEnv(o.Env), inherited(o.Env)...)}
 	type parsed struct {
-		c   *Config
+		c   *gitconfig.Config
 		err error
 	}
 	config := make(chan parsed, 1)
@@ -114,8 +116,8 @@ func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 // objects that nobody finds once it is not set any more. In a hook of a push git sets one
 // itself, and moves the objects when it takes the refs.
 func (r *Repo) settleObjectDir() error {
-	set := lookup(r.env, objectDirectory)
-	if set == "" || lookup(r.env, "GIT_QUARANTINE_PATH") != "" {
+	set := gitconfig.Getenv(r.env, objectDirectory)
+	if set == "" || gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") != "" {
 		return nil
 	}
 	dir := set
@@ -135,7 +137,7 @@ func (r *Repo) settleObjectDir() error {
 func inherited(env []string) []string {
 	var out []string
 	for _, key := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
-		if v := lookup(env, key); v != "" {
+		if v := gitconfig.Getenv(env, key); v != "" {
 			out = append(out, key+"="+v)
 		}
 	}

@@ -95,7 +95,7 @@ func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 		config = append(config, quiet...)
 	}
 	if !r.plain && r.Config != nil { // nil while the repository is looked for
-		config = append(config, r.Config.withoutHooks()...)
+		config = append(config, withoutHooks(r.Config)...)
 	}
 	for _, kv := range append(config, c.Config...) {
 		args = append(args, "-c", kv)

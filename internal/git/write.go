@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -114,7 +115,7 @@ func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 func (r *Repo) Syncs() bool { return syncsLoose(r.Config) }
 
 // syncsLoose reads core.fsync: git leaves loose objects unsynced by default.
-func syncsLoose(c *Config) bool {
+func syncsLoose(c *gitconfig.Config) bool {
 	if old, err := c.Bool("core.fsyncObjectFiles", false); err == nil && old {
 		return true
 	}
@@ -138,7 +139,7 @@ type sharing struct {
 	exact bool
 }
 
-func sharedMode(c *Config) sharing {
+func sharedMode(c *gitconfig.Config) sharing {
 	v, _ := c.Get("core.sharedRepository")
 	switch strings.ToLower(v) {
 	case "", "umask", "false", "0", "no", "off":

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -69,7 +70,7 @@ func TestWriterRefusesCollision(t *testing.T) {
 // Levels are those that git would use.
 func TestCompression(t *testing.T) {
 	for config, want := range map[string]int{"": 1, "core.loosecompression\n9": 9, "core.compression\n0": 0, "core.compression\n5\x00core.loosecompression\n-1": -1, "core.loosecompression\n77": 1} {
-		if got := compression(ParseConfig([]byte(config))); got != want {
+		if got := compression(gitconfig.ParseConfig([]byte(config))); got != want {
 			t.Errorf("%q: %d", config, got)
 		}
 	}
@@ -182,11 +183,11 @@ func TestSyncsLoose(t *testing.T) {
 	for value, want := range map[string]bool{
 		"": false, "loose-object": true, "committed": true, "all,-loose-object": false, "none": false, "all": true, "pack": false, "none,objects": true,
 	} {
-		if got := syncsLoose(ParseConfig([]byte("core.fsync\n" + value + "\x00"))); got != want {
+		if got := syncsLoose(gitconfig.ParseConfig([]byte("core.fsync\n" + value + "\x00"))); got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}
-	if !syncsLoose(ParseConfig([]byte("core.fsyncobjectfiles\ntrue\x00"))) {
+	if !syncsLoose(gitconfig.ParseConfig([]byte("core.fsyncobjectfiles\ntrue\x00"))) {
 		t.Error("core.fsyncObjectFiles")
 	}
 }

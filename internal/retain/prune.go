@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/workflow"
@@ -220,7 +221,7 @@ func (p *PrunePlan) limits() error {
 		p.maxSize, err = p.s.Settings.Size("checkpoint.maxSize", 0)
 		return err
 	}
-	if p.maxSize, err = git.ParseSize(req.MaxSize); err != nil || p.maxSize <= 0 {
+	if p.maxSize, err = gitconfig.ParseSize(req.MaxSize); err != nil || p.maxSize <= 0 {
 		return checkpoint.Usage("a size is a number with k, m or g behind it", "--max-size: %q is no size", req.MaxSize)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
@@ -20,7 +21,7 @@ import (
 // may make git convert content.
 func (s *Shot) convertsOutside() bool {
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
-		if on, err := git.ParseBool(v); err != nil || on {
+		if on, err := gitconfig.ParseBool(v); err != nil || on {
 			return true
 		}
 	}
@@ -123,7 +124,7 @@ func pathsOf(files []filtered) []string {
 func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([]filtered, error) {
 	auto := false
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
-		on, err := git.ParseBool(v)
+		on, err := gitconfig.ParseBool(v)
 		auto = on || err != nil
 	}
 	var in strings.Builder
@@ -182,7 +183,7 @@ func (s *Shot) judge(f []string, out []filtered, at map[string]int, auto bool) (
 // writesCRLF reports whether configuration alone makes git write CRLF.
 func (s *Shot) writesCRLF() bool {
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok && !strings.EqualFold(v, "input") {
-		if on, err := git.ParseBool(v); err != nil || on {
+		if on, err := gitconfig.ParseBool(v); err != nil || on {
 			return true
 		}
 	}

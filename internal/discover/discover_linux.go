@@ -1,4 +1,4 @@
-package git
+package discover
 
 import (
 	"bytes"
@@ -8,13 +8,10 @@ import (
 	"syscall"
 )
 
-// systemConfig is where git reads the machine's configuration when it was built for
-// /usr, by git's own Makefile.
-const systemConfig = "/etc/gitconfig"
-
-// isDistributed reports whether a program is git as distributions install it, and no
-// script that stands in its place.
-func isDistributed(program string) bool {
+// IsDistributed reports whether a program is git as distributions install it, and no
+// script that stands in its place: only of that one is known where it reads the machine's
+// configuration.
+func IsDistributed(program string) bool {
 	known := []string{"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"}
 	if !slices.Contains(known, program) {
 		return false

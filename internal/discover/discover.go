@@ -1,4 +1,8 @@
-package git
+// Package discover finds an ordinary repository and reads its configuration without
+// starting git, which costs more than most commands of this program do. Where anything is
+// out of the ordinary (a linked worktree, GIT_DIR, another owner, an unknown extension) it
+// returns ErrAsk, and the caller asks git.
+package discover
 
 import (
 	"os"
@@ -6,36 +10,45 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/gitconfig"
 )
 
-// discover finds the places and the configuration of an ordinary repository without a
-// process: `.git` is a directory of the user's own in the working directory or above it.
-// Whatever else there is, errAsk leaves it to git.
-func (r *Repo) discover(o Options) error {
-	if !plainEnv(o.Env) {
-		return errAsk
+// ErrAsk means that only git can tell.
+var ErrAsk = gitconfig.ErrAsk
+
+// Repository is an ordinary one: its git directory is <WorkTree>/.git.
+type Repository struct {
+	WorkTree string // absolute, without symbolic links
+	Prefix   string // of the directory below WorkTree: "" or "a/b/"
+	Format   string // "sha1" or "sha256"
+	Config   *gitconfig.Config
+}
+
+// Find looks for the repository that dir belongs to ("": the working directory) as git
+// would with the environment env: `.git` is a directory of the user's own in dir or above
+// it.
+func Find(dir string, env []string) (*Repository, error) {
+	if !plainEnv(env) {
+		return nil, ErrAsk
 	}
-	cwd, err := realDir(o.Dir)
+	cwd, err := realDir(dir)
 	if err != nil {
-		return errAsk
+		return nil, ErrAsk
 	}
-	top, err := topOf(cwd)
-	if err != nil {
-		return err
+	found := &Repository{}
+	if found.WorkTree, err = topOf(cwd); err != nil {
+		return nil, err
 	}
-	dir := filepath.Join(top, ".git")
-	if r.Config, err = readConfigFiles(o.Env, filepath.Join(dir, "config")); err != nil {
-		return err
+	if found.Config, err = gitconfig.ReadFiles(env, filepath.Join(found.WorkTree, ".git", "config")); err != nil {
+		return nil, err
 	}
-	if r.Format, err = formatOf(r.Config); err != nil {
-		return err
+	if found.Format, err = formatOf(found.Config); err != nil {
+		return nil, err
 	}
-	r.GitDir, r.CommonDir, r.WorkTree, r.IndexPath = dir, dir, top, filepath.Join(dir, "index")
-	if cwd != top {
-		r.Prefix = strings.TrimPrefix(cwd, strings.TrimSuffix(top, "/")+"/") + "/"
+	if cwd != found.WorkTree {
+		found.Prefix = strings.TrimPrefix(cwd, strings.TrimSuffix(found.WorkTree, "/")+"/") + "/"
 	}
-	return r.readHead()
+	return found, nil
 }
 
 // harmless lists the variables of git's, or their beginnings, that neither place nor
@@ -68,7 +81,7 @@ func realDir(dir string) (string, error) {
 		return workingDir()
 	}
 	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir || !filepath.IsAbs(dir) {
-		return "", errAsk
+		return "", ErrAsk
 	}
 	return dir, nil
 }
@@ -77,7 +90,7 @@ func realDir(dir string) (string, error) {
 func topOf(dir string) (string, error) {
 	for first := dir; ; dir = filepath.Dir(dir) {
 		if dir != first && !sameDevice(first, dir) || exists(filepath.Join(dir, "HEAD")) { // perhaps a bare repository
-			return "", errAsk
+			return "", ErrAsk
 		}
 		at := filepath.Join(dir, ".git")
 		info, err := os.Lstat(at)
@@ -85,15 +98,15 @@ func topOf(dir string) (string, error) {
 		case err == nil && info.IsDir() && ours(dir) && ours(at):
 			for _, sub := range []string{"objects", "refs"} {
 				if info, err := os.Lstat(filepath.Join(at, sub)); err != nil || !info.IsDir() {
-					return "", errAsk
+					return "", ErrAsk
 				}
 			}
 			if exists(filepath.Join(at, "commondir")) || strings.ContainsAny(dir, "\n") {
-				return "", errAsk
+				return "", ErrAsk
 			}
 			return dir, nil
 		case err == nil || !os.IsNotExist(err) || dir == filepath.Dir(dir):
-			return "", errAsk
+			return "", ErrAsk
 		}
 	}
 }
@@ -105,70 +118,28 @@ func exists(path string) bool {
 
 // formatOf is the object format of a repository whose configuration names no extension
 // that moves its parts.
-func formatOf(c *Config) (string, error) {
+func formatOf(c *gitconfig.Config) (string, error) {
 	if bare, err := c.Bool("core.bare", false); err != nil || bare {
-		return "", errAsk
+		return "", ErrAsk
 	}
 	if _, set := c.Get("core.worktree"); set {
-		return "", errAsk
+		return "", ErrAsk
 	}
 	version, _ := c.Get("core.repositoryformatversion")
 	format := "sha1"
 	for _, key := range c.Keys("extensions.") {
 		switch v := c.All(key); {
 		case version != "1" || len(v) != 1:
-			return "", errAsk
+			return "", ErrAsk
 		case key == "extensions.objectformat" && (v[0] == "sha1" || v[0] == "sha256"):
 			format = v[0]
 		case key == "extensions.partialclone", key == "extensions.preciousobjects", key == "extensions.noop":
 		default:
-			return "", errAsk
+			return "", ErrAsk
 		}
 	}
 	if v := c.All("core.repositoryformatversion"); len(v) != 1 || version != "0" && version != "1" {
-		return "", errAsk
+		return "", ErrAsk
 	}
 	return format, nil
-}
-
-// readHead follows HEAD to a branch, and that to a commit.
-func (r *Repo) readHead() error {
-	path := filepath.Join(r.GitDir, "HEAD")
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return errAsk
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return errAsk
-	}
-	line, ended := strings.CutSuffix(string(data), "\n")
-	files := r.refFiles()
-	branch, symbolic := strings.CutPrefix(line, "ref: ")
-	switch {
-	case !ended:
-		return errAsk
-	case !symbolic && len(line) == files.digits && name.IsHex(line):
-		r.Head.OID = name.OID(line)
-		return nil
-	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !plainBranch(branch):
-		return errAsk
-	}
-	r.Head.Branch = name.Ref(branch)
-	r.Head.OID, err = files.resolve(r.Head.Branch)
-	return err
-}
-
-// plainBranch reports whether a name is certainly one that git allows.
-func plainBranch(ref string) bool {
-	for i := range len(ref) {
-		if c := ref[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("~^:?*[\\@{", c) >= 0 {
-			return false
-		}
-	}
-	for _, part := range strings.Split(ref, "/") {
-		if part == "" || part[0] == '.' || part[len(part)-1] == '.' || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
-			return false
-		}
-	}
-	return true
 }

@@ -1,4 +1,4 @@
-package git
+package gitconfig
 
 import (
 	"bytes"
@@ -9,10 +9,13 @@ import (
 	"strings"
 )
 
-// readConfigFiles reads a user's configuration as `git config -z --list` gives it.
-// errAsk: only git can tell, because something is included, is given by the
-// environment, or is written in a way that not all versions of git read alike.
-func readConfigFiles(env []string, local string) (*Config, error) {
+// ErrAsk means that only git can tell: something is included, comes from the environment,
+// or is written in a way that not all versions of git read alike. The caller starts git.
+var ErrAsk = errors.New("only git can tell")
+
+// ReadFiles reads the configuration of a user and of the repository whose own file is local,
+// as `git config --list` would give it with the environment env. A missing file is empty.
+func ReadFiles(env []string, local string) (*Config, error) {
 	c := &Config{values: map[string][]string{}}
 	files, err := configFiles(env)
 	if err != nil {
@@ -29,28 +32,28 @@ func readConfigFiles(env []string, local string) (*Config, error) {
 // configFiles lists the files that git reads before that of the repository.
 func configFiles(env []string) ([]string, error) {
 	var files []string
-	switch v, set := find(env, "GIT_CONFIG_NOSYSTEM"); {
+	switch v, set := getenv(env, "GIT_CONFIG_NOSYSTEM"); {
 	case !set:
-		files = append(files, systemConfig)
+		files = append(files, systemFile)
 	default:
 		if no, err := ParseBool(v); err != nil || !no {
-			return nil, errAsk
+			return nil, ErrAsk
 		}
 	}
-	if global, set := find(env, "GIT_CONFIG_GLOBAL"); set {
+	if global, set := getenv(env, "GIT_CONFIG_GLOBAL"); set {
 		if !filepath.IsAbs(global) {
-			return nil, errAsk
+			return nil, ErrAsk
 		}
 		return append(files, global), nil
 	}
-	home := lookup(env, "HOME")
+	home := Getenv(env, "HOME")
 	if !filepath.IsAbs(home) {
-		return nil, errAsk
+		return nil, ErrAsk
 	}
 	xdg := filepath.Join(home, ".config")
-	if v := lookup(env, "XDG_CONFIG_HOME"); v != "" {
+	if v := Getenv(env, "XDG_CONFIG_HOME"); v != "" {
 		if xdg = v; !filepath.IsAbs(v) {
-			return nil, errAsk
+			return nil, ErrAsk
 		}
 	}
 	return append(files, filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")), nil
@@ -62,7 +65,7 @@ func (c *Config) readFile(path string) error {
 		return nil
 	}
 	if err != nil || len(data) > 1<<20 || bytes.IndexByte(data, 0) >= 0 {
-		return errAsk
+		return ErrAsk
 	}
 	f := configFile{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), config: c}
 	return f.read()
@@ -109,7 +112,7 @@ func (f *configFile) read() error {
 			f.at--
 			err = f.variable()
 		default:
-			err = errAsk
+			err = ErrAsk
 		}
 	}
 	return err
@@ -123,7 +126,7 @@ func (f *configFile) header() error {
 			return f.subsection(string(f.data[start : f.at-1]))
 		}
 		if !isKey(c) && c != '.' {
-			return errAsk
+			return ErrAsk
 		}
 	}
 	return f.enter(string(f.data[start:f.at-1]), ".")
@@ -132,19 +135,19 @@ func (f *configFile) header() error {
 func (f *configFile) subsection(section string) error {
 	var sub strings.Builder
 	if f.next() != '"' {
-		return errAsk
+		return ErrAsk
 	}
 	for c := f.next(); c != '"'; c = f.next() {
 		if c == '\\' {
 			c = f.next()
 		}
 		if c == '\n' {
-			return errAsk
+			return ErrAsk
 		}
 		sub.WriteByte(c)
 	}
 	if f.next() != ']' {
-		return errAsk
+		return ErrAsk
 	}
 	return f.enter(section, "."+sub.String()+".")
 }
@@ -152,7 +155,7 @@ func (f *configFile) subsection(section string) error {
 func (f *configFile) enter(section, rest string) error {
 	section = strings.ToLower(section)
 	if section == "" || strings.HasPrefix(section, "include") {
-		return errAsk
+		return ErrAsk
 	}
 	f.section = section + rest
 	return nil
@@ -172,7 +175,7 @@ func (f *configFile) variable() error {
 	value := "true"
 	if c != '\n' {
 		if c != '=' {
-			return errAsk
+			return ErrAsk
 		}
 		var err error
 		if value, err = f.value(); err != nil {
@@ -190,11 +193,11 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 	for c := f.next(); c != '\n' || quoted; c = f.next() {
 		switch {
 		case c == '\n', c == '\r':
-			return "", errAsk
+			return "", ErrAsk
 		case comment:
 			continue
 		case !quoted && c == '\t' && len(v) > 0 && !f.blank():
-			return "", errAsk // a space in git before 2.45, a tab in later ones
+			return "", ErrAsk // a space in git before 2.45, a tab in later ones
 		case !quoted && (c == ' ' || c == '\t'):
 			if len(v) > 0 {
 				spaces++
@@ -204,7 +207,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 			comment = true
 			continue
 		case spaces > 0 && (c == '"' || c == '\\'):
-			return "", errAsk // these spaces can be read as some at the end
+			return "", ErrAsk // these spaces can be read as some at the end
 		}
 		v = append(v, strings.Repeat(" ", spaces)...)
 		spaces = 0
@@ -214,7 +217,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 			v = append(v, c)
 		} else if c = f.next(); c != '\n' { // else the line goes on
 			if c = unescape(c); c == 0 {
-				return "", errAsk
+				return "", ErrAsk
 			}
 			v = append(v, c)
 		}
@@ -239,3 +242,18 @@ func (f *configFile) blank() bool {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isKey(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '-' }
+
+// Getenv is the last value of key in an environment of KEY=value lines; empty without one.
+func Getenv(env []string, key string) string {
+	v, _ := getenv(env, key)
+	return v
+}
+
+func getenv(env []string, key string) (value string, set bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {
+			return v, true
+		}
+	}
+	return "", false
+}

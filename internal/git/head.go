@@ -1,0 +1,64 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/discover"
+	"git-checkpoint/internal/name"
+)
+
+// discover opens an ordinary repository without a process of git; errAsk: it is not one.
+func (r *Repo) discover(o Options) error {
+	found, err := discover.Find(o.Dir, o.Env)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(found.WorkTree, ".git")
+	r.GitDir, r.CommonDir, r.WorkTree, r.IndexPath = dir, dir, found.WorkTree, filepath.Join(dir, "index")
+	r.Prefix, r.Format, r.Config = found.Prefix, found.Format, found.Config
+	return r.readHead()
+}
+
+// readHead follows HEAD to a branch, and that to a commit.
+func (r *Repo) readHead() error {
+	path := filepath.Join(r.GitDir, "HEAD")
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return errAsk
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return errAsk
+	}
+	line, ended := strings.CutSuffix(string(data), "\n")
+	files := r.refFiles()
+	branch, symbolic := strings.CutPrefix(line, "ref: ")
+	switch {
+	case !ended:
+		return errAsk
+	case !symbolic && len(line) == files.digits && name.IsHex(line):
+		r.Head.OID = name.OID(line)
+		return nil
+	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !plainBranch(branch):
+		return errAsk
+	}
+	r.Head.Branch = name.Ref(branch)
+	r.Head.OID, err = files.resolve(r.Head.Branch)
+	return err
+}
+
+// plainBranch reports whether a name is certainly one that git allows.
+func plainBranch(ref string) bool {
+	for i := range len(ref) {
+		if c := ref[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("~^:?*[\\@{", c) >= 0 {
+			return false
+		}
+	}
+	for _, part := range strings.Split(ref, "/") {
+		if part == "" || part[0] == '.' || part[len(part)-1] == '.' || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
+			return false
+		}
+	}
+	return true
+}
