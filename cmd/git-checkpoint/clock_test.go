@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // A clock that jumps back and forth, and files and an index of the future or of before
@@ -62,17 +64,14 @@ func TestClockJumps(t *testing.T) {
 
 // Below 1,900 directories everything works as elsewhere.
 func TestNestedDirectories(t *testing.T) {
+	scripttest.Long(t)
 	w, _, _ := twoSides(t)
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close() //nolint:errcheck // only a directory handle
-	levels := 1900
-	if testing.Short() {
-		levels = 300
-	}
-	deep := strings.Repeat("d/", levels)
+	deep := strings.Repeat("d/", 1900)
 	if err := root.MkdirAll(deep, 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 const planted = "AKIAQYLPMN5HHHFPZAM2"
@@ -64,8 +66,9 @@ func (w *world) clean() {
 
 // An expunge that is killed at a step is ended by running it again.
 func TestKilledExpunge(t *testing.T) {
-	for _, step := range []string{"listed", "rewritten", "expunged", "listed:2", "rewritten:2", "expunged:2"} {
+	for i, step := range []string{"listed", "rewritten", "expunged", "listed:2", "rewritten:2", "expunged:2"} {
 		t.Run(step, func(t *testing.T) {
+			scripttest.OneIn(t, 4, i+3)
 			w := leak(t)
 			w.env = append(w.env, failpointVariable+"="+step)
 			if out, code := w.try("git-checkpoint", "expunge", "--rule", "aws-access-key", "-y"); code != -1 {
@@ -80,6 +83,7 @@ func TestKilledExpunge(t *testing.T) {
 // git's file store moves the refs of a transaction one after the other: every beginning of
 // that is ended by running the expunge again.
 func TestKilledExpungeBetweenRefs(t *testing.T) {
+	scripttest.Long(t)
 	w := leak(t)
 	before := refsOf(w)
 	backup := t.TempDir()

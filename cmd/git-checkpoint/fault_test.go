@@ -42,7 +42,7 @@ func TestTerminated(t *testing.T) {
 			command = []string{"git-checkpoint", "delete", "1", "-y"}
 		}
 		t.Run(step, func(t *testing.T) {
-			scripttest.OneIn(t, 5, i)
+			scripttest.OneIn(t, 9, i)
 			t.Parallel()
 			w, before, after := twoSides(t)
 			had := w.count()
@@ -171,7 +171,7 @@ func TestKilledAnywhere(t *testing.T) {
 	} {
 		for k, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 			t.Run(command[0]+" "+signal.String(), func(t *testing.T) {
-				scripttest.OneIn(t, 3, 2*i+k)
+				scripttest.OneIn(t, 4, 2*i+k)
 				t.Parallel()
 				for round := range rounds(1) {
 					w, before, after := twoSides(t)

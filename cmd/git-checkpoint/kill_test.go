@@ -136,7 +136,7 @@ func TestKilledRollback(t *testing.T) {
 	for i, step := range checkpoint.Failpoints[3:19] {
 		for k, end := range []string{"--continue", "--abort"} {
 			t.Run(step+end, func(t *testing.T) {
-				scripttest.OneIn(t, 5, 2*i+k)
+				scripttest.OneIn(t, 9, 2*i+k)
 				t.Parallel()
 				w, before, after := twoSides(t)
 				w.env = append(w.env, "GIT_CHECKPOINT_FAILPOINT="+step)

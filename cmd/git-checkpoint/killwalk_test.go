@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"git-checkpoint/internal/scripttest"
+)
 
 // An undo of several levels, which brought back different parts, that is killed at any step is
 // finished or taken back as a whole, and all that is between can still be walked to.
@@ -8,6 +12,7 @@ func TestKilledWalk(t *testing.T) {
 	for i, step := range []string{"staged", "safety", "begun", "place", "index", "head", "event", "finished"} {
 		for j, end := range []string{"--continue", "--abort"} {
 			t.Run(step+end, func(t *testing.T) {
+				scripttest.OneIn(t, 7, 2*i+j)
 				t.Parallel()
 				w := newWorld(t)
 				first := w.between("one", func() { w.run("git-checkpoint", "create", "--session", "s") })

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // lfsWorld is a repository that git-lfs works in, or what stands in for it, with two files
@@ -65,6 +67,7 @@ func TestLFS(t *testing.T) {
 // Where the content was swept from git-lfs's own store it cannot come back: the rollback
 // refuses, and what is in the worktree stays. Files that are not in its care come back.
 func TestLFSContentGone(t *testing.T) {
+	scripttest.Long(t)
 	t.Parallel()
 	w := lfsWorld(t)
 	w.run("git", "rm", "-qf", "absent.bin") // else git-lfs would fail there, and all exact bytes be kept

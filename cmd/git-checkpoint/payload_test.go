@@ -149,7 +149,7 @@ func (p *payloads) text() string {
 func TestRandomPayloads(t *testing.T) {
 	n, seed := 10_000, uint64(1)
 	if testing.Short() {
-		n = 60
+		n = 20
 	}
 	w := newWorld(t)
 	w.write("file", "0\n")

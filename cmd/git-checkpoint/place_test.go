@@ -87,6 +87,7 @@ func (w *world) mounted(script string) (string, int) {
 // Files of a file system that is mounted inside the worktree go aside and come back by
 // copies.
 func TestMountInside(t *testing.T) {
+	scripttest.Long(t)
 	w := newWorld(t)
 	out, code := w.mounted(`
 		mkdir m; mount -t tmpfs none m
@@ -113,6 +114,7 @@ func TestMountInside(t *testing.T) {
 // On a disk that is full a create makes no checkpoint and a rollback moves no file; the
 // next ones work when there is room.
 func TestFullDisk(t *testing.T) {
+	scripttest.Long(t)
 	w := newWorld(t)
 	out, code := w.mounted(`
 		mkdir m; mount -t tmpfs -o size=4m none m; cd m
@@ -146,6 +148,7 @@ func TestFullDisk(t *testing.T) {
 // does, a create makes no checkpoint and a rollback moves no file; without the limit both
 // go on.
 func TestSizeLimit(t *testing.T) {
+	scripttest.Long(t)
 	w, _, _ := twoSides(t)
 	random := func(name string, size int) {
 		data := make([]byte, size)
@@ -228,6 +231,7 @@ func TestNoPermission(t *testing.T) {
 // Where the git directory cannot be written, what only reads works and leaves nothing
 // behind, and what has to write says so.
 func TestReadOnlyRepository(t *testing.T) {
+	scripttest.Long(t)
 	w, _, _ := twoSides(t)
 	if os.Getuid() == 0 {
 		w.obeying()

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // answers are what parallel commands said.
@@ -124,6 +126,7 @@ func TestRaceOfCreators(t *testing.T) {
 // Creates, rollbacks, deletions and gc at once: what a create reported is there unless
 // it was deleted, and the worktree is one that was captured.
 func TestRaceWithRollbacks(t *testing.T) {
+	scripttest.Long(t)
 	for round := range rounds(1) {
 		w, before, after := twoSides(t)
 		w.run("git-checkpoint", "create", "-m", "second")
@@ -232,6 +235,7 @@ func filesOf(seen string) string {
 // Beside a gc that drops all that no ref holds, and packs that are made and taken away, as
 // many checkpoints as reports, and all of them whole; what is read meanwhile is there.
 func TestRaceWithGC(t *testing.T) {
+	scripttest.Long(t)
 	w, _, _ := twoSides(t)
 	var group sync.WaitGroup
 	done := make(chan struct{})

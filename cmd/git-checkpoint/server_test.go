@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/scripttest"
 )
 
 // bare makes a bare repository that takes pushes over any transport.
@@ -117,6 +119,7 @@ func TestServerHTTP(t *testing.T) {
 // Credentials come from git's helpers. Without one, or with an expired one, nothing is
 // asked for and nothing is lost.
 func TestServerHTTPCredentials(t *testing.T) {
+	scripttest.Long(t)
 	t.Parallel()
 	w := newWorld(t)
 	root := t.TempDir()
@@ -152,6 +155,7 @@ func TestServerHTTPCredentials(t *testing.T) {
 
 // A remote that only reads: what is here stays, and a fetch works.
 func TestServerHTTPReadOnly(t *testing.T) {
+	scripttest.Long(t)
 	t.Parallel()
 	w := newWorld(t)
 	root := t.TempDir()
@@ -174,6 +178,7 @@ func TestServerHTTPReadOnly(t *testing.T) {
 
 // A push, and a fetch of nothing, are as few requests as they can be.
 func TestServerConnections(t *testing.T) {
+	scripttest.Long(t)
 	t.Parallel()
 	w := newWorld(t)
 	root := t.TempDir()
@@ -203,6 +208,7 @@ func TestServerConnections(t *testing.T) {
 }
 
 func TestServerDaemon(t *testing.T) {
+	scripttest.Long(t)
 	t.Parallel()
 	w := newWorld(t)
 	root := t.TempDir()

@@ -123,6 +123,7 @@ func TestUndoKeepsBits(t *testing.T) {
 // The bits are those that the file had then, also where it has others now that are as
 // usual as those: whichever way the worktree is scanned.
 func TestBitsOfThen(t *testing.T) {
+	scripttest.Long(t)
 	for _, scanner := range []string{"native", "git"} {
 		w, _, _ := twoSides(t)
 		w.run("git", "config", "checkpoint.scanner", scanner)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/scripttest"
 	"git-checkpoint/internal/transfer"
 	"git-checkpoint/internal/travel"
 )
@@ -17,6 +18,7 @@ import (
 // What a gc takes while it comes is brought again, or none of it is taken: no ref names
 // what is not there.
 func TestBroughtAgain(t *testing.T) {
+	scripttest.Long(t)
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
 	a.create()

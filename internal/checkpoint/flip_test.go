@@ -22,6 +22,7 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/repair"
 	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/scripttest"
 	"git-checkpoint/internal/session"
 )
 
@@ -31,10 +32,11 @@ import (
 func TestFlippedBits(t *testing.T) {
 	flips, seed := number(t, "FLIPS", 24), number(t, "SEED", 1)
 	if testing.Short() {
-		flips = min(flips, 4)
+		flips = min(flips, 5)
 	}
 	for i, form := range []string{"loose", "packed"} {
 		t.Run(form, func(t *testing.T) {
+			scripttest.OneIn(t, 2, i)
 			f := newFlipping(t, form)
 			random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 			seen := map[string]int{}

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/scripttest"
 	"git-checkpoint/internal/travel"
 )
 
@@ -254,6 +255,7 @@ func TestRefusedRef(t *testing.T) {
 // Two clones that merge the same two journals make the same commit, so that two remotes
 // do not get a new merge each round for ever.
 func TestMergesEnd(t *testing.T) {
+	scripttest.Long(t)
 	w := newClones(t, 2, 2)
 	a, b := w.all[0], w.all[1]
 	a.create()

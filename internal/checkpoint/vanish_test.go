@@ -11,11 +11,13 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/scripttest"
 )
 
 // Each object that a create writes may be taken by a gc before a ref holds it: the
 // checkpoint is whole all the same, or it is taken back.
 func TestObjectsVanish(t *testing.T) {
+	scripttest.Long(t)
 	c := newClones(t, 1, 0).all[0]
 	write := func(name, content string) {
 		file := filepath.Join(c.dir, filepath.FromSlash(name))

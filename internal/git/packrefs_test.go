@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/scripttest"
 )
 
 // manyNew are a transaction of so many new refs and one journal.
@@ -98,6 +99,7 @@ func TestManyRefs(t *testing.T) {
 // A packed-refs file that git has not written so for years, or that is a link, and a ref
 // whose lock somebody holds, stay as they are.
 func TestManyRefsInOddPlaces(t *testing.T) {
+	scripttest.Long(t)
 	f := newFixture(t)
 	one := commitOf(f, "one")
 	f.git("tag", "-m", "annotated", "v1", string(one))
@@ -173,6 +175,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 // Several writers, and git packing refs beside them: of those that want the same refs one
 // gets all of them, and nothing of anybody is lost.
 func TestManyRefsAtOnce(t *testing.T) {
+	scripttest.Long(t)
 	f := newFixture(t)
 	one, two := commitOf(f, "one"), commitOf(f, "two")
 	stop, packed := make(chan struct{}), make(chan struct{})

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		if err := flag.Set("rapid.checks", "30"); err != nil { // of which rapid tries a fifth
+		if err := flag.Set("rapid.checks", "15"); err != nil { // of which rapid tries a fifth
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

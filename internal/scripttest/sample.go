@@ -11,16 +11,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// What a script of a sample runs at most, and how many scripts of one family all run.
-// Most of what a script costs is the processes that it starts.
+// A sample runs the first mostStarted processes of a script, which are most of what a
+// script costs, and one script in every oneOf of a family.
 const (
-	mostStarted = 10
-	smallFamily = 3
+	mostStarted = 6
+	oneOf       = 5
 )
 
 // Sample runs the beginnings of the scripts in dir, up to the commands that make them
-// long, and of a large family (what stands before the first _ of the name) every third.
-// So each command and each kind of promise is tried in the time that somebody waits.
+// long, and of a family (what stands before the first _ of the name) the first, the sixth
+// and so on. So each command is tried in the time that somebody waits.
 func Sample(t *testing.T, dir string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -49,7 +49,7 @@ func sampled(all []string) (some []string) {
 	}
 	for _, family := range families {
 		for i, file := range family {
-			if len(family) <= smallFamily || i%3 == 0 {
+			if i%oneOf == 0 {
 				some = append(some, file)
 			}
 		}
@@ -71,6 +71,15 @@ func beginning(script string) string {
 		commands = commands[:found[mostStarted][0]]
 	}
 	return commands + files
+}
+
+// Long leaves a test out of a sample: it takes longer than somebody waits, and a shorter
+// one holds the same kind of promise. `make test-all` runs it.
+func Long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not in the sample: make test-all runs it")
+	}
 }
 
 // OneIn leaves out what is not in a sample: in short mode it skips each case of a long
