@@ -56,7 +56,7 @@ func (p *Plan) again(ctx context.Context, r *rewriting) error {
 
 // apply writes the checkpoints of a session again and removes the old ones.
 func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
-	if len(r.old)+len(r.dead) == 0 {
+	if len(r.old) == 0 && (len(r.dead) == 0 || r.plan.req.again) {
 		return nil
 	}
 	s := r.plan.s

@@ -22,6 +22,8 @@ type Request struct {
 	Rule    string
 	Session string  // empty: all
 	Replace *string // what stands in the place of what goes; nil: see Plan
+
+	again bool // what is on the list of this repository goes; set by Again
 }
 
 // Rewritten is a checkpoint that holds what goes.
@@ -65,6 +67,38 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if (req.Target == "") == (req.Rule == "") {
 		return nil, checkpoint.Usage("git checkpoint expunge config.env, or --rule aws-access-key", "name a file or blob, or a rule")
 	}
+	p, err := prepare(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.survey(ctx)
+}
+
+// Again takes what was expunged here before out of checkpoints that hold it all the same: a
+// clone that had not heard of it made and sent them. Every clone works this out from the
+// same objects, so all of them write the same checkpoints. Nothing is done while a rollback
+// is half done; the next fetch does it.
+func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
+	list, err := clearance.ReadExpunged(s.Repo)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if len(list.Objects) == 0 || s.RefuseHalfRolledBack() != nil {
+		return nil, nil
+	}
+	p, err := prepare(ctx, s, Request{again: true})
+	if err != nil {
+		return nil, err
+	}
+	done, err := p.Apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return done.Checkpoints, nil
+}
+
+// prepare finds the checkpoints that hold what goes.
+func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
 	desk, err := clearance.OpenDesk(ctx, s)
 	if err != nil {
 		return nil, err
@@ -84,7 +118,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 			return nil, err
 		}
 	}
-	return p, p.survey(ctx)
+	return p, nil
 }
 
 // Answer is the plan for whoever shows it.
@@ -145,14 +179,19 @@ func (p *Plan) aim(ctx context.Context) error {
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
-	if p.req.Rule != "" {
+	switch {
+	case p.req.again:
+		p.listed(report)
+	case p.req.Rule != "":
 		for _, f := range report.Stopped() {
 			if f.Rule == p.req.Rule && f.Fingerprint != "" {
 				p.goal.secrets[f.Fingerprint] = true
 			}
 		}
-	} else if err := p.named(ctx); err != nil {
-		return err
+	default:
+		if err := p.named(ctx); err != nil {
+			return err
+		}
 	}
 	for _, f := range report.Found {
 		if p.goal.blobs[f.OID] && f.Allowed == "" && f.Fingerprint != "" {
@@ -164,7 +203,7 @@ func (p *Plan) aim(ctx context.Context) error {
 			p.goal.marked[f.OID] = true
 		}
 	}
-	if len(p.goal.blobs)+len(p.goal.marked) > 0 {
+	if p.req.again || len(p.goal.blobs)+len(p.goal.marked) > 0 {
 		return nil
 	}
 	gone := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no checkpoint holds %q", name.Clip(p.req.Target, name.Said))}
@@ -176,6 +215,23 @@ func (p *Plan) aim(ctx context.Context) error {
 		return nil
 	}
 	return gone
+}
+
+// listed takes what was expunged before. Of a blob in which the guard finds secrets these
+// are replaced, because the rest of the file may be somebody's work; any other goes.
+func (p *Plan) listed(report *clearance.Report) {
+	for _, f := range report.Found {
+		if f.Rule == clearance.RuleExpunged {
+			p.goal.blobs[f.OID] = true
+		}
+	}
+	found := map[name.OID]bool{}
+	for _, f := range report.Found {
+		if p.goal.blobs[f.OID] && f.Allowed == "" && f.Fingerprint != "" {
+			p.goal.secrets[f.Fingerprint], found[f.OID] = true, true
+		}
+	}
+	maps.DeleteFunc(p.goal.blobs, func(oid name.OID, _ bool) bool { return found[oid] })
 }
 
 // named finds the blobs at a path, or the one with an id.

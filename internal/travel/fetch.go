@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/expunge"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
@@ -121,7 +122,15 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	if err := t.bringBack(ctx, there); err != nil {
 		return err
 	}
-	return t.repeatTombstones(ctx)
+	if err := t.repeatTombstones(ctx); err != nil {
+		return err
+	}
+	again, err := expunge.Again(ctx, t.s)
+	for _, r := range again {
+		t.line("fetch", name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")
+		t.line("fetch", name.CheckpointRef(r.Session, r.Rebuilt), OutcomeCreated, r.Label)
+	}
+	return err
 }
 
 // bringBack fetches what was dead before the journals were joined, and is not any more:
