@@ -203,3 +203,12 @@ func TestExternal(t *testing.T) {
 		}
 	}
 }
+
+// A hostile file name neither breaks the line of a warning nor moves the cursor.
+func TestPlaceOf(t *testing.T) {
+	for path, want := range map[string]string{"a b/é": "a b/é:7", "a\nb": `"a\nb":7`, "a\x1b[2J": `"a\x1b[2J":7`, "": "the message of 1234567, line 7,"} {
+		if got := placeOf(Found{OID: "1234567890", Path: path, Finding: guard.Finding{Line: 7}}); got != want {
+			t.Errorf("%q: %s", path, got)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)}
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
-			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, and is in %s again", cmp.Or(f.Path, "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))
+			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, and is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))
 			continue
 		}
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, holder(ctx, s, f, what.Labels)))

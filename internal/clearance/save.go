@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/gitconfig"
@@ -138,7 +140,7 @@ func (w *Watch) Say() {
 		w.s.Warn(fmt.Sprintf("%d more look like secrets: git checkpoint guard lists them", more))
 	}
 	for _, dir := range w.Saved.Directories() {
-		w.s.Warn(fmt.Sprintf("%s/ came into the checkpoint; projects usually ignore it: echo %s >>.gitignore", dir, shellQuote("/"+dir+"/")))
+		w.s.Warn(fmt.Sprintf("%s/ came into the checkpoint; projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), shellQuote("/"+dir+"/")))
 	}
 	if err := w.desk.Close(); err != nil {
 		w.s.Warn(err.Error())
@@ -171,7 +173,15 @@ func placeOf(f Found) string {
 	if f.Path == "" {
 		return fmt.Sprintf("the message of %s, line %d,", f.OID.Short(), f.Line)
 	}
-	return fmt.Sprintf("%s:%d", f.Path, f.Line)
+	return fmt.Sprintf("%s:%d", inOneLine(f.Path), f.Line)
+}
+
+// inOneLine quotes a path that would break a line or move the cursor.
+func inOneLine(path string) string {
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 var rulesByID = sync.OnceValue(func() map[string]string {
@@ -181,6 +191,9 @@ var rulesByID = sync.OnceValue(func() map[string]string {
 	}
 	return all
 })
+
+// Knows reports whether a rule can have found something. Another scanner has rules of its own.
+func (d *Desk) Knows(rule string) bool { return d.external != nil || rulesByID()[rule] != "" }
 
 // whatIs describes what a rule finds. Those of another scanner have only their names.
 func whatIs(rule string) string {

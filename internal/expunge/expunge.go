@@ -103,6 +103,9 @@ func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err != nil {
 		return nil, err
 	}
+	if req.Rule != "" && !desk.Knows(req.Rule) {
+		return nil, checkpoint.Usage("`git checkpoint guard --rules` lists the rules", "no rule is called %q", name.Clip(req.Rule, name.Said))
+	}
 	p := &Plan{s: s, req: req, desk: desk, clean: map[name.OID]name.OID{}, answer: &Answer{Checkpoints: []Rewritten{}}}
 	if err := p.read(ctx); err != nil {
 		return nil, err
