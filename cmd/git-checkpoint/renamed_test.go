@@ -43,12 +43,21 @@ func renamed(t *testing.T, name string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The documents say which workflow is theirs; the repository has a copy that knows them too.
+	d, ok := workflow.Builtin(name)
+	if !ok {
+		t.Fatalf("no built-in %q", name)
+	}
+	// The documents say which workflow is theirs; the repository has a copy that knows them
+	// too. A committed definition deletes nothing by itself unless the user lets it.
+	configure := "exec git config checkpoint.workflow " + copied + "\n"
+	if d.Retention.Automatic {
+		configure += "exec git config checkpoint.autoPrune true\n"
+	}
 	const begin = "cd repo\n"
 	if !strings.Contains(string(scenario.Comment), begin) {
 		t.Fatalf("the scenario of %s does not begin in a repository", name)
 	}
-	scenario.Comment = []byte(strings.Replace(string(scenario.Comment), begin, begin+"exec git config checkpoint.workflow "+copied+"\n", 1))
+	scenario.Comment = []byte(strings.Replace(string(scenario.Comment), begin, begin+configure, 1))
 	var pairs []string // where a script calls the workflow by its name
 	for _, form := range []string{"--workflow %", "(%, ", "heads/%/", `\t%/`} {
 		pairs = append(pairs, strings.ReplaceAll(form, "%", name), strings.ReplaceAll(form, "%", copied))
@@ -57,10 +66,6 @@ func renamed(t *testing.T, name string) []byte {
 	scenario.Comment = []byte(calls.Replace(string(scenario.Comment)))
 	for i, f := range scenario.Files {
 		scenario.Files[i].Data = []byte(calls.Replace(string(f.Data)))
-	}
-	d, ok := workflow.Builtin(name)
-	if !ok {
-		t.Fatalf("no built-in %q", name)
 	}
 	definition, err := sjson.SetBytes(d.JSON(), "name", copied)
 	if err != nil {

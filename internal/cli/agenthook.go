@@ -23,8 +23,8 @@ import (
 
 // AgentHookCmd is hook: what coding agents run.
 type AgentHookCmd struct {
-	Agent string   `arg:"" help:"Name of the agent."`
-	Event string   `arg:"" help:"Name of the event, in the agent's words."`
+	Agent string   `arg:"" empty:"" help:"Name of the agent."`
+	Event string   `arg:"" empty:"" help:"Name of the event, in the agent's words."`
 	Rest  []string `arg:"" optional:"" passthrough:"" hidden:""`
 }
 
