@@ -23,15 +23,13 @@ import (
 
 // AgentHookCmd is hook: what coding agents run.
 type AgentHookCmd struct {
-	Agent string   `arg:"" empty:"" help:"Name of the agent."`
-	Event string   `arg:"" empty:"" help:"Name of the event, in the agent's words."`
-	Rest  []string `arg:"" optional:"" passthrough:"" hidden:""`
+	Words []string `arg:"" optional:"" name:"words" verbatim:"" help:"Agent and event."`
 }
 
 // Help is the detail of hook.
 func (*AgentHookCmd) Help() string {
 	return `
-Reads what the agent sends on standard input and makes the checkpoint that belongs to the event. It always exits with 0, and prints what the agent takes as an answer or nothing. Problems are shown by ` + "`git checkpoint agent list`" + `.`
+The first word is the agent, the second the event in the agent's words, as in ` + "`git checkpoint hook claude Stop`" + `. Reads what the agent sends on standard input and makes the checkpoint that belongs to the event. It always exits with 0, and prints what the agent takes as an answer or nothing. Problems are shown by ` + "`git checkpoint agent list`" + `.`
 }
 
 // longestPayload bounds what is read of an agent.
@@ -44,7 +42,11 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 			app.warn(fmt.Sprintf("hook: %v", p))
 		}
 	}()
-	def, err := agent.Find(c.Agent)
+	if len(c.Words) < 2 { // written by whoever set the hook up, not by an agent
+		return usageError("hook takes the name of an agent and the name of an event", "`git checkpoint agent list` shows the agents")
+	}
+	event := c.Words[1]
+	def, err := agent.Find(c.Words[0])
 	if err != nil {
 		return nil
 	}
@@ -52,7 +54,7 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 	if err != nil || len(payload) > longestPayload {
 		return nil
 	}
-	happened := def.Read(c.Event, payload)
+	happened := def.Read(event, payload)
 	if happened.Kind == "" && happened.Child == "" {
 		return nil
 	}
@@ -69,7 +71,7 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 		if on, err := s.Settings.Bool(connect.ConsentKey(def.Name), false); err != nil || !on {
 			return nil //nolint:nilerr // without consent nothing is done, and nothing said
 		}
-		said = handleEvent(ctx, app, s, def, c.Event, happened)
+		said = handleEvent(ctx, app, s, def, event, happened)
 		return nil
 	})
 	_, _ = app.Terminal.Out.Write(said) // an agent that does not listen is none of our concern

@@ -52,8 +52,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 }
 
 // unnamed refuses a name that was given and is empty. It is the variable of a script that
-// was not set, and must not mean the active session, or the usual remote. Names that an
-// agent gives may be empty: a hook never fails.
+// was not set, and must not mean the active session, or the usual remote.
 func unnamed(parsed *kong.Context) error {
 	for _, part := range parsed.Path {
 		var value *kong.Value
@@ -63,7 +62,7 @@ func unnamed(parsed *kong.Context) error {
 		case part.Flag != nil && part.Flag.Name == "session":
 			value = part.Flag.Value
 		}
-		if value != nil && value.Target.Kind() == reflect.String && value.Target.Len() == 0 && !value.Tag.Has("empty") {
+		if value != nil && value.Target.Kind() == reflect.String && value.Target.Len() == 0 {
 			return usageError(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows what it takes")
 		}
 	}

@@ -84,7 +84,7 @@ func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	if len(list.Objects) == 0 || s.RefuseHalfRolledBack() != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // whoever fetched hears of the half rollback from other commands
 	}
 	p, err := prepare(ctx, s, Request{again: true})
 	if err != nil {
