@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 )
 
@@ -57,20 +56,7 @@ func (s *Saved) Look(file string, oid name.OID, content []byte) {
 
 // Report is what was found for the first time, and what was known already.
 func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
-	specs := make([]string, 0, len(s.unread))
-	for oid := range s.unread {
-		specs = append(specs, string(oid))
-	}
-	err = s.desk.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
-		if err != nil || o.Size > atSave {
-			delete(s.unread, name.OID(specs[i])) // a push looks at it
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	late, err := s.desk.Blobs(ctx, s.unread)
+	late, err := s.desk.Blobs(ctx, s.unread, atSave) // a push looks at larger ones
 	if err != nil {
 		return nil, nil, err
 	}

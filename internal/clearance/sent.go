@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -39,7 +40,7 @@ func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error)
 		}
 		open = append(open, one)
 	}
-	return report, d.look(ctx, report, open)
+	return report, d.look(ctx, report, open, math.MaxInt64)
 }
 
 // list gives the objects that sending tips means.
@@ -66,17 +67,18 @@ func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	return objects, nil
 }
 
-// look looks at objects without a verdict.
-func (d *Desk) look(ctx context.Context, report *Report, open []met) error {
+// look looks at objects without a verdict, at some at once, and not at those that are
+// larger than longest.
+func (d *Desk) look(ctx context.Context, report *Report, open []met, longest int64) error {
 	specs := make([]string, len(open))
 	for i, one := range open {
 		specs[i] = string(one.oid)
 	}
 	infos := make([]git.Object, len(open))
 	err := d.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
-		if err == nil {
+		if err == nil && o.Size <= longest {
 			infos[i] = o
-		} else if !errors.Is(err, git.ErrMissing) {
+		} else if err != nil && !errors.Is(err, git.ErrMissing) {
 			return err
 		}
 		return nil
@@ -87,22 +89,25 @@ func (d *Desk) look(ctx context.Context, report *Report, open []met) error {
 	if d.external != nil {
 		return d.lookOutside(ctx, report, open, infos)
 	}
-	for i, one := range open {
-		var v verdict
+	verdicts := make([]verdict, len(open))
+	err = git.Each(len(open), func(i int) (err error) {
 		switch infos[i].Type {
 		case "blob":
-			v, err = d.blob(ctx, one.oid, infos[i].Size)
+			verdicts[i], err = d.blob(ctx, open[i].oid, infos[i].Size)
 		case "commit", "tag":
-			v, err = d.message(ctx, one.oid)
-		default:
-			continue
+			verdicts[i], err = d.message(ctx, open[i].oid)
 		}
 		if err != nil {
-			return fmt.Errorf("look at %s: %w", one.oid.Short(), err)
+			err = fmt.Errorf("look at %s: %w", open[i].oid.Short(), err)
 		}
-		d.report(report, one.oid, one.path, v)
+		return err
+	})
+	for i, one := range open {
+		if kind := infos[i].Type; kind != "" && kind != "tree" {
+			d.report(report, one.oid, one.path, verdicts[i])
+		}
 	}
-	return nil
+	return err
 }
 
 // lookOutside has the user's scanner look, at some objects at a time.
@@ -168,8 +173,9 @@ func (d *Desk) message(ctx context.Context, oid name.OID) (verdict, error) {
 	return v, nil
 }
 
-// Blobs looks at blobs by their ids, met at the paths given.
-func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string) (*Report, error) {
+// Blobs looks at blobs by their ids, met at the paths given, but for those of more than
+// longest bytes.
+func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string, longest int64) (*Report, error) {
 	report := &Report{}
 	var open []met
 	for oid, path := range paths {
@@ -179,5 +185,5 @@ func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string) (*Report, e
 		}
 		open = append(open, met{oid, path})
 	}
-	return report, d.look(ctx, report, open)
+	return report, d.look(ctx, report, open, longest)
 }
