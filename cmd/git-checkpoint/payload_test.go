@@ -223,7 +223,9 @@ func (w *world) holdsOnly() {
 	if err != nil || len(entries) != 2 {
 		t.Errorf("the worktree holds %v (%v)", entries, err)
 	}
-	session := regexp.MustCompile(`^(` + strings.Join(agent.Names(), "|") + `)-[0-9a-f]{8}$`)
+	sessions := `(` + strings.Join(agent.Names(), "|") + `)-[0-9a-f]{8}`
+	session := regexp.MustCompile(`^` + sessions + `$`)
+	refs := regexp.MustCompile(`^(refs/heads/main|refs/(checkpoints/.*|notes/checkpoint.*|tags/checkpoint/` + sessions + `/step-[0-9]+([.][0-9]+)?))$`)
 	for line := range strings.Lines(w.run("git-checkpoint", "session", "list", "--json")) {
 		l := gjson.Parse(line)
 		if !session.MatchString(l.Get("session").String()) || l.Get("topic").String() != "" {
@@ -232,7 +234,7 @@ func (w *world) holdsOnly() {
 	}
 	for line := range strings.Lines(w.run("git", "for-each-ref", "--format=%(refname)")) {
 		ref := strings.TrimSpace(line)
-		if !strings.HasPrefix(ref, "refs/checkpoints/") && ref != "refs/heads/main" && !strings.HasPrefix(ref, "refs/notes/checkpoint") || strings.Contains(ref, canary) {
+		if !refs.MatchString(ref) || strings.Contains(ref, canary) {
 			t.Errorf("there is a ref %s", ref)
 		}
 	}
