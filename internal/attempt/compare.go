@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -47,12 +48,14 @@ type Compared struct {
 	CreatedAt checkpoint.Time            `json:"created_at"`
 	Message   string                     `json:"message"`
 	Code      *int                       `json:"code,omitempty"` // of the command that fork ran
+	Best      []string                   `json:"best"`           // metrics in which no other is better, sorted
 
-	found *checkpoint.Found
-	tree  name.OID
-	base  name.OID // the tree of the common checkpoint
-	raw   json.RawMessage
-	first name.OID // the tree of the copy that an attempt began with
+	found  *checkpoint.Found
+	tree   name.OID
+	base   name.OID // the tree of the common checkpoint
+	raw    json.RawMessage
+	first  name.OID                   // the tree of the copy that an attempt began with
+	better map[string]workflow.Better // by metric, as the workflow says
 }
 
 // Comparison is the answer of `compare`.
@@ -76,6 +79,7 @@ func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*C
 			return nil, err
 		}
 	}
+	markBest(c.Rows)
 	if len(c.Metrics) == 0 {
 		known := map[string]bool{}
 		for _, r := range c.Rows {
@@ -196,7 +200,7 @@ func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, t
 
 // rowOf reads a checkpoint.
 func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Compared, error) {
-	f, err := s.Resolve(ctx, "", ref)
+	f, err := s.Reach(ctx, "", ref)
 	if err != nil {
 		return Compared{}, err
 	}
@@ -207,8 +211,9 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	message, _, _ := strings.Cut(rec.Message, "\n")
 	r := Compared{
 		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
-		Message: message, Metrics: metricsOf(ctx, s, f, rec), found: f, tree: rec.Snapshot.Tree, raw: raw,
+		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: raw,
 	}
+	r.readMetrics(ctx, s, rec)
 	if _, forked := checkpoint.OriginOf(f.State); forked {
 		if first := f.State.At(0); first != nil {
 			if c, err := s.Repo.ReadCommit(ctx, string(first.Event().Commit)); err == nil {
@@ -219,18 +224,55 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	return r, nil
 }
 
-// metricsOf are the values that the workflow keeps as metrics.
-func metricsOf(ctx context.Context, s *checkpoint.Service, f *checkpoint.Found, rec *record.Record) map[string]json.RawMessage {
-	metrics := map[string]json.RawMessage{}
-	def, err := s.DefinitionFor(ctx, f.State)
+// readMetrics reads the values that the workflow keeps as metrics.
+func (r *Compared) readMetrics(ctx context.Context, s *checkpoint.Service, rec *record.Record) {
+	def, err := s.DefinitionFor(ctx, r.found.State)
 	if err != nil {
 		def = workflow.Default()
 	}
+	r.better, r.Metrics = def.State.Better, map[string]json.RawMessage{}
 	gjson.ParseBytes(create.MetricsOf(def, rec.State)).ForEach(func(key, value gjson.Result) bool {
-		metrics[key.String()] = json.RawMessage(value.Raw)
+		r.Metrics[key.String()] = json.RawMessage(value.Raw)
 		return true
 	})
-	return metrics
+}
+
+// markBest finds in which metrics each is best: those of which the workflow says what is
+// better, and in which not all are alike.
+func markBest(rows []Compared) {
+	for i := range rows {
+		r := &rows[i]
+		for _, metric := range slices.Sorted(maps.Keys(r.better)) {
+			worse := 0
+			ahead := true
+			for j := range rows {
+				order := r.compareBy(metric, &rows[j])
+				if order < 0 {
+					worse++
+				}
+				ahead = ahead && order <= 0
+			}
+			if ahead && worse > 0 {
+				r.Best = append(r.Best, metric)
+			}
+		}
+	}
+}
+
+// compareBy is negative where r is better than other by a metric. One that lacks it is the
+// worst; texts say nothing.
+func (r *Compared) compareBy(metric string, other *Compared) int {
+	value := func(of *Compared) float64 {
+		v := gjson.ParseBytes(of.Metrics[metric])
+		switch {
+		case !v.Exists() || v.Type == gjson.String || v.IsObject() || v.IsArray():
+			return math.Inf(-1)
+		case r.better[metric] == workflow.BetterLow:
+			return -v.Float()
+		}
+		return v.Float()
+	}
+	return cmp.Compare(value(other), value(r))
 }
 
 // settle finds the tree that each is compared with: what an attempt began with; of several
@@ -254,12 +296,9 @@ func settle(rows []Compared) {
 
 // fitting keeps the rows that an expression holds for.
 func fitting(rows []Compared, where string) ([]Compared, error) {
-	if where == "" {
-		return rows, nil
-	}
-	fits, err := workflow.Where(where)
-	if err != nil {
-		return nil, checkpoint.Usage("an expression over the record, such as state.metrics.build_pass", "--where: %v", err)
+	fits, err := inspect.Where(where)
+	if fits == nil {
+		return rows, err
 	}
 	kept := []Compared{}
 	for _, r := range rows {
@@ -294,21 +333,15 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
-	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
-		added, rest, isLine := strings.Cut(line, "\t")
-		deleted, _, _ := strings.Cut(rest, "\t")
-		if !isLine {
-			continue
-		}
+	for _, f := range inspect.Counts(string(out.Stdout)) {
 		r.Files++
-		plus, _ := strconv.Atoi(added)    //nolint:errcheck // "-" for a binary file, which has no lines
-		minus, _ := strconv.Atoi(deleted) //nolint:errcheck // likewise
-		r.Added, r.Deleted = r.Added+plus, r.Deleted+minus
+		r.Added, r.Deleted = r.Added+f.Added, r.Deleted+f.Deleted
 	}
 	return nil
 }
 
-// sort puts the rows in order: numbers from high to low, names from a to z.
+// sort puts the rows in order: the best first, where nothing says what is better high
+// numbers first, names from a to z.
 func (c *Comparison) sort(by string) error {
 	var less func(a, b Compared) int
 	switch by {
@@ -328,20 +361,10 @@ func (c *Comparison) sort(by string) error {
 		if !slices.ContainsFunc(c.Rows, func(r Compared) bool { return r.Metrics[by] != nil }) && len(c.Rows) > 0 {
 			return checkpoint.Usage("a metric, or name, step, files, lines, age", "none of them has a metric %q to sort by", name.Clip(by, name.Said))
 		}
-		less = func(a, b Compared) int {
-			x, y := gjson.ParseBytes(a.Metrics[by]), gjson.ParseBytes(b.Metrics[by])
-			return cmp.Or(cmp.Compare(y.Float(), x.Float()), cmp.Compare(boolean(y.Exists()), boolean(x.Exists())))
-		}
+		less = func(a, b Compared) int { return a.compareBy(by, &b) }
 	}
 	slices.SortStableFunc(c.Rows, less)
 	return nil
-}
-
-func boolean(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // Between is what differs between the files of two attempts as they are now, or between

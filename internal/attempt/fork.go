@@ -121,7 +121,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if f.from, err = f.s.Resolve(ctx, f.req.Session, f.req.Ref); err != nil {
+	if f.from, err = f.s.Reach(ctx, f.req.Session, f.req.Ref); err != nil {
 		return err
 	}
 	e := f.from.Entry

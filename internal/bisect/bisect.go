@@ -101,9 +101,9 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	}
 	b.answer.Session, b.answer.Steps = b.found.Session, len(b.steps)
 	if req.Where != "" {
-		fits, err := workflow.Where(req.Where)
+		fits, err := inspect.Where(req.Where)
 		if err != nil {
-			return nil, checkpoint.Usage("an expression over the record, such as state.metrics.build_pass", "--where: %v", err)
+			return nil, err
 		}
 		b.try = b.evaluate(fits)
 		return b.answer, b.run(ctx)

@@ -18,6 +18,7 @@ type ForkCmd struct {
 	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to start from; the current one when not given."`
 	Dir     string   `arg:"" optional:"" complete:"file" help:"Directory of the worktree; with --count, the one that they go into."`
 	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run in each worktree, after --; {} becomes the name of the attempt."`
+	whereFlag
 	sessionFlag
 	Count       int      `default:"1" placeholder:"<n>" help:"How many attempts to make."`
 	Name        string   `placeholder:"<name>" help:"Name of the attempt, instead of 4a."`
@@ -39,6 +40,7 @@ func (*ForkCmd) Help() string {
 Each attempt is a linked worktree with the files of the checkpoint, to the byte and with what was staged, and a session of its own that begins with a copy of the checkpoint. This worktree is not touched. Try the same step several ways, then ` + "`git checkpoint compare`" + ` them and ` + "`git checkpoint promote`" + ` the best.
 
     git checkpoint fork 4
+    git checkpoint fork --where 'state.metrics.build_pass'
     git checkpoint fork 4 --count 3 -- ./try.sh {}
     git checkpoint fork 4 ../other -b queue --copy-ignored node_modules
     git checkpoint fork --list
@@ -67,7 +69,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 
 func (c *ForkCmd) check() error {
 	switch {
-	case (c.List || c.Remove != "") && (c.Ref != "" || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
+	case (c.List || c.Remove != "") && (c.Ref != "" || c.Where != nil || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
 		return usageError("--list and --remove make no attempt, and take nothing of what one is made with")
 	case c.DryRun && c.Remove == "":
 		return usageError("--dry-run is for --remove", "fork changes nothing that is there")
@@ -80,8 +82,15 @@ func (c *ForkCmd) check() error {
 }
 
 func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.Where != nil && c.Dir == "" { // which leaves only the directory
+		c.Ref, c.Dir = "", c.Ref
+	}
+	from, err := c.choose(ctx, s, c.Session, c.Ref)
+	if err != nil {
+		return err
+	}
 	request := attempt.ForkRequest{
-		Session: c.Session, Ref: c.Ref, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
+		Session: c.Session, Ref: from, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
 		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs,
 		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
 	}
@@ -89,7 +98,6 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		request.IO.Out = app.Terminal.Err
 	}
 	if request.Dir != "" {
-		var err error
 		if request.Dir, err = filepath.Abs(filepath.Join(app.dir, request.Dir)); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 
 // List answers `list`: one listing per session.
 func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listing, error) {
-	where, err := whereExpression(req.Where)
+	where, err := Where(req.Where)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// whereExpression compiles --where; nil without one.
-func whereExpression(text string) (*workflow.Condition, error) {
+// Where compiles what --where was given; nil without anything.
+func Where(text string) (*workflow.Condition, error) {
 	if text == "" {
 		return nil, nil
 	}

@@ -25,18 +25,15 @@ const (
 
 // fileDiff is a file that differs.
 type fileDiff struct {
-	Path, Old string // Old: the name before, when it was renamed
-	Op        string // added, deleted, renamed, mode, modified
-	Added     int
-	Deleted   int
-	Binary    bool
-	OldID     string // blobs, when git names them
-	NewID     string
-	Modes     string // "100644 → 100755"
-	Hunks     []hunk
-	Held      bool // its lines are shown on demand
-	Language  string
-	Image     bool // by its name; what it holds decides
+	inspect.FileCount
+	Op       string // added, deleted, renamed, mode, modified
+	OldID    string // blobs, when git names them
+	NewID    string
+	Modes    string // "100644 → 100755"
+	Hunks    []hunk
+	Held     bool // its lines are shown on demand
+	Language string
+	Image    bool // by its name; what it holds decides
 }
 
 // hunk is a part of a file that differs.
@@ -62,11 +59,13 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 	if err := gitDiff(ctx, service, d, &numbers, nil, "--numstat", "-z"); err != nil {
 		return nil, err
 	}
-	files := numstat(numbers.String())
+	var files []*fileDiff
 	total := 0
 	var paths []string
 	byPath := map[string]*fileDiff{}
-	for _, f := range files {
+	for _, count := range inspect.Counts(numbers.String()) {
+		f := newFileDiff(count)
+		files = append(files, f)
 		changed := f.Added + f.Deleted
 		byPath[f.Path] = f
 		asked := only == f.Path
@@ -119,26 +118,12 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// numstat reads `git diff --numstat -z`: counts, then a path, or an empty one and two paths.
-func numstat(text string) (files []*fileDiff) {
-	fields := strings.Split(text, "\x00")
-	for i := 0; i < len(fields); i++ {
-		counts := strings.SplitN(fields[i], "\t", 3)
-		if len(counts) != 3 {
-			continue
-		}
-		f := &fileDiff{Path: counts[2], Op: "modified", Binary: counts[0] == "-"}
-		f.Added, _ = strconv.Atoi(counts[0])   // "-" is 0
-		f.Deleted, _ = strconv.Atoi(counts[1]) // as above
-		if f.Path == "" && i+2 < len(fields) {
-			f.Old, f.Path, f.Op = fields[i+1], fields[i+2], "renamed"
-			i += 2
-		}
-		f.Language = languageOf(f.Path)
-		f.Image = isImage(f.Path)
-		files = append(files, f)
+func newFileDiff(count inspect.FileCount) *fileDiff {
+	f := &fileDiff{FileCount: count, Op: "modified", Language: languageOf(count.Path), Image: isImage(count.Path)}
+	if f.Old != "" {
+		f.Op = "renamed"
 	}
-	return files
+	return f
 }
 
 // readPatch adds the hunks of a patch to its files. Names in a patch may be quoted, so a file is found by

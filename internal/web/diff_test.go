@@ -9,10 +9,10 @@ import (
 
 // Names that git quotes, renames, binary files and modes end at the right file.
 func TestReadPatch(t *testing.T) {
-	files := numstat("1\t1\ta b.txt\x00-\t-\tlogo.png\x000\t0\t\x00old name\x00new\ttab\x002\t0\tadded\x000\t1\tgone\x000\t0\tscript.sh\x00")
+	files := inspect.Counts("1\t1\ta b.txt\x00-\t-\tlogo.png\x000\t0\t\x00old name\x00new\ttab\x002\t0\tadded\x000\t1\tgone\x000\t0\tscript.sh\x00")
 	byPath := map[string]*fileDiff{}
 	for _, f := range files {
-		byPath[f.Path] = f
+		byPath[f.Path] = newFileDiff(f)
 	}
 	readPatch(`diff --git a/a b.txt b/a b.txt
 index 1111111111111111111111111111111111111111..2222222222222222222222222222222222222222 100644

@@ -49,7 +49,7 @@ func assign(value any, into reflect.Value, path string, found *problems) {
 			found.add(path, "%s where %s is expected", kind(value), expected(into.Kind()))
 			return
 		}
-		into.Set(scalar)
+		into.Set(scalar.Convert(into.Type()))
 	}
 }
 

@@ -194,7 +194,18 @@ type State struct {
 	Schema any `json:"schema,omitempty"`
 	// Members says where the parts live, as paths from the state.
 	Members Members `json:"members,omitzero"`
+	// Better says of metrics which value is the better one.
+	Better map[string]Better `json:"better,omitempty"`
 }
+
+// Better is which value of a metric is the better one; true is higher than false.
+type Better string
+
+// The two ways.
+const (
+	BetterHigh Better = "high"
+	BetterLow  Better = "low"
+)
 
 // Derivation computes a member of the state that was not given.
 type Derivation struct {

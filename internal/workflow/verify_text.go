@@ -22,6 +22,7 @@ func (d *Definition) verifyPaths(found *problems) {
 	}
 	members("document.record", d.Document.Record)
 	members("state.members", d.State.Members)
+	d.verifyBetter(found)
 	if _, err := patternSteps(d.Session.Pattern); err != nil {
 		found.add("session.pattern", "%v", err)
 	}
@@ -63,6 +64,14 @@ func (d *Definition) verifyPaths(found *problems) {
 	path("settings_in", d.SettingsIn)
 	for i, s := range d.Settings {
 		path(at("settings", i)+".from", strings.ReplaceAll(s.From, "*", "any"))
+	}
+}
+
+func (d *Definition) verifyBetter(found *problems) {
+	for _, metric := range sortedKeys(d.State.Better) {
+		if better := d.State.Better[metric]; better != BetterHigh && better != BetterLow {
+			found.add(join("state.better", metric), "%q is neither high nor low", shorten(string(better), 80))
+		}
 	}
 }
 

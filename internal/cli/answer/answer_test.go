@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"git-checkpoint/internal/attempt"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/inspect"
@@ -148,6 +149,16 @@ func manifest() session.Manifest {
 	}
 }
 
+func sideBySide() *attempt.Comparison {
+	row := func(called, coverage string, best ...string) attempt.Compared {
+		return attempt.Compared{
+			Name: called, Session: "demo-" + name.Session(called), Label: "cp-04-build", Steps: 2, Status: "in_progress", Files: 3, Added: 10, Deleted: 4, CreatedAt: at(43),
+			Message: "with a queue", Metrics: map[string]json.RawMessage{"coverage": json.RawMessage(coverage)}, Best: append([]string{}, best...),
+		}
+	}
+	return &attempt.Comparison{Rows: []attempt.Compared{row("4a", "80"), row("4b", "91.5", "coverage")}, Metrics: []string{"coverage"}}
+}
+
 func answers() map[string]answer.Answer {
 	m := manifest()
 	removed := &retain.Removed{Removed: []checkpoint.Labelled{{ID: first, Label: "cp-01-init"}}, Bytes: 1 << 20}
@@ -160,7 +171,8 @@ func answers() map[string]answer.Answer {
 		"undone": answer.Undone{Done: rolledBack()}, "stands": answer.Stands{Status: status()},
 		"stands-new": answer.Stands{Status: &inspect.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
-		"deleted": answer.Deleted{Removed: removed}, "todelete": answer.ToDelete{Removed: removed},
+		"side-by-side": answer.SideBySide{Found: sideBySide()},
+		"deleted":      answer.Deleted{Removed: removed}, "todelete": answer.ToDelete{Removed: removed},
 		"value": answer.Value(`"two\nlines"`), "value-object": answer.Value("{\n \"n\": 1.10\n}"),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"git-checkpoint/internal/attempt"
@@ -205,7 +206,11 @@ func (a SideBySide) Text(w io.Writer, v render.View) error {
 	for _, r := range a.Found.Rows {
 		row := []render.Cell{cell(render.ID, r.Name), cell(render.Normal, strconv.Itoa(r.Steps)), cell(render.ID, r.Label), cell(render.Normal, r.Status)}
 		for _, m := range a.Found.Metrics {
-			row = append(row, cell(render.Normal, string(r.Metrics[m])))
+			value := cell(render.Normal, string(r.Metrics[m]))
+			if v.Layout == render.Aligned && slices.Contains(r.Best, m) {
+				value = cell(render.Success, string(r.Metrics[m])+" *")
+			}
+			row = append(row, value)
 		}
 		row = append(row, cell(render.Normal, strconv.Itoa(r.Files)), cell(render.Normal, fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
 		if ran {
