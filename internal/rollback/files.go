@@ -347,22 +347,27 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 		}
 	}
 	beside := slices.Concat(r.record.Git.Unmerged, r.record.Git.IntentToAdd)
-	for _, sk := range r.record.Snapshot.Skipped {
-		beside = append(beside, sk.Path)
-	}
 	for _, p := range r.cur.Index.IntentToAdd {
 		beside = append(beside, record.Path(p))
 	}
 	for _, st := range r.cur.Index.Unmerged {
 		beside = append(beside, record.Path(st.Path))
 	}
-	for _, sk := range r.cur.Skipped {
-		beside = append(beside, record.Path(sk.Path))
+	out := r.cur.Skipped
+	for _, sk := range r.record.Snapshot.Skipped {
+		out = append(out[:len(out):len(out)], snapshot.Skip{Path: string(sk.Path), Reason: sk.Reason})
 	}
-	return slices.ContainsFunc(beside, func(b record.Path) bool {
-		at := strings.TrimSuffix(string(b), "/") + "/"
-		return strings.HasPrefix(at, p+"/") || strings.HasPrefix(p+"/", at)
-	}), nil
+	for _, sk := range out {
+		beside = append(beside, record.Path(sk.Path))
+		switch sk.Reason {
+		case snapshot.ReasonNested, snapshot.ReasonUnborn, snapshot.ReasonFormat, snapshot.ReasonSubmodule:
+			continue // what is in it is another repository's
+		}
+		if strings.HasPrefix(p, strings.TrimSuffix(sk.Path, "/")+"/") {
+			return true, nil
+		}
+	}
+	return slices.ContainsFunc(beside, func(b record.Path) bool { return strings.HasPrefix(string(b)+"/", p+"/") }), nil
 }
 
 // scope turns mode and paths into a test of paths.

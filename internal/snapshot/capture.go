@@ -161,7 +161,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	untracked := without(scan.Untracked, rules.Force) // those are taken whatever the rules say
 	byRule := len(untracked)
 	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
-		more, err := s.ignored(ctx, private, rules)
+		more, err := s.ignored(ctx, private, rules, scan.Nested)
 		if err != nil {
 			return nil, err
 		}
@@ -407,15 +407,17 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []
 	return out, err
 }
 
-// ignored lists the ignored files that are to be taken all the same.
-func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules) ([]string, error) {
+// ignored lists the ignored files that are to be taken all the same, but for those in
+// repositories of their own.
+func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
 	tracked := make(map[string]bool, len(private.entries))
 	for _, e := range private.entries {
 		tracked[e.Path] = true
 	}
 	var out []string
 	for _, p := range rules.Force {
-		if !tracked[p] {
+		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }
+		if !tracked[p] && !slices.ContainsFunc(nested, in) {
 			out = append(out, p)
 		}
 	}

@@ -136,6 +136,9 @@ func (c *run) nowhere(m *move) bool {
 			}
 		}
 		for p := range side.frozen { // what is asked for may be inside of it
+			if _, nested := side.disk[p+"/.git"]; nested {
+				continue
+			}
 			if typed := m.op.Args[len(m.op.Args)-1]; under(typed, p) {
 				return false
 			}

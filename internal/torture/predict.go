@@ -59,7 +59,9 @@ func predict(then, now *moment, w wish) *forecast {
 			}
 		}
 		if now.rules(p) {
-			f.blocked = append(f.blocked, p)
+			if held, there := now.disk[p]; !there || !held.alike(n) {
+				f.blocked = append(f.blocked, p)
+			}
 			continue
 		}
 		if then.rules(p) {

@@ -324,7 +324,7 @@ func (c *run) end() error {
 		}
 	}
 	for _, top := range c.kind.trees() {
-		r, err := c.host.start(top, nil, "git", "fsck", "--strict", "--no-dangling", "--no-progress")
+		r, err := c.host.start(top, nil, "git", "-c", "core.commitGraph=false", "fsck", "--strict", "--no-dangling", "--no-progress")
 		if err != nil {
 			return err
 		}
