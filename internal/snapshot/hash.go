@@ -14,17 +14,18 @@ import (
 // largeFile is from where on content is streamed by git instead of held here.
 const largeFile = 4 << 20
 
-// hash writes the content of files and adds their entries to edits. Where git's
-// conversions may apply, git cleans the content; else it is hashed as it is.
+// hash writes the content of files and adds their entries to edits. What git converts
+// is cleaned by git; the rest is hashed as it is.
 func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
 	if converts {
-		err := s.hashConverted(ctx, private, files, c, edits)
-		for _, f := range files {
-			if e := edits[f.path]; c.look != nil && regular(e.Mode) {
-				c.look(f.path, e.OID, nil)
-			}
+		converted, plain, err := s.converted(ctx, private, files, edits)
+		if err == nil && len(converted) > 0 {
+			err = s.hashConverted(ctx, private, converted, c, edits)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		files = plain
 	}
 	var large, small []candidate
 	for _, f := range files {
@@ -184,6 +185,47 @@ func quotePath(p string) string {
 	return b.String()
 }
 
+// converted parts the files that git converts from the others. Files of attributes are
+// among them: the private index has to have those that are captured.
+func (s *Shot) converted(ctx context.Context, private *privateIndex, files []candidate, edits map[string]git.Entry) (converted, plain []candidate, err error) {
+	var gone strings.Builder
+	for p, e := range edits { // attributes that are gone do not count any more
+		if e.Mode == 0 && path.Base(p) == ".gitattributes" {
+			gone.WriteString(p + "\x00")
+		}
+	}
+	if gone.Len() > 0 {
+		if err := s.update(ctx, private, gone.String()); err != nil {
+			return nil, nil, err
+		}
+	}
+	affected, err := s.affected(ctx, private.path, files)
+	if err != nil {
+		return nil, nil, err
+	}
+	is := make(map[string]bool, len(affected))
+	for _, f := range affected {
+		is[f.path] = true
+	}
+	for _, f := range files {
+		if is[f.path] || path.Base(f.path) == ".gitattributes" {
+			converted = append(converted, f)
+		} else {
+			plain = append(plain, f)
+		}
+	}
+	return converted, plain, nil
+}
+
+// update has git add paths to the private index, or take those that are gone out of it.
+func (s *Shot) update(ctx context.Context, private *privateIndex, paths string) error {
+	_, err := s.repo.Run(ctx, git.Cmd{
+		Args:  []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
+		Stdin: strings.NewReader(paths), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
+	})
+	return err
+}
+
 // hashConverted lets git clean and hash the files, into the private index; then
 // it keeps the exact bytes of those that git would not give back.
 func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
@@ -202,6 +244,9 @@ func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files [
 		}
 		edits[f.path] = e
 		c.New = append(c.New, e.OID)
+		if c.look != nil && regular(e.Mode) {
+			c.look(f.path, e.OID, nil)
+		}
 	}
 	return s.keepRaw(ctx, private.path, kept, entries, c)
 }
@@ -214,18 +259,10 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 	}
 	for {
 		var in strings.Builder
-		for p, e := range edits { // attributes that are gone do not count any more
-			if e.Mode == 0 && path.Base(p) == ".gitattributes" {
-				in.WriteString(p + "\x00")
-			}
-		}
 		for _, f := range files {
 			in.WriteString(f.path + "\x00")
 		}
-		_, err := s.repo.Run(ctx, git.Cmd{
-			Args:  []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
-			Stdin: strings.NewReader(in.String()), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
-		})
+		err := s.update(ctx, private, in.String())
 		if err == nil {
 			break
 		}
