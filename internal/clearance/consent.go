@@ -11,34 +11,61 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// keyConsent holds the addresses that untracked files may go to. Only the repository's own
-// configuration counts: what is global would speak for repositories that nobody thought of,
-// and what is committed for other people.
-const keyConsent = "checkpoint.pushConsent"
+// The addresses that untracked files, and what was said to coding agents, may go to. Only the
+// repository's own configuration counts: what is global would speak for repositories that
+// nobody thought of, and what is committed for other people.
+const (
+	keyFiles   = "checkpoint.pushConsent"
+	keyPrompts = "checkpoint.promptConsent"
+)
 
-// Destination is a remote's address, to which untracked files go only if somebody agreed.
+// Destination is a remote's address, to which private things go only if somebody agreed.
 type Destination struct {
-	URL       string                                  // without credentials
-	Untracked func(context.Context) ([]string, error) // the files that would go, sorted
-	Agree     Agree
+	URL     string // without credentials
+	Private func(context.Context) (Private, error)
+	Agree   Agree
 }
 
-// Agree asks whether untracked files may go to an address that never got any; an error
+// Private is what would go that git does not send by itself.
+type Private struct {
+	Files       []string // that git did not track, sorted
+	Prompts     int      // messages with words of a prompt
+	Transcripts int
+}
+
+// Agree asks whether private things may go to an address that never got any; an error
 // says no. A nil one is nobody who could be asked.
 type Agree func(ctx context.Context, first FirstTime) error
 
 // FirstTime is what would go to an address for the first time.
 type FirstTime struct {
-	To    string // the remote as it is told, with its address
-	Files []string
+	To string // the remote as it is told, with its address
+	Private
 }
 
 // String is the question's first half.
 func (f FirstTime) String() string {
-	if len(f.Files) == 1 {
-		return "1 untracked file would go to " + f.To + " for the first time"
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{
+		{len(f.Files), "1 untracked file", "%d untracked files"},
+		{f.Prompts, "1 prompt to a coding agent", "%d messages with prompts to coding agents"},
+		{f.Transcripts, "1 transcript", "%d transcripts"},
+	} {
+		switch {
+		case part.n == 1:
+			parts = append(parts, part.one)
+		case part.n > 1:
+			parts = append(parts, fmt.Sprintf(part.many, part.n))
+		}
 	}
-	return fmt.Sprintf("%d untracked files would go to %s for the first time", len(f.Files), f.To)
+	what := parts[len(parts)-1]
+	if len(parts) > 1 {
+		what = strings.Join(parts[:len(parts)-1], ", ") + " and " + what
+	}
+	return what + " would go to " + f.To + " for the first time"
 }
 
 // maxNamed bounds how many files a refusal or a question names.
@@ -49,7 +76,7 @@ func (f FirstTime) Named() (named []string, more int) {
 	return f.Files[:min(len(f.Files), maxNamed)], max(0, len(f.Files)-maxNamed)
 }
 
-// consent sees to it that somebody agreed to send untracked files to this address. A yes
+// consent sees to it that somebody agreed to send private things to this address. A yes
 // is remembered.
 func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	to := what.Destination
@@ -57,47 +84,67 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 		return nil
 	}
 	url := addressOf(s, to.URL)
-	agreed, err := agreedTo(ctx, s)
-	if err != nil || slices.Contains(agreed, url) {
+	files, err := agreedTo(ctx, s, keyFiles, url)
+	if err != nil {
+		return err
+	}
+	prompts, err := agreedTo(ctx, s, keyPrompts, url)
+	if err != nil || files && prompts {
 		return err
 	}
 	first := FirstTime{To: what.To}
 	if to.URL != what.To {
 		first.To += " (" + to.URL + ")"
 	}
-	if first.Files, err = to.Untracked(ctx); err != nil || len(first.Files) == 0 {
+	if first.Private, err = to.Private(ctx); err != nil {
 		return err
 	}
-	if to.Agree == nil {
-		return first.refusal()
+	var ask []string
+	if files {
+		first.Files = nil
+	} else if len(first.Files) > 0 {
+		ask = append(ask, keyFiles)
+	}
+	if prompts {
+		first.Prompts, first.Transcripts = 0, 0
+	} else if first.Prompts+first.Transcripts > 0 {
+		ask = append(ask, keyPrompts)
+	}
+	switch {
+	case len(ask) == 0:
+		return nil
+	case to.Agree == nil:
+		return first.refusal(ask)
 	}
 	if err := to.Agree(ctx, first); err != nil {
 		return err
 	}
-	if _, err := s.Repo.Output(ctx, "config", "--local", "--add", keyConsent, url); err != nil {
-		return checkpoint.Classify(fmt.Errorf("remember that untracked files may go to %s: %w", first.To, err))
+	for _, key := range ask {
+		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", key, url); err != nil {
+			return checkpoint.Classify(fmt.Errorf("remember what may go to %s: %w", first.To, err))
+		}
 	}
 	return nil
 }
 
-func (f FirstTime) refusal() *checkpoint.Error {
+func (f FirstTime) refusal(keys []string) *checkpoint.Error {
 	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: f.String() + "; nothing was sent"}
 	named, more := f.Named()
 	refused.Hints = append(refused.Hints, named...)
 	if more > 0 {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("… and %d more", more))
 	}
-	refused.Hints = append(refused.Hints, "`git checkpoint push -y` sends them, and this repository remembers the address ("+keyConsent+")")
+	refused.Hints = append(refused.Hints, "`git checkpoint push -y` sends them, and this repository remembers the address ("+strings.Join(keys, ", ")+")")
 	return refused
 }
 
-// agreedTo are the addresses that somebody agreed to.
-func agreedTo(ctx context.Context, s *checkpoint.Service) ([]string, error) {
-	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-all", keyConsent)
+// agreedTo reports whether somebody agreed to an address.
+func agreedTo(ctx context.Context, s *checkpoint.Service, key, url string) (bool, error) {
+	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-all", key)
 	if git.ExitCode(err) == 1 { // there is none
-		return nil, nil
+		return false, nil
 	}
-	return strings.Split(out, "\x00"), checkpoint.Classify(err)
+	return slices.Contains(strings.Split(out, "\x00"), url), checkpoint.Classify(err)
 }
 
 // addressOf is an address as it is remembered: a path in full, because the same relative

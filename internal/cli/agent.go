@@ -60,6 +60,7 @@ type AgentAddCmd struct {
 	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
 	MCP   bool     `name:"mcp" help:"Register the MCP server too."`
 	Skill bool     `help:"Add a skill and a /checkpoint command too, for agents that have such."`
+	Keep  bool     `name:"transcripts" help:"Keep what the agents write of their conversations, with each turn."`
 	scopeFlags
 	dryRunFlag
 	yesFlag
@@ -76,7 +77,7 @@ Shows what it adds to the agent's settings and asks. Every byte that is there st
 // Run adds hooks.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
 	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
-		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill},
+		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
 }
 

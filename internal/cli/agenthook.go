@@ -83,8 +83,9 @@ func handleEvent(ctx context.Context, a *App, s *checkpoint.Service, def *agent.
 	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
 	defer cancel()
 	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
+	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
 	h := &hook.Handler{
-		Agent: def, Dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), Now: s.Now, Prompts: prompts && err == nil,
+		Agent: def, Dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), Now: s.Now, Prompts: prompts && err == nil, Keep: transcripts,
 		Redact: func(text string) string { return clearance.Redacted(s, "agent's words", text) },
 		Steps:  &hook.Repository{Service: s, Say: func(said *chat.Answer) (string, error) { return chatText(a.now(), said) }},
 	}

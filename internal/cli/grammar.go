@@ -31,12 +31,13 @@ type grammar struct {
 	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session, for audit."`
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
-	Fork    ForkCmd    `cmd:"" group:"try" help:"Try a step several ways, each in a worktree of its own."`
-	Compare CompareCmd `cmd:"" group:"try" help:"Put attempts side by side."`
-	Blame   BlameCmd   `cmd:"" group:"try" help:"Say which step wrote each line of a file."`
-	Bisect  BisectCmd  `cmd:"" group:"try" help:"Find the step that broke something."`
-	Land    LandCmd    `cmd:"" group:"try" help:"Make commits of steps on the current branch."`
-	Promote PromoteCmd `cmd:"" group:"try" help:"Bring an attempt into the session that it was forked from."`
+	Fork       ForkCmd       `cmd:"" group:"try" help:"Try a step several ways, each in a worktree of its own."`
+	Compare    CompareCmd    `cmd:"" group:"try" help:"Put attempts side by side."`
+	Blame      BlameCmd      `cmd:"" group:"try" help:"Say which step wrote each line of a file."`
+	Bisect     BisectCmd     `cmd:"" group:"try" help:"Find the step that broke something."`
+	Transcript TranscriptCmd `cmd:"" group:"try" help:"Print conversations with coding agents."`
+	Land       LandCmd       `cmd:"" group:"try" help:"Make commits of steps on the current branch."`
+	Promote    PromoteCmd    `cmd:"" group:"try" help:"Bring an attempt into the session that it was forked from."`
 
 	Validate ValidateCmd `cmd:"" group:"proof" help:"Prove that checkpoints are whole and nothing was changed."`
 	Rebuild  RebuildCmd  `cmd:"" group:"proof" help:"Make again what can be derived of what is damaged."`

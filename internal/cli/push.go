@@ -59,7 +59,7 @@ func (*PushCmd) Help() string {
 	return `
 Sends what is here and the remote lacks: checkpoints, which are only ever added, the history of each session, joined with the remote's, and notes. Nothing is forced. What the remote does not take is named, nothing is lost, and running it again goes on.
 
-Checkpoints hold untracked files too. Before the first of them goes to an address, push lists them and asks; where nobody can be asked it refuses with exit code 4 without ` + "`-y`" + `. A yes is remembered in this repository's configuration (` + "`checkpoint.pushConsent`" + `), for the address and not for the name of the remote. A push in the background never asks, and sends nothing without it.
+Checkpoints hold untracked files too, and those of coding agents hold prompts and perhaps transcripts. Before the first of these goes to an address, push says so and asks; where nobody can be asked it refuses with exit code 4 without ` + "`-y`" + `. A yes is remembered in this repository's configuration (` + "`checkpoint.pushConsent`, `checkpoint.promptConsent`" + `), for the address and not for the name of the remote. A push in the background never asks, and sends nothing without it.
 
 What looks like a secret is stopped, with exit code 4, and named: ` + "`git checkpoint guard`" + `.
 

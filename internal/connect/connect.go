@@ -23,11 +23,13 @@ type Request struct {
 	Names  []string
 	Scope  agent.Scope
 	Wanted agent.Wanted
+	Keep   bool // the transcripts of agents, from now on
 }
 
 // Plan is what adding or removing does. Nothing is written before Apply.
 type Plan struct {
 	Agents []Planned
+	Keep   bool // whether it asks to keep transcripts
 	adds   bool
 	scope  agent.Scope
 	s      *checkpoint.Service
@@ -97,7 +99,7 @@ func resolved(file string) string {
 }
 
 func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Definition, agent.Place, agent.Receipt) ([]agent.Change, error)) (*Plan, error) {
-	p := &Plan{adds: adds, scope: req.Scope, s: s}
+	p := &Plan{Keep: req.Keep, adds: adds, scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
 		return nil, err
@@ -149,8 +151,12 @@ func (p *Plan) Changes() bool {
 			return true
 		}
 	}
-	return false
+	kept, _ := p.s.Settings.Bool(TranscriptsKey, false) //nolint:errcheck // a bad value is replaced
+	return p.Keep && !kept
 }
+
+// TranscriptsKey is the configuration that keeps the transcripts of agents.
+const TranscriptsKey = "checkpoint.agent.transcripts"
 
 // ConsentKey is the configuration that lets the hooks of an agent do something.
 func ConsentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
@@ -168,25 +174,30 @@ func (p *Plan) Apply(ctx context.Context) error {
 				return errors.Join(checkpoint.Classify(err), writeReceipt(file, receipt))
 			}
 		}
-		if err := p.consent(ctx, a); err != nil {
+		if err := p.configure(ctx, ConsentKey(a.Agent.Name), p.adds); err != nil {
+			return errors.Join(err, writeReceipt(file, receipt))
+		}
+	}
+	if p.Keep {
+		if err := p.configure(ctx, TranscriptsKey, true); err != nil {
 			return errors.Join(err, writeReceipt(file, receipt))
 		}
 	}
 	return writeReceipt(file, receipt)
 }
 
-// consent is kept in the configuration that no repository can bring along.
-func (p *Plan) consent(ctx context.Context, a Planned) error {
+// configure sets a key, or takes it out, in the configuration that no repository can bring along.
+func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 	where := "--local"
 	if p.scope == agent.ScopeUser {
 		where = "--global"
 	}
-	args := []string{"config", where, ConsentKey(a.Agent.Name), "true"}
-	if !p.adds {
-		args = []string{"config", where, "--unset-all", ConsentKey(a.Agent.Name)}
+	args := []string{"config", where, key, "true"}
+	if !on {
+		args = []string{"config", where, "--unset-all", key}
 	}
 	_, err := p.s.Repo.Output(ctx, args...)
-	if !p.adds && git.ExitCode(err) == 5 { // it was not set
+	if !on && git.ExitCode(err) == 5 { // it was not set
 		err = nil
 	}
 	return checkpoint.Classify(err)

@@ -136,6 +136,9 @@ func (c *creation) composeOutputs(prev base) {
 	}
 	if from != nil {
 		maps.Copy(c.record.Outputs, from.Outputs)
+		if a, ok := from.Agent(); ok && a.Transcript != nil { // those lines were of its turn
+			delete(c.record.Outputs, record.TranscriptOutput)
+		}
 	}
 	for n, o := range c.outputs {
 		if o.drop {

@@ -34,6 +34,14 @@ type KeptOutput struct {
 func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]KeptOutput, error) {
 	out := map[string]KeptOutput{}
 	for _, o := range list {
+		if len(o.Data) > 0 {
+			kept, err := KeepOutput(ctx, s, o.Name, "", o.Data)
+			if err != nil {
+				return nil, err
+			}
+			out[o.Name] = kept
+			continue
+		}
 		if o.File == "" {
 			out[o.Name] = KeptOutput{drop: true}
 			continue

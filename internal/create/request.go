@@ -38,8 +38,11 @@ func nameable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) ||
 // Assign is one PATH=VALUE of the command line.
 type Assign struct{ Path, Value string }
 
-// Output is one --output NAME=FILE; an empty File drops the output.
-type Output struct{ Name, File string }
+// Output is one --output NAME=FILE; an empty File without Data drops the output.
+type Output struct {
+	Name, File string
+	Data       []byte // what it holds, instead of a file
+}
 
 // Request is what `create` was asked for. Zero values mean "not given".
 type Request struct {

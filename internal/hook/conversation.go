@@ -28,6 +28,8 @@ type conversation struct {
 	Told     bool         `json:"told,omitempty"`     // the person knows of them
 	Problem  string       `json:"problem,omitempty"`
 
+	Transcript progress `json:"transcript"`
+
 	child bool // the event is of a subagent with a conversation of its own
 }
 

@@ -37,6 +37,7 @@ type Save struct {
 	Message string
 	Agent   record.Agent
 	Unless  name.OID // none is made when the files are this tree; empty: when nothing differs from the current one
+	Lines   []byte   // of the agent's transcript; Agent.Transcript says which
 }
 
 // Saved is what became of it.
@@ -63,6 +64,7 @@ type Handler struct {
 	Dir     string // <git dir>/checkpoint/agents
 	Now     func() time.Time
 	Prompts bool // whether messages have the words of prompts
+	Keep    bool // whether milestones of turns keep the agent's transcript
 	Redact  func(string) string
 }
 
@@ -110,7 +112,7 @@ func (h *Handler) do(ctx context.Context, event string, c *conversation, e agent
 	case agent.KindTool:
 		return agent.Answer{}, h.save(ctx, event, c, e, TriggerTool, e.Use)
 	case agent.KindInterrupt:
-		return agent.Answer{}, h.save(ctx, event, c, e, TriggerInterrupt, "interrupted: "+c.Turn.Subject)
+		return agent.Answer{}, h.save(ctx, event, c, e, TriggerInterrupt, with(record.Interrupted, c.Turn.Subject))
 	case agent.KindCompaction:
 		return agent.Answer{}, h.save(ctx, event, c, e, TriggerCompaction, "before the conversation was compacted")
 	case agent.KindSubagentEnd:
@@ -166,7 +168,7 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 		subject = firstWords(h.redact(e.Prompt))
 	}
 	saved, err := h.Steps.Save(ctx, Save{
-		Session: c.Session, Trigger: TriggerPrompt, Message: before(subject), Agent: h.of(event, e),
+		Session: c.Session, Trigger: TriggerPrompt, Message: with(record.BeforePrompt, subject), Agent: h.of(event, e),
 	})
 	if err != nil {
 		return answer, err
@@ -185,11 +187,12 @@ func (h *Handler) moves(ctx context.Context, c *conversation) (moves []string, e
 	return moves, err
 }
 
-func before(subject string) string {
+// with adds the words of a prompt to a message, if they are kept.
+func with(message, subject string) string {
 	if subject == "" {
-		return "before a prompt"
+		return message + " a prompt"
 	}
-	return "before: " + subject
+	return message + ": " + subject
 }
 
 // endTurn makes the milestone of a turn. An end without a beginning, or a second one, keeps what changed.
@@ -210,10 +213,18 @@ func (h *Handler) closeTurn(ctx context.Context, event string, c *conversation, 
 	}
 	of := h.of(event, e)
 	of.Turn = c.Turn.ID
-	if _, err := h.Steps.Save(ctx, Save{
-		Session: c.Session, Trigger: TriggerTurn, Message: message, Agent: of, Unless: c.Turn.Tree,
-	}); err != nil {
+	lines, now := h.gained(c, e.Transcript)
+	if len(lines) > 0 {
+		of.Transcript = &record.Transcript{File: now.File, From: now.from, To: now.To, Before: now.before}
+	}
+	saved, err := h.Steps.Save(ctx, Save{
+		Session: c.Session, Trigger: TriggerTurn, Message: message, Agent: of, Unless: c.Turn.Tree, Lines: lines,
+	})
+	if err != nil {
 		return err
+	}
+	if saved.Label != "" {
+		c.Transcript = now
 	}
 	c.Turn = turn{}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/resume"
 	"git-checkpoint/internal/session"
 	"git-checkpoint/internal/store"
@@ -59,10 +60,14 @@ const Workflow = "agent"
 
 // Save makes a checkpoint where something changed.
 func (r *Repository) Save(ctx context.Context, save Save) (Saved, error) {
-	made, err := create.Checkpoint(ctx, r.Service, create.Request{
+	request := create.Request{
 		Session: string(save.Session), Trigger: save.Trigger, Message: save.Message,
 		Unchanged: create.UnchangedSkip, Unless: save.Unless, Agent: &save.Agent,
-	})
+	}
+	if len(save.Lines) > 0 {
+		request.Outputs = []create.Output{{Name: record.TranscriptOutput, Data: save.Lines}}
+	}
+	made, err := create.Checkpoint(ctx, r.Service, request)
 	if err == nil {
 		return Saved{Label: made.Record.Label, Tree: made.Record.Snapshot.Tree}, nil
 	}

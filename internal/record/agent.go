@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,21 @@ type Agent struct {
 	Tool     string `json:"tool,omitempty"`
 	Subagent string `json:"subagent,omitempty"`
 	Event    string `json:"event,omitempty"`
+
+	Transcript *Transcript `json:"transcript,omitempty"`
 }
+
+// Transcript says which lines of the agent's own transcript the output TranscriptOutput holds.
+type Transcript struct {
+	File   string `json:"file"`   // an id; another one when the agent has rewritten what was kept
+	From   int    `json:"from"`   // lines before the first one that is kept
+	To     int    `json:"to"`     // lines up to the last one that is kept
+	Before string `json:"before"` // SHA-256 of the lines before, as the agent wrote them, in hexadecimal
+}
+
+// TranscriptOutput is the output that holds what an agent's transcript gained. The next checkpoint does
+// not inherit it.
+const TranscriptOutput = "transcript"
 
 // memberAgent is optional: versions that do not know it keep it unread.
 const memberAgent = "agent"
@@ -50,4 +65,17 @@ func (r *Record) Agent() (Agent, bool) {
 		return Agent{}, false
 	}
 	return a, true
+}
+
+// Messages of checkpoints without the words of a prompt. With them they go on after a colon.
+const (
+	BeforePrompt = "before"
+	Interrupted  = "interrupted"
+)
+
+// HasPrompt reports whether the message has words of a prompt.
+func (r *Record) HasPrompt() bool {
+	_, ok := r.Agent()
+	return ok && (r.Trigger == "turn" && r.Message != "" ||
+		strings.HasPrefix(r.Message, BeforePrompt+": ") || strings.HasPrefix(r.Message, Interrupted+": "))
 }

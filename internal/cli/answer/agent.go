@@ -123,6 +123,9 @@ func (a Connected) Text(w io.Writer, v render.View) error {
 			p.line(plain("  " + sign + " " + strings.Join(c.Added, ", ")))
 		}
 	}
+	if a.Plan.Keep && !a.Done {
+		p.line(plain("Each turn keeps what the agent wrote of the conversation, without the secrets that are found; it leaves with push and export"))
+	}
 	return p.err
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
 )
 
@@ -40,9 +41,13 @@ func jsonText(value json.RawMessage) string {
 
 func (p *page) outputs(d *checkpoint.Detail) {
 	outputs := d.Record.Outputs
+	agent, _ := d.Record.Agent()
 	var rows [][]render.Cell
 	for _, key := range slices.Sorted(maps.Keys(outputs)) {
 		o := outputs[key]
+		if key == record.TranscriptOutput && agent.Transcript != nil {
+			o.Source = record.Path("git checkpoint transcript " + d.Record.Label)
+		}
 		rows = append(rows, []render.Cell{
 			cell(render.Normal, key), cell(render.Normal, length(o.Lines, o.Entries)),
 			cell(render.Normal, p.view.Size(o.Size)), cell(render.Dim, string(o.Source)),

@@ -12,13 +12,14 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// destination is where this push goes, with what of it git did not track.
+// destination is where this push goes, with what of it is private.
 func (t *trip) destination(ctx context.Context, c *consignment) (*clearance.Destination, error) {
 	url, err := t.remote.PushURL(ctx)
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	untracked := func(ctx context.Context) ([]string, error) {
+	private := func(ctx context.Context) (clearance.Private, error) {
+		var found clearance.Private
 		paths := map[string]bool{}
 		for _, p := range c.plans {
 			there := c.there.Session(p.Session).Held()
@@ -26,18 +27,37 @@ func (t *trip) destination(ctx context.Context, c *consignment) (*clearance.Dest
 				if there[id] == commit {
 					continue
 				}
-				if err := t.addUntracked(ctx, commit, paths); err != nil && ctx.Err() != nil {
-					return nil, checkpoint.Classify(err)
+				err := t.addUntracked(ctx, commit, paths)
+				if err == nil {
+					err = t.countWords(ctx, commit, &found)
+				}
+				if err != nil && ctx.Err() != nil { // a damaged checkpoint cannot be sent either
+					return found, checkpoint.Classify(err)
 				}
 			}
 		}
-		return slices.Sorted(maps.Keys(paths)), nil
+		found.Files = slices.Sorted(maps.Keys(paths))
+		return found, nil
 	}
-	return &clearance.Destination{URL: remote.Redact(url), Untracked: untracked, Agree: t.req.Agree}, nil
+	return &clearance.Destination{URL: remote.Redact(url), Private: private, Agree: t.req.Agree}, nil
 }
 
-// addUntracked adds the files of a checkpoint that were not in the index. A damaged
-// checkpoint adds none: it cannot be sent either.
+// countWords counts what a checkpoint keeps of a conversation with a coding agent.
+func (t *trip) countWords(ctx context.Context, commit name.OID, found *clearance.Private) error {
+	rec, _, _, err := t.s.Store.Record(ctx, commit)
+	if err != nil {
+		return err
+	}
+	if rec.HasPrompt() {
+		found.Prompts++
+	}
+	if a, ok := rec.Agent(); ok && a.Transcript != nil {
+		found.Transcripts++
+	}
+	return nil
+}
+
+// addUntracked adds the files of a checkpoint that were not in the index.
 func (t *trip) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
 	m, err := t.s.Store.RecordCommit(ctx, commit)
 	if err != nil {

@@ -1,0 +1,55 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/render"
+)
+
+// Talks is what transcript answers.
+type Talks []inspect.Talk
+
+// JSON writes an object for each turn.
+func (a Talks) JSON(w io.Writer) error {
+	for _, t := range a {
+		lines := make([]any, len(t.Lines))
+		for i, line := range t.Lines {
+			line = bytes.TrimRight(line, "\r\n")
+			if lines[i] = json.RawMessage(line); !json.Valid(line) {
+				lines[i] = string(line)
+			}
+		}
+		err := render.JSON(w, struct {
+			Label      string          `json:"label"`
+			Checkpoint name.ID         `json:"id"`
+			Time       checkpoint.Time `json:"created_at"`
+			Agent      record.Agent    `json:"agent"`
+			Lines      []any           `json:"lines"`
+		}{t.Label, t.Checkpoint, t.Time, t.Agent, lines})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text writes the lines as the agent wrote them.
+func (a Talks) Text(w io.Writer, v render.View) error {
+	for _, t := range a {
+		for _, line := range t.Lines {
+			if v.Layout == render.Aligned { // a terminal would obey what it says
+				line = []byte(render.EscapeLines(string(line)))
+			}
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/inspect"
+)
+
+// TranscriptCmd is transcript.
+type TranscriptCmd struct {
+	Ref string `arg:"" optional:"" name:"ref" complete:"ref" help:"Only what this checkpoint kept."`
+	sessionFlag
+	jsonFlag
+}
+
+// Help is the detail of transcript.
+func (*TranscriptCmd) Help() string {
+	return `
+Prints the lines that coding agents wrote of their conversations, as they wrote them, but with secrets replaced. They are kept with each turn after ` + "`git checkpoint agent add <agent> --transcripts`" + `.`
+}
+
+// Run prints the transcript.
+func (c *TranscriptCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		talks, err := inspect.Transcript(ctx, s, c.Session, c.Ref)
+		if err != nil {
+			return err
+		}
+		return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Talks(talks)) })
+	})
+}

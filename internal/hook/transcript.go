@@ -1,0 +1,55 @@
+package hook
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+)
+
+// progress is how much of an agent's transcript is kept.
+type progress struct {
+	File string `json:"file,omitempty"` // id of the file
+	To   int    `json:"to,omitempty"`   // lines that are kept
+	Size int    `json:"size,omitempty"` // bytes of them
+	Sum  string `json:"sum,omitempty"`  // SHA-256 of them
+
+	from   int    // lines that were kept before
+	before string // SHA-256 of them
+}
+
+// longestTranscript bounds what is read of one; larger ones are not kept.
+const longestTranscript = 256 << 20
+
+// gained reads the whole lines that the transcript gained since the last milestone, with secrets
+// replaced, and says how far it is kept with them. An agent that rewrites what was kept begins a new file.
+// Transcripts are a convenience: one that cannot be read is none.
+func (h *Handler) gained(c *conversation, path string) ([]byte, progress) {
+	was := c.Transcript
+	info, err := os.Lstat(path)
+	if !h.Keep || err != nil || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !info.Mode().IsRegular() || info.Size() > longestTranscript {
+		return nil, was
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, was
+	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // a line may be half written
+	now := progress{File: was.File, from: was.To, before: was.Sum}
+	if was.File == "" || len(data) < was.Size || sum(data[:was.Size]) != was.Sum {
+		now = progress{File: sum([]byte(path + "\x00" + was.File))[:16], before: sum(nil)}
+		was = progress{}
+	}
+	var lines []byte
+	for line := range bytes.Lines(data[was.Size:]) {
+		lines = append(lines, h.redact(string(line))...)
+	}
+	now.To, now.Size, now.Sum = now.from+bytes.Count(data[was.Size:], []byte{'\n'}), len(data), sum(data)
+	return lines, now
+}
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}

@@ -1,0 +1,109 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
+)
+
+// Talk is what one turn kept of an agent's transcript, less what a turn before it has already.
+type Talk struct {
+	Checkpoint name.ID
+	Label      string
+	Time       checkpoint.Time
+	Agent      record.Agent // its Transcript is set
+	Lines      [][]byte     // each ends with a newline
+}
+
+// Transcript gives what the turns of a session kept, oldest first, also those that a rollback
+// discarded. With ref only that checkpoint's.
+func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string) ([]Talk, error) {
+	var entries []*journal.Entry
+	if ref != "" {
+		f, err := s.Reach(ctx, session, ref)
+		if err != nil {
+			return nil, err
+		}
+		entries = []*journal.Entry{f.Entry}
+	} else {
+		chosen, err := s.ChooseSession(ctx, session)
+		if err != nil {
+			return nil, err
+		}
+		st, err := s.State(ctx, chosen)
+		if err != nil {
+			return nil, err
+		}
+		entries = st.Checkpoints()
+	}
+	talks := []Talk{}
+	type file struct{ conversation, id string }
+	have := map[file][][]byte{}
+	for _, e := range entries {
+		if e.Dead || e.Safety {
+			continue
+		}
+		t, err := talkOf(ctx, s, e)
+		if err != nil && ref == "" {
+			s.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", e.Label, err))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			continue
+		}
+		of := file{t.Agent.Session, t.Agent.Transcript.File}
+		if have[of] = t.joined(have[of]); len(t.Lines) > 0 {
+			talks = append(talks, *t)
+		}
+	}
+	if len(talks) == 0 {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindNotFound, Message: "no transcript is kept here",
+			Hints: []string{"`git checkpoint agent add <agent> --transcripts` keeps them from then on"},
+		}
+	}
+	return talks, nil
+}
+
+// talkOf reads what a checkpoint kept; nil where it kept nothing.
+func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk, error) {
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	agent, _ := rec.Agent()
+	output, kept := rec.Outputs[record.TranscriptOutput]
+	if agent.Transcript == nil || !kept {
+		return nil, nil
+	}
+	obj, err := s.Repo.Batch().Typed(ctx, string(output.OID), "blob")
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	t := &Talk{Checkpoint: rec.ID, Label: rec.Label, Time: checkpoint.Time{Time: rec.CreatedAt}, Agent: agent}
+	for line := range bytes.Lines(obj.Data) {
+		t.Lines = append(t.Lines, line)
+	}
+	return t, nil
+}
+
+// joined drops the lines that are there already, and gives all of the file. A hook that has lost its
+// notes keeps a file from the beginning again.
+func (t *Talk) joined(have [][]byte) [][]byte {
+	from := min(t.Agent.Transcript.From, len(have))
+	again := min(len(have)-from, len(t.Lines))
+	if !slices.EqualFunc(have[from:from+again], t.Lines[:again], bytes.Equal) {
+		again = 0
+	}
+	t.Lines = t.Lines[again:]
+	return append(have, t.Lines...)
+}
