@@ -25,7 +25,7 @@ const module = "git-checkpoint"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
+		"internal/cli":        {"internal/pick", "internal/command", "internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
 		"internal/cli/answer": {"internal/record", "internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/connect", "internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
 		"internal/interop":    {"internal/clearance", "internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
 		// The verbs, each above what it uses.
@@ -73,6 +73,7 @@ func rooms() map[string][]string {
 		"internal/guard":      {},
 		"internal/clearance":  {"internal/checkpoint", "internal/command", "internal/guard", "internal/gitconfig", "internal/git", "internal/journal", "internal/name"},
 		"internal/term":       {},
+		"internal/pick":       {},
 		"internal/name":       {},
 		// These test the program from outside.
 		"internal/scripttest":       {},

@@ -41,7 +41,7 @@ Shows what of the state changed (path: old → new), which outputs and files, an
 // Run compares.
 func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
-		if err := c.sides(ctx, s); err != nil {
+		if err := c.sides(ctx, app, s); err != nil {
 			return err
 		}
 		found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
@@ -66,17 +66,17 @@ func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// sides completes what is compared: --where stands for the first checkpoint.
-func (c *DiffCmd) sides(ctx context.Context, s *checkpoint.Service) (err error) {
-	if c.Where == nil {
+// sides completes what is compared: --where and --pick stand for the first checkpoint.
+func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
+	if !c.given() {
 		c.From = cmp.Or(c.From, "@")
 		return nil
 	}
 	if c.To != "" {
-		return usageError("two checkpoints and --where exclude each other")
+		return usageError("two checkpoints, --where and --pick exclude each other")
 	}
 	c.To = c.From
-	c.From, err = c.choose(ctx, s, c.Session, "")
+	c.From, err = c.choose(ctx, app, s, c.Session, "")
 	return err
 }
 

@@ -69,7 +69,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 
 func (c *ForkCmd) check() error {
 	switch {
-	case (c.List || c.Remove != "") && (c.Ref != "" || c.Where != nil || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
+	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
 		return usageError("--list and --remove make no attempt, and take nothing of what one is made with")
 	case c.DryRun && c.Remove == "":
 		return usageError("--dry-run is for --remove", "fork changes nothing that is there")
@@ -82,10 +82,10 @@ func (c *ForkCmd) check() error {
 }
 
 func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) error {
-	if c.Where != nil && c.Dir == "" { // which leaves only the directory
+	if c.given() && c.Dir == "" { // which leaves only the directory
 		c.Ref, c.Dir = "", c.Ref
 	}
-	from, err := c.choose(ctx, s, c.Session, c.Ref)
+	from, err := c.choose(ctx, app, s, c.Session, c.Ref)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type grammar struct {
 	Resume ResumeCmd `cmd:"" group:"work" help:"Say where work stopped, and go on from there."`
 	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
 	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
+	Pick   PickCmd   `cmd:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
 	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it as a page."`
 	Status StatusCmd `cmd:"" group:"work" help:"Say where the job stands and what changed since."`

@@ -6,10 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
-	"git-checkpoint/internal/inspect"
-	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/rollback"
-	"git-checkpoint/internal/term"
 )
 
 // RollbackCmd is rollback, also called restore.
@@ -120,39 +117,21 @@ func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Servi
 		r.Branch = rollback.BranchKeep
 	}
 	var err error
-	if r.Ref, err = c.choose(ctx, s, c.Session, c.Ref); err != nil || r.Ref != "" {
+	if r.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil || r.Ref != "" {
 		return r, err
 	}
-	r.Ref, err = c.pick(ctx, app, s)
+	if !app.Terminal.Interactive() {
+		return r, usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
+	}
+	r.Ref, err = pickOne(ctx, app, s, c.Session, "Go back to which checkpoint?", c.plan(app))
 	return r, err
 }
 
-// pick lets a person choose from the live checkpoints, the newest first.
-func (c *RollbackCmd) pick(ctx context.Context, app *App, s *checkpoint.Service) (string, error) {
-	if !app.Terminal.Interactive() {
-		return "", usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
+// plan is what a rollback as it was typed would do.
+func (c *RollbackCmd) plan(app *App) []string {
+	line := slices.Clone(app.args)
+	if at := slices.IndexFunc(line, func(word string) bool { return word == "rollback" || word == "restore" }); at >= 0 {
+		return slices.Insert(line, at+1, "--dry-run", pickedID)
 	}
-	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: c.Session, Hidden: inspect.HiddenCounted})
-	if err != nil {
-		return "", err
-	}
-	var whole []inspect.Item
-	for _, listing := range found {
-		whole = append(whole, slices.DeleteFunc(listing.Items, func(i inspect.Item) bool { return !i.Valid })...)
-	}
-	view := app.view // of stdout, which may lead elsewhere
-	view.Layout, view.Width = render.Aligned, app.Terminal.Width()
-	choices, err := answer.Choices(whole, view)
-	if err != nil {
-		return "", err
-	}
-	items := make([]term.Item, len(choices))
-	for i, choice := range choices {
-		items[i] = term.Item{Key: choice.Key, Line: choice.Line}
-	}
-	chosen, err := app.Terminal.Choose(ctx, "Go back to which checkpoint?", items)
-	if err != nil {
-		return "", unchosen(err)
-	}
-	return choices[chosen].ID, nil
+	return nil
 }

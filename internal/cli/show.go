@@ -36,7 +36,7 @@ func (*ShowCmd) Help() string {
 // Run shows.
 func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
-		if c.Ref, err = c.choose(ctx, s, c.Session, c.Ref); err != nil {
+		if c.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil {
 			return err
 		}
 		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.Ref); ok {

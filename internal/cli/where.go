@@ -9,16 +9,22 @@ import (
 
 // whereFlag stands for a checkpoint.
 type whereFlag struct {
-	Where *string `placeholder:"<expression>" help:"Instead of a checkpoint: the newest live one that makes this expression true, as in list."`
+	Where *string `xor:"which" placeholder:"<expression>" help:"Instead of a checkpoint: the newest live one that makes this expression true, as in list."`
+	Pick  bool    `xor:"which" help:"Instead of a checkpoint: choose one from a list, with a preview."`
 }
 
-// choose gives the checkpoint that was typed, or the one of --where.
-func (f whereFlag) choose(ctx context.Context, s *checkpoint.Service, session, typed string) (string, error) {
+// given reports whether a flag stands for the checkpoint.
+func (f whereFlag) given() bool { return f.Where != nil || f.Pick }
+
+// choose gives the checkpoint that was typed, or the one that the flags stand for.
+func (f whereFlag) choose(ctx context.Context, app *App, s *checkpoint.Service, session, typed string) (string, error) {
 	switch {
-	case f.Where == nil:
+	case !f.given():
 		return typed, nil
 	case typed != "":
-		return "", usageError("a checkpoint and --where exclude each other")
+		return "", usageError("a checkpoint, --where and --pick exclude each other")
+	case f.Pick:
+		return pickOne(ctx, app, s, session, "Which checkpoint?", nil)
 	}
 	return inspect.Newest(ctx, s, session, *f.Where)
 }

@@ -69,6 +69,20 @@ func TestPassedOn(t *testing.T) {
 }
 
 // What cannot be run has the exit code that shells give.
+// A command that says too much is not read to the end, and not waited for.
+func TestBeginning(t *testing.T) {
+	said, err := Beginning(t.Context(), 6, os.Environ(), "yes")
+	if said != "y\ny\ny\n" || err != nil {
+		t.Errorf("%q, %v", said, err)
+	}
+	if said, err = Beginning(t.Context(), 100, os.Environ(), "sh", "-c", "echo wrong >&2; exit 3"); said != "wrong\n" || err != nil {
+		t.Errorf("%q, %v", said, err)
+	}
+	if said, err = Beginning(t.Context(), 100, os.Environ(), "false"); said != "" || err == nil {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
 func TestFind(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o666); err != nil {

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/command"
+	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/pick"
+	"git-checkpoint/internal/render"
+	"git-checkpoint/internal/term"
+)
+
+// PickCmd is pick.
+type PickCmd struct {
+	sessionFlag
+}
+
+// Help is the detail of pick.
+func (*PickCmd) Help() string {
+	return `
+Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that was chosen. Exit code 4 when none was.
+
+    git checkpoint show "$(git checkpoint pick)" -p`
+}
+
+// Run prints what was chosen.
+func (c *PickCmd) Run(ctx context.Context, app *App) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		id, err := pickOne(ctx, app, s, c.Session, "Which checkpoint?", nil)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(app.Terminal.Out, id)
+		return err
+	})
+}
+
+// longestPreview bounds what is read of an answer; nobody scrolls further.
+const longestPreview = 1 << 20
+
+// pickedID stands for the checkpoint under the cursor in the line of a preview.
+const pickedID = "\x00"
+
+// pickOne lets a person choose from the live checkpoints, the newest first. With plan, a line of this
+// program, its answer is the first preview.
+func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, question string, plan []string) (string, error) {
+	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: session, Hidden: inspect.HiddenCounted})
+	if err != nil {
+		return "", err
+	}
+	var items []inspect.Item
+	var of string
+	for _, listing := range found {
+		of = string(listing.Session)
+		items = append(items, slices.DeleteFunc(listing.Items, func(i inspect.Item) bool { return !i.Valid })...)
+	}
+	if len(items) == 0 {
+		return "", &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no checkpoint to choose from", Hints: []string{"`git checkpoint save` makes one"}}
+	}
+	view := a.view // of stdout, which may lead elsewhere
+	view.Layout, view.Width, view.Style = render.Aligned, a.Terminal.Width(), a.errStyle
+	choices, err := answer.Choices(items, view)
+	if err != nil {
+		return "", err
+	}
+	chosen, err := chooseFrom(ctx, a, items, choices, question, view, previews(a, choices, of, plan))
+	if err != nil {
+		return "", unchosen(err)
+	}
+	return choices[chosen].ID, nil
+}
+
+// chooseFrom asks on the whole screen where the terminal has one that can be written to, and line by
+// line elsewhere.
+func chooseFrom(ctx context.Context, a *App, items []inspect.Item, choices []answer.Choice, question string, view render.View, views []pick.View) (int, error) {
+	in, out, ok := screenOf(a.Terminal)
+	if !ok {
+		lines := make([]term.Item, len(choices))
+		for i, choice := range choices {
+			lines[i] = term.Item{Key: choice.Key, Line: choice.Line}
+		}
+		return a.Terminal.Choose(ctx, question, lines)
+	}
+	list := pick.List{Question: question, Views: views, Safe: render.EscapeLines}
+	for _, choice := range choices {
+		list.Keys = append(list.Keys, choice.Key)
+	}
+	list.Lines = func(width int) ([]string, error) {
+		view.Width = width
+		choices, err := answer.Choices(items, view)
+		lines := make([]string, len(choices))
+		for i, choice := range choices {
+			lines[i] = choice.Line
+		}
+		return lines, err
+	}
+	chosen, err := pick.Choose(ctx, list, in, out, a.Terminal.Environ)
+	switch {
+	case errors.Is(err, pick.ErrQuit):
+		err = term.ErrQuit
+	case errors.Is(err, pick.ErrInterrupted):
+		err = &checkpoint.Error{Kind: checkpoint.KindInterrupt, Message: "interrupted"}
+	}
+	return chosen, err
+}
+
+// screenOf gives the streams of a terminal whose whole screen can be written to. The question goes to
+// stderr: stdout may be read by another program.
+func screenOf(t *term.Terminal) (in, out *os.File, ok bool) {
+	emulation, _ := t.LookupEnv("TERM")
+	in, fromFile := t.In.(*os.File)
+	out, toFile := t.Err.(*os.File)
+	obeys := emulation != "dumb" && (emulation != "" || runtime.GOOS == "windows")
+	return in, out, fromFile && toFile && t.InTerminal && t.ErrTerminal && obeys
+}
+
+// previews are answers of this program, asked of another run of it, so that what is shown is what the
+// command would say.
+func previews(a *App, choices []answer.Choice, session string, plan []string) []pick.View {
+	self, err := os.Executable()
+	ask := func(line ...string) func(context.Context, int, int) (string, error) {
+		return func(ctx context.Context, item, width int) (string, error) {
+			if err != nil {
+				return "", err
+			}
+			words := slices.Clone(line)
+			for i, word := range words {
+				if word == pickedID {
+					words[i] = choices[item].ID
+				}
+			}
+			env := append(slices.Clone(a.Terminal.Environ), "GIT_PAGER_IN_USE=1", "COLUMNS="+strconv.Itoa(width))
+			return command.Beginning(ctx, longestPreview, env, self, words...)
+		}
+	}
+	views := []pick.View{
+		{Key: "i", Name: "info", About: "show it", Show: ask("show", pickedID, "--session", session)},
+		{Key: "f", Name: "files", About: "what it changed", Show: ask("show", pickedID, "--session", session, "-p")},
+		{Key: "d", Name: "diff", About: "from it to the files as they are now", Show: ask("diff", pickedID, "--session", session, "-p")},
+		{Key: "s", Name: "state", About: "from it to now: state, outputs, files, commits", Show: ask("diff", pickedID, "--session", session)},
+	}
+	if plan != nil {
+		views = slices.Insert(views, 0, pick.View{Key: "p", Name: "plan", About: "what the rollback would do", Show: ask(plan...)})
+	}
+	return views
+}
