@@ -72,6 +72,9 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 		return "", err
 	}
 	chosen, err := chooseFrom(ctx, a, items, choices, question, view, previews(a, choices, of, plan))
+	if errors.Is(err, term.ErrNotInteractive) {
+		return "", usageError("which checkpoint? There is no terminal to ask on", "git checkpoint list shows them; name one")
+	}
 	if err != nil {
 		return "", unchosen(err)
 	}
