@@ -67,7 +67,7 @@ func rooms() map[string][]string {
 		"internal/connect":    {"internal/agent", "internal/checkpoint", "internal/command", "internal/git"},
 		"internal/mcp":        {"internal/name"},
 		"internal/watch":      {},
-		"internal/web":        {"internal/checkpoint", "internal/inspect", "internal/session", "internal/record", "internal/name"},
+		"internal/web":        {"internal/attempt", "internal/render", "internal/checkpoint", "internal/inspect", "internal/session", "internal/record", "internal/name"},
 		"internal/render":     {"internal/name"},
 		"internal/command":    {},
 		"internal/guard":      {},

@@ -209,9 +209,12 @@ func TestLook(t *testing.T) {
 	shoot(t, ctx, "metrics")
 	must(t, ctx, chromedp.Click(`//nav/a[. = "Sessions"]`), chromedp.WaitVisible("table"))
 	fits(t, ctx)
-	must(t, ctx, chromedp.KeyEvent("/"), chromedp.SendKeys("#search", "queue"+kb.Enter), chromedp.WaitVisible("ol.steps li"))
+	must(t, ctx, chromedp.KeyEvent("/"))
+	holds(t, ctx, `document.activeElement.id === 'search'`)
+	must(t, ctx, chromedp.Evaluate(`document.getElementById('search').value = ''`, nil), // some browsers put the simulated / into it
+		chromedp.SendKeys("#search", "queue"+kb.Enter), chromedp.WaitVisible("ol.steps li"))
 	holds(t, ctx, `document.body.textContent.includes('Use a queue')`)
-	must(t, ctx, chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys[open]"), chromedp.KeyEvent(kb.Escape))
+	must(t, ctx, chromedp.Poll(`document.readyState === 'complete'`, nil), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys[open]"), chromedp.KeyEvent(kb.Escape))
 }
 
 // id is that of a checkpoint.
@@ -256,6 +259,28 @@ func TestAct(t *testing.T) {
 	}
 }
 
+// Attempts stand side by side, the best value of each metric marked, and one is brought in from there.
+func TestAttempts(t *testing.T) {
+	j := newJob(t)
+	ctx := browse(t, 1100, 900)
+	must(t, ctx, chromedp.Navigate(j.serve("--write")), chromedp.WaitVisible(".drawing svg"),
+		chromedp.Click(`//nav/a[. = "Attempts"]`), chromedp.WaitVisible(`//p[contains(., "git checkpoint fork")]`))
+	j.run("git", "commit", "-q", "--allow-empty", "-m", "begin")
+	for _, tests := range []string{"3", "14"} {
+		j.git("fork", "--", "sh", "-c", "echo "+tests+" >tried.txt; "+program(t)+" save --metric tests="+tests+" 'with "+tests+" tests'")
+	}
+	must(t, ctx, chromedp.Reload(), chromedp.WaitVisible("table"))
+	holds(t, ctx, `document.querySelectorAll('table')[0].rows.length === 3`)
+	fits(t, ctx)
+	must(t, ctx, chromedp.Click(`//th/a[. = "tests"]`), chromedp.WaitVisible(`//table[1]/tbody/tr[1]/td[. = "14"]`))
+	shoot(t, ctx, "attempts")
+	must(t, ctx, chromedp.Click(`//tr[td[. = "14"]]//button`), chromedp.WaitVisible("button.yes"),
+		chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
+	if got := j.read("tried.txt"); got != "14\n" {
+		t.Fatalf("promoted was %q", got)
+	}
+}
+
 // It is readable on a telephone, at night, and without its script.
 func TestNarrowDarkPlain(t *testing.T) {
 	j := newJob(t)
@@ -281,7 +306,7 @@ func TestFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.html")
 	j.git("web", "--output", file)
 	ctx := browse(t, 1100, 900)
-	must(t, ctx, chromedp.Navigate("file://"+file), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "German taxes")]`))
+	must(t, ctx, chromedp.Navigate("file://"+file), chromedp.WaitVisible(".drawing svg", chromedp.ByQuery), chromedp.Click(`//a[contains(., "German taxes")]`))
 	holds(t, ctx, `decodeURIComponent(location.hash).startsWith('#cp-') && !!document.querySelector(location.hash.replace(/[^#\w-]/g, '\\$&'))`)
 	fits(t, ctx)
 	shoot(t, ctx, "file")

@@ -22,7 +22,7 @@ type WebCmd struct {
 	sessionFlag
 	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; any free one when not given."`
 	NoOpen     bool   `help:"Print the address and open no browser."`
-	Write      bool   `help:"Let the page save, pin, roll back, undo and redo; it shows each plan first."`
+	Write      bool   `help:"Let the page save, pin, roll back, undo, redo and promote; it shows each plan first."`
 	Output     string `placeholder:"<file>" complete:"file" help:"Write the page into a file that needs no server, and end."`
 	NoContents bool   `help:"With --output: leave out contents of files, state and outputs."`
 }

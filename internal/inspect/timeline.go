@@ -2,12 +2,15 @@ package inspect
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/workflow"
 )
 
 // Timeline is everything that a session did and has not pruned, oldest first: what a
@@ -19,6 +22,7 @@ type Timeline struct {
 	Moves   []Move
 
 	state *journal.State
+	def   *workflow.Definition
 }
 
 // TimelineStep is a checkpoint and the one that was current when it was made.
@@ -48,7 +52,11 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &Timeline{Session: chosen, Topic: checkpoint.TopicOf(ctx, s, st), state: st}
+	def, err := s.ReadableDefinition(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	t := &Timeline{Session: chosen, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
 	var kept []*journal.Entry
 	for _, e := range st.Checkpoints() {
 		if !e.Dead {
@@ -72,6 +80,11 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 		}
 	}
 	return t, nil
+}
+
+// Metrics are the numbers of a state, where the session's workflow keeps them: a JSON object, or nothing.
+func (t *Timeline) Metrics(state json.RawMessage) json.RawMessage {
+	return create.MetricsOf(t.def, state)
 }
 
 // nameOf is an identity without its address.

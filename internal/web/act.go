@@ -31,7 +31,7 @@ type donePage struct {
 
 // verbs are the actions, and whether each has a plan to be shown first.
 func verbs() map[string]bool {
-	return map[string]bool{"rollback": true, "undo": true, "redo": true, "save": false, "pin": false, "unpin": false}
+	return map[string]bool{"rollback": true, "undo": true, "redo": true, "promote": true, "save": false, "pin": false, "unpin": false}
 }
 
 // plan shows the plan of the command line. Its digest goes into the form, so that what is done is what
@@ -42,8 +42,11 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 		return view{}, checkpoint.Usage("", "%q is nothing that has a plan", p.Verb)
 	}
 	args := []string{p.Verb, "--dry-run", "--json"}
-	if p.Verb == "rollback" {
+	switch p.Verb {
+	case "rollback":
 		args = target(args, p.Session, p.Ref)
+	case "promote":
+		args = append(args, strings.TrimLeft(p.Session, "-"))
 	}
 	result := s.Read(ctx, args...)
 	if result.Code != 0 {
@@ -99,6 +102,8 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 		args = append(args, "--message="+r.PostFormValue("message"))
 	case "rollback", "pin", "unpin":
 		args = target(args, in, ref)
+	case "promote":
+		args = append(args, strings.TrimLeft(in, "-"))
 	}
 	// A reader who closes the page has still said yes.
 	result := s.Write(context.WithoutCancel(ctx), args...)

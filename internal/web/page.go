@@ -12,10 +12,10 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
 	"unicode"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/render"
 )
 
 //go:embed templates/*.html static/*
@@ -64,11 +64,13 @@ func (s *Server) page(look func(context.Context, *checkpoint.Service, *http.Requ
 }
 
 func (s *Server) draw(to *bytes.Buffer, f frame) error {
-	templates, err := template.New("").Funcs(s.functions(f.File)).ParseFS(embedded, "templates/*.html")
-	if err != nil {
-		return fmt.Errorf("templates: %w", err)
+	if s.templates == nil {
+		var err error
+		if s.templates, err = template.New("").Funcs(s.functions(f.File)).ParseFS(embedded, "templates/*.html"); err != nil {
+			return fmt.Errorf("templates: %w", err)
+		}
 	}
-	if err := templates.ExecuteTemplate(to, map[bool]string{false: "frame.html", true: "file.html"}[f.File], drawable{f, templates}); err != nil {
+	if err := s.templates.ExecuteTemplate(to, map[bool]string{false: "frame.html", true: "file.html"}[f.File], drawable{f, s.templates}); err != nil {
 		return fmt.Errorf("draw %s: %w", f.Name, err)
 	}
 	return nil
@@ -95,7 +97,7 @@ func (s *Server) functions(file bool) template.FuncMap {
 			}
 			return query("/step", "session", session, "ref", id)
 		},
-		"ago":    func(t checkpoint.Time) string { return ago(s.Now().Sub(t.Time)) },
+		"ago":    func(t checkpoint.Time) string { return render.Age(t.Time, s.Now()) },
 		"exact":  func(t checkpoint.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 		"query":  query,
 		"branch": func(ref any) string { return plain(strings.TrimPrefix(fmt.Sprint(ref), "refs/heads/")) },
@@ -117,19 +119,6 @@ func query(path string, pairs ...any) string {
 		return path
 	}
 	return path + "?" + values.Encode()
-}
-
-// ago is an age in one unit, as `list` shows it on a terminal.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 func firstLine(text string) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -113,7 +114,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 		}
 	}
 	p.State = treeOf(rec.State, p.Changes)
-	for _, n := range sortedNames(rec.Outputs) {
+	for _, n := range slices.Sorted(maps.Keys(rec.Outputs)) {
 		o := output{Name: n, Size: rec.Outputs[n].Size, Lines: rec.Outputs[n].Lines}
 		if data, err := inspect.Output(ctx, service, string(rec.Session), string(rec.ID), n); err == nil {
 			o.Cut = len(data) > mostOutput
@@ -122,14 +123,6 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 		p.Outputs = append(p.Outputs, o)
 	}
 	return p, nil
-}
-
-func sortedNames(outputs map[string]record.Output) (names []string) {
-	for n := range outputs {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // checksOf runs validate on one checkpoint.
@@ -217,7 +210,7 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 		if err != nil {
 			continue // the timeline says that it is damaged
 		}
-		gjson.GetBytes(rec.State, "metrics").ForEach(func(key, value gjson.Result) bool {
+		gjson.ParseBytes(t.Metrics(rec.State)).ForEach(func(key, value gjson.Result) bool {
 			if value.Type != gjson.Number && !value.IsBool() {
 				return true
 			}

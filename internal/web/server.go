@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"html/template"
 	"net"
 	"net/http"
 	"sync"
@@ -47,6 +48,8 @@ type Server struct {
 	live    live
 	idle    idle
 	one     sync.Mutex // requests open the repository one after the other
+	// templates are parsed for the first page. A server draws pages, or writes one file.
+	templates *template.Template
 }
 
 // How long things live.
@@ -106,6 +109,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", s.page(s.timeline))
 	mux.HandleFunc("GET /step", s.page(s.step))
 	mux.HandleFunc("GET /compare", s.page(s.compare))
+	mux.HandleFunc("GET /attempts", s.page(s.attempts))
 	mux.HandleFunc("GET /metrics", s.page(s.metrics))
 	mux.HandleFunc("GET /sessions", s.page(s.sessions))
 	mux.HandleFunc("GET /find", s.page(s.find))
