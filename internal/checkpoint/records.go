@@ -42,7 +42,7 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
 	}
 	known.Hints = append(known.Hints,
-		"`git checkpoint rebuild "+string(e.Checkpoint)+"` saves what can be proven",
+		"`git checkpoint rebuild "+string(e.Checkpoint)+"` brings back its files, topic and metrics, but not its state; a clone or remote that has it whole still has that",
 		"`git checkpoint delete "+string(e.Checkpoint)+"` goes on without it")
 	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil && HasMessage(def, "corrupt") {
 		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}

@@ -73,7 +73,7 @@ func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (e
 		return nil
 	}
 	if c.To != "" {
-		return usageError("two checkpoints, --where and --pick exclude each other")
+		return c.refuse("two checkpoints")
 	}
 	c.To = c.From
 	c.From, err = c.choose(ctx, app, s, c.Session, "")

@@ -16,13 +16,22 @@ type whereFlag struct {
 // given reports whether a flag stands for the checkpoint.
 func (f whereFlag) given() bool { return f.Where != nil || f.Pick }
 
+// refuse says that the flag is one too many beside what was typed.
+func (f whereFlag) refuse(typed string) error {
+	flag := "--where"
+	if f.Pick {
+		flag = "--pick"
+	}
+	return usageError(typed + " and " + flag + " exclude each other")
+}
+
 // choose gives the checkpoint that was typed, or the one that the flags stand for.
 func (f whereFlag) choose(ctx context.Context, app *App, s *checkpoint.Service, session, typed string) (string, error) {
 	switch {
 	case !f.given():
 		return typed, nil
 	case typed != "":
-		return "", usageError("a checkpoint, --where and --pick exclude each other")
+		return "", f.refuse("a checkpoint")
 	case f.Pick:
 		return pickOne(ctx, app, s, session, "Which checkpoint?", nil)
 	}

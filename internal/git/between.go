@@ -12,7 +12,20 @@ import (
 
 // CountBetween counts the commits that to reaches and from does not.
 func (r *Repo) CountBetween(ctx context.Context, from, to name.OID) (int, error) {
-	out, err := r.Output(ctx, "rev-list", "--count", string(to), "^"+string(from), "--")
+	return r.count(ctx, string(to), "^"+string(from))
+}
+
+// CountLeft counts those of them that no branch would hold any more if one moved to from.
+func (r *Repo) CountLeft(ctx context.Context, from, to name.OID, moving name.Ref) (int, error) {
+	args := []string{string(to), "^" + string(from), "--not"}
+	if moving != "" {
+		args = append(args, "--exclude="+string(moving))
+	}
+	return r.count(ctx, append(args, "--glob=refs/heads", "--remotes")...)
+}
+
+func (r *Repo) count(ctx context.Context, args ...string) (int, error) {
+	out, err := r.Output(ctx, append(append([]string{"rev-list", "--count"}, args...), "--")...)
 	if err != nil {
 		return 0, err
 	}

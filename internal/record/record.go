@@ -89,6 +89,10 @@ type Git struct {
 // something that was expunged is in that commit or below it.
 const HeadDropped = "head_dropped"
 
+// DocumentBranch is a member of Git, in its Extra: the branch that an imported document
+// names, where there is none of that name here.
+const DocumentBranch = "document_branch"
+
 // Worktree is another worktree of the repository at that moment.
 type Worktree struct {
 	Name   Path

@@ -71,7 +71,9 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 		if in, err := snapshot.ReadIntent(dir.path); in != nil || err != nil {
 			continue // they may belong to a rollback that can be finished
 		}
-		out = append(out, leftBehind(dir.path, "stale_temporary", "a run that was killed left it", func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) })...)
+		temporary := func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) }
+		out = append(out, leftBehind(dir.path, "stale_temporary", "a run that was killed left it", temporary)...)
+		out = append(out, leftLately(dir.path, temporary)...)
 		if isHere(s, dir) {
 			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", snapshot.IsStaging)...)
 		}
@@ -92,6 +94,39 @@ func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailmen
 		}
 	}
 	return out
+}
+
+// atWork is how long a temporary file may well belong to a run that is not over.
+const atWork = time.Minute
+
+// leftLately counts and names the entries that are younger. Whose they are is not known: a run may take
+// hours.
+func leftLately(dir string, ours func(leaf string) bool) []Ailment {
+	const named = 3
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // there is none
+	var young []string
+	for _, e := range entries {
+		file := filepath.Join(dir, e.Name())
+		if ours(e.Name()) && older(file, atWork) && !older(file, create.SweepAge) {
+			young = append(young, e.Name())
+		}
+	}
+	if len(young) == 0 {
+		return nil
+	}
+	list := strings.Join(young[:min(len(young), named)], ", ")
+	if len(young) > named {
+		list += ", …"
+	}
+	are := "temporary files are"
+	if len(young) == 1 {
+		are = "temporary file is"
+	}
+	return []Ailment{{
+		Kind: "young_temporary", Level: LevelInfo, Object: dir,
+		Message: fmt.Sprintf("%d %s younger than a day: %s", len(young), are, list),
+		Hint:    "runs that were killed left them, unless one is at work now; the first create after a day removes them",
+	}}
 }
 
 func older(path string, age time.Duration) bool {

@@ -37,7 +37,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 		b.Target = ""
 	}
 	if b.From != b.To && b.From != "" && b.To != "" {
-		n, err := r.s.Repo.CountBetween(ctx, b.To, b.From)
+		n, err := commitsLeft(ctx, r.s, b)
 		if err != nil && !errors.Is(err, git.ErrMissing) {
 			r.answer.Warnings = append(r.answer.Warnings, "the commits between cannot be counted: "+err.Error())
 		}
@@ -53,6 +53,15 @@ func (r *Plan) planBranch(ctx context.Context) error {
 		return err
 	}
 	return r.leaveBehind(ctx)
+}
+
+// commitsLeft counts the commits between the two places of a branch; where it moves, those that no
+// other branch holds.
+func commitsLeft(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchPlan) (int, error) {
+	if b.Moved {
+		return s.Repo.CountLeft(ctx, b.To, b.From, b.Target)
+	}
+	return s.Repo.CountBetween(ctx, b.To, b.From)
 }
 
 // movesBranch says whether HEAD is to go to the recorded commit, by the flags and the session.

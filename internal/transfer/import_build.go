@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,6 +103,9 @@ func (l *ledger) hanging(step int) int {
 func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 	r.Git.Worktree = record.Path(im.s.WorktreeName())
 	r.Git.Branch = record.Path(im.links.branchOf(d.Branch, im.in.Branch))
+	if named := cmp.Or(d.Branch, im.in.Branch); r.Git.Branch == "" && named != "" && isPlainBranch(named) {
+		create.AddExtra(&r.Git.Extra, record.DocumentBranch, named)
+	}
 	if commit := im.links.commits[d.Commit]; commit != "" {
 		r.Git.Head, r.Snapshot.Tree, r.Snapshot.Complete = commit, im.links.trees[commit], true
 		return

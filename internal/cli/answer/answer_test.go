@@ -57,7 +57,7 @@ func detail() *checkpoint.Detail {
 			Git:     record.Git{Branch: "refs/heads/main", Head: head, Staged: []record.Path{"go.mod"}},
 			Files: record.NewFiles([]record.Path{"docs/spec.md", "new\x1b[31m.go"}, []record.Path{"main.go"},
 				[]record.Path{"old.go"}),
-			Snapshot: record.Snapshot{Skipped: []record.Skipped{{Path: "x.iso", Reason: "larger than checkpoint.maxFileSize", Size: 734003200}}},
+			Snapshot: record.Snapshot{Tree: commit, Skipped: []record.Skipped{{Path: "x.iso", Reason: "larger than checkpoint.maxFileSize", Size: 734003200}}},
 		},
 		Raw:    json.RawMessage("{\n  \"format\": 1,\n  \"big\": 9007199254740993,\n  \"unknown\": [ ]\n}\n"),
 		Commit: commit, Ref: "refs/checkpoints/demo/" + name.Ref(third), Tag: "refs/tags/checkpoint/demo/step-3",

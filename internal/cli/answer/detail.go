@@ -124,6 +124,7 @@ func (a Shown) Text(w io.Writer, v render.View) error {
 		field{"Commit", says(render.ID, v.OID(d.Commit))},
 		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
 		field{"Branch", say(branchOf(d, v))},
+		field{"Holds", say(held(d))},
 		field{"Staged", say(counted(len(r.Git.Staged), "file", "files"))},
 		field{"Rebuilt from", say(string(r.RebuiltFrom))},
 	)
@@ -160,6 +161,13 @@ func stepOf(d *checkpoint.Detail) string {
 func branchOf(d *checkpoint.Detail, v render.View) string {
 	g := d.Record.Git
 	where := strings.TrimPrefix(string(g.Branch), "refs/heads/")
+	if d.Record.Snapshot.Tree == "" && g.Head == "" { // what an imported document says
+		var named string
+		if raw, ok := g.Extra[record.DocumentBranch]; ok && json.Unmarshal(raw, &named) == nil {
+			return named + ", which is not here"
+		}
+		return where
+	}
 	if where == "" {
 		where = "detached HEAD"
 	}
@@ -170,6 +178,14 @@ func branchOf(d *checkpoint.Detail, v render.View) string {
 		return fmt.Sprintf("%s at %s, during a %s", where, v.OID(g.Head), g.Operation)
 	}
 	return fmt.Sprintf("%s at %s", where, v.OID(g.Head))
+}
+
+// held says what is missing in a checkpoint without files.
+func held(d *checkpoint.Detail) string {
+	if d.Record.Snapshot.Tree == "" {
+		return "no files: the document that it was imported from has none"
+	}
+	return ""
 }
 
 func counted(n int, one, many string) string {

@@ -71,7 +71,7 @@ func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + p.view.Time(r.CreatedAt.Time))}}},
+		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}}},
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},
@@ -102,6 +102,14 @@ func (p *page) report(r *resume.Answer) {
 	} else if r.CanResume && p.view.Layout != render.Aligned {
 		p.line(plain("Choices: --accept resumes, --fresh starts anew, --view shows the details, --delete deletes"))
 	}
+}
+
+// created is when a checkpoint was made; its age is said beside it.
+func created(t time.Time, v render.View) string {
+	if v.Layout == render.Aligned && !t.IsZero() {
+		return t.Local().Format("2006-01-02 15:04:05")
+	}
+	return v.Time(t)
 }
 
 // age is how old a checkpoint is, in whole seconds at least.
