@@ -52,7 +52,11 @@ func Bulk(ctx context.Context, s *checkpoint.Service, tree name.OID) error {
 // Fill gives a worktree what a checkpoint holds: files to the byte, permission bits, and
 // what was staged.
 func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
-	if err := Bulk(ctx, s, t.Tree); err != nil {
+	bulk := t.Tree
+	if i := t.Index; i != nil && i.Tree != "" && i.Plain() && len(t.Raw) == 0 {
+		bulk, t.Index = i.Tree, nil // the index is then as it has to be: to make it anew, git reads every file that is younger than a second
+	}
+	if err := Bulk(ctx, s, bulk); err != nil {
 		return err
 	}
 	if err := forgetSizes(ctx, s, t); err != nil {
@@ -60,6 +64,9 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	}
 	if err := modes(s, t); err != nil {
 		return err
+	}
+	if bulk == t.Tree && t.Index == nil {
+		return nil // git has written all of it
 	}
 	restore, err := plan(ctx, s, t)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // that no file is read. It is false where that takes git's judgement.
 func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool) {
 	if r.cur == nil || r.cur.index == nil || p.was == nil || !sameContent(p.was, r.cur.index) ||
-		!r.intent.Index.plain() || !p.index.Editable() || !r.shot.keepsModes() {
+		!r.intent.Index.Plain() || !p.index.Editable() || !r.shot.keepsModes() {
 		return nil, false
 	}
 	wrote, ok := r.wrote()
@@ -69,8 +69,8 @@ func (r *Restore) editUnchanged(p *privateIndex, wrote map[string]written, edits
 	return true
 }
 
-// plain reports whether a tree says all about the index.
-func (s *IndexState) plain() bool {
+// Plain reports whether a tree says all about the index.
+func (s *IndexState) Plain() bool {
 	return len(s.Unmerged)+len(s.IntentToAdd)+len(s.AssumeUnchanged)+len(s.SkipWorktree) == 0
 }
 

@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// attempts are fork and blame, beside what git does in their place.
+func (b *bench) attempts() []job {
+	size := min(b.Effort.biggest(), 20_000)
+	return []job{
+		{
+			Row{Name: fmt.Sprintf("fork/%d", size), Work: "`fork` ÷ `git worktree add`", Files: size, First: 1.5, Then: 1.2},
+			func(ctx context.Context) (samples, error) { return b.forks(ctx, size) },
+		},
+		{
+			Row{Name: fmt.Sprintf("blame/%d", blamedSteps), Work: fmt.Sprintf("`blame` of %d lines over %d steps ÷ `git blame` over as many commits", blamedLines, blamedSteps), First: 1.5, Then: 1.3},
+			func(ctx context.Context) (samples, error) { return b.blames(ctx) },
+		},
+	}
+}
+
+func (b *bench) forks(ctx context.Context, size int) (samples, error) {
+	r, err := b.sized(ctx, size)
+	if err == nil {
+		err = r.target(ctx)
+	}
+	if err != nil {
+		return samples{}, err
+	}
+	dir, made := filepath.Join(b.root, "attempt"), 0
+	gone := func(ctx context.Context) error {
+		made++
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		_, err := r.git(ctx, nil, "worktree", "prune")
+		return err
+	}
+	return compare(ctx, b.Effort.Rounds,
+		step{gone, func(ctx context.Context) error {
+			_, err := r.git(ctx, nil, "checkpoint", "fork", "--session", "target", "1", dir, "--name", fmt.Sprintf("a%d", made))
+			return err
+		}},
+		step{gone, func(ctx context.Context) error {
+			_, err := r.git(ctx, nil, "worktree", "add", "-q", "--detach", dir)
+			return err
+		}})
+}
+
+// What is blamed: a file, each step of which has other lines changed.
+const (
+	blamedLines = 2000
+	blamedSteps = 200
+)
+
+func (b *bench) blames(ctx context.Context) (samples, error) {
+	const file = "blamed.txt"
+	steps, err := b.repository(ctx, "blame-steps", b.Effort.small())
+	if err != nil {
+		return samples{}, err
+	}
+	commits, err := b.repository(ctx, "blame-commits", b.Effort.small())
+	if err != nil {
+		return samples{}, err
+	}
+	lines := make([]string, blamedLines)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("line %d\n", i)
+	}
+	for n := range blamedSteps {
+		for range 10 {
+			at := steps.random.IntN(len(lines))
+			lines[at] = fmt.Sprintf("line %d of step %d\n", at, n)
+		}
+		for _, r := range []*repository{steps, commits} {
+			if err := os.WriteFile(filepath.Join(r.dir, file), []byte(strings.Join(lines, "")), 0o666); err != nil {
+				return samples{}, err
+			}
+		}
+		if err := steps.create(ctx); err != nil {
+			return samples{}, err
+		}
+		for _, args := range [][]string{{"add", file}, {"commit", "-q", "-m", fmt.Sprint(n)}} {
+			if _, err := commits.git(ctx, nil, args...); err != nil {
+				return samples{}, err
+			}
+		}
+	}
+	return compare(ctx, b.Effort.Rounds,
+		step{nil, func(ctx context.Context) error {
+			_, err := steps.git(ctx, nil, "checkpoint", "blame", file)
+			return err
+		}},
+		step{nil, func(ctx context.Context) error {
+			_, err := commits.git(ctx, nil, "blame", file)
+			return err
+		}})
+}
