@@ -23,6 +23,7 @@ type kind struct {
 	force    bool                  // rollbacks are forced now and then
 	across   bool                  // checkpoints of one worktree are brought to another
 	kills    bool                  // commands are killed
+	attempts bool                  // steps are forked, promoted and landed
 	steps    int                   // of a long walk, of which the disk alone is watched; 0: everything is
 }
 
@@ -100,5 +101,5 @@ func kinds() []kind {
 		{name: "special", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: specials()},
 		{name: "large", setup: func(g *gen) []string { return append(start(g), "git config checkpoint.maxFileSize 100") }, paths: plain, limit: 100, edits: large()},
 	}
-	return append(append(append(all, walking(), killing()), flips()...), exotic()...)
+	return append(append(append(all, walking(), killing(), attempting()), flips()...), exotic()...)
 }

@@ -63,13 +63,15 @@ type run struct {
 	// Of a long walk.
 	back, forth map[string][]stepOfWalk // by worktree
 	disks       map[string]string       // what was hashed, by hash
+	forked      int
 }
 
 // saved is a moment that a checkpoint holds.
 type saved struct {
 	then             *moment
 	id, session, ref string
-	dead             bool // deleted
+	dead             bool   // deleted
+	disk             string // of a long walk: the hash of the files
 
 	// Of a safety checkpoint: how the rollback left the worktree, whether it left the
 	// index alone, whether it moved HEAD, and what operation of git's was in progress.

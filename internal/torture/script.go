@@ -51,6 +51,11 @@ func (o Op) script() string {
 	}
 	args := words(o.Args...)
 	switch o.Verb {
+	case "promote":
+		return fmt.Sprintf(`%s; git-checkpoint fork $cp%d "$root/try" --name try; (cd "$root/try"; %s
+git-checkpoint create --always); %s -y try; git-checkpoint fork --remove try -y; git-checkpoint prune --session try --all -y`, at, o.Slot, o.Line, run) + "\n"
+	case "land":
+		return fmt.Sprintf("%s; %s -y %s\n", at, run, args)
 	case "run":
 		return fmt.Sprintf("%s; %s %s\n", at, run, args)
 	case "create":

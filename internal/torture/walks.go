@@ -66,6 +66,9 @@ func (g *gen) stroll(tree, last string, made *[]string) Op {
 	if g.kind.kills {
 		return g.disturb(op)
 	}
+	if g.kind.attempts && op.Verb != "create" {
+		return g.venture(op)
+	}
 	return op
 }
 
@@ -84,6 +87,10 @@ func (c *run) strollThrough(op Op) error {
 		return c.walkBy(op)
 	case op.Verb == "run":
 		return c.runThrough(op)
+	case op.Verb == "promote":
+		return c.attempt(op)
+	case op.Verb == "land":
+		return c.land(op)
 	}
 	to := c.slots[op.Slot]
 	args := []string{"--json"}
@@ -116,7 +123,9 @@ func (c *run) strollThrough(op Op) error {
 	}
 	c.tally[op.Verb]++
 	if op.Verb == "create" {
-		c.slots[op.Slot], err = idOf(r.out)
+		if c.slots[op.Slot], err = idOf(r.out); err == nil {
+			c.slots[op.Slot].disk = after
+		}
 		return err
 	}
 	left := stepOfWalk{before, to.id}
