@@ -27,7 +27,7 @@ type grammar struct {
 	Status StatusCmd `cmd:"" group:"work" help:"Say where the job stands and what changed since."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
-	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback of this worktree, or several."`
+	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback here, or several."`
 	Redo     RedoCmd     `cmd:"" group:"back" help:"Do again what undo took back."`
 	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session, for audit."`
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`

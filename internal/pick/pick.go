@@ -43,7 +43,7 @@ func Choose(ctx context.Context, list List, in, out *os.File, environ []string) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &model{list: list, ctx: ctx, chosen: -1, seen: map[place]string{}}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ), tea.WithoutSignalHandler()).Run()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ), tea.WithoutSignalHandler(), tea.WithFPS(30)).Run()
 	switch {
 	case m.err != nil:
 		return 0, m.err
