@@ -82,6 +82,28 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	return t, nil
 }
 
+// Beside are the checkpoints before and after one in the timeline of its session, empty at its ends, and
+// who made it. It reads no record.
+func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return "", "", "", err
+	}
+	found := false
+	for _, e := range st.Checkpoints() {
+		switch {
+		case e.Dead:
+		case e.Checkpoint == id:
+			found, who = true, nameOf(e.Event().Actor)
+		case found:
+			return older, e.Checkpoint, who, nil
+		default:
+			older = e.Checkpoint
+		}
+	}
+	return older, "", who, nil
+}
+
 // Metrics are the numbers of a state, where the session's workflow keeps them: a JSON object, or nothing.
 func (t *Timeline) Metrics(state json.RawMessage) json.RawMessage {
 	return create.MetricsOf(t.def, state)

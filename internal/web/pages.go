@@ -36,11 +36,11 @@ type stepPage struct {
 	State     []leaf
 	Outputs   []output
 	Checks    []checked
-	Restore   bool   // it can be gone back to
-	Older     string // the one before
-	Newer     string // the one after it
-	Anchor    string // of a file: its place in it
-	Missing   string // of a file: the label of a checkpoint that cannot be read
+	Restore   bool    // it can be gone back to
+	Older     name.ID // the one before
+	Newer     name.ID // the one after it
+	Anchor    string  // of a file: its place in it
+	Missing   string  // of a file: the label of a checkpoint that cannot be read
 }
 
 // output is a named file that the step handed in.
@@ -66,19 +66,9 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 		return view{}, err
 	}
 	p.Checks = s.checksOf(ctx, string(p.Session), string(p.ID))
-	t, err := inspect.ReadTimeline(ctx, service, string(p.Session))
+	p.Older, p.Newer, p.Who, err = inspect.Beside(ctx, service, p.Session, p.ID)
 	if err != nil {
 		return view{}, err
-	}
-	at := slices.IndexFunc(t.Steps, func(o inspect.TimelineStep) bool { return o.ID == p.ID })
-	if at > 0 {
-		p.Older = string(t.Steps[at-1].ID)
-	}
-	if at >= 0 {
-		p.Who = t.Steps[at].Who
-	}
-	if at >= 0 && at+1 < len(t.Steps) {
-		p.Newer = string(t.Steps[at+1].ID)
 	}
 	return view{Name: "step", Title: p.Label, Data: p}, nil
 }
@@ -311,7 +301,7 @@ type found struct {
 
 // What find looks through, and shows.
 const (
-	mostSearched = 2000
+	mostSearched = 1000
 	mostFound    = 200
 )
 

@@ -16,7 +16,7 @@ import (
 )
 
 // window is how many checkpoints a page draws; older ones are a page further.
-const window = 200
+const window = 100
 
 // timelinePage is the job from left to right, and the same as a list.
 type timelinePage struct {
