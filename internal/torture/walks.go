@@ -80,17 +80,8 @@ type stepOfWalk struct {
 
 // strollThrough does a command and compares the disk with what it was.
 func (c *run) strollThrough(op Op) error {
-	switch {
-	case op.Kill > 0 && op.Verb != "create":
-		return c.killThrough(op)
-	case op.walks():
-		return c.walkBy(op)
-	case op.Verb == "run":
-		return c.runThrough(op)
-	case op.Verb == "promote":
-		return c.attempt(op)
-	case op.Verb == "land":
-		return c.land(op)
+	if through := c.oneOf(op); through != nil {
+		return through(op)
 	}
 	to := c.slots[op.Slot]
 	args := []string{"--json"}
@@ -133,6 +124,23 @@ func (c *run) strollThrough(op Op) error {
 		left.disk = ""
 	}
 	c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], left), nil
+	return nil
+}
+
+// oneOf is what does a command that is no plain create or rollback.
+func (c *run) oneOf(op Op) func(Op) error {
+	switch {
+	case op.Kill > 0 && op.Verb != "create":
+		return c.killThrough
+	case op.walks():
+		return c.walkBy
+	case op.Verb == "run":
+		return c.runThrough
+	case op.Verb == "promote":
+		return c.attempt
+	case op.Verb == "land":
+		return c.land
+	}
 	return nil
 }
 
