@@ -103,7 +103,7 @@ func (j job) measured(ctx context.Context) (Row, error) {
 // turn, and kept for those that follow.
 func (b *bench) plan() []job {
 	var jobs []job
-	for _, part := range []func() []job{b.files, b.large, b.sessions, b.lists, b.proof, b.hooks, b.attempts, b.counts, b.memory, b.day, b.starts} {
+	for _, part := range []func() []job{b.files, b.large, b.sessions, b.lists, b.proof, b.hooks, b.attempts, b.pages, b.counts, b.memory, b.day, b.starts} {
 		jobs = append(jobs, part()...)
 	}
 	return jobs

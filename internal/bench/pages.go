@@ -1,0 +1,97 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// pages are what a browser waits for: the timeline of the second longest session, and every view of the
+// longest.
+func (b *bench) pages() []job {
+	lengths := b.Effort.Lengths
+	view := func(name, path string, n int, first float64) job {
+		what, _, _ := strings.Cut(name, "/")
+		return job{
+			Row{Name: fmt.Sprintf("page/%s/%d", name, n), Work: fmt.Sprintf("the page's %s, of %d checkpoints", what, n), Files: b.Effort.small(), First: first},
+			func(ctx context.Context) (samples, error) { return b.view(ctx, path, n) },
+		}
+	}
+	longest := lengths[len(lengths)-1]
+	return []job{
+		view("timeline", "/", min(1000, longest), 100),
+		view("timeline/all", "/", longest, 300),
+		view("step", "/step?ref=3", longest, 300),
+		view("compare", "/compare?a=3&b=4", longest, 300),
+		view("metrics", "/metrics", longest, 300),
+		view("find", "/find?q=step", longest, 300),
+	}
+}
+
+// view asks a server for a page, again and again.
+func (b *bench) view(ctx context.Context, path string, n int) (found samples, err error) {
+	r, err := b.session(ctx, n)
+	if err != nil {
+		return found, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := exec.CommandContext(ctx, b.Program, "web", "--no-open")
+	server.Dir, server.Env = r.dir, append(os.Environ(), "HOME="+filepath.Join(b.root, "home"), "GIT_CONFIG_NOSYSTEM=1")
+	out, err := server.StdoutPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		return found, fmt.Errorf("start the page: %w", err)
+	}
+	defer server.Wait() //nolint:errcheck // it was ended
+	defer cancel()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	_, address, said := strings.Cut(line, "http://")
+	if err != nil || !said {
+		return found, fmt.Errorf("the page said %q: %w", line, err)
+	}
+	host, _, _ := strings.Cut(address, "/")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return found, err
+	}
+	browser := &http.Client{Jar: jar}
+	get := func(address string) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
+		if err != nil {
+			return err
+		}
+		answer, err := browser.Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close() //nolint:errcheck // it was read
+		if _, err = io.Copy(io.Discard, answer.Body); err == nil && answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s", address, answer.Status)
+		}
+		return err
+	}
+	if err := get(strings.TrimSpace(address)); err != nil {
+		return found, err
+	}
+	for round := range warming + b.Effort.Rounds {
+		began := time.Now()
+		if err := get(host + path); err != nil {
+			return found, err
+		}
+		if round >= warming {
+			found.ours = append(found.ours, float64(time.Since(began).Microseconds())/1000)
+		}
+	}
+	return found, nil
+}
