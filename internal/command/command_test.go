@@ -71,14 +71,14 @@ func TestPassedOn(t *testing.T) {
 // What cannot be run has the exit code that shells give.
 // A command that says too much is not read to the end, and not waited for.
 func TestBeginning(t *testing.T) {
-	said, err := Beginning(t.Context(), 6, os.Environ(), "yes")
+	said, err := Beginning(t.Context(), 6, os.Environ(), "sh", "-c", "while echo y; do :; done")
 	if said != "y\ny\ny\n" || err != nil {
 		t.Errorf("%q, %v", said, err)
 	}
 	if said, err = Beginning(t.Context(), 100, os.Environ(), "sh", "-c", "echo wrong >&2; exit 3"); said != "wrong\n" || err != nil {
 		t.Errorf("%q, %v", said, err)
 	}
-	if said, err = Beginning(t.Context(), 100, os.Environ(), "false"); said != "" || err == nil {
+	if said, err = Beginning(t.Context(), 100, os.Environ(), "sh", "-c", "exit 1"); said != "" || err == nil {
 		t.Errorf("%q, %v", said, err)
 	}
 }
