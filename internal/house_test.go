@@ -109,7 +109,7 @@ func outside() map[string][]string {
 		"github.com/fsnotify/":             {"internal/watch", "internal/web"},
 		"modernc.org/sqlite":               {"internal/interop"},
 		"net":                              {"internal/web"},
-		"net/http":                         {"internal/web"},
+		"net/http":                         {"internal/web", "internal/bench"},
 		"log":                              {},
 		"unsafe":                           {},
 		"github.com/rogpeppe/go-internal/": {"internal/scripttest"},

@@ -37,6 +37,10 @@ func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Rec
 // CorruptError is damaged with a way out: the last valid checkpoint before it, and a rebuild.
 func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
 	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
+	if isLater(err) {
+		known.Hints = []string{newerReads}
+		return known
+	}
 	last := lastValid(ctx, s, st, e)
 	if last != nil {
 		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
@@ -74,10 +78,20 @@ func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.En
 
 // DamagedError says that the record of a checkpoint cannot be read.
 func DamagedError(e *journal.Entry, err error) error {
-	return &Error{
-		Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err,
-		Hints: []string{"`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"},
+	hint := "`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"
+	if isLater(err) {
+		hint = newerReads
 	}
+	return &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err, Hints: []string{hint}}
+}
+
+// newerReads is said in the place of what helps with damage, which would lose what is whole.
+const newerReads = "nothing is wrong with it: a newer git-checkpoint made it, and reads it"
+
+// isLater reports whether a record is in a later format.
+func isLater(err error) bool {
+	later := (*record.FormatError)(nil)
+	return errors.As(err, &later)
 }
 
 // VerifyObjects reports what of a commit's objects is not there or cannot be opened, those of
