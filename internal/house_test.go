@@ -108,6 +108,8 @@ func outside() map[string][]string {
 		"github.com/modelcontextprotocol/": {"internal/mcp"},
 		"github.com/fsnotify/":             {"internal/watch", "internal/web"},
 		"modernc.org/sqlite":               {"internal/interop"},
+		"charm.land/":                      {"internal/pick"},
+		"github.com/charmbracelet/":        {"internal/pick"},
 		"net":                              {"internal/web"},
 		"net/http":                         {"internal/web", "internal/bench"},
 		"log":                              {},

@@ -89,8 +89,12 @@ func TestMCPReads(t *testing.T) {
 		t.Fatalf("%v %s", made, problem)
 	}
 	put(t, dir, "a.txt", "two\n")
-	if _, problem := call(t, session, "save", map[string]any{"message": "two"}); problem != "" {
-		t.Fatal(problem)
+	made, problem := call(t, session, "save", map[string]any{"message": "two", "patch": `{"n": null, "m": 2}`})
+	if state, _ := json.Marshal(made["state"]); problem != "" || string(state) != `{"m":2}` {
+		t.Fatalf("%s %s", state, problem)
+	}
+	if _, problem := call(t, session, "save", map[string]any{"message": "both", "state": "{}", "patch": "{}"}); !strings.Contains(problem, "exclude each other") {
+		t.Errorf("state and patch: %q", problem)
 	}
 	listed, problem := call(t, session, "list", nil)
 	if items, _ := listed["items"].([]any); len(items) != 2 || problem != "" {

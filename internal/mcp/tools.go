@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -45,6 +46,7 @@ type SaveIn struct {
 	Message string `json:"message" jsonschema:"what this checkpoint is for"`
 	Name    string `json:"name,omitempty" jsonschema:"a name for the step"`
 	State   string `json:"state,omitempty" jsonschema:"the state of the job as a JSON document"`
+	Patch   string `json:"patch,omitempty" jsonschema:"instead of state: a JSON merge patch (RFC 7396) with what changed in it"`
 }
 
 // PlanIn is the input of rollback_plan.
@@ -102,8 +104,13 @@ func (s *Server) addReaders(server *mcp.Server) {
 	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and of the state. It changes no file", Annotations: save},
 		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
 			l := line{args: option(option([]string{"create", "--json"}, "message", in.Message), "name", in.Name)}
-			if in.State != "" {
+			switch {
+			case in.State != "" && in.Patch != "":
+				return nil, nil, errors.New("state and patch exclude each other")
+			case in.State != "":
 				l.args, l.stdin = append(l.args, "--state=-"), []byte(in.State)
+			case in.Patch != "":
+				l.args, l.stdin = append(l.args, "--patch=-"), []byte(in.Patch)
 			}
 			r, err := s.run(ctx, req.Session, in.Root, l)
 			if err != nil {
