@@ -41,7 +41,7 @@ type Line struct {
 // Blame says of each line of a file which checkpoint wrote it.
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	var out bytes.Buffer
-	links, err := walk(ctx, s, req, "--line-porcelain", inspect.IO{Out: &out})
+	links, err := walk(ctx, s, req, "--porcelain", inspect.IO{Out: &out})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	for i := range links {
 		made[links[i].Commit] = &links[i]
 	}
-	return parse(out.String(), made)
+	return parse(out.String(), made), nil
 }
 
 // Porcelain lets git print its own porcelain format; its commits are the links.
@@ -125,41 +125,47 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 	return name.OID(commit), nil
 }
 
-// parse reads git's --line-porcelain: a head, members, and the line behind a tab.
-func parse(text string, made map[name.OID]*link) ([]Line, error) {
+// parse reads git's --porcelain: a head, the members of a commit that was not there before, and the line
+// behind a tab.
+func parse(text string, made map[name.OID]*link) []Line {
 	lines := []Line{}
-	var l Line
-	var at int64
+	commits := map[name.OID]*Line{} // what all lines of a commit have in common
+	var of *Line
+	line := 0
 	for row := range strings.Lines(text) {
 		row = strings.TrimSuffix(row, "\n")
 		if content, ends := strings.CutPrefix(row, "\t"); ends {
-			l.Content, l.Time = content, checkpoint.Time{Time: time.Unix(at, 0).UTC()}
+			l := *of
+			l.Line, l.Content = line, content
 			if m := made[l.Commit]; m != nil {
 				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
 				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
 				l.Message, _, _ = strings.Cut(m.message, "\n")
 			}
 			lines = append(lines, l)
-			l = Line{}
 			continue
 		}
 		key, value, _ := strings.Cut(row, " ")
 		switch key {
 		case "author":
-			l.Author = value
+			of.Author = value
 		case "author-time":
-			at, _ = strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
+			at, _ := strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
+			of.Time = checkpoint.Time{Time: time.Unix(at, 0).UTC()}
 		case "summary":
-			l.Message = value
+			of.Message = value
 		default:
 			oid, err := name.ParseOID(key)
 			if fields := strings.Fields(value); err == nil && len(fields) > 1 {
-				l.Commit = oid
-				l.Line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // git writes a number
+				line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // git writes a number
+				if of = commits[oid]; of == nil {
+					of = &Line{Commit: oid}
+					commits[oid] = of
+				}
 			}
 		}
 	}
-	return lines, nil
+	return lines
 }
 
 // Log lets git print the checkpoints that changed paths, the newest first, each compared
