@@ -201,7 +201,7 @@ func (d *drive) conversation() {
 	t := d.t
 	before := d.files()
 	t.Cleanup(d.failures)
-	d.run("git-checkpoint", "agent", "add", d.agent.name, "-y")
+	d.run("git-checkpoint", "agent", "add", d.agent.name, "--transcripts", "-y")
 	if d.files() == before {
 		t.Fatal("agent add changed no file")
 	}
@@ -222,6 +222,14 @@ func (d *drive) conversation() {
 	}
 	if own := d.run("git-checkpoint", "list", "--json", "--where", `trigger == "prompt"`); !strings.Contains(own, "before: alter the greeting") {
 		t.Errorf("what was edited by hand has no checkpoint of its own:\n%s", listed)
+	}
+
+	if said, code := d.try("git-checkpoint", "transcript"); d.agent.name == "opencode" { // which names none to its hooks
+		if code != 3 {
+			t.Errorf("transcript: exit code %d\n%s", code, said)
+		}
+	} else if !strings.Contains(said, "make hello") || !strings.Contains(said, "alter the greeting") {
+		t.Errorf("the transcript lacks a prompt: %s", said)
 	}
 
 	d.prompt("*rollback:1")
