@@ -53,8 +53,11 @@ func Bulk(ctx context.Context, s *checkpoint.Service, tree name.OID) error {
 // what was staged.
 func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	bulk := t.Tree
-	if i := t.Index; i != nil && i.Tree != "" && i.Plain() && len(t.Raw) == 0 {
-		bulk, t.Index = i.Tree, nil // the index is then as it has to be: to make it anew, git reads every file that is younger than a second
+	sparse, err := s.Repo.Config.Bool("core.sparseCheckout", false) // git leaves files out then
+	i := t.Index
+	plain := err == nil && !sparse && i != nil && i.Tree != "" && i.Plain() && len(t.Raw) == 0
+	if plain { // the index is then as it has to be: to make it anew, git reads every file that is younger than a second
+		bulk, t.Index = i.Tree, nil
 	}
 	if err := Bulk(ctx, s, bulk); err != nil {
 		return err
@@ -65,7 +68,7 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	if err := modes(s, t); err != nil {
 		return err
 	}
-	if bulk == t.Tree && t.Index == nil {
+	if plain && bulk == t.Tree {
 		return nil // git has written all of it
 	}
 	restore, err := plan(ctx, s, t)
