@@ -189,10 +189,17 @@ func Remove(ctx context.Context, s *checkpoint.Service, dir string) error {
 // Clear removes a worktree that was left half-made, and its note. Git locks one while it
 // makes it, so that lock goes too.
 func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
+	admin := n.registered(s)
 	_, err := os.Lstat(filepath.Join(n.Dir, ".git"))
-	if err == nil || n.isRegistered(s) {
+	if err == nil || admin != "" {
 		if err := remove(ctx, s, n.Dir, "--force", "--force"); err != nil {
-			return err
+			if admin == "" {
+				return err
+			}
+			// Git refuses a worktree that it has not finished. There is no file of anybody in it yet.
+			if err := errors.Join(os.RemoveAll(admin), os.RemoveAll(filepath.Join(n.Dir, ".git"))); err != nil {
+				return checkpoint.Classify(err)
+			}
 		}
 	}
 	// What git had not come to yet: an empty directory at most.
@@ -202,13 +209,15 @@ func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 	return n.End()
 }
 
-// isRegistered reports whether git knows of the worktree, which may have no file yet.
-func (n *Note) isRegistered(s *checkpoint.Service) bool {
-	found, err := filepath.Glob(filepath.Join(s.Repo.CommonDir, "worktrees", "*", "gitdir"))
-	return err == nil && slices.ContainsFunc(found, func(file string) bool {
-		data, err := os.ReadFile(file)
-		return err == nil && filepath.Dir(strings.TrimSpace(string(data))) == n.Dir
-	})
+// registered is git's directory for the worktree, which may have no file yet; empty: git does not know it.
+func (n *Note) registered(s *checkpoint.Service) string {
+	found, _ := filepath.Glob(filepath.Join(s.Repo.CommonDir, "worktrees", "*", "gitdir")) //nolint:errcheck // the pattern is right
+	for _, file := range found {
+		if data, err := os.ReadFile(file); err == nil && filepath.Dir(strings.TrimSpace(string(data))) == n.Dir {
+			return filepath.Dir(file)
+		}
+	}
+	return ""
 }
 
 func remove(ctx context.Context, s *checkpoint.Service, dir string, force ...string) error {
