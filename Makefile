@@ -9,7 +9,7 @@ version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
 ldflags := -s -w $(if $(version),-X main.version=$(version))
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-web test-web torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-web torture roundtrip lint demo bench install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)

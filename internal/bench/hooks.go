@@ -58,14 +58,5 @@ func (b *bench) tools(ctx context.Context, size int, edit func(*repository) erro
 			return hook(ctx, "PostToolUse", fmt.Sprintf(toolEvent, r.paths[0]))
 		},
 	}
-	for round := range warming + b.Effort.Rounds {
-		took, err := tool.took(ctx)
-		if err != nil {
-			return found, err
-		}
-		if round >= warming {
-			found.ours = append(found.ours, float64(took.Microseconds())/1000)
-		}
-	}
-	return found, nil
+	return alone(ctx, b.Effort.Rounds, tool)
 }

@@ -50,6 +50,21 @@ func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error
 	return found, nil
 }
 
+// alone runs one side.
+func alone(ctx context.Context, rounds int, s step) (samples, error) {
+	var found samples
+	for round := range warming + rounds {
+		took, err := s.took(ctx)
+		if err != nil {
+			return found, err
+		}
+		if round >= warming {
+			found.ours = append(found.ours, float64(took.Microseconds())/1000)
+		}
+	}
+	return found, nil
+}
+
 // ratios are those of each round; both sides of a round saw the same machine.
 func (s samples) ratios() []float64 {
 	found := make([]float64, len(s.ours))

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // pages are what a browser waits for: the timeline of the second longest session, and every view of the
@@ -84,14 +83,5 @@ func viewed(ctx context.Context, b *bench, path string, n int) (found samples, e
 	if err := get(strings.TrimSpace(address)); err != nil {
 		return found, err
 	}
-	for round := range warming + b.Effort.Rounds {
-		began := time.Now()
-		if err := get(host + path); err != nil {
-			return found, err
-		}
-		if round >= warming {
-			found.ours = append(found.ours, float64(time.Since(began).Microseconds())/1000)
-		}
-	}
-	return found, nil
+	return alone(ctx, b.Effort.Rounds, step{run: func(context.Context) error { return get(host + path) }})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -21,15 +20,15 @@ const (
 
 // Destination is a remote's address, to which private things go only if somebody agreed.
 type Destination struct {
-	URL     string // without credentials
-	Private func(context.Context) (Private, error)
-	Agree   Agree
+	URL       string                                  // without credentials
+	Untracked func(context.Context) ([]string, error) // the files that would go, sorted
+	Talk      func(context.Context) (Talk, error)     // what would go of conversations
+	Agree     Agree
 }
 
-// Private is what would go that git does not send by itself.
-type Private struct {
-	Files       []string // that git did not track, sorted
-	Prompts     int      // messages with words of a prompt
+// Talk is what checkpoints keep of conversations with coding agents.
+type Talk struct {
+	Prompts     int // messages with words of a prompt
 	Transcripts int
 }
 
@@ -39,8 +38,9 @@ type Agree func(ctx context.Context, first FirstTime) error
 
 // FirstTime is what would go to an address for the first time.
 type FirstTime struct {
-	To string // the remote as it is told, with its address
-	Private
+	To    string // the remote as it is told, with its address
+	Files []string
+	Talk
 }
 
 // String is the question's first half.
@@ -84,31 +84,30 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 		return nil
 	}
 	url := addressOf(s, to.URL)
-	files, err := agreedTo(ctx, s, keyFiles, url)
+	agreed, err := agreedTo(ctx, s, url)
 	if err != nil {
-		return err
-	}
-	prompts, err := agreedTo(ctx, s, keyPrompts, url)
-	if err != nil || files && prompts {
 		return err
 	}
 	first := FirstTime{To: what.To}
 	if to.URL != what.To {
 		first.To += " (" + to.URL + ")"
 	}
-	if first.Private, err = to.Private(ctx); err != nil {
-		return err
-	}
 	var ask []string
-	if files {
-		first.Files = nil
-	} else if len(first.Files) > 0 {
-		ask = append(ask, keyFiles)
+	if !agreed[keyFiles] {
+		if first.Files, err = to.Untracked(ctx); err != nil {
+			return err
+		}
+		if len(first.Files) > 0 {
+			ask = append(ask, keyFiles)
+		}
 	}
-	if prompts {
-		first.Prompts, first.Transcripts = 0, 0
-	} else if first.Prompts+first.Transcripts > 0 {
-		ask = append(ask, keyPrompts)
+	if !agreed[keyPrompts] {
+		if first.Talk, err = to.Talk(ctx); err != nil {
+			return err
+		}
+		if first.Prompts+first.Transcripts > 0 {
+			ask = append(ask, keyPrompts)
+		}
 	}
 	switch {
 	case len(ask) == 0:
@@ -138,13 +137,22 @@ func (f FirstTime) refusal(keys []string) *checkpoint.Error {
 	return refused
 }
 
-// agreedTo reports whether somebody agreed to an address.
-func agreedTo(ctx context.Context, s *checkpoint.Service, key, url string) (bool, error) {
-	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-all", key)
+// agreedTo are the keys under which somebody agreed to an address.
+func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[string]bool, error) {
+	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt)consent$`)
 	if git.ExitCode(err) == 1 { // there is none
-		return false, nil
+		return nil, nil
 	}
-	return slices.Contains(strings.Split(out, "\x00"), url), checkpoint.Classify(err)
+	agreed := map[string]bool{}
+	for _, setting := range strings.Split(out, "\x00") {
+		key, value, _ := strings.Cut(setting, "\n")
+		for _, known := range []string{keyFiles, keyPrompts} {
+			if value == url && strings.EqualFold(key, known) { // git writes keys in small letters
+				agreed[known] = true
+			}
+		}
+	}
+	return agreed, checkpoint.Classify(err)
 }
 
 // addressOf is an address as it is remembered: a path in full, because the same relative

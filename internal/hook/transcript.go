@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"os"
 	"path/filepath"
 )
@@ -36,20 +37,33 @@ func (h *Handler) gained(c *conversation, path string) ([]byte, progress) {
 		return nil, was
 	}
 	data = data[:bytes.LastIndexByte(data, '\n')+1] // a line may be half written
+	digest := sha256.New()
 	now := progress{File: was.File, from: was.To, before: was.Sum}
-	if was.File == "" || len(data) < was.Size || sum(data[:was.Size]) != was.Sum {
-		now = progress{File: sum([]byte(path + "\x00" + was.File))[:16], before: sum(nil)}
+	known := was.File != "" && len(data) >= was.Size
+	if known {
+		digest.Write(data[:was.Size])
+		known = sumOf(digest) == was.Sum
+	}
+	if !known {
+		digest.Reset()
+		now = progress{File: idOf(path, was.File), before: sumOf(digest)}
 		was = progress{}
 	}
+	digest.Write(data[was.Size:])
+	now.To, now.Size, now.Sum = now.from, len(data), sumOf(digest)
 	var lines []byte
 	for line := range bytes.Lines(data[was.Size:]) {
 		lines = append(lines, h.redact(string(line))...)
+		now.To++
 	}
-	now.To, now.Size, now.Sum = now.from+bytes.Count(data[was.Size:], []byte{'\n'}), len(data), sum(data)
 	return lines, now
 }
 
-func sum(data []byte) string {
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:])
+// idOf is the id of a transcript; before is that of the one that it took the place of.
+func idOf(path, before string) string {
+	digest := sha256.New()
+	digest.Write([]byte(path + "\x00" + before))
+	return sumOf(digest)[:16]
 }
+
+func sumOf(digest hash.Hash) string { return hex.EncodeToString(digest.Sum(nil)) }

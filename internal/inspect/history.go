@@ -16,11 +16,7 @@ import (
 
 // History gives every event of a session, oldest first.
 func History(ctx context.Context, s *checkpoint.Service, session string) ([]HistoryLine, error) {
-	chosen, err := s.ChooseSession(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, chosen)
+	st, err := chosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}

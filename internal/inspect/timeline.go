@@ -44,11 +44,7 @@ type Move struct {
 
 // ReadTimeline reads a session, "" for the chosen one.
 func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*Timeline, error) {
-	chosen, err := s.ChooseSession(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, chosen)
+	st, err := chosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +52,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &Timeline{Session: chosen, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
+	t := &Timeline{Session: st.Session, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
 	var kept []*journal.Entry
 	for _, e := range st.Checkpoints() {
 		if !e.Dead {
@@ -67,7 +63,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	if err != nil {
 		return nil, err
 	}
-	listing := &Listing{Session: chosen}
+	listing := &Listing{Session: st.Session}
 	for _, e := range kept {
 		t.Steps = append(t.Steps, TimelineStep{
 			Item:     listing.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint]),
@@ -80,6 +76,15 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 		}
 	}
 	return t, nil
+}
+
+// chosenState is the journal of a session, "" for the chosen one.
+func chosenState(ctx context.Context, s *checkpoint.Service, session string) (*journal.State, error) {
+	chosen, err := s.ChooseSession(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	return s.State(ctx, chosen)
 }
 
 // Beside are the checkpoints before and after one in the timeline of its session, empty at its ends, and

@@ -32,11 +32,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		}
 		entries = []*journal.Entry{f.Entry}
 	} else {
-		chosen, err := s.ChooseSession(ctx, session)
-		if err != nil {
-			return nil, err
-		}
-		st, err := s.State(ctx, chosen)
+		st, err := chosenState(ctx, s, session)
 		if err != nil {
 			return nil, err
 		}
@@ -76,21 +72,20 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 
 // talkOf reads what a checkpoint kept; nil where it kept nothing.
 func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk, error) {
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	agent, _ := rec.Agent()
-	output, kept := rec.Outputs[record.TranscriptOutput]
-	if agent.Transcript == nil || !kept {
+	if _, kept := rec.Outputs[record.TranscriptOutput]; agent.Transcript == nil || !kept {
 		return nil, nil
 	}
-	obj, err := s.Repo.Batch().Typed(ctx, string(output.OID), "blob")
+	said, err := s.Store.Output(ctx, m, record.TranscriptOutput)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	t := &Talk{Checkpoint: rec.ID, Label: rec.Label, Time: checkpoint.Time{Time: rec.CreatedAt}, Agent: agent}
-	for line := range bytes.Lines(obj.Data) {
+	for line := range bytes.Lines(said) {
 		t.Lines = append(t.Lines, line)
 	}
 	return t, nil

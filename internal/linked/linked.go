@@ -193,10 +193,10 @@ func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 	_, err := os.Lstat(filepath.Join(n.Dir, ".git"))
 	if err == nil || admin != "" {
 		if err := remove(ctx, s, n.Dir, "--force", "--force"); err != nil {
-			if admin == "" {
+			if admin == "" || !isBare(n.Dir) {
 				return err
 			}
-			// Git refuses a worktree that it has not finished. There is no file of anybody in it yet.
+			// Git refuses a worktree that it has not finished, and no file is in it yet.
 			if err := errors.Join(os.RemoveAll(admin), os.RemoveAll(filepath.Join(n.Dir, ".git"))); err != nil {
 				return checkpoint.Classify(err)
 			}
@@ -207,6 +207,15 @@ func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 		return checkpoint.Classify(err)
 	}
 	return n.End()
+}
+
+// isBare reports whether a worktree has no file but git's own.
+func isBare(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != ".git" })
 }
 
 // registered is git's directory for the worktree, which may have no file yet; empty: git does not know it.

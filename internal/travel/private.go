@@ -18,32 +18,36 @@ func (t *trip) destination(ctx context.Context, c *consignment) (*clearance.Dest
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	private := func(ctx context.Context) (clearance.Private, error) {
-		var found clearance.Private
+	untracked := func(ctx context.Context) ([]string, error) {
 		paths := map[string]bool{}
-		for _, p := range c.plans {
-			there := c.there.Session(p.Session).Held()
-			for id, commit := range c.here.Session(p.Session).Held() {
-				if there[id] == commit {
-					continue
-				}
-				err := t.addUntracked(ctx, commit, paths)
-				if err == nil {
-					err = t.countWords(ctx, commit, &found)
-				}
-				if err != nil && ctx.Err() != nil { // a damaged checkpoint cannot be sent either
-					return found, checkpoint.Classify(err)
-				}
-			}
-		}
-		found.Files = slices.Sorted(maps.Keys(paths))
-		return found, nil
+		err := c.each(ctx, func(commit name.OID) error { return t.addUntracked(ctx, commit, paths) })
+		return slices.Sorted(maps.Keys(paths)), err
 	}
-	return &clearance.Destination{URL: remote.Redact(url), Private: private, Agree: t.req.Agree}, nil
+	talk := func(ctx context.Context) (found clearance.Talk, err error) {
+		err = c.each(ctx, func(commit name.OID) error { return t.addTalk(ctx, commit, &found) })
+		return found, err
+	}
+	return &clearance.Destination{URL: remote.Redact(url), Untracked: untracked, Talk: talk, Agree: t.req.Agree}, nil
 }
 
-// countWords counts what a checkpoint keeps of a conversation with a coding agent.
-func (t *trip) countWords(ctx context.Context, commit name.OID, found *clearance.Private) error {
+// each looks at every checkpoint that is to be sent. A damaged one is passed over: it cannot be sent either.
+func (c *consignment) each(ctx context.Context, look func(name.OID) error) error {
+	for _, p := range c.plans {
+		there := c.there.Session(p.Session).Held()
+		for id, commit := range c.here.Session(p.Session).Held() {
+			if there[id] == commit {
+				continue
+			}
+			if err := look(commit); err != nil && ctx.Err() != nil {
+				return checkpoint.Classify(err)
+			}
+		}
+	}
+	return nil
+}
+
+// addTalk counts what a checkpoint keeps of a conversation with a coding agent.
+func (t *trip) addTalk(ctx context.Context, commit name.OID, found *clearance.Talk) error {
 	rec, _, _, err := t.s.Store.Record(ctx, commit)
 	if err != nil {
 		return err

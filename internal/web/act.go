@@ -41,13 +41,7 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 	if planned := verbs()[p.Verb]; !planned {
 		return view{}, checkpoint.Usage("", "%q is nothing that has a plan", p.Verb)
 	}
-	args := []string{p.Verb, "--dry-run", "--json"}
-	switch p.Verb {
-	case "rollback":
-		args = target(args, p.Session, p.Ref)
-	case "promote":
-		args = append(args, strings.TrimLeft(p.Session, "-"))
-	}
+	args := target([]string{p.Verb, "--dry-run", "--json"}, p.Session, p.Ref)
 	result := s.Read(ctx, args...)
 	if result.Code != 0 {
 		return view{}, told(result)
@@ -97,14 +91,10 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 		}
 		args = append(args, "--yes", "--plan="+digest)
 	}
-	switch verb {
-	case "save":
+	if verb == "save" {
 		args = append(args, "--message="+r.PostFormValue("message"))
-	case "rollback", "pin", "unpin":
-		args = target(args, in, ref)
-	case "promote":
-		args = append(args, strings.TrimLeft(in, "-"))
 	}
+	args = target(args, in, ref)
 	// A reader who closes the page has still said yes.
 	result := s.Write(context.WithoutCancel(ctx), args...)
 	if result.Code != 0 {
@@ -113,10 +103,17 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 	return view{Name: "done", Title: "Done", Data: &donePage{Said: verb + ": done", Undo: planned}}, nil
 }
 
-// target adds a checkpoint by its session and id. It is data of a form: with its session before it, it
-// cannot be taken for a flag.
+// target adds what a verb is about: a checkpoint by its session and id, or an attempt by its session. Both
+// are data of a form: they cannot be taken for a flag.
 func target(args []string, in, ref string) []string {
-	return append(args, strings.TrimLeft(in, "-")+":"+ref)
+	in = strings.TrimLeft(in, "-")
+	switch args[0] {
+	case "rollback", "pin", "unpin":
+		return append(args, in+":"+ref)
+	case "promote":
+		return append(args, in)
+	}
+	return args
 }
 
 // told is the error that a command told.
