@@ -24,9 +24,10 @@ const (
 // start a whole gc behind somebody's commit, and fewer refs, each of which git opens
 // whenever it lists them.
 const (
-	usualGCAuto = 6700
-	objectsPart = 2
-	refsPart    = 8
+	usualGCAuto          = 6700
+	usualGCAutoPackLimit = 50
+	objectsPart          = 2
+	refsPart             = 8
 )
 
 // StartPack starts packing in the background after a create, when much lies loose. The
@@ -62,8 +63,11 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 	if auto, err := s.Repo.Config.Bool("maintenance.auto", true); err != nil || !auto {
 		return false
 	}
-	if s.Repo.MayPackObjects() && int64(s.Repo.LooseObjects()) > limit/objectsPart {
-		return true
+	if s.Repo.MayPackObjects() {
+		packs, err := s.Repo.Config.Size("gc.autoPackLimit", usualGCAutoPackLimit)
+		if int64(s.Repo.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(s.Repo.Packs()) > packs/objectsPart {
+			return true
+		}
 	}
 	most := int(min(limit, 1<<20) / refsPart)
 	for _, prefix := range []name.Ref{name.Ref("refs/checkpoints/" + session), name.Ref("refs/tags/checkpoint/" + session)} {

@@ -37,6 +37,7 @@ func (b *bench) files() []job {
 					return compare(ctx, b.Effort.Rounds, step{r.change, r.rollback}, step{r.change, r.snapshotAndRestore})
 				},
 			})
+		jobs = append(jobs, first(b, size)...)
 	}
 	return jobs
 }

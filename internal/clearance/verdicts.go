@@ -32,8 +32,9 @@ type verdicts struct {
 	mu    sync.Mutex
 	known map[name.OID]verdict
 	told  map[string]bool // directories that were named
-	added []string
-	fresh bool // the file is to be written anew
+	added []name.OID      // those of known that the file lacks
+	named []string        // those of told that the file lacks
+	fresh bool            // the file is to be written anew
 }
 
 // openVerdicts reads what was found before by the same scanner and with the same keys.
@@ -103,6 +104,14 @@ func (v *verdicts) of(oid name.OID) (verdict, bool) {
 }
 
 func (v *verdicts) add(oid name.OID, one verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known[oid] = one
+	v.added = append(v.added, oid)
+}
+
+// line is what the file says of an object.
+func (one verdict) line(oid name.OID) string {
 	var fields []string
 	for _, f := range one.findings {
 		field := fmt.Sprintf("%d %s %s %s", f.Line, f.Rule, f.Fingerprint, cmp.Or(f.User, "-"))
@@ -114,10 +123,7 @@ func (v *verdicts) add(oid name.OID, one verdict) {
 	if one.gap != "" {
 		fields = append(fields, "gap "+one.gap)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.known[oid] = one
-	v.added = append(v.added, string(oid)+" "+strings.Join(fields, "\t")+".")
+	return string(oid) + " " + strings.Join(fields, "\t") + ".\n"
 }
 
 // tell reports whether a directory is to be named: it was not before.
@@ -128,29 +134,36 @@ func (v *verdicts) tell(dir string) bool {
 		return false
 	}
 	v.told[dir] = true
-	v.added = append(v.added, "dir "+dir)
+	v.named = append(v.named, dir)
 	return true
 }
 
 func (v *verdicts) save() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.added) == 0 {
+	if len(v.added)+len(v.named) == 0 {
 		return nil
 	}
-	text := strings.Join(v.added, "\n") + "\n"
+	var text strings.Builder
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if v.fresh {
-		text, flags = v.head+"\n"+text, os.O_CREATE|os.O_WRONLY|os.O_TRUNC
+		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+		text.WriteString(v.head + "\n")
+	}
+	for _, oid := range v.added {
+		text.WriteString(v.known[oid].line(oid))
+	}
+	for _, dir := range v.named {
+		text.WriteString("dir " + dir + "\n")
 	}
 	f, err := os.OpenFile(v.path, flags, 0o600)
 	if err != nil {
 		return fmt.Errorf("remember what the guard found: %w", err)
 	}
-	_, err = f.WriteString(text)
+	_, err = f.WriteString(text.String())
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
-	v.added, v.fresh = nil, false
+	v.added, v.named, v.fresh = nil, nil, false
 	return err
 }

@@ -19,6 +19,14 @@ func (r *Repo) LooseObjects() int {
 	return 256 * countNames(filepath.Join(r.CommonDir, "objects", "17"), 1<<16)
 }
 
+// Packs counts the packs that a repack may join: those without a .keep file.
+func (r *Repo) Packs() int {
+	dir := filepath.Join(r.CommonDir, "objects", "pack")
+	packs, _ := filepath.Glob(filepath.Join(dir, "*.pack")) //nolint:errcheck // the pattern is well formed
+	kept, _ := filepath.Glob(filepath.Join(dir, "*.keep"))  //nolint:errcheck // the pattern is well formed
+	return len(packs) - len(kept)
+}
+
 // LooseRefs counts the refs directly below a prefix that are files of their own; it
 // stops when there are more than most.
 func (r *Repo) LooseRefs(prefix name.Ref, most int) int {

@@ -76,17 +76,10 @@ func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
 }
 
 func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
-	if d.packed(oid, len(data)) {
-		return nil
-	}
-	path := d.path(oid)
-	fresh, err := freshen(path)
-	if err != nil {
+	if there, err := d.there(oid, len(data)); there || err != nil {
 		return err
 	}
-	if fresh && (len(data) > maxHere || d.whole(oid)) {
-		return nil
-	}
+	path := d.path(oid)
 	// git's gc sweeps what a crash leaves of this name.
 	temp := filepath.Join(filepath.Dir(path), "tmp_obj_")
 	f, err := createTemp(temp, 0o444)
@@ -110,6 +103,30 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 		os.Remove(f.Name()) //nolint:errcheck // swept by git
 	}
 	return err
+}
+
+// there reports whether the repository has an object of n bytes, which is then freshened.
+// One that is damaged does not count.
+func (d *looseDir) there(oid name.OID, n int) (bool, error) {
+	if d.packed(oid, n) {
+		return true, nil
+	}
+	fresh, err := freshen(d.path(oid))
+	return fresh && (n > maxHere || d.whole(oid)), err
+}
+
+// tempPack makes a file for the entries of a pack. What a crash leaves of this name is swept
+// by git's gc.
+func (d *looseDir) tempPack() (*os.File, error) {
+	dir := filepath.Join(d.dir, "pack")
+	if err := d.makeDir(dir); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, "tmp_pack_")
+	if err != nil {
+		return nil, fmt.Errorf("make a file for a pack: %w", err)
+	}
+	return f, nil
 }
 
 func (d *looseDir) deflate(f *os.File, typ string, data []byte) error {

@@ -7,50 +7,65 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"sync"
 
 	"git-checkpoint/internal/name"
 )
 
-// maxPack is how much is gathered before it becomes a pack of its own.
-const maxPack = 48 << 20
+// maxLane is how many compressed bytes a lane holds before they go into the spool file.
+const maxLane = 1 << 20
 
-// InPacks lets every object that do writes go into packs. A thousand loose objects
-// take a second and a pack of them a tenth of that. They are readable by this Repo at
-// once; before refs move, and at the end, they are handed to git.
+// unpackLimit is the number of new objects below which they become loose, as with git's
+// fetch.unpackLimit: many small packs make every look-up slow.
+const unpackLimit = 100
+
+// InPacks has the objects that do writes go into one pack when they are many. A thousand
+// loose objects take a second, and a pack of them a tenth of that. This Repo can read trees
+// and commits of the pack at once, and blobs when do has returned: then, or before a ref
+// moves, the pack is handed to git.
 func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	r.writing.Do(func() { r.writer = r.newWriter() })
 	if r.pack != nil {
 		return errors.New("write packs: one is being written")
 	}
-	loose := r.writer
+	if _, own := r.writer.(*looseWriter); !own {
+		return do() // git writes each object, because each needs an id of another format too
+	}
+	before := r.writer
 	r.pack = newPackWriter(r)
 	r.writer = r.pack
-	defer func() { r.writer, r.pack = loose, nil }()
+	defer func() {
+		r.pack.close()
+		r.writer, r.pack = before, nil
+	}()
 	if err := do(); err != nil {
 		return err
 	}
 	return r.pack.flush(ctx)
 }
 
-// packWriter gathers objects as the entries of a pack. They are compressed beside the work
-// that makes them: that is a third of it.
+// packWriter gathers objects as the entries of a pack. The number of entries stands at the
+// beginning of a pack, so they wait in memory, and in a spool file when they are many,
+// until it is known. They are compressed beside the work that makes them, which is a third
+// of the time.
 type packWriter struct {
 	repo *Repo
 
 	mu    sync.Mutex
-	known map[name.OID]kept // all that was written, in earlier packs too
+	known map[name.OID]*kept // every object written, those of earlier packs too; nil for a blob
 	count uint32
-	size  int // of what was gathered, before it is compressed
+	spool *os.File // nil while the lanes hold all entries
 
-	lanes chan *packLane // those that have nothing to do
+	lanes chan *packLane // the idle ones
 	busy  sync.WaitGroup
 }
 
 // packLanes is how many objects are compressed at a time.
 const packLanes = 2
 
-// packLane holds entries, in whatever order they came to it.
+// packLane compresses entries, one after the other. Their order in a pack does not matter.
 type packLane struct {
 	entries bytes.Buffer
 	deflate *zlib.Writer
@@ -58,7 +73,7 @@ type packLane struct {
 }
 
 func newPackWriter(r *Repo) *packWriter {
-	w := &packWriter{repo: r, known: map[name.OID]kept{}, lanes: make(chan *packLane, packLanes)}
+	w := &packWriter{repo: r, known: map[name.OID]*kept{}, lanes: make(chan *packLane, packLanes)}
 	for range packLanes {
 		w.lanes <- &packLane{}
 	}
@@ -79,8 +94,7 @@ func (l *packLane) add(code byte, data []byte) {
 	l.err = errors.Join(err, l.deflate.Close())
 }
 
-// kept is an object that may be read again before git has it; of a blob only that it
-// was written is kept.
+// kept is a tree or a commit, which may be read again before git has it.
 type kept struct {
 	typ  string
 	data []byte
@@ -98,37 +112,60 @@ func packType(typ string) (byte, error) {
 	return 0, fmt.Errorf("an object of type %q", typ)
 }
 
-// WriteObject adds an object to the pack, each once.
-func (w *packWriter) WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error) {
+// WriteObject adds an object to the pack, unless the repository has it: then that copy is
+// freshened, as for a loose object. data must not change until the lane has compressed it.
+func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
 	code, err := packType(typ)
 	if err != nil {
 		return "", err
 	}
 	oid := HashObject(w.repo.Format, typ, data)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, written := w.known[oid]; written {
+	var k *kept
+	if typ != "blob" {
+		k = &kept{typ, data}
+	}
+	if !w.claim(oid, k) {
 		return oid, nil
 	}
-	data = bytes.Clone(data)
-	k := kept{typ: typ}
-	if typ != "blob" {
-		k.data = data
+	if there, err := w.repo.database().loose.there(oid, len(data)); there || err != nil {
+		return oid, err
 	}
-	w.known[oid] = k
-	w.count++
-	w.size += len(data)
 	w.busy.Add(1)
 	lane := <-w.lanes
 	go func() {
+		defer w.busy.Done()
 		lane.add(code, data)
+		w.added(lane)
 		w.lanes <- lane
-		w.busy.Done()
 	}()
-	if w.size > maxPack {
-		return oid, w.flushLocked(ctx)
-	}
 	return oid, nil
+}
+
+// claim reports whether an object is new to the writer, which knows it from then on.
+func (w *packWriter) claim(oid name.OID, k *kept) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, written := w.known[oid]; written {
+		return false
+	}
+	w.known[oid] = k
+	return true
+}
+
+// added counts an entry, and moves what its lane holds into the spool file when that is much.
+func (w *packWriter) added(lane *packLane) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count++
+	if lane.entries.Len() < maxLane || lane.err != nil {
+		return
+	}
+	if w.spool == nil {
+		w.spool, lane.err = w.repo.database().loose.tempPack()
+	}
+	if lane.err == nil {
+		_, lane.err = lane.entries.WriteTo(w.spool)
+	}
 }
 
 // packHeader is the type and the size of an entry: four bits of it, then seven a byte.
@@ -142,40 +179,58 @@ func packHeader(code byte, size int) []byte {
 	return out
 }
 
+// flush hands the pack to git, which checks every object, and keeps the pack with an index
+// or unpacks it.
 func (w *packWriter) flush(ctx context.Context) error {
+	w.busy.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.flushLocked(ctx)
-}
-
-// flushLocked hands the pack to git, which checks and indexes it.
-func (w *packWriter) flushLocked(ctx context.Context) error {
 	if w.count == 0 {
 		return nil
 	}
-	w.busy.Wait()
-	stream := bytes.NewBuffer(make([]byte, 0, w.size/2))
-	stream.WriteString("PACK")
-	stream.Write(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 2}, w.count))
+	parts := []io.Reader{bytes.NewReader(binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.count))}
 	var err error
+	if w.spool != nil {
+		_, err = w.spool.Seek(0, io.SeekStart)
+		parts = append(parts, w.spool)
+	}
 	for range packLanes {
 		lane := <-w.lanes
 		err = errors.Join(err, lane.err)
-		stream.Write(lane.entries.Bytes())
-		w.lanes <- &packLane{deflate: lane.deflate}
+		parts = append(parts, &lane.entries)
+		defer func() { w.lanes <- &packLane{deflate: lane.deflate} }()
 	}
-	w.count, w.size = 0, 0
+	args := []string{"index-pack", "--stdin"}
+	if w.count < unpackLimit {
+		args = []string{"unpack-objects", "-q"}
+	}
+	w.count = 0
 	if err != nil {
 		return fmt.Errorf("compress objects: %w", err)
 	}
 	sum := newHash(w.repo.Format)
-	sum.Write(stream.Bytes())
-	stream.Write(sum.Sum(nil))
-	if _, err := w.repo.Run(ctx, Cmd{Args: []string{"index-pack", "--stdin"}, Stdin: stream}); err != nil {
+	trailer := readerFunc(func(p []byte) (int, error) { return copy(p, sum.Sum(nil)), io.EOF })
+	stream := io.MultiReader(io.TeeReader(io.MultiReader(parts...), sum), trailer)
+	if _, err := w.repo.Run(ctx, Cmd{Args: args, Stdin: stream}); err != nil {
 		return fmt.Errorf("write pack: %w", err)
 	}
-	return nil
+	return w.close()
 }
+
+// close lets go of the spool file, which another pack would begin again.
+func (w *packWriter) close() (err error) {
+	w.busy.Wait()
+	if w.spool != nil {
+		err = errors.Join(w.spool.Close(), os.Remove(w.spool.Name()))
+		w.spool = nil
+	}
+	return err
+}
+
+// readerFunc is a reader that consists of its Read.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // unpacked is an object of a pack that is being written.
 func (r *Repo) unpacked(oid, typ string) (Object, bool) {
@@ -184,8 +239,8 @@ func (r *Repo) unpacked(oid, typ string) (Object, bool) {
 	}
 	r.pack.mu.Lock()
 	defer r.pack.mu.Unlock()
-	k, ok := r.pack.known[name.OID(oid)]
-	if !ok || k.typ != typ || k.data == nil && typ == "blob" {
+	k := r.pack.known[name.OID(oid)]
+	if k == nil || k.typ != typ {
 		return Object{}, false
 	}
 	return Object{OID: name.OID(oid), Type: typ, Size: int64(len(k.data)), Data: k.data}, true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -298,8 +299,80 @@ func TestInPacks(t *testing.T) {
 		if got := f.git("show", "refs/x/c:b"); len(got) != 4999 {
 			t.Errorf("%d bytes came back", len(got))
 		}
-		if loose, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/??/*")); len(loose) != 0 {
-			t.Errorf("loose objects: %v", loose)
+		if packs, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*")); len(packs) != 0 {
+			t.Errorf("packs of three objects: %v", packs)
 		}
+	}
+}
+
+// More than the lanes hold goes through a spool file into one pack, objects that the
+// repository has are not written again, and no file is left over.
+func TestInPacksSpools(t *testing.T) {
+	f := newFixture(t)
+	old := strings.Repeat("an old file\n", 100)
+	f.write("old", old)
+	f.git("add", "old")
+	f.git("commit", "-q", "-m", "old")
+	f.git("repack", "-adq")
+	r := f.open()
+	random := rand.New(rand.NewPCG(1, 2))
+	contents := []string{old, old}
+	for range unpackLimit {
+		content := make([]byte, 1+random.IntN(maxLane/8))
+		for i := range content {
+			content[i] = byte(random.Uint32())
+		}
+		contents = append(contents, string(content))
+	}
+	oids := make([]name.OID, len(contents))
+	err := r.InPacks(ctx(t), func() error {
+		return Each(len(contents), func(i int) (err error) {
+			oids[i], err = r.WriteObject(ctx(t), "blob", []byte(contents[i]))
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, oid := range oids {
+		if o, err := f.open().Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != contents[i] {
+			t.Errorf("object %d came back as %d bytes, %v", i, len(o.Data), err)
+		}
+	}
+	indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*.idx"))
+	if len(indexes) != 2 {
+		t.Fatalf("packs: %v", indexes)
+	}
+	f.git("fsck", "--strict")
+	if rest, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/tmp*")); len(rest) > 0 {
+		t.Errorf("left over: %v", rest)
+	}
+	if got := f.git("count-objects", "-v"); !strings.Contains(got, "in-pack: 103\n") || !strings.Contains(got, "count: 0\n") {
+		t.Errorf("not 3 old and 100 new objects in packs:\n%s", got)
+	}
+}
+
+// What fails leaves no object and no file.
+func TestInPacksFails(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	fails := errors.New("read a file")
+	err := r.InPacks(ctx(t), func() error {
+		for i := range 9 {
+			content := make([]byte, maxLane/2)
+			for j := range content {
+				content[j] = byte(i*j*j>>3 + j)
+			}
+			if _, err := r.WriteObject(ctx(t), "blob", content); err != nil {
+				return err
+			}
+		}
+		return fails
+	})
+	if !errors.Is(err, fails) {
+		t.Fatalf("it ended with %v", err)
+	}
+	if rest, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*")); len(rest) > 0 {
+		t.Errorf("left over: %v", rest)
 	}
 }

@@ -34,7 +34,9 @@ func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.O
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", typ, err)
 	}
-	r.Batch().keep(Object{oid, typ, int64(len(data)), data})
+	if r.pack == nil { // a pack keeps what is read again, and many blobs that are not
+		r.Batch().keep(Object{oid, typ, int64(len(data)), data})
+	}
 	return oid, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime/debug"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -13,6 +14,10 @@ import (
 
 // largeFile is from where on content is streamed by git instead of held here.
 const largeFile = 4 << 20
+
+// packFrom is the number of changed files from which on a capture writes one pack instead
+// of a loose object for each.
+const packFrom = 500
 
 // hash writes the content of files and adds their entries to edits. What git converts
 // is cleaned by git; the rest is hashed as it is.
@@ -36,17 +41,30 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 		}
 	}
 	hashed := make([]hashedFile, len(small))
-	err := git.Each(len(small), func(i int) (err error) {
-		hashed[i], err = s.hashFile(ctx, small[i], c.look)
-		return err
-	})
-	if err != nil {
+	remember := len(small) <= maxHashed
+	hash := func() error {
+		return git.Each(len(small), func(i int) (err error) {
+			hashed[i], err = s.hashFile(ctx, small[i], c.look)
+			if !remember {
+				hashed[i].info = nil
+			}
+			return err
+		})
+	}
+	pack := hash
+	if len(small) >= packFrom {
+		// From here on the heap grows with the number of files. What it grows by is kept until
+		// the end, so more frequent collections cost little and keep the peak low.
+		debug.SetGCPercent(50)
+		pack = func() error { return s.repo.InPacks(ctx, hash) }
+	}
+	if err := pack(); err != nil {
 		return err
 	}
 	for i, h := range hashed {
 		c.record(small[i].path, h.entry, edits)
 	}
-	if len(hashed) <= maxHashed {
+	if remember {
 		c.hashed = make(map[string]hashedFile, len(hashed))
 		for i, h := range hashed {
 			c.hashed[small[i].path] = h

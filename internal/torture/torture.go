@@ -91,6 +91,9 @@ func (o Options) try(ctx context.Context, cs *Case, tally map[string]int) (*Find
 	err = execute(host{ctx, root, o.Program}, k, cs, tally)
 	var found *Finding
 	if errors.As(err, &found) {
+		if found.Case == nil { // making the world failed, before the first step
+			found.Case, found.Step = cs, -1
+		}
 		return found, nil
 	}
 	return nil, err

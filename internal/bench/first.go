@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// first compares the first checkpoint of files that git does not know, and the rollback
+// that brings all of them back, with plain git. With fewer files than 20,000, starting the
+// programs is what takes time.
+func first(b *bench, size int) []job {
+	if size < 20_000 {
+		return nil
+	}
+	return []job{
+		{
+			Row{Name: fmt.Sprintf("first/create/%d", size), Work: "the first `create` of untracked files ÷ `git add -A`", Files: size, First: 0.7},
+			func(ctx context.Context) (samples, error) { return firstCreate(ctx, b, size) },
+		},
+		{
+			Row{Name: fmt.Sprintf("first/rollback/%d", size), Work: "`rollback` that brings all files back ÷ `git restore`", Files: size, First: 0.7},
+			func(ctx context.Context) (samples, error) { return firstRollback(ctx, b, size) },
+		},
+	}
+}
+
+// firstRounds is how often each side runs: each run takes seconds.
+const firstRounds = 5
+
+func firstCreate(ctx context.Context, b *bench, size int) (samples, error) {
+	sized, err := b.sized(ctx, size)
+	if err != nil {
+		return samples{}, err
+	}
+	r := b.blank("first", size)
+	if err := os.CopyFS(r.dir, os.DirFS(sized.dir)); err != nil { // its .git goes in each round
+		return samples{}, err
+	}
+	defer os.RemoveAll(r.dir)
+	begin := func(ctx context.Context) error {
+		if err := os.RemoveAll(filepath.Join(r.dir, ".git")); err != nil {
+			return err
+		}
+		if _, err := r.git(ctx, nil, "init", "-q", "-b", "main"); err != nil {
+			return err
+		}
+		_, err := r.git(ctx, nil, "commit", "-q", "--allow-empty", "-m", "Start")
+		return err
+	}
+	return compare(ctx, min(firstRounds, b.Effort.Rounds),
+		step{begin, r.create},
+		step{begin, func(ctx context.Context) error {
+			_, err := r.git(ctx, nil, "add", "-A")
+			return err
+		}})
+}
+
+func firstRollback(ctx context.Context, b *bench, size int) (samples, error) {
+	r, err := b.sized(ctx, size)
+	if err == nil {
+		err = r.target(ctx)
+	}
+	if err != nil {
+		return samples{}, err
+	}
+	gone := func(context.Context) error {
+		for i := 0; i < len(r.paths); i += 500 {
+			if err := os.RemoveAll(filepath.Join(r.dir, filepath.Dir(filepath.Dir(r.paths[i])))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return compare(ctx, min(firstRounds, b.Effort.Rounds),
+		step{gone, r.rollback},
+		step{gone, func(ctx context.Context) error {
+			_, err := r.git(ctx, nil, "restore", "--source="+r.tree, "--worktree", "--", ".")
+			return err
+		}})
+}
