@@ -12,27 +12,34 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Files of packing in the background, in the directory that all worktrees share.
+// Names of the files of packing in the background. They are in <common dir>/checkpoint, which all
+// worktrees share.
 const (
-	PackLock   = "autopack"
+	// PackLock is held while one process packs.
+	PackLock = "autopack"
+	// PackFailed holds the error of the last packing if it failed; doctor reports it.
 	PackFailed = "autopack-failed"
-	// packAgain is how long a failure is believed to come again.
+	// packAgain is how long to wait after a failure, which would probably come again.
 	packAgain = time.Hour
 )
 
-// Parts of gc.auto from which we pack: well below it, so that it is not our objects that
-// start a whole gc behind somebody's commit, and fewer refs, each of which git opens
-// whenever it lists them.
 const (
-	usualGCAuto          = 6700
+	// usualGCAuto is git's default of gc.auto: the number of loose objects at which it starts a
+	// gc.
+	usualGCAuto = 6700
+	// usualGCAutoPackLimit is git's default of gc.autoPackLimit, the same for packs.
 	usualGCAutoPackLimit = 50
-	objectsPart          = 2
-	refsPart             = 8
+	// Packing starts at gc.auto/objectsPart loose objects and gc.autoPackLimit/objectsPart packs, well before git would start a whole gc
+	// during somebody's commit because of the objects that checkpoints add.
+	objectsPart = 2
+	// It also starts at gc.auto/refsPart loose refs of a session. That is a lower number, as git
+	// opens each loose ref whenever it lists refs.
+	refsPart = 8
 )
 
-// StartPack starts packing in the background after a create, when much lies loose. The
-// create is done: nothing that goes wrong here can fail it, and looking costs it the
-// listing of three directories.
+// StartPack starts packing in the background after a create, if many objects or refs are loose.
+// The create is done: nothing here can fail it, and the check costs it the listing of three
+// directories.
 func StartPack(s *checkpoint.Service, session name.Session) {
 	on, err := s.Settings.Bool("checkpoint.autoPack", true)
 	if err != nil {
@@ -43,7 +50,7 @@ func StartPack(s *checkpoint.Service, session name.Session) {
 	}
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
 	if info, err := os.Stat(filepath.Join(dir, PackLock)); err == nil && time.Since(info.ModTime()).Abs() < StaleAfter {
-		return // one is at it
+		return // a process is packing already
 	}
 	if info, err := os.Stat(filepath.Join(dir, PackFailed)); err == nil && time.Since(info.ModTime()).Abs() < packAgain {
 		return
@@ -53,8 +60,8 @@ func StartPack(s *checkpoint.Service, session name.Session) {
 	}
 }
 
-// crowded reports whether more lies loose than there should. Who has switched git's own
-// gc off has all packing switched off.
+// crowded reports whether enough is loose to pack it. It returns false if the user has turned
+// git's own gc off: that turns off all packing.
 func crowded(s *checkpoint.Service, session name.Session) bool {
 	limit, err := s.Repo.Config.Size("gc.auto", usualGCAuto)
 	if err != nil || limit <= 0 {
@@ -78,8 +85,9 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 	return false
 }
 
-// Pack is the packing that a create starts: one at a time for all worktrees.
-// How it failed is left for `doctor`: there is nobody to tell.
+// Pack packs loose objects and refs. Only one process packs at a time, for all worktrees; others
+// return at once. If it fails, the error is stored in PackFailed for doctor, because a process in
+// the background has nobody to tell.
 func Pack(ctx context.Context, s *checkpoint.Service) error {
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
 	if err := os.MkdirAll(dir, 0o777); err != nil { // as git's own directories are
@@ -102,8 +110,8 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 	return checkpoint.Classify(err)
 }
 
-// keepFresh renews the time of a lock until done is called: packing may take longer than
-// the age at which a lock counts as left behind.
+// keepFresh renews the mtime of a lock until done is called, because packing may take longer than
+// StaleAfter.
 func keepFresh(lock string) (done func()) {
 	stop := make(chan struct{})
 	go func() {

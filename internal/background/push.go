@@ -1,5 +1,11 @@
-// Package background starts this program again behind a command that is done, to push or
-// to pack. Nothing that goes wrong there fails the command.
+// Package background starts this program again, in the background, after a command has done its
+// work: to push new checkpoints (StartPush) or to pack loose objects and refs (StartPack). The
+// command does not wait, and nothing that goes wrong in the background fails it.
+//
+// The background process takes a lock (Lock), so that one runs at a time, and leaves a file
+// behind if it fails, since it has no terminal: the next create or `doctor` reports that. Pack is
+// what the process that StartPack started runs; a push runs internal/travel. Start reading with
+// StartPush.
 package background
 
 import (
@@ -11,19 +17,21 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Files of a push in the background: one runs at a time, and one that comes meanwhile
-// asks it to go round again.
+// Names of the files of a push in the background, in git.Repo.Dir.
 const (
+	// PushLock is held by a running push. A process that finds it taken creates PushAgain, which
+	// tells the one that runs to push once more at its end.
 	PushLock  = "autopush"
 	PushAgain = "autopush-again"
-	// PushRefused holds why the last one sent nothing although it could have.
+	// PushRefused holds the reason if the last push sent nothing although it could have.
 	PushRefused = "autopush-refused"
-	// StaleAfter is how old the lock is when its process must have been killed.
+	// StaleAfter is the age from which a lock counts as left behind by a process that was killed.
 	StaleAfter = 10 * time.Minute
 )
 
-// StartPush starts a push in the background after a create, when it is switched on. The
-// create is done: nothing that goes wrong here can fail or slow it.
+// StartPush starts a push in the background after a create, if checkpoint.autoPush is on. It
+// warns if the last push was refused. The create is done: nothing here can fail it or slow it
+// down.
 func StartPush(s *checkpoint.Service, session name.Session) {
 	on, err := s.Settings.Bool("checkpoint.autoPush", false)
 	if err != nil || !on {

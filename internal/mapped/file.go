@@ -1,11 +1,15 @@
-// Package mapped gives files as memory without reading them. It is for files that are put
-// in place whole and never cut off, as git's packs, their indexes and our caches are; it
-// refuses nothing, and where the system cannot map a file it reads it.
+// Package mapped returns the content of files as memory-mapped bytes, without reading them. File
+// and Path map a file; where the system cannot do that they read it.
 //
-// Small ones, of which there are thousands, it reads with few calls of the system.
+// It is for files that are never shortened or written in place, such as packs, their indexes, and
+// the caches of this program, which are all replaced by a rename. Access to a mapped page behind
+// the end of a shortened file would crash the process. The package does not check this.
 //
-// What is mapped stays so for as long as the process lives, also when the file is replaced
-// or deleted. It must not be written to.
+// A mapping stays for as long as the process lives, also when the file is replaced or deleted. It
+// must not be written to.
+//
+// Small and Beginning read small files, such as loose objects and refs, instead of mapping them.
+// There are thousands of these, so they use as few system calls as possible.
 package mapped
 
 import (
@@ -13,7 +17,8 @@ import (
 	"os"
 )
 
-// File is the content of a file as it is now, from its beginning.
+// File returns the content of a file from its beginning, wherever the file's position is. An
+// empty file and anything but a regular file cannot be mapped and is read.
 func File(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -27,16 +32,16 @@ func File(f *os.File) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, 1<<62))
 }
 
-// Small reads a regular file, with as little ado as there can be: it is for thousands of
-// them. Nothing is mapped.
+// Small reads a regular file with as few system calls as possible. Anything else is an error.
 func Small(path string) ([]byte, error) {
 	return read(path, func(size int64) []byte { return make([]byte, size) })
 }
 
-// Beginning is Small into memory that is given: as much is read as it has.
+// Beginning is Small into memory of the caller's. room is given the size of the file and returns
+// the memory to fill; it is an error if that is larger than the file.
 func Beginning(path string, room func(size int64) []byte) ([]byte, error) { return read(path, room) }
 
-// Path is the content of the file of a name.
+// Path returns the content of the file at path, like File. The mapping outlives the open file.
 func Path(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

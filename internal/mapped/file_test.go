@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The content is that of the file as it was, whatever its size and whatever happens to its
-// name, and also of what cannot be mapped.
+// File returns the content at the time of the call, whatever its size, also if the file is
+// replaced or deleted afterwards, and also of what cannot be mapped.
 func TestFile(t *testing.T) {
 	for _, size := range []int{0, 1, 4095, 4096, 4097, 1 << 20} {
 		path := filepath.Join(t.TempDir(), "file")
@@ -46,8 +46,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A small file is read whole or as far as there is room; what is no regular file is an
-// error, and nobody waits for it.
+// A small file is read whole, or as far as there is memory. Anything but a regular file is an
+// error, and does not block.
 func TestSmall(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -8,6 +8,7 @@ import (
 	"os"
 )
 
+// read is the portable form of Small and Beginning.
 func read(path string, room func(size int64) []byte) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

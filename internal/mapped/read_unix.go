@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// read asks the system itself: the library makes six calls more for each file that it
-// opens, to find out that one need not wait for it.
+// read makes the system calls itself. os.Open makes six more for each file, to find out whether
+// the file can be polled. O_NONBLOCK keeps open from waiting at a pipe.
 func read(path string, room func(size int64) []byte) ([]byte, error) {
 	fault := func(op string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 	file, err := again(func() (int, error) {
@@ -40,7 +40,7 @@ func read(path string, room func(size int64) []byte) ([]byte, error) {
 	return data, nil
 }
 
-// again does what a signal may have interrupted.
+// again repeats a call that a signal has interrupted.
 func again(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); err != syscall.EINTR { //nolint:errorlint // it comes as it is

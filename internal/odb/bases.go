@@ -2,43 +2,48 @@ package odb
 
 import "math/bits"
 
-// bases are the objects that were read last, up to a number of bytes. The memory of those
-// that nobody else was given is used again.
+// bases is a cache of the objects that a Reader made last, because they are often bases of the
+// next ones. It is a hash table by place, and a ring in the order of use from which the oldest
+// are dropped. Memory of a dropped object is used again, unless its content was given to a caller
+// (Read).
 type bases struct {
-	table []*kept // by where they are; those that fall together are linked
+	table []*kept // hash table; entries of one slot are linked by beside
 	count int
-	bytes int64
-	ring  kept // the one that was used last is the first after it
-	free  [maxClass + 1][][]byte
-	spare int64 // bytes of what is free
+	bytes int64                  // of all kept objects, with overhead
+	ring  kept                   // list head: next is the object used last, prev the one used least recently
+	free  [maxClass + 1][][]byte // memory to use again, by class; class n has slices of 1<<n bytes
+	spare int64                  // bytes in free
 }
 
+// where is the place of an object, as the key of the cache.
 type where struct {
 	pack   *pack
 	offset int64
 }
 
+// kept is an object in the cache.
 type kept struct {
 	where
 	object     Object
-	given      bool // somebody has the content for good
+	given      bool // a caller of Read has the content, so its memory must not be used again
 	prev, next *kept
-	beside     *kept // in the table
+	beside     *kept // the next one in the same slot of the table
 }
 
-// tableBits makes the table as large as there can be objects.
+// tableBits is the binary logarithm of the size of the table. It has more slots than there can be
+// objects: maxKeptBytes/overhead.
 const tableBits = 12
 
-// at is where in the table an object stands, or would.
+// at returns the pointer in the table that leads to the object at w, or that would.
 func (b *bases) at(w where) **kept {
-	slot := &b.table[uint64(w.offset)*0x9e3779b97f4a7c15>>(64-tableBits)] // any number does
+	slot := &b.table[uint64(w.offset)*0x9e3779b97f4a7c15>>(64-tableBits)] // multiplicative hash; any large odd number does
 	for *slot != nil && (*slot).where != w {
 		slot = &(*slot).beside
 	}
 	return slot
 }
 
-// What is kept: objects up to a size, and so much of them.
+// Limits of the cache: bytes of one object, and of all together.
 const (
 	maxKept      = 128 << 10
 	maxKeptBytes = 256 << 10
@@ -46,7 +51,8 @@ const (
 	maxClass     = 17  // the content of maxKept has 1<<maxClass bytes
 )
 
-// room gives memory for content of a size; what it held may still stand there.
+// room returns memory for content of size bytes. It may still hold old bytes. Up to maxKept it
+// comes in powers of two, so that it can be used again for content of another size.
 func (b *bases) room(size int64) []byte {
 	if size == 0 || size > maxKept {
 		return make([]byte, size)
@@ -61,7 +67,7 @@ func (b *bases) room(size int64) []byte {
 	return make([]byte, size, 1<<class)
 }
 
-// reuse takes memory back that room gave.
+// reuse takes back memory that room returned.
 func (b *bases) reuse(data []byte) {
 	class := bits.Len64(uint64(max(cap(data), 1) - 1)) // it is not negative
 	if class <= maxClass && cap(data) == 1<<class && b.spare < maxKeptBytes {
@@ -70,13 +76,14 @@ func (b *bases) reuse(data []byte) {
 	}
 }
 
-// give says that the content of what was read last is somebody else's from now on.
+// give records that the content of the object read last now belongs to a caller.
 func (b *bases) give(p *pack, offset int64) {
 	if k := b.ring.next; k != nil && k.where == (where{p, offset}) {
 		k.given = true
 	}
 }
 
+// get returns the object at an offset if it is in the cache, and makes it the one used last.
 func (b *bases) get(p *pack, offset int64) (Object, bool) {
 	if b.table == nil {
 		return Object{}, false
@@ -90,6 +97,8 @@ func (b *bases) get(p *pack, offset int64) (Object, bool) {
 	return k.object, true
 }
 
+// put adds an object, and drops the ones used least recently to make room. It does nothing if the
+// object is too large or is in the cache already.
 func (b *bases) put(p *pack, offset int64, o Object) {
 	at := where{p, offset}
 	if b.table == nil {
@@ -120,9 +129,11 @@ func (b *bases) put(p *pack, offset int64, o Object) {
 	b.link(k)
 }
 
+// link inserts k at the front of the ring.
 func (b *bases) link(k *kept) {
 	k.prev, k.next = &b.ring, b.ring.next
 	k.prev.next, k.next.prev = k, k
 }
 
+// unlink removes k from the ring.
 func (b *bases) unlink(k *kept) { k.prev.next, k.next.prev = k.next, k.prev }

@@ -13,13 +13,14 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// item is an entry of a pack that a test makes: its bytes as they are, under an id.
+// item is an entry of a pack that a test makes: its raw bytes, and the id that the index has for
+// it.
 type item struct {
 	id  [20]byte
 	raw []byte
 }
 
-// id is one that begins with a number.
+// id returns an id that begins with n.
 func id(n byte) (out [20]byte) {
 	out[0] = n
 	out[19] = 1
@@ -31,7 +32,7 @@ func oidOf(n byte) name.OID {
 	return name.OID(hex.EncodeToString(i[:]))
 }
 
-// build writes a pack and its index, and gives the offsets of the entries.
+// build writes a pack and its index, and returns the offsets of the entries.
 func build(t testing.TB, items ...item) (*Packs, []int64) {
 	t.Helper()
 	pack := []byte("PACK\x00\x00\x00\x02")
@@ -83,7 +84,7 @@ func build(t testing.TB, items ...item) (*Packs, []int64) {
 	return packs, offsets
 }
 
-// begin is the beginning of an entry.
+// begin encodes the header of an entry.
 func begin(typ byte, size int) []byte {
 	out := []byte{typ<<4 | byte(size&0x0f)}
 	for size >>= 4; size > 0; size >>= 7 {
@@ -98,14 +99,14 @@ func plain(t testing.TB, n byte, content string) item {
 	return item{id(n), append(begin(3, len(content)), compress(t, 1, []byte(content))...)}
 }
 
-// onRef is a delta against an id.
+// onRef makes a ref delta against the id that begins with base.
 func onRef(t testing.TB, n, base byte, delta []byte) item {
 	t.Helper()
 	of := id(base)
 	return item{id(n), slices.Concat(begin(typeRefDelta, len(delta)), of[:], compress(t, 1, delta))}
 }
 
-// onOffset is a delta against what begins so many bytes before.
+// onOffset makes an offset delta against the entry that begins back bytes before it.
 func onOffset(t testing.TB, n byte, back int64, delta []byte) item {
 	t.Helper()
 	coded := []byte{byte(back & 0x7f)}
@@ -116,7 +117,7 @@ func onOffset(t testing.TB, n byte, back int64, delta []byte) item {
 	return item{id(n), slices.Concat(begin(typeOffsetDelta, len(delta)), coded, compress(t, 1, delta))}
 }
 
-// sizes is how a delta begins.
+// sizes encodes the beginning of a delta: the size of its base and of its result.
 func sizes(base, result int) []byte {
 	var out []byte
 	for _, n := range []int{base, result} {

@@ -1,8 +1,9 @@
 package odb
 
-// patch makes an object of at most limit bytes from another one and a delta: how long both
-// are, and then pieces, copied from the one before or new. It refuses what git refuses.
-// What room gives it writes over.
+// patch applies a delta to base. A delta holds the size of the base, the size of the result, and
+// then instructions, each of which copies a piece of the base or inserts new bytes. patch refuses
+// what git refuses, and a result of more than limit bytes. room returns the memory for the
+// result.
 func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, error) {
 	const shortest = 4
 	if len(delta) < shortest {
@@ -24,6 +25,7 @@ func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, er
 		op := rest[0]
 		rest = rest[1:]
 		switch {
+		// The highest bit says copy. Otherwise op is a number of bytes to insert; 0 is reserved.
 		case op&0x80 != 0:
 			var at, n int
 			if at, n, rest, ok = piece(op, rest); !ok || at > len(base) || n > len(base)-at || n > int(size)-len(out) {
@@ -43,8 +45,9 @@ func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, er
 	return out, nil
 }
 
-// piece is what an operation copies: four bytes of an offset and three of a length, of
-// which only those are there that its bits name.
+// piece decodes a copy instruction: four bytes of an offset and three bytes of a length, the
+// lowest first. Only those bytes are present whose bit in op is set; the others are 0. Length 0
+// means 64 KiB.
 func piece(op byte, rest []byte) (at, n int, _ []byte, ok bool) {
 	var parts [7]int
 	for i := range parts {
@@ -64,7 +67,7 @@ func piece(op byte, rest []byte) (at, n int, _ []byte, ok bool) {
 	return at, n, rest, true
 }
 
-// varint is a number of seven bits a byte, the lowest first.
+// varint decodes a number of seven bits per byte, the lowest first, and returns the rest of b.
 func varint(b []byte) (int64, []byte, bool) {
 	var n int64
 	for i, shift := 0, 0; i < len(b) && shift <= 56; i, shift = i+1, shift+7 {

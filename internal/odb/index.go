@@ -11,21 +11,22 @@ import (
 	"git-checkpoint/internal/mapped"
 )
 
-// index finds where an object is in its pack. Of a large one only what is searched is
-// ever read.
+// index is the .idx file of a pack: it maps object ids to offsets. It is mapped into memory, so
+// that only the pages are read that a search touches.
 type index struct {
-	all     []byte
+	all     []byte // the whole file
 	hashLen int64
 	fanout  [256]uint32 // how many ids begin with this byte or a lower one
-	count   int64
-	sum     []byte // what the pack has to end with
+	count   int64       // of objects
+	sum     []byte      // the checksum with which the pack must end
 
-	asked   atomic.Int32
-	ordered atomic.Bool // see inOrder
+	asked   atomic.Int32 // how many lookups there were; see askedOften
+	ordered atomic.Bool  // inOrder was true, so guess may be used
 }
 
-// An index of version 2: a magic number, the version, the fanout, the ids in order, a
-// checksum for each, its offset, the offsets that need 64 bits, the pack's sum and its own.
+// An index of version 2 consists of: a magic number and the version; the fanout table; the ids in
+// order; a CRC for each entry; a 32-bit offset for each entry; 64-bit offsets for the entries
+// that need them; the checksum of the pack; the checksum of the index.
 const (
 	indexMagic   = "\xfftOc\x00\x00\x00\x02"
 	fanoutAt     = int64(len(indexMagic))
@@ -35,10 +36,12 @@ const (
 	wideSize     = 8
 )
 
-// askedOften is after how many questions it is worth to look at a whole index.
+// askedOften is the number of lookups after which it pays to check the order of all ids, so that
+// guess can be used instead of a binary search.
 const askedOften = 4096
 
-// openIndex looks at the beginning and the end of an index, and refuses what git refuses.
+// openIndex checks the beginning and the size of an index, and refuses what git refuses. Like
+// git, it does not compute the checksum.
 func openIndex(f *os.File, hashLen int) (*index, error) {
 	all, err := mapped.File(f)
 	if err != nil {
@@ -66,8 +69,9 @@ func openIndex(f *os.File, hashLen int) (*index, error) {
 	return x, nil
 }
 
-// find gives the offset of an object. It compares with the same ids as git does, so that
-// it finds nothing in a damaged index that git does not find.
+// find returns the offset of an object. The binary search compares with the same ids as git's
+// search does, so that in a damaged index, whose ids are out of order, it finds no object that
+// git would not find.
 func (x *index) find(id []byte) (int64, bool) {
 	lo, hi := int64(0), int64(x.fanout[id[0]])
 	if id[0] > 0 {
@@ -101,8 +105,10 @@ func (x *index) find(id []byte) (int64, bool) {
 	return 0, false
 }
 
-// guess finds an id among some that are in order and begin with the same byte: they are
-// spread evenly, so it stands near where its next bytes say. False says nothing.
+// guess is an interpolation search among the ids lo to hi, which must be in order and begin with
+// the same byte. Ids are hashes and so evenly distributed: an id is close to where its value
+// says. After two jumps and at most eight steps it gives up. False does not mean that the id is
+// not there.
 func (x *index) guess(lo, hi int64, id []byte) (int64, bool) {
 	const jumps, steps = 2, 8
 	if lo >= hi {
@@ -137,8 +143,8 @@ func (x *index) guess(lo, hi int64, id []byte) (int64, bool) {
 	return 0, false
 }
 
-// inOrder looks whether every id is larger than the one before it, and begins with the
-// byte that the fanout says. Then whoever searches in whatever way finds the same.
+// inOrder reports whether every id is larger than the one before it and begins with the byte that
+// the fanout says. In such an index any way of searching gives the same result.
 func (x *index) inOrder() bool {
 	at, last := int64(0), uint64(0)
 	for first, end := range x.fanout {
@@ -154,8 +160,8 @@ func (x *index) inOrder() bool {
 	return true
 }
 
-// offset is that of the n-th object; its highest bit says that it is in the table of
-// wide ones.
+// offset returns the offset of the n-th object. If the highest bit of the 32-bit offset is set,
+// the rest is an index into the table of 64-bit offsets.
 func (x *index) offset(n int64) (int64, bool) {
 	offsets := idsAt + x.count*(x.hashLen+checksumSize)
 	at := int64(binary.BigEndian.Uint32(x.all[offsets+n*offsetSize:]))
@@ -166,6 +172,7 @@ func (x *index) offset(n int64) (int64, bool) {
 	if wide > int64(len(x.all))-2*x.hashLen-wideSize {
 		return 0, false
 	}
-	at = int64(binary.BigEndian.Uint64(x.all[wide:])) // a negative one is refused
+	// A negative offset is refused below.
+	at = int64(binary.BigEndian.Uint64(x.all[wide:]))
 	return at, at >= 0
 }

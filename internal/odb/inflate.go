@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// errShort says that a stream goes on behind what there is of it, errFull that it gives
-// more than there is room for, errEarly that it gives less, errStream that it is none.
+// errShort says that the input ends before the stream does, errFull that the stream holds more
+// than was asked for, errEarly that it holds less, and errStream that it is no valid zlib stream.
 var (
 	errShort  = errors.New("the compressed stream is cut off")
 	errFull   = errors.New("the compressed stream holds more than it has to")
@@ -16,17 +16,17 @@ var (
 	errStream = errors.New("no compressed stream")
 )
 
-// inflater inflates streams of which all is in memory, and says where they end: objects
-// in a pack stand right behind each other. One is used for many streams, because making
-// the library's reader costs more than a small object.
+// inflater inflates zlib streams from memory and says where they end, since the objects in a pack
+// stand directly behind each other. It is used for many streams, because creating a zlib reader
+// costs more than inflating a small object.
 type inflater struct {
-	in     bytes.Reader // a ByteReader, of which the library takes no byte too many
+	in     bytes.Reader // it is an io.ByteReader, from which zlib does not read beyond the end of the stream
 	stream io.ReadCloser
-	done   int // how much came out
-	beyond [1]byte
+	done   int     // how many bytes inflateUpTo wrote
+	beyond [1]byte // receives a byte that the stream has too many
 }
 
-// inflate fills out from a zlib stream at the beginning of in, and says how long that is.
+// inflate fills out from the stream at the beginning of in, and returns the length of the stream.
 func (z *inflater) inflate(out, in []byte) (int, error) {
 	n, err := z.inflateUpTo(out, in)
 	if err == nil && z.done < len(out) {
@@ -35,8 +35,8 @@ func (z *inflater) inflate(out, in []byte) (int, error) {
 	return n, err
 }
 
-// inflateUpTo is inflate of a stream that may have less than out has room for: done says
-// how much came.
+// inflateUpTo is inflate for a stream that may hold less than out has room for. z.done says how
+// much it was. It reads until the end of the stream, because only then is its checksum verified.
 func (z *inflater) inflateUpTo(out, in []byte) (int, error) {
 	z.done = 0
 	err := z.open(in)
@@ -50,7 +50,7 @@ func (z *inflater) inflateUpTo(out, in []byte) (int, error) {
 		}
 	}
 	switch {
-	case errors.Is(err, io.EOF): // the checksum was compared too
+	case errors.Is(err, io.EOF): // zlib has compared the checksum too
 		return len(in) - z.in.Len(), nil
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return 0, errShort
@@ -59,6 +59,7 @@ func (z *inflater) inflateUpTo(out, in []byte) (int, error) {
 	}
 }
 
+// open begins a new stream. It resets the reader of the previous one if there is one.
 func (z *inflater) open(in []byte) (err error) {
 	z.in.Reset(in)
 	if again, is := z.stream.(zlib.Resetter); is {

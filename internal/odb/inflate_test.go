@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// compress gives a stream of a level, flushed after each part.
+// compress returns a zlib stream of the given level, flushed after each part.
 func compress(t testing.TB, level int, parts ...[]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -32,7 +32,7 @@ func compress(t testing.TB, level int, parts ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// texts are contents of many shapes: from what repeats to what does not compress.
+// texts returns contents of many kinds, from very repetitive to incompressible.
 func texts(random *rand.Rand) [][]byte {
 	var all [][]byte
 	for i := range 120 {
@@ -51,8 +51,8 @@ func texts(random *rand.Rand) [][]byte {
 	return append(all, nil, []byte{0}, make([]byte, 70_000), bytes.Repeat([]byte("abc"), 30_000))
 }
 
-// Every stream is inflated, says where it ends, misses its bytes when they are not there,
-// and is refused when its checksum is another.
+// Every stream is inflated and its length is right. It is refused if it is cut off or if its
+// checksum is wrong.
 func TestInflate(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var z inflater

@@ -1,5 +1,7 @@
 package odb
 
+// The file of a loose object is one zlib stream: "<type> <size>", a NUL, and the content.
+
 import (
 	"bytes"
 	"errors"
@@ -8,7 +10,8 @@ import (
 	"git-checkpoint/internal/mapped"
 )
 
-// Loose reads the file of a loose object of at most limit bytes.
+// Loose reads a loose object of at most limit bytes from its file. The file must hold one stream
+// and nothing behind it. The content stays valid.
 func (r *Reader) Loose(path string, limit int64) (Object, error) {
 	file, err := r.file(path, limit)
 	if err != nil {
@@ -35,7 +38,8 @@ func (r *Reader) Loose(path string, limit int64) (Object, error) {
 	return o, nil
 }
 
-// LooseInfo gives type and size of a loose object, as its file claims them.
+// LooseInfo returns the type and the size that a loose object's file claims. Only its beginning
+// is read.
 func (r *Reader) LooseInfo(path string) (Object, error) {
 	file, err := r.file(path, beginning)
 	if err != nil {
@@ -45,13 +49,16 @@ func (r *Reader) LooseInfo(path string) (Object, error) {
 	return o, err
 }
 
-// Most loose objects have files of at most small bytes and content of no more than widest
-// times as much: they are inflated once, without knowing how long they are.
+// Most loose objects have files of at most small bytes, and content that is at most widest times
+// as large. These are inflated once, into a buffer. For others the header is inflated first to
+// learn the size.
 const (
 	small  = 4 << 10
 	widest = 8
 )
 
+// looseAtOnce inflates a small object in one go. It fails if the content is larger than the
+// buffer.
 func (r *Reader) looseAtOnce(file []byte) (Object, error) {
 	if r.whole == nil {
 		r.whole = make([]byte, small*widest)
@@ -69,20 +76,20 @@ func (r *Reader) looseAtOnce(file []byte) (Object, error) {
 	return o, nil
 }
 
-// longestHead is more than what stands before the content: the type, a space, the size in
-// digits, a NUL.
+// longestHead is an upper bound for the part before the content: the type, a space, the size in
+// decimal digits, and a NUL.
 const longestHead = 32
 
-// beginning is so much of a file as has what stands before the content, and the code that
-// it is written in.
+// beginning is how much of a file contains that part in any case, including the Huffman tables of
+// the compressed block.
 const beginning = 512
 
-// file reads as much of a file as an object of limit bytes can have.
+// file reads as much of a file as the compressed form of limit bytes can have.
 func (r *Reader) file(path string, limit int64) ([]byte, error) {
 	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+longestHead)) })
 }
 
-// begin reads what stands before the content.
+// begin inflates and decodes the part before the content. head is its length, with the NUL.
 func (r *Reader) begin(file []byte) (o Object, head int64, err error) {
 	var begin [longestHead]byte
 	if _, err := r.inflater.inflateUpTo(begin[:], file); err != nil && !errors.Is(err, errFull) {
@@ -91,6 +98,7 @@ func (r *Reader) begin(file []byte) (o Object, head int64, err error) {
 	return headOf(begin[:r.inflater.done])
 }
 
+// headOf decodes the part before the content.
 func headOf(begin []byte) (o Object, head int64, err error) {
 	end := bytes.IndexByte(begin, 0)
 	if end < 0 {
@@ -104,11 +112,12 @@ func headOf(begin []byte) (o Object, head int64, err error) {
 	return Object{Type: typ, Size: size}, int64(end) + 1, nil
 }
 
+// isType reports whether typ is a type of object.
 func isType(typ string) bool {
 	return typ == "blob" || typ == "tree" || typ == "commit" || typ == "tag"
 }
 
-// decimal is a number as git writes it: without a sign, or zeros before it.
+// decimal parses a number as git writes it: no sign and no leading zeros.
 func decimal(digits string) (n int64, ok bool) {
 	if digits == "" || len(digits) > 18 || len(digits) > 1 && digits[0] == '0' {
 		return 0, false

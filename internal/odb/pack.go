@@ -9,22 +9,23 @@ import (
 	"sync"
 )
 
-// pack is one pack with its index. Both are opened when something is looked for there, and
-// stay at hand: what a gc deletes can be read on.
+// pack is one pack with its index. Both files are opened when the first object is looked up
+// there, and stay open: an object can then still be read after a gc has deleted the files.
 type pack struct {
-	path    string // of the index
+	path    string // of the .idx file
 	hashLen int
 
 	once  sync.Once
-	index *index // nil: git is asked
+	index *index // nil if the pack cannot be read here; git is asked then
 	file  *os.File
-	end   int64 // of the entries
+	end   int64 // where the entries end and the checksum begins
 }
 
-// packHeader is how a pack begins: its name, the version, how many objects it has.
+// packHeader is the length of what a pack begins with: "PACK", the version, the number of
+// objects.
 const packHeader = 12
 
-// ready opens the pack when it is not; false when it is none that can be read here.
+// ready opens the pack on the first call. It returns false if the pack cannot be read here.
 func (p *pack) ready() bool {
 	p.once.Do(func() {
 		index, file, err := p.open()
@@ -35,6 +36,7 @@ func (p *pack) ready() bool {
 	return p.index != nil
 }
 
+// open opens and checks both files. The index stays mapped after its file is closed.
 func (p *pack) open() (*index, *os.File, error) {
 	xf, err := openRegular(p.path)
 	if err != nil {
@@ -58,7 +60,8 @@ func (p *pack) open() (*index, *os.File, error) {
 	return x, f, nil
 }
 
-// check compares a pack with its index as git does before it reads.
+// check compares a pack with its index as git does before it reads: the header, the number of
+// objects, and the checksum at the end. The checksum itself is not computed.
 func (p *pack) check(f *os.File, x *index) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -83,6 +86,7 @@ func (p *pack) check(f *os.File, x *index) error {
 	return nil
 }
 
+// openRegular opens a regular file. Opening a pipe would block.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -94,7 +98,9 @@ func openRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
+// close closes the file. The pack cannot be opened again.
 func (p *pack) close() {
+	// If the pack was never opened, ready must not open it any more.
 	p.once.Do(func() {})
 	if p.index != nil {
 		p.file.Close() //nolint:errcheck // read only

@@ -1,11 +1,17 @@
-// Package odb reads single objects out of the files of git's object database, in process:
-// it finds them in the indexes of packs, inflates them and applies deltas, and it reads
-// loose ones. It knows no repository, starts nothing and writes nothing. It computes no
-// id: whoever asks has to compare the content with it.
+// Package odb reads single objects from git's object database without starting git. It reads
+// packs (through their .idx files) and loose objects, inflates them and applies deltas. It never
+// writes.
 //
-// It refuses whatever is not as git writes it today, or is larger than it was told to keep
-// in memory: all that it says then is ErrElsewhere, and git has to be asked, whose
-// answers and errors are those that count. What git refuses to read it refuses too.
+// A caller makes one Packs for its object directories. Packs.Refresh looks for new packs, and
+// Packs.Find returns the Place of an object. A Reader, one per goroutine, then reads the object
+// at a Place (Read, Peek, Info), or a loose object by the path of its file (Loose, LooseInfo).
+//
+// The package accepts only what git writes today and what fits into the caller's limit. Anything
+// else is ErrElsewhere, and the caller must ask git, whose answers and error messages are the
+// ones that count. It also refuses whatever git refuses. It does not compute object ids: a caller
+// that needs proof of the content must hash it.
+//
+// Start reading with Packs (packs.go), then index.go for the lookup and reader.go for entries.
 package odb
 
 import (
@@ -24,64 +30,70 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ErrElsewhere says that an object is in no file that can be read here, for whatever
-// reason. ErrLarge is an ErrElsewhere that is over the limit.
+// ErrElsewhere says that an object cannot be read here, for whatever reason; git may still find
+// it. ErrLarge is an ErrElsewhere for an object that is larger than the limit.
 var (
 	ErrElsewhere = errors.New("in no file that can be read here")
 	ErrLarge     = fmt.Errorf("%w: too large", ErrElsewhere)
 )
 
-// maxPacks is up to how many packs of a directory are looked into; git keeps far fewer.
+// maxPacks is the largest number of packs in a directory that are searched. If there are more,
+// the directory is ignored. `git gc` keeps far fewer.
 const maxPacks = 64
 
-// Packs are those of some object directories. They are safe for concurrent use.
+// Packs finds objects in the packs of some object directories. It is safe for concurrent use,
+// except for Close.
 type Packs struct {
-	dirs    []string
-	hashLen int
+	dirs    []string // object directories; each has its packs in "pack"
+	hashLen int      // bytes of an id: 20 or 32
 
 	mu     sync.Mutex
-	listed []listing              // of each directory
-	sound  map[string]fs.FileInfo // indexes of several packs that were found whole
-	packs  atomic.Pointer[[]*pack]
-	last   atomic.Pointer[pack] // where something was found
+	listed []listing               // by directory, as of the last time that the packs were listed
+	sound  map[string]fs.FileInfo  // multi-pack-indexes whose checksum was right, by path
+	packs  atomic.Pointer[[]*pack] // nil until the first Refresh; replaced as a whole, never changed
+	last   atomic.Pointer[pack]    // where the last object was found; the next one is often there too
 }
 
-// listing is what a directory of packs was like.
+// listing is the state of a pack directory when its packs were listed: its mtime, and when it was
+// looked at.
 type listing struct {
 	changed, looked time.Time
 }
 
-// unsure is how young a change of a directory may be so that another one could have the
-// same time.
+// unsure is the resolution that directory times have at worst. If a directory was changed less
+// than that before it was listed, a later change could have left the same mtime, so it is listed
+// again.
 const unsure = 2 * time.Second
 
-// New looks into the packs of object directories, of ids of so many bytes.
+// New returns the packs of object directories whose ids have hashLen bytes. Nothing is read yet.
 func New(dirs []string, hashLen int) *Packs {
 	return &Packs{dirs: dirs, hashLen: hashLen}
 }
 
-// Place is where an object is.
+// Place says where an object is: a pack and an offset in it.
 type Place struct {
 	pack   *pack
 	offset int64
 }
 
-// Pack is the path of the pack that an object is in.
+// Pack returns the path of the .pack file.
 func (p Place) Pack() string { return strings.TrimSuffix(p.pack.path, ".idx") + ".pack" }
 
-// Compare orders places so that reading in this order goes through each pack once.
+// Compare orders places by pack and offset, so that reading in this order goes through each pack
+// once from its beginning to its end. A zero Place comes first.
 func (p Place) Compare(q Place) int {
 	switch {
 	case p.pack == q.pack:
 		return cmp.Compare(p.offset, q.offset)
 	case p.pack == nil || q.pack == nil:
-		return cmp.Compare(p.offset, q.offset) // of what is nowhere, so that it comes first
+		return cmp.Compare(p.offset, q.offset)
 	}
 	return strings.Compare(p.pack.path, q.pack.path)
 }
 
-// Refresh looks whether there are other packs than before. What is found afterwards was
-// there at that moment.
+// Refresh looks whether packs were added or removed. git does that at any time (fetch, gc), so a
+// caller refreshes before it concludes from Find that an object does not exist. What Find returns
+// afterwards was there at the time of Refresh.
 func (p *Packs) Refresh() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +116,9 @@ func (p *Packs) Refresh() {
 	}
 }
 
-// list names the packs, the newest first, and keeps those that are open and still there.
+// list lists the packs of all directories, in each directory the newest first, since new objects
+// are read most often. It keeps the packs that are open and still exist. Packs without an .idx,
+// or an .idx without its pack, are not used.
 func (p *Packs) list() {
 	known := map[string]*pack{}
 	if old := p.packs.Load(); old != nil {
@@ -129,7 +143,7 @@ func (p *Packs) list() {
 		}
 		for _, e := range entries {
 			base, ok := strings.CutSuffix(e.Name(), ".idx")
-			if !ok || !there[base+".pack"] { // git's maintenance writes loose-<hash>.pack
+			if !ok || !there[base+".pack"] { // `git maintenance` names a pack loose-<hash>.pack
 				continue
 			}
 			if info, err := e.Info(); err == nil {
@@ -152,7 +166,7 @@ func (p *Packs) list() {
 	p.last.Store(nil)
 }
 
-// Find tells where an object is, as of the last Refresh.
+// Find returns the place of an object, as of the last Refresh.
 func (p *Packs) Find(oid name.OID) (Place, bool) {
 	var room [32]byte
 	id := oid.Bytes(room[:0])
@@ -162,7 +176,7 @@ func (p *Packs) Find(oid name.OID) (Place, bool) {
 	return p.find(id)
 }
 
-// Has reports whether an object, whose id is given as bytes, has a place.
+// Has reports whether Find would find the object with this id, given as bytes.
 func (p *Packs) Has(id []byte) bool {
 	if len(id) != p.hashLen {
 		return false
@@ -171,6 +185,7 @@ func (p *Packs) Has(id []byte) bool {
 	return ok
 }
 
+// find searches the pack of the last hit first and then the others.
 func (p *Packs) find(id []byte) (Place, bool) {
 	packs := p.packs.Load()
 	if packs == nil {
@@ -195,6 +210,7 @@ func (p *Packs) find(id []byte) (Place, bool) {
 	return Place{}, false
 }
 
+// find returns the place of an object in this pack.
 func (p *pack) find(id []byte) (Place, bool) {
 	if !p.ready() {
 		return Place{}, false
@@ -203,8 +219,8 @@ func (p *pack) find(id []byte) (Place, bool) {
 	return Place{p, at}, ok
 }
 
-// Close closes the files of all packs. They are opened anew when something is asked; nobody
-// may be reading meanwhile.
+// Close closes the files of all packs. Nobody may be reading at the time, and places that were
+// found before are no longer valid. The Packs can be used again; it opens the files anew.
 func (p *Packs) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,68 +2,79 @@ package odb
 
 import "errors"
 
-// Object is what stands under an id. Its content is shared, and must not be changed.
+// Object is an object that was read. Its content is shared with the cache and must not be
+// changed.
 type Object struct {
-	Type string
-	Size int64
+	Type string // "blob", "tree", "commit" or "tag"
+	Size int64  // bytes of content
 	Data []byte // nil from Info
 }
 
-// Reader reads objects. It keeps what it read last, because one object is often made from
-// another; it is for one goroutine at a time.
+// Reader reads objects from packs and from loose files. It is not safe for concurrent use.
+//
+// An entry of a pack is either a whole object or a delta against another entry, its base, which
+// may be a delta in turn. Since neighbours in a pack are often made from the same bases, the
+// reader keeps the last objects that it made.
 type Reader struct {
 	inflater inflater
 	bases    bases
-	ahead    window // where objects are that are asked for, mostly one behind the other
-	aside    window // where the ones are that they are made from
-	below    bool   // one of these is being read
-	scratch  []byte // a delta, or a loose object's file
-	whole    []byte // what a loose one holds
-	deltas   []header
+	ahead    window   // bytes of the pack near the objects that are asked for
+	aside    window   // bytes of the pack near their bases, which may be far away
+	below    bool     // a base is being read, so bytes may use aside
+	scratch  []byte   // for a delta or the file of a loose object; used again each time
+	whole    []byte   // for an inflated small loose object; used again each time
+	deltas   []header // of Peek, kept to save the allocation
 }
 
-// window is what was read of a pack, from an offset on.
+// window is a part of a pack that was read into memory. A read from a file costs much more than
+// the bytes it returns, and objects are often read in the order in which they are in the pack.
 type window struct {
 	data []byte
 	of   *pack
-	from int64
-	size int64 // of what is read at once
+	from int64 // the offset of data in the pack
+	size int64 // how much to read at once; it grows while reads are sequential
 }
 
-// The types of entries. What a delta makes has the type of what it is made from.
+// Types of pack entries beside those of whole objects. A delta has the type of its base. The base
+// of an offset delta is named by its distance, that of a ref delta by its id.
 const (
 	typeOffsetDelta = 6
 	typeRefDelta    = 7
 )
 
-// typeNames are those of objects.
+// typeNames are the types of whole objects by their number in a pack.
 var typeNames = [...]string{1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 
-// header is the beginning of an entry.
+// header is what stands at the beginning of a pack entry.
 type header struct {
 	typ  byte
-	size int64
-	base int64 // of a delta: the offset of what it is made from
+	size int64 // of the inflated content; of a delta, not of the object that it makes
+	base int64 // for a delta: the offset of its base
 	data int64 // the offset of the compressed content
 }
 
 func (h header) isDelta() bool { return h.typ == typeOffsetDelta || h.typ == typeRefDelta }
 
-// maxHeader is more than the header of an entry can have: a size, and an offset or an id.
+// maxHeader is an upper bound for the bytes of a header: the size, and an offset or an id.
 const maxHeader = 10 + 10 + 32
 
-// maxChain is how many deltas may hang on each other; git makes 50, or what it is told to,
-// up to 4095.
+// maxChain is how many deltas may depend on each other. git's default is 50, and pack.depth
+// allows 4095 at most. The limit also ends a chain that is a circle.
 const maxChain = 4096
 
-// Read gives an object of at most limit bytes, which goes for what it is made from too.
+// Read returns the object at a place. If it, or one of its bases, is larger than limit bytes, the
+// result is ErrLarge. The content stays valid.
 func (r *Reader) Read(at Place, limit int64) (Object, error) {
 	o, err := r.Peek(at, limit)
 	r.bases.give(at.pack, at.offset)
 	return o, err
 }
 
-// Peek is Read of content that is good until something else is read.
+// Peek is Read, except that the content is valid only until something else is read. That saves an
+// allocation for each object.
+//
+// It follows the chain of deltas down to a whole object or to one in the cache, and then applies
+// the deltas in reverse order. Every object on the way goes into the cache.
 func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 	p, offset := at.pack, at.offset
 	deltas := r.deltas[:0]
@@ -104,7 +115,8 @@ func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 			return Object{}, err
 		}
 		o.Data, o.Size = data, int64(len(data))
-		r.bases.put(p, d.base, o) // which is where it stands itself
+		// In deltas, base is the offset of the delta's own entry.
+		r.bases.put(p, d.base, o)
 	}
 	if o.Size > limit {
 		return Object{}, ErrLarge
@@ -112,7 +124,9 @@ func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 	return o, nil
 }
 
-// Info gives type and size of an object.
+// Info returns the type and the size of an object without its content. The size of a delta's
+// result stands at its beginning, so one entry is inflated, and for the type only headers are
+// read.
 func (r *Reader) Info(at Place, limit int64) (Object, error) {
 	if have, ok := r.bases.get(at.pack, at.offset); ok {
 		return Object{Type: have.Type, Size: have.Size}, nil
@@ -150,7 +164,7 @@ func (r *Reader) Info(at Place, limit int64) (Object, error) {
 	return o, nil
 }
 
-// room is memory for a delta, good until the next one.
+// room returns memory for a delta, which is valid until the next call.
 func (r *Reader) room(size int64) []byte {
 	if int64(cap(r.scratch)) < size {
 		r.scratch = make([]byte, size, size+size/2)
@@ -158,7 +172,9 @@ func (r *Reader) room(size int64) []byte {
 	return r.scratch[:size]
 }
 
-// header reads the beginning of the entry at an offset.
+// header reads the header of the entry at offset. The first byte holds the type in three bits and
+// the lowest four bits of the size; each following byte has seven more bits, and the highest bit
+// says whether another byte follows.
 func (r *Reader) header(p *pack, offset int64) (header, error) {
 	b, err := r.bytes(p, offset, maxHeader)
 	if err != nil || len(b) == 0 {
@@ -199,8 +215,8 @@ func (r *Reader) header(p *pack, offset int64) (header, error) {
 	return h, nil
 }
 
-// distance is how far before itself a delta's base begins: seven bits a byte, the highest
-// first, each further byte adding one.
+// distance decodes how far before a delta its base begins: seven bits per byte, the highest
+// first. One is added for each further byte, so that every distance has one encoding only.
 func distance(b []byte) (back int64, used int, ok bool) {
 	for used < len(b) && used < 9 {
 		c := b[used]
@@ -216,7 +232,9 @@ func distance(b []byte) (back int64, used int, ok bool) {
 	return 0, 0, false
 }
 
-// content inflates what begins at an offset and has to fill out.
+// content inflates the stream that begins at offset. It must fill out exactly. How long the
+// stream is stands nowhere, so a guess is read first, and the largest possible length if that was
+// too short.
 func (r *Reader) content(p *pack, offset int64, out []byte) error {
 	b, err := r.bytes(p, offset, min(int64(len(out)), guessed)+spare)
 	if err != nil {
@@ -232,20 +250,23 @@ func (r *Reader) content(p *pack, offset int64, out []byte) error {
 	return err
 }
 
-// compressed is more than a stream of so many bytes has: what does not compress at all is
-// stored in blocks, with a few bytes for each.
+// compressed returns an upper bound for the length of a zlib stream of size bytes: data that does
+// not compress is stored in blocks, with a few bytes for each.
 func compressed(size int64) int64 { return size + size>>10 + spare }
 
-// Reading from a pack: so much of content is read at first, for what else a stream has, and
-// at once where one entry is read after the other.
+// Amounts to read from a pack, in bytes.
 const (
+	// guessed is how much compressed content is read at first.
 	guessed = 4 << 10
-	spare   = 64
-	ahead   = 128 << 10
+	// spare is added for the header and the checksum of the stream.
+	spare = 64
+	// ahead is the most that is read at once while reads are sequential.
+	ahead = 128 << 10
 )
 
-// bytes gives what a pack has at an offset, at least so much of it as asked for unless the
-// entries end before. It is good until the next call.
+// bytes returns the bytes of a pack from offset on, at least least of them unless the entries end
+// before. The result is valid until the next call. Bases have a window of their own: they may be
+// far from the objects, and a single window would jump back and forth.
 func (r *Reader) bytes(p *pack, offset, least int64) ([]byte, error) {
 	if offset < packHeader || offset >= p.end {
 		return nil, ErrElsewhere
@@ -264,7 +285,7 @@ func (r *Reader) bytes(p *pack, offset, least int64) ([]byte, error) {
 	return w.load(p, offset, least)
 }
 
-// has gives what the window has from an offset on, nil when that is less than least.
+// has returns the bytes in the window from offset on, or nil if there are fewer than least.
 func (w *window) has(p *pack, offset, least int64) []byte {
 	if w.of != p || offset < w.from || offset+least > w.from+int64(len(w.data)) {
 		return nil
@@ -272,8 +293,9 @@ func (w *window) has(p *pack, offset, least int64) []byte {
 	return w.data[offset-w.from:]
 }
 
-// load moves the window to an offset. It grows while each goes on where the one before
-// ended: what is not used was read in vain.
+// load moves the window to offset. Its size doubles, up to ahead, while each read continues near
+// the end of the one before, and is small again otherwise, since bytes that are not used were
+// read in vain.
 func (w *window) load(p *pack, offset, least int64) ([]byte, error) {
 	if end := w.from + int64(len(w.data)); w.of == p && offset >= w.from && offset < end+guessed {
 		w.size = min(2*w.size, ahead)

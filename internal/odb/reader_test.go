@@ -10,7 +10,7 @@ import (
 
 const most = 1 << 20
 
-// Entries of every kind are read, and the type of a delta is that of what it begins with.
+// Entries of every kind can be read, and a delta has the type of its base.
 func TestReadEntries(t *testing.T) {
 	copied := append(sizes(10, 14), 0x90, 10, 4, 'm', 'o', 'r', 'e')
 	far := strings.Repeat("x", 70_000)
@@ -20,7 +20,7 @@ func TestReadEntries(t *testing.T) {
 		onRef(t, 3, 2, append(sizes(14, 5), 0x91, 9, 5)),
 		plain(t, 4, far), onRef(t, 5, 4, append(sizes(70_000, 1<<16), 0x80)), plain(t, 6, ""))
 	want := map[byte]string{1: "0123456789", 2: "0123456789more", 3: "9more", 4: far, 5: far[:1<<16], 6: ""}
-	for range 2 { // from the pack, and from what was read before
+	for range 2 { // from the pack, then from the cache
 		var r Reader
 		for n, content := range want {
 			at, ok := packs.Find(oidOf(n))
@@ -40,7 +40,7 @@ func TestReadEntries(t *testing.T) {
 	}
 }
 
-// What is no pack as git writes it is refused, and so is what is over the limit.
+// An entry that git would not write is refused, and so is one that is over the limit.
 func TestRefusedEntries(t *testing.T) {
 	base := plain(t, 1, "0123456789")
 	back := int64(len(base.raw))
@@ -98,8 +98,8 @@ func mustRead(t testing.TB, r *Reader, at Place) []byte {
 	return o.Data
 }
 
-// A chain that is as deep as git makes it at most is read, a deeper one is not, and neither
-// fills the memory.
+// A chain of deltas as long as git allows can be read, a longer one is refused, and neither
+// exceeds the limits of the cache.
 func TestDeepChain(t *testing.T) {
 	var items []item
 	items = append(items, plain(t, 1, strings.Repeat("0123456789", 1000)))
@@ -132,7 +132,7 @@ func TestDeepChain(t *testing.T) {
 	}
 }
 
-// Whatever an entry holds: it is read within the limits, or refused.
+// FuzzRead checks that any entry is either read within the limits or refused.
 func FuzzRead(f *testing.F) {
 	f.Add(plain(f, 2, "content").raw)
 	f.Add(onRef(f, 2, 1, append(sizes(10, 4), 0x90, 4)).raw)
@@ -157,7 +157,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A delta gives what it says, or nothing.
+// FuzzPatch checks that any delta is either applied within the limit or refused.
 func FuzzPatch(f *testing.F) {
 	f.Add([]byte("0123456789"), append(sizes(10, 14), 0x90, 10, 4, 'm', 'o', 'r', 'e'))
 	f.Add([]byte("0123456789"), append(sizes(10, 1), 0x91, 9, 1))

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// What was read for good stays as it is while memory is used again, and what was only
-// looked at is right as long as nothing else is read.
+// Content from Read stays as it is while memory is used again, and content from Peek is right
+// until something else is read.
 func TestPeek(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var items []item
 	var want [][]byte
-	for n := range 200 { // more than is kept
+	for n := range 200 { // more than the cache holds
 		content := make([]byte, random.IntN(40_000))
 		for i := range content {
 			content[i] = byte(random.Uint32())
@@ -73,8 +73,8 @@ func TestPeek(t *testing.T) {
 	}
 }
 
-// However ids are spread, they are found where a search finds them; in an index that is
-// not in order nobody guesses.
+// However ids are distributed, guess finds what the binary search finds. It is not used if the
+// ids are not in order.
 func TestGuess(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, spread := range []func() uint64{
@@ -95,7 +95,7 @@ func TestGuess(t *testing.T) {
 			seen[i.id] = true
 		}
 		packs, offsets := build(t, items...)
-		for range 1 + askedOften/len(items) { // by searching, and by guessing
+		for range 1 + askedOften/len(items) { // by binary search at first, and then by guess
 			for n, i := range items {
 				if at, ok := packs.find(i.id[:]); !ok || at.offset != offsets[n] {
 					t.Fatalf("%x is at %d, not at %d", i.id, at.offset, offsets[n])

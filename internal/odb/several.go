@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 )
 
-// Sound reports whether nothing stands in the way of what is found here being what git
-// finds. Where it has an index of several packs git looks there first, and what is
-// damaged in that one hides objects that are whole.
+// Sound reports whether git would find what is found here, as far as multi-pack-indexes are
+// concerned. git searches such an index before the packs, and a damaged one hides objects that
+// are whole. A chain of incremental multi-pack-indexes is not checked and counts as not sound.
 func (p *Packs) Sound() bool {
 	for _, dir := range p.dirs {
 		path := filepath.Join(dir, "pack", "multi-pack-index")
@@ -32,8 +32,8 @@ func (p *Packs) Sound() bool {
 	return true
 }
 
-// whole compares an index of several packs with its checksum, unless it is the same file
-// as when that was done.
+// whole reports whether the checksum at the end of a multi-pack-index is right. The result is
+// kept until the file is replaced.
 func (p *Packs) whole(path string, info fs.FileInfo) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,6 +60,7 @@ func (p *Packs) whole(path string, info fs.FileInfo) bool {
 	return true
 }
 
+// newHash returns the hash of a repository's object format, by the length of its ids.
 func newHash(hashLen int) hash.Hash {
 	if hashLen == sha256.Size {
 		return sha256.New()

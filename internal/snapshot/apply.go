@@ -1,5 +1,18 @@
 package snapshot
 
+// A restore runs in these steps; a kill between any two of them can be recovered from:
+//
+// 1. Begin links the old index to a safe name and writes the intent file. From then on the
+// worktree counts as half rolled back, until Finish or Back with Finish. 2. Apply moves deleted
+// files to <stage>/old/<n>, where n is the number of the operation, and removes directories that
+// are empty then. 3. For each file to write, it links the current file to <stage>/old/<n> and
+// exchanges it with <stage>/new/<n> in one rename, so that the path is never missing
+// (replace.go). 4. It changes modes, checks that no moved file was written to meanwhile, and
+// renames the new index over the old one (putindex.go).
+//
+// Which files are in new/ and old/ tells how far it came, so every step can be repeated or taken
+// back by a process that knows nothing but the intent.
+
 import (
 	"context"
 	"encoding/json"
@@ -12,7 +25,10 @@ import (
 	"sort"
 )
 
-// Begin writes the intent, with what the domain needs to finish the restore.
+// Begin writes the intent, after which Apply may move files. meta is stored with it for the
+// caller, who needs it to finish the restore after a kill; see Restore.Meta. Begin fails with
+// ErrMoved if another rollback moved files since the capture, and with ErrBusy if one is in
+// progress.
 func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.Meta = meta
 	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
@@ -38,8 +54,9 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 	return nil
 }
 
-// Apply moves the files and puts the index in place. Every step can be done
-// again after a kill, and taken back.
+// Apply moves the files and puts the index in place. Deletions come first, so that a file can be
+// written where a directory was, and the other way round. After an error or a kill it can be
+// called again, or be undone with Back.
 func (r *Restore) Apply(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
@@ -77,7 +94,8 @@ func (r *Restore) trace(step string) {
 	}
 }
 
-// unchanged refuses to move a file that is not the one which was captured.
+// unchanged returns a ChangedError if the file at p is not the one that was captured. After a
+// kill it cannot tell and returns nil: the caller has captured all files again before.
 func (r *Restore) unchanged(p string) error {
 	if r.seen == nil {
 		return nil
@@ -93,19 +111,20 @@ func (r *Restore) unchanged(p string) error {
 	return nil
 }
 
-// sameLinked is same for a file of several names: to move one of them changes what is
-// noted of all.
+// sameLinked is the weaker form of same for a file with several hard links: moving or linking one
+// of the names changes the ctime of all.
 func sameLinked(info, was fs.FileInfo) bool {
 	return info.Mode().IsRegular() && links(was) > 1 && os.SameFile(info, was) &&
 		info.Size() == was.Size() && info.Mode() == was.Mode() && info.ModTime().Equal(was.ModTime())
 }
 
+// takeAside moves a file that is to be deleted to old/<n>.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 	if gone, err := r.shot.tree.lstat(o.Path); err != nil || gone == nil {
 		return err
 	}
 	if _, err := os.Lstat(r.intent.oldFile(i)); err == nil {
-		return nil // done before a kill; what is there now is new
+		return nil // done before a kill; the file that is here now is new
 	}
 	if err := r.unchanged(o.Path); err != nil {
 		return err
@@ -113,7 +132,8 @@ func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 	return r.displace(i, o.Path)
 }
 
-// put replaces a path in one rename; what was there is linked aside before.
+// put moves new/<n> to the path of operation i. What is there now is linked to old/<n> first, so
+// that the path changes in one rename and nothing is lost.
 func (r *Restore) put(_ context.Context, i int, o Op) error {
 	from := r.intent.newFile(i)
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
@@ -140,14 +160,15 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	return r.putFresh(i, o.Path)
 }
 
-// putOver puts a new file where one is.
+// putOver replaces an existing file.
 func (r *Restore) putOver(i int, p string) error {
 	if !r.moved(i) {
 		if err := r.unchanged(p); err != nil {
 			return err
 		}
+		// On a file system without hard links the file is moved instead, and the path is missing
+		// for a moment.
 		if err := r.shot.tree.keep(p, r.intent.oldFile(i)); err != nil {
-			// A file system without hard links: the path is missing for a moment.
 			if err := r.displace(i, p); err != nil {
 				return err
 			}
@@ -158,7 +179,8 @@ func (r *Restore) putOver(i int, p string) error {
 	return r.replace(i, p)
 }
 
-// putFresh puts a new file where none is.
+// putFresh puts a new file where there is none. It must not replace a file that another program
+// created in the meantime, so it fails with a ChangedError in that case.
 func (r *Restore) putFresh(i int, p string) error {
 	err := r.shot.tree.placeNew(r.intent.newFile(i), p)
 	switch {
@@ -173,7 +195,8 @@ func (r *Restore) putFresh(i int, p string) error {
 	return err
 }
 
-// makeParents makes the directories above p, with the bits that they had.
+// makeParents creates the directories above p, with the permission bits that the target had. The
+// owner's write and search bits are always set, because files are to be created in them.
 func (r *Restore) makeParents(p string) error {
 	var made []string
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
@@ -199,6 +222,7 @@ func (r *Restore) makeParents(p string) error {
 	return nil
 }
 
+// chmod sets the permission bits of an operation of kind "mode".
 func (r *Restore) chmod(_ context.Context, _ int, o Op) error {
 	if info, err := r.shot.tree.lstat(o.Path); err != nil || info == nil || !info.Mode().IsRegular() {
 		return errors.Join(err, &ChangedError{o.Path})
@@ -206,7 +230,8 @@ func (r *Restore) chmod(_ context.Context, _ int, o Op) error {
 	return r.shot.tree.root.Chmod(o.Path, o.Perm)
 }
 
-// removeEmpty removes a directory that holds nothing but empty directories.
+// removeEmpty removes a directory that holds nothing but empty directories. If it finds a file it
+// returns a ChangedError.
 func (w *worktree) removeEmpty(dir string) error {
 	entries, err := w.readDir(dir)
 	if err != nil {
@@ -223,7 +248,7 @@ func (w *worktree) removeEmpty(dir string) error {
 	return w.drop(dir)
 }
 
-// removeDir removes an empty directory, and never a file that took its name.
+// removeDir removes an empty directory. It never removes a file that took its name.
 func (w *worktree) removeDir(dir string) error {
 	info, err := w.lstat(dir)
 	if err != nil || info == nil || !info.IsDir() {
@@ -235,8 +260,8 @@ func (w *worktree) removeDir(dir string) error {
 
 var errNoDirectory = errors.New("not a directory")
 
-// removeEmptied removes the directories that deletions left empty, as git does,
-// deepest first; never the one the user stands in.
+// removeEmptied removes the directories that the deletions left empty, as git does, the deepest
+// first. It keeps those that new files go into, and the user's working directory.
 func (r *Restore) removeEmptied() {
 	dirs := make([]string, 0, len(r.intent.Directories))
 	for d := range r.intent.Directories {
@@ -250,8 +275,9 @@ func (r *Restore) removeEmptied() {
 	}
 }
 
-// Back returns the worktree and the index to what they were before Begin. It can be done
-// again, until Finish.
+// Back returns the worktree and the index to what they were before Begin, as far as Apply got. It
+// tries everything even if something fails, returns all errors together, and can be called again
+// until Finish.
 func (r *Restore) Back() error {
 	r.shot.moveOn() //nolint:errcheck // going back is more important
 	var problems []error
@@ -260,6 +286,8 @@ func (r *Restore) Back() error {
 			problems = append(problems, fmt.Errorf("bring back %q: %w", p, err))
 		}
 	}
+	// New files go first, since a deleted file may have been where one of their directories is
+	// now.
 	for i := len(r.intent.Ops) - 1; i >= 0; i-- {
 		if o := r.intent.Ops[i]; o.kind() == "write" {
 			note(o.Path, r.unplace(i, o))
@@ -282,6 +310,8 @@ func (r *Restore) Back() error {
 	return errors.Join(problems...)
 }
 
+// oldPerm returns the permission bits from before the restore. After a kill they are not known;
+// then it is the new bits with the old executable bits.
 func (r *Restore) oldPerm(o Op) fs.FileMode {
 	if info := r.seen[o.Path]; info != nil {
 		return info.Mode().Perm()
@@ -293,7 +323,8 @@ func (r *Restore) oldPerm(o Op) fs.FileMode {
 	return perm
 }
 
-// unplace takes a new file away again and puts the old one in its place.
+// unplace moves the new file of operation i back to new/<n> and puts the old one in its place.
+// Then it removes the directories that were made for it, up to the first one that is not empty.
 func (r *Restore) unplace(i int, o Op) error {
 	if _, err := r.swapped(i); err != nil {
 		return err
@@ -305,7 +336,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		}
 		if info != nil {
 			if was := r.placed[i]; was != nil && !same(info, was) {
-				return &ChangedError{o.Path} // somebody works on it already
+				return &ChangedError{o.Path} // a program has written to the new file already
 			}
 			if err := r.shot.tree.aside(o.Path, r.intent.newFile(i)); err != nil {
 				return err
@@ -317,18 +348,20 @@ func (r *Restore) unplace(i int, o Op) error {
 	}
 	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
 		if gone := !r.intent.Parents[d] && r.shot.tree.removeDir(d) == nil; !gone {
-			break // it was there before, or holds something
+			break // it existed before, or it is not empty
 		}
 	}
 	return nil
 }
 
-// moved reports whether what was at the path of an operation lies aside.
+// moved reports whether the file that was at the path of operation i is in old/<n>, moved or
+// linked.
 func (r *Restore) moved(i int) bool {
 	_, err := os.Lstat(r.intent.oldFile(i))
 	return err == nil
 }
 
+// bringBack puts the file in old/<n> back to its path, if there is one.
 func (r *Restore) bringBack(i int, o Op) error {
 	if !r.moved(i) {
 		return nil

@@ -1,5 +1,14 @@
 package snapshot
 
+// A capture is made in these steps (Shot.take):
+//
+// 1. Link the index under a private name, so that every git process sees the same version and
+// none writes the user's index (index.go). 2. Scan for paths that differ from the index (scan.go,
+// native.go), and in parallel find the tree of what is staged. 3. Apply the rules to what the
+// scan found (choose). 4. Hash the files and collect their new tree entries as edits (hash.go),
+// and keep exact bytes where git's conversions would lose them (raw.go, exact.go). 5. Apply the
+// edits to the staged tree. The result is the tree of the worktree.
+
 import (
 	"context"
 	"errors"
@@ -16,21 +25,26 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Shot takes captures of one worktree.
+// Shot captures and restores one worktree. It is the entry point of the package.
 type Shot struct {
-	repo    *git.Repo
-	dir     string // disposable files of this program in the git directory
-	scratch string // those of a capture: dir, or elsewhere where that cannot be written
+	repo *git.Repo
+	// dir holds this program's own files in the git directory: caches, locks and the intent of a
+	// restore. All of them can be deleted without losing a checkpoint.
+	dir string
+	// scratch holds the temporary files of a capture. It is dir, unless the repository cannot be
+	// written to (git.Repo.Borrowed).
+	scratch string
 	scanner Scanner
-	config  []string // git configuration that corrects what lies about the file system
-	tree    *worktree
+	// config overrides core.* settings that do not match the file system; see probe.
+	config []string
+	tree   *worktree
 
-	// Leave are paths that no capture takes, files or directories: what this program
-	// itself writes into the worktree for others.
+	// Leave lists files and directories that no capture takes: what this program itself writes
+	// into the worktree for other tools to read.
 	Leave []string
 }
 
-// New prepares for captures of a repository's worktree. Close it.
+// New opens the worktree of a repository for captures and restores. The caller must call Close.
 func New(repo *git.Repo) (*Shot, error) {
 	dir, err := repo.Dir()
 	scratch := dir
@@ -52,6 +66,8 @@ func New(repo *git.Repo) (*Shot, error) {
 	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w}
 	plain := &gitScanner{repo, config, w}
 	shot.scanner = plain
+	// The setting checkpoint.scanner=git turns the native scanner off. It is not used either if a
+	// core.* setting does not match the file system.
 	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" && len(config) == 0 {
 		if native := newNative(plain); native != nil {
 			shot.scanner = native
@@ -60,10 +76,14 @@ func New(repo *git.Repo) (*Shot, error) {
 	return shot, nil
 }
 
-// Close lets go of the worktree.
+// Close releases the handles of the worktree.
 func (s *Shot) Close() { s.tree.close() }
 
-// take is one try of Take.
+// take makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
+//
+// keepUnchanged must come after hash, because only then does the private index have the
+// .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
+// keeps them alive.
 func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	began := time.Now()
 	private, err := s.openIndex(ctx)
@@ -100,7 +120,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 		return nil, err
 	}
 	if converts || s.convertedBefore() {
-		// After hashing: now the private index has the attributes that were captured.
+		// The private index has the captured attributes only after hash.
 		if err := s.keepUnchanged(ctx, private, c); err != nil {
 			return nil, err
 		}
@@ -113,8 +133,8 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	c.New = append(c.New, c.Tree, state.Tree)
 	head := s.repo.HeadTree(ctx)
 	for _, tree := range []name.OID{c.Tree, state.Tree} {
-		// Those of HEAD are its commit's to keep. One that cannot be read makes the
-		// checkpoint no worse than HEAD is.
+		// If a tree cannot be read, HEAD is damaged already, and the checkpoint is no worse than
+		// HEAD.
 		if trees, err := s.repo.TreesBeyond(ctx, head, tree); err == nil {
 			c.New = append(c.New, trees...)
 		}
@@ -122,10 +142,11 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	return c, nil
 }
 
-// see scans the worktree, and beside it finds out what is staged.
+// see runs the scan and, at the same time, finds the tree of what is staged.
 func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
 	staged := make(chan error, 1)
 	state := private.state
+	// git clears these bits itself the next time it reads the index.
 	if s.sparseInForce() {
 		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)
 	}
@@ -141,24 +162,27 @@ func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState
 	return scan, state, err
 }
 
-// candidate is a file whose content goes into the tree.
+// candidate is a file whose content is to be hashed.
 type candidate struct {
 	path    string
-	mode    git.Mode
+	mode    git.Mode // zero if a rule leaves the file out
 	size    int64
-	tracked bool
-	large   bool // too large, by the rules; the mode is zero
+	tracked bool // the index has an entry for it
+	large   bool // larger than Rules.MaxFileSize; mode is zero then
 }
 
-// choose applies the rules to what the scan found: deletions become edits at
-// once, files to hash are returned, the rest is listed as skipped.
+// choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
+// and gitlinks to edits, and lists everything else in c.Skipped.
+//
+// Files in Rules.Force are handled after the other untracked files, with those of
+// Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
 func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
 	excluded, err := s.matching(ctx, private, rules.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	s.leaveMirrors(&scan, c)
-	untracked := without(scan.Untracked, rules.Force) // those are taken whatever the rules say
+	untracked := without(scan.Untracked, rules.Force) // added below
 	byRule := len(untracked)
 	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
 		more, err := s.ignored(ctx, private, rules, scan.Nested)
@@ -167,7 +191,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 		untracked = append(untracked, more...)
 	}
-	slices.Sort(scan.Unreadable) // more than one process may have met them
+	slices.Sort(scan.Unreadable) // both git processes of a scan may have reported the same one
 	for _, d := range slices.Compact(scan.Unreadable) {
 		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
 	}
@@ -216,7 +240,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	return files, nil
 }
 
-// left is the path of Leave that p is, or is below.
+// left returns the path in Leave that is p or a directory above p, and "" if there is none.
 func (s *Shot) left(p string) string {
 	for _, l := range s.Leave {
 		if p == l || strings.HasPrefix(p, l+"/") {
@@ -226,7 +250,9 @@ func (s *Shot) left(p string) string {
 	return ""
 }
 
-// leaveMirrors takes what is below Leave out of what was found, and lists each once.
+// leaveMirrors removes the paths below Leave from the scan, and lists each path of Leave in
+// c.Skipped at most once, whatever the number of files below it. Tracked files are left to
+// chooseTracked.
 func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
 	listed := map[string]bool{}
 	keep := func(paths []string) []string {
@@ -248,8 +274,9 @@ func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
 	}
 }
 
-// chooseTracked is choose for files that the index has. Those that a rule leaves out
-// are still open: they may be what is staged.
+// chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
+// leaves out is returned in open instead of being skipped at once: settle checks whether its
+// content is what is staged, in which case the tree has it after all.
 func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
 		info, err := s.tree.lstat(p)
@@ -294,9 +321,9 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 	return files, open, nil
 }
 
-// replacedByRepo records that a tracked file is gone. Where a repository of its
-// own took its name, git lists neither: while the index has a file there, the
-// directory is not untracked.
+// replacedByRepo records that a tracked file is gone. If a repository now stands in its place it
+// is recorded as well. The scan does not find that one: git does not list a directory as
+// untracked while the index has a file of that name.
 func (s *Shot) replacedByRepo(ctx context.Context, p string, c *Capture, edits map[string]git.Entry) error {
 	edits[p] = git.Entry{}
 	info, err := s.tree.lstat(p + "/.git")
@@ -306,8 +333,9 @@ func (s *Shot) replacedByRepo(ctx context.Context, p string, c *Capture, edits m
 	return s.nested(ctx, p, c, edits)
 }
 
-// consider looks at one path: nil when nothing is there, a mode of zero when a
-// rule leaves it out.
+// consider decides about one path. It returns nil if there is no file, and a candidate whose mode
+// is zero if a rule leaves the file out. It lists a skipped file in c.Skipped, except a file that
+// is too large: the caller does that, because a tracked one may turn out to be unchanged.
 func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candidate, error) {
 	skip := func(reason string, size int64) (*candidate, error) {
 		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: reason, Size: size})
@@ -325,7 +353,7 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candi
 	symlink := modeOf(info) == git.ModeSymlink
 	switch {
 	case info.IsDir():
-		return nil, nil // what it holds is listed by itself
+		return nil, nil // the files in it are listed on their own
 	case !symlink && !info.Mode().IsRegular():
 		return skip(ReasonSpecial, 0)
 	case refusedName(p, symlink):
@@ -341,7 +369,8 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candi
 	return &candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
 }
 
-// nested records an untracked repository as a gitlink; what is in it stays its own.
+// nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
+// they are the business of that repository.
 func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[string]git.Entry) error {
 	if refusedName(dir, false) {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
@@ -355,7 +384,8 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[str
 	switch {
 	case head == "":
 		reason = ReasonUnborn
-	case len(head) != 2*s.repo.HashLen(): // no tree here can name it
+	// A SHA-1 tree cannot name a SHA-256 commit, and the other way round.
+	case len(head) != 2*s.repo.HashLen():
 		reason = ReasonFormat
 	default:
 		edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
@@ -364,8 +394,8 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[str
 	return nil
 }
 
-// submodule takes the commit that a changed submodule is at; changes inside it
-// are not ours to keep.
+// submodule records the commit that a changed submodule is at. Changes inside the submodule are
+// not captured, so the path is also listed as skipped.
 func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[string]git.Entry) error {
 	info, err := s.tree.lstat(t.Path)
 	if err != nil {
@@ -375,7 +405,7 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[s
 		edits[t.Path] = git.Entry{}
 		return nil
 	}
-	if !info.IsDir() { // a file stands in its place
+	if !info.IsDir() { // a file took the place of the submodule
 		f, err := s.consider(t.Path, true, Rules{MaxFileSize: 1 << 62}, c)
 		if err != nil || f == nil || f.mode == 0 {
 			return err
@@ -393,7 +423,7 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[s
 	return nil
 }
 
-// matching lists every tracked and untracked path that one of pathspecs matches.
+// matching returns the tracked and untracked paths that match one of pathspecs.
 func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []string) (map[string]bool, error) {
 	if len(pathspecs) == 0 {
 		return nil, nil
@@ -407,8 +437,8 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []
 	return out, err
 }
 
-// ignored lists the ignored files that are to be taken all the same, but for those in
-// repositories of their own.
+// ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
+// and those that match IncludeIgnored. Files inside nested repositories are left out.
 func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
 	tracked := make(map[string]bool, len(private.entries))
 	for _, e := range private.entries {
@@ -427,6 +457,7 @@ func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, 
 	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
 	paths, err := s.listBelow(ctx, private, args, rules.IncludeIgnored)
 	for _, p := range paths {
+		// ls-files prints a nested repository as a directory.
 		if !strings.HasSuffix(p, "/") {
 			out = append(out, p)
 		}
@@ -434,16 +465,18 @@ func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, 
 	return out, err
 }
 
-// PathspecError is what git says of a pathspec that it does not take.
+// PathspecError wraps git's error about a pathspec that it does not accept. It is the user's
+// mistake.
 type PathspecError struct{ Err error }
 
 func (e *PathspecError) Error() string { return fmt.Sprintf("match paths: %v", e.Err) }
 
-// Unwrap gives git's words.
+// Unwrap returns git's error.
 func (e *PathspecError) Unwrap() error { return e.Err }
 
-// listBelow runs ls-files where the user is, so that pathspecs mean what they say. They
-// are what is wrong where it works without them.
+// listBelow runs ls-files in the user's working directory, since pathspecs are relative to it. If
+// that fails, it runs the same command without pathspecs; if that works, the pathspecs are wrong,
+// and the error is a PathspecError.
 func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
 	run := func(args []string) (git.Result, error) {
 		return s.repo.Run(ctx, git.Cmd{

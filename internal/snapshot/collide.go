@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// findCollisions looks at every path that the plan touches and at each of its
-// parents. Whatever is there and is not what the capture holds is uncaptured: no
-// git command would spare it, so the plan lists it.
+// findCollisions looks at each path of the plan and, for a file to write, at its parents.
+// Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
+// fills p.seen.
 func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 	f := &finder{shot: s, plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}}
 	for _, o := range p.Ops {
@@ -34,14 +34,16 @@ func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 	return f.markIgnored(ctx)
 }
 
+// finder carries the state of findCollisions.
 type finder struct {
 	shot  *Shot
 	plan  *Plan
-	going map[string]bool // paths that the plan moves away
-	dirs  map[string]bool // parents looked at already
-	found map[string]bool
+	going map[string]bool // paths that the plan replaces or deletes
+	dirs  map[string]bool // parents that were checked already
+	found map[string]bool // paths that are in Plan.Collisions
 }
 
+// add records a collision once.
 func (f *finder) add(p, reason string) {
 	if !f.found[p] {
 		f.found[p] = true
@@ -49,7 +51,8 @@ func (f *finder) add(p, reason string) {
 	}
 }
 
-// parents checks the directories above a path to write.
+// parents checks the directories above a path to write. A file in the place of a directory is in
+// the way unless the plan deletes it. A repository in between owns everything below it.
 func (f *finder) parents(p string) error {
 	parts := strings.Split(p, "/")
 	for i := 1; i < len(parts); i++ {
@@ -79,7 +82,7 @@ func (f *finder) parents(p string) error {
 	return nil
 }
 
-// at checks the path itself.
+// at checks the path itself. A file that the capture has is replaced without further questions.
 func (f *finder) at(o Op) error {
 	info, err := f.shot.tree.lstat(o.Path)
 	if err != nil {
@@ -91,7 +94,7 @@ func (f *finder) at(o Op) error {
 		return nil
 	case info.IsDir():
 		if o.New.Mode == 0 {
-			return nil // what was deleted is gone already
+			return nil // a directory took its place, so the file is gone already
 		}
 		f.walk(o.Path)
 		return nil
@@ -101,7 +104,7 @@ func (f *finder) at(o Op) error {
 	return nil
 }
 
-// walk looks into a directory that a file replaces, at any depth.
+// walk checks a directory in whose place a file is to be written. Everything in it must be going.
 func (f *finder) walk(dir string) {
 	entries, err := f.shot.tree.readDir(dir)
 	if err != nil {
@@ -121,6 +124,7 @@ func (f *finder) walk(dir string) {
 	}
 }
 
+// readDir lists a directory without following a link in its last component.
 func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
 	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
 	if err != nil {
@@ -130,7 +134,8 @@ func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// markIgnored tells ignored files from the rest, by the rules in force now.
+// markIgnored marks the collisions that the current ignore rules match. The caller can capture
+// these with Rules.Force and plan again.
 func (f *finder) markIgnored(ctx context.Context) error {
 	var paths []string
 	for _, c := range f.plan.Collisions {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// direntBuffers are what directories are read into: 32 KiB, as the C library does.
+// direntBuffers is a pool of buffers for directory entries. They have 32 KiB, as in the C
+// library.
 type direntBuffers struct{ pool sync.Pool }
 
 func (b *direntBuffers) get() *[32 << 10]byte {
@@ -23,9 +24,9 @@ func (b *direntBuffers) get() *[32 << 10]byte {
 	return new([32 << 10]byte)
 }
 
-// readDirents hands out the names and types of an open directory; the name is good
-// until each returns. os.File.ReadDir makes a string and an object of each, and that
-// was half of the time of a scan.
+// readDirents calls each with the name and type of every entry of an open directory, except "."
+// and "..". The name is valid until each returns. os.File.ReadDir allocates a string and an
+// object for each entry, which was half of the time of a scan.
 func (b *direntBuffers) readDirents(fd int, each func(name []byte, typ fs.FileMode) error) error {
 	buf := b.get()
 	defer b.pool.Put(buf)
@@ -47,6 +48,7 @@ func (b *direntBuffers) readDirents(fd int, each func(name []byte, typ fs.FileMo
 				continue
 			}
 			mode := fileType(typ)
+			// Some file systems do not store the type in the directory.
 			if typ == unix.DT_UNKNOWN {
 				if mode, err = typeAt(fd, string(name)); errors.Is(err, fs.ErrNotExist) {
 					continue
@@ -61,9 +63,9 @@ func (b *direntBuffers) readDirents(fd int, each func(name []byte, typ fs.FileMo
 	}
 }
 
-// dirent is the first entry of what the system gave.
+// dirent decodes the first entry of a getdents buffer. size is the length of the entry.
 func dirent(data []byte) (name []byte, typ byte, size int, err error) {
-	const sizeAt, typeAt, nameAt = 16, 18, 19 // linux_dirent64, alike on all machines
+	const sizeAt, typeAt, nameAt = 16, 18, 19 // linux_dirent64 is the same on all machines
 	if len(data) < nameAt {
 		return nil, 0, 0, errors.New("the system gave a cut off directory entry")
 	}
@@ -75,6 +77,8 @@ func dirent(data []byte) (name []byte, typ byte, size int, err error) {
 	return name, data[typeAt], size, nil
 }
 
+// fileType converts a DT_ constant. Everything that is neither a file, a directory nor a link is
+// irregular.
 func fileType(typ byte) fs.FileMode {
 	switch typ {
 	case unix.DT_REG:
@@ -87,6 +91,7 @@ func fileType(typ byte) fs.FileMode {
 	return fs.ModeIrregular
 }
 
+// typeAt finds the type of a name with fstatat.
 func typeAt(fd int, name string) (fs.FileMode, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -1,5 +1,10 @@
 package snapshot
 
+// After a restore the index has to name new blobs, and its stat data must match the new files.
+// git can do that (fillIndex), but it then reads every file that was written. In the usual case
+// this program has just written these files itself and knows their content, so it can write the
+// entries on its own. editIndex does so, and gives up as soon as one entry is in doubt.
+
 import (
 	"context"
 	"io/fs"
@@ -7,9 +12,9 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// editIndex is the index that is wanted, made out of the one that is there, where every
-// entry that changes is of a file that this restore wrote. Nothing is compared then, so
-// that no file is read. It is false where that takes git's judgement.
+// editIndex returns the index that the restore wants, made from the current one in p. It returns
+// false if git is needed: the user's index changed since the capture, it has flags or conflicts,
+// or there is an entry whose file this restore neither wrote nor read.
 func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool) {
 	if r.cur == nil || r.cur.index == nil || p.was == nil || !sameContent(p.was, r.cur.index) ||
 		!r.intent.Index.Plain() || !p.index.Editable() || !r.shot.keepsModes() {
@@ -27,10 +32,11 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 	for _, c := range changes {
 		w, known := wrote[c.Path]
 		if !known {
+			// The file stays as it is while its entry changes; the capture may have read it.
 			w, known = r.read(c.Path)
 		}
 		if c.New.Mode != 0 && !known {
-			return nil, false // git sees whether the file is as it is to be staged
+			return nil, false // git must compare the file with the entry
 		}
 		edits[c.Path] = w.stagedAs(c.New)
 	}
@@ -41,8 +47,9 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 	return data, err == nil
 }
 
-// editUnchanged adds the entries that stay, and whose file is another now, or was not to
-// be told from another. It is false where one is not known.
+// editUnchanged adds an edit for each entry that stays but needs new stat data, because the
+// restore rewrote its file or because the old stat data are in doubt. It returns false if the
+// content of such a file is not known.
 func (r *Restore) editUnchanged(p *privateIndex, wrote map[string]written, edits map[string]git.IndexEdit) bool {
 	for _, e := range p.entries {
 		if _, changes := edits[e.Path]; changes {
@@ -56,8 +63,8 @@ func (r *Restore) editUnchanged(p *privateIndex, wrote map[string]written, edits
 				return false
 			}
 		}
-		// The time of the new index would vouch for a young entry: most builds of git
-		// compare seconds alone.
+		// The new index has a later mtime than the old one, so git would trust an entry that was
+		// too young before. Most builds of git compare seconds only.
 		if !known && (p.doubtful(e) || e.MtimeSec >= p.young.sec) {
 			return false
 		}
@@ -69,12 +76,14 @@ func (r *Restore) editUnchanged(p *privateIndex, wrote map[string]written, edits
 	return true
 }
 
-// Plain reports whether a tree says all about the index.
+// Plain reports whether a tree says everything about the index: no conflicts, no intent-to-add
+// entries and no flag bits.
 func (s *IndexState) Plain() bool {
 	return len(s.Unmerged)+len(s.IntentToAdd)+len(s.AssumeUnchanged)+len(s.SkipWorktree) == 0
 }
 
-// keepsModes reports whether the mode of a file is that of its entry.
+// keepsModes reports whether git takes modes and links from the file system, so that the mode of
+// a file is the mode of its entry.
 func (s *Shot) keepsModes() bool {
 	for _, key := range []string{"core.fileMode", "core.symlinks"} {
 		if on, err := s.repo.Config.Bool(key, true); err != nil || !on {
@@ -84,14 +93,15 @@ func (s *Shot) keepsModes() bool {
 	return true
 }
 
-// written is a file whose content is known, the zero one that there is none.
+// written is a file whose content is known: the index entry that it stands for, and its stat
+// data. The zero value means that there is no file.
 type written struct {
 	entry git.Entry
 	stat  git.FileStat
 }
 
-// stagedAs is the entry of an index at the path of this file. Where it is another one,
-// git has to read the file, whatever the old stat data say.
+// stagedAs returns the edit that stages e at the path of this file. If the file has other content
+// than e, the edit has no stat data, so that git reads the file when it next compares.
 func (w written) stagedAs(e git.Entry) git.IndexEdit {
 	if w.entry.Mode != e.Mode || w.entry.OID != e.OID {
 		return git.IndexEdit{Entry: e}
@@ -99,8 +109,8 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 	return git.IndexEdit{Entry: e, Stat: w.stat}
 }
 
-// wrote gives what stands where the restore put something. It is false where that is not
-// the content of the blob, or is no longer what was put there.
+// wrote returns the files that the restore changed, by path. It returns false if one of them is
+// not what its blob holds (converted or raw content), or was changed again since.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
 	for i, o := range r.intent.Ops {
@@ -133,8 +143,8 @@ func (r *Restore) wrote() (map[string]written, bool) {
 	return out, true
 }
 
-// read gives what the capture read at a path, if the file is still the same, and so old
-// that an edit shows in its time.
+// read returns what the capture read at p, if the file is still the same. Its mtime must be from
+// an earlier second than the start of the capture, or a later edit might not show in it.
 func (r *Restore) read(p string) (written, bool) {
 	h, ok := r.cur.hashed[p]
 	if !ok || h.info == nil || h.info.ModTime().Unix() >= r.cur.Began.Unix() {
@@ -148,8 +158,8 @@ func (r *Restore) read(p string) (written, bool) {
 	return written{h.entry, stat}, ok
 }
 
-// sameContent reports whether a file was not written to, although it got another name or
-// other permissions.
+// sameContent reports whether a file was not written to. It may have been renamed or have other
+// permissions, as those do not change the mtime.
 func sameContent(a, b fs.FileInfo) bool {
 	_, x, ok := inode(a)
 	_, y, _ := inode(b)

@@ -1,5 +1,11 @@
 package snapshot
 
+// The index cannot tell whether a converted file still has the bytes that git would check out. If
+// a tracked file with `text` changes from LF to CRLF, its blob stays the same and git calls it
+// unchanged, but a rollback from the blob would write LF. keepUnchanged finds such files and
+// keeps their exact bytes in Capture.Raw. Comparing every file each time would be slow, so the
+// files that were found exact are remembered in <git dir>/checkpoint/exact (verdicts).
+
 import (
 	"bytes"
 	"context"
@@ -15,10 +21,9 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// keepUnchanged looks at the files that the index calls unchanged, where git may
-// convert content: a line ending that changed from LF to CRLF gives the same blob,
-// so such a file counts as unchanged although git would not give its bytes back.
-// Files that were found exact once are remembered by their stat data.
+// keepUnchanged checks the files that the index calls unchanged, and adds those to c.Raw that git
+// would not check out byte for byte. Take calls it only if git may convert content here, or once
+// did.
 func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
 	known := s.openVerdicts(private, c)
 	var open []candidate
@@ -33,7 +38,9 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
 			return nil
 		}
-		if present[e.Path] { // git does not keep stat data of these: it says nothing, and is not remembered
+		if present[e.Path] {
+			// git keeps no stat data of these, so nothing identifies the version, and it is not
+			// remembered.
 			open = append(open, candidate{path: e.Path, mode: e.Mode, tracked: true})
 			entries[e.Path], sizes[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, math.MaxUint32
 			return nil
@@ -62,6 +69,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 			return err
 		}
 	}
+	// What is not in Raw was found exact.
 	for p, key := range keys {
 		if _, raw := c.Raw[p]; !raw {
 			known.add(key)
@@ -71,15 +79,16 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	return nil
 }
 
-// convertedBefore reports whether conversions were met here once: files that were
-// converted under attributes that are gone still count as unchanged.
+// convertedBefore reports whether there is a cache of verdicts, which means that git once
+// converted content here. A file that was converted by attributes that are now gone still counts
+// as unchanged.
 func (s *Shot) convertedBefore() bool {
 	_, err := os.Lstat(filepath.Join(s.dir, "exact"))
 	return err == nil
 }
 
-// unaffected are the files that no attribute speaks of: exact when of their blob's
-// size.
+// unaffected returns the files that no attribute applies to. They are marked inOnly: such a file
+// is exact if it has the size of its blob.
 func unaffected(files []candidate, affected []filtered) []filtered {
 	converted := make(map[string]bool, len(affected))
 	for _, f := range affected {
@@ -94,8 +103,9 @@ func unaffected(files []candidate, affected []filtered) []filtered {
 	return out
 }
 
-// doubtful keeps the files whose bytes have to be compared. Where the only
-// conversion is of line endings on the way in, a file of its blob's size is exact.
+// doubtful returns the files whose bytes must be compared. If the only conversion is from CRLF to
+// LF on the way into the repository, every converted line makes the blob smaller, so a file that
+// has the size of its blob was not converted.
 func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry, sizes map[string]uint32) ([]filtered, error) {
 	var out, plain []filtered
 	for _, f := range files {
@@ -118,7 +128,8 @@ func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[strin
 	return out, err
 }
 
-// verdictKey stands for one version of a file as the index has it.
+// verdictKey identifies one version of a file by its index entry: path, blob, mode and stat data.
+// It is the first half of a SHA-256 hash.
 type verdictKey [16]byte
 
 func keyOf(e git.IndexEntry) verdictKey {
@@ -131,16 +142,19 @@ func keyOf(e git.IndexEntry) verdictKey {
 	return verdictKey(sum[:16])
 }
 
-// verdicts are the versions of files that git gives back exactly, under the
-// attributes and the configuration that the digest stands for. The file is a
-// cache: when anything about it is odd, every file is compared again.
+// verdicts is the set of file versions that git checks out exactly. It is valid for the
+// attributes and the configuration that digest was computed from. On disk it is the digest (32
+// bytes) followed by the keys (16 bytes each). It is only a cache: if the file does not look
+// right, it is ignored and every file is compared again.
 type verdicts struct {
 	path   string
 	digest [32]byte
 	exact  map[verdictKey]bool
-	fresh  bool
+	fresh  bool // something was added, so that save has work to do
 }
 
+// openVerdicts reads the cache. The result is empty if the cache was made under other
+// conversions.
 func (s *Shot) openVerdicts(private *privateIndex, c *Capture) *verdicts {
 	v := &verdicts{path: filepath.Join(s.dir, "exact"), digest: s.conversionDigest(private, c), exact: map[verdictKey]bool{}}
 	data, err := os.ReadFile(v.path)
@@ -160,7 +174,7 @@ func (v *verdicts) add(k verdictKey) {
 	v.fresh = true
 }
 
-// save writes the cache; a failure only costs time later.
+// save writes the cache. If that fails, the next capture compares the files again.
 func (v *verdicts) save() {
 	if !v.fresh {
 		return
@@ -176,8 +190,8 @@ func (v *verdicts) save() {
 	}
 }
 
-// conversionDigest stands for everything that decides how git converts: settings
-// and all files of attributes.
+// conversionDigest hashes everything that decides how git converts content: settings, filters,
+// and the content of all attributes files, in the worktree and outside of it.
 func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte) {
 	h := sha256.New()
 	for _, key := range []string{"core.autocrlf", "core.eol", "core.attributesFile", "core.checkRoundtripEncoding"} {

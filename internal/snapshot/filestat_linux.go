@@ -7,7 +7,8 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// fileStat is what git's index keeps of a file; numbers are cut to 32 bits as there.
+// fileStat returns the stat data that git's index stores for a file, cut to 32 bits as git does.
+// It returns false if info is not from the file system.
 func fileStat(info fs.FileInfo) (git.FileStat, bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -8,5 +8,6 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// fileStat is git's to know: which fields it fills differs between systems.
+// fileStat returns false: which fields git fills differs between systems, so git has to write
+// them.
 func fileStat(fs.FileInfo) (git.FileStat, bool) { return git.FileStat{}, false }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is taken down of a file is what git takes down of it.
+// fileStat returns the same stat data that git stores in the index.
 func TestFileStatAgainstGit(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -30,7 +30,7 @@ func TestFileStatAgainstGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(20 * time.Millisecond)
-	if err := os.Chmod(file, 0o600); err != nil { // a time of its own
+	if err := os.Chmod(file, 0o600); err != nil { // now ctime differs from mtime
 		t.Fatal(err)
 	}
 	git("add", ".")

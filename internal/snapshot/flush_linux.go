@@ -6,7 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startWriting hands the content of a file to the disk without a wait.
+// startWriting asks the kernel to start writing the content of f to disk. It does not wait, and
+// it gives no guarantee; it only shortens the time in which a power failure could lose the
+// content.
 func startWriting(f *os.File) {
 	unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) //nolint:errcheck // an offer, and no promise
 }

@@ -10,15 +10,16 @@ import (
 
 var errPermission = fs.ErrPermission
 
-// TooLargeError says that a capture would add unusually much, with the largest
-// directories.
+// TooLargeError says that a capture would add unusually many files or bytes. Directories names
+// the five largest directories at the top level, so that a user sees what to ignore.
 type TooLargeError struct {
 	Files       int
 	Bytes       int64
 	Directories []Weight // largest first
 }
 
-// Weight is what a directory would add.
+// Weight is what one directory at the top level would add. Path "." stands for the files at the
+// top.
 type Weight struct {
 	Path  string
 	Files int
@@ -29,8 +30,9 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("this checkpoint would add %d files, %d MiB, that no checkpoint has yet", e.Files, e.Bytes>>20)
 }
 
-// guardSize refuses a capture of someone's un-ignored node_modules. Only files
-// that the previous checkpoint lacks count.
+// guardSize refuses a capture above Rules.MaxNewFiles or MaxNewSize, for example of a
+// node_modules directory that is not ignored. Files in the previous checkpoint's tree do not
+// count, even if they changed.
 func (s *Shot) guardSize(ctx context.Context, files []candidate, rules Rules) error {
 	var bytes int64
 	for _, f := range files {
@@ -39,6 +41,7 @@ func (s *Shot) guardSize(ctx context.Context, files []candidate, rules Rules) er
 	over := func(n int, bytes int64) bool {
 		return rules.MaxNewFiles > 0 && n > rules.MaxNewFiles || rules.MaxNewSize > 0 && bytes > rules.MaxNewSize
 	}
+	// The usual case: no need to read the tree of the previous checkpoint.
 	if !over(len(files), bytes) {
 		return nil
 	}

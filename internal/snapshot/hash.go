@@ -12,15 +12,17 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// largeFile is from where on content is streamed by git instead of held here.
+// largeFile is the size in bytes from which git streams content, so that it is not held in
+// memory.
 const largeFile = 4 << 20
 
-// packFrom is the number of changed files from which on a capture writes one pack instead
-// of a loose object for each.
+// packFrom is the number of changed files from which a capture writes one pack instead of a
+// loose object for each.
 const packFrom = 500
 
-// hash writes the content of files and adds their entries to edits. What git converts
-// is cleaned by git; the rest is hashed as it is.
+// hash writes the content of files as blobs and adds their entries to edits. If converts is true,
+// the files that git converts go through git's clean step. The others are hashed as they are:
+// small files in this process, several at a time, and large ones by git hash-object.
 func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
 	if converts {
 		converted, plain, err := s.converted(ctx, private, files, edits)
@@ -64,7 +66,7 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 	for i, h := range hashed {
 		c.record(small[i].path, h.entry, edits)
 	}
-	if remember {
+	if remember { // see Capture.hashed
 		c.hashed = make(map[string]hashedFile, len(hashed))
 		for i, h := range hashed {
 			c.hashed[small[i].path] = h
@@ -73,16 +75,17 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 	return s.hashLarge(ctx, large, c, edits)
 }
 
-// hashedFile is a file whose content was read, as it was then.
+// hashedFile is the entry of a file that was read, and what lstat said of it. The zero value
+// stands for a file that vanished.
 type hashedFile struct {
 	entry git.Entry
 	info  fs.FileInfo
 }
 
-// maxHashed is how many files a capture remembers that it read.
+// maxHashed limits how many hashed files a capture remembers, and so its memory.
 const maxHashed = 4096
 
-// record adds an entry to edits; the zero one is a deletion.
+// record adds an entry to edits. The zero entry is a deletion.
 func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
 	edits[p] = e
 	if e.Mode != 0 {
@@ -90,7 +93,7 @@ func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
 	}
 }
 
-// hashOne hashes one file in process.
+// hashOne hashes one file in this process, without conversions.
 func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
 	h, err := s.hashFile(ctx, f, c.look)
 	if err == nil {
@@ -99,8 +102,8 @@ func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[s
 	return err
 }
 
-// hashFile writes the content of a file as it is. The zero entry stands for one
-// that vanished meanwhile.
+// hashFile writes the content of a file as a blob, without conversions. It returns the zero value
+// for a file that vanished or became a directory since the scan.
 func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name.OID, []byte)) (hashedFile, error) {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
@@ -119,8 +122,9 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name
 	return hashedFile{git.Entry{Mode: f.mode, OID: oid}, info}, nil
 }
 
-// hashLarge lets git read files that need not be held here. One that changes while it is
-// read is read again, three times at most, and one that vanishes is gone.
+// hashLarge has git hash large files. A file that changes while git reads it is read again, up to
+// three times in all; after the third time the last version is taken. A file that vanished is
+// recorded as deleted.
 func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) error {
 	for try := 1; len(files) > 0; try++ {
 		var there []candidate
@@ -157,6 +161,8 @@ func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edi
 	return nil
 }
 
+// hashStreamed writes files as blobs with git hash-object, and returns their ids in the same
+// order.
 func (s *Shot) hashStreamed(ctx context.Context, files []candidate) ([]name.OID, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -184,7 +190,8 @@ func (s *Shot) hashStreamed(ctx context.Context, files []candidate) ([]name.OID,
 	return oids, nil
 }
 
-// quotePath writes a path as git's C-style quoting, which --stdin-paths reads.
+// quotePath writes a path in git's C-style quotes. hash-object --stdin-paths has no -z option, so
+// a newline in a path must be quoted.
 func quotePath(p string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -203,11 +210,13 @@ func quotePath(p string) string {
 	return b.String()
 }
 
-// converted parts the files that git converts from the others. Files of attributes are
-// among them: the private index has to have those that are captured.
+// converted splits files into those that git converts and the rest. Attributes files count as
+// converted even if they are not: git adds them to the private index that way, and then applies
+// them to the other files.
 func (s *Shot) converted(ctx context.Context, private *privateIndex, files []candidate, edits map[string]git.Entry) (converted, plain []candidate, err error) {
 	var gone strings.Builder
-	for p, e := range edits { // attributes that are gone do not count any more
+	// A .gitattributes that was deleted must not apply any more.
+	for p, e := range edits {
 		if e.Mode == 0 && path.Base(p) == ".gitattributes" {
 			gone.WriteString(p + "\x00")
 		}
@@ -235,7 +244,8 @@ func (s *Shot) converted(ctx context.Context, private *privateIndex, files []can
 	return converted, plain, nil
 }
 
-// update has git add paths to the private index, or take those that are gone out of it.
+// update runs git update-index on the private index. paths end in NUL each; a path whose file is
+// gone is removed from the index.
 func (s *Shot) update(ctx context.Context, private *privateIndex, paths string) error {
 	_, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
@@ -244,8 +254,8 @@ func (s *Shot) update(ctx context.Context, private *privateIndex, paths string) 
 	return err
 }
 
-// hashConverted lets git clean and hash the files, into the private index; then
-// it keeps the exact bytes of those that git would not give back.
+// hashConverted has git clean and hash the files by adding them to the private index. Then it
+// keeps the exact bytes of those that git would not check out the same (keepRaw).
 func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
 	entries, kept, err := s.clean(ctx, private, files, c, edits)
 	if err != nil {
@@ -269,8 +279,10 @@ func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files [
 	return s.keepRaw(ctx, private.path, kept, entries, c)
 }
 
-// clean runs update-index over files on the private index. A file whose required
-// filter fails is skipped and the rest done again.
+// clean adds files to the private index. If git fails for one of them, that file is handled apart
+// and the rest is tried again: a file whose required filter fails is skipped, and a file that is
+// not in the encoding that its attributes claim is kept as it is. It returns the new entries by
+// path, and the files that git accepted.
 func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) (map[string]git.Entry, []candidate, error) {
 	if err := s.forgetDoubtful(ctx, private, files); err != nil {
 		return nil, nil, err
@@ -286,6 +298,7 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 		}
 		failed, filter := failedFile(err, files)
 		if failed < 0 {
+			// The message names no file. A long-running filter process may have died.
 			left, triedErr := s.withoutHungUp(ctx, private, files, err, c)
 			if triedErr != nil || len(left) == len(files) {
 				return nil, nil, fmt.Errorf("keep changed files: %w", err)
@@ -318,8 +331,8 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 	return entries, files, err
 }
 
-// forgetDoubtful takes the stat data of doubtful files out of the private index: git
-// would go by them and hash nothing.
+// forgetDoubtful removes the stat data of doubtful files from the private index. Otherwise git
+// would trust them, take the file for unchanged, and hash nothing.
 func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files []candidate) error {
 	tracked := map[string]bool{}
 	for _, f := range files {
@@ -345,8 +358,8 @@ func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files 
 	return err
 }
 
-// keepAsIs keeps the bytes of a file whose encoding is not the one it is said to
-// have: git cannot store it in any other form.
+// keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
+// that working-tree-encoding names. The bytes are both its blob and its raw content.
 func (s *Shot) keepAsIs(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
 	if err := s.hashOne(ctx, f, c, edits); err != nil {
 		return err
@@ -357,9 +370,9 @@ func (s *Shot) keepAsIs(ctx context.Context, f candidate, c *Capture, edits map[
 	return nil
 }
 
-// failedFile finds the file that a fatal message speaks of, or -1: one whose clean
-// filter failed (`fatal: PATH: clean filter 'NAME' failed`), or one that cannot be
-// encoded (`fatal: … 'PATH' …`).
+// failedFile returns the index of the file that a fatal message of git names, or -1. filter says
+// that its clean filter failed (`fatal: PATH: clean filter 'NAME' failed`); otherwise it could
+// not be encoded (`fatal: ... 'PATH' ...`).
 func failedFile(err error, files []candidate) (at int, filter bool) {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		_, line, _ = strings.Cut(line, "fatal: ")
@@ -374,11 +387,13 @@ func failedFile(err error, files []candidate) (at int, filter bool) {
 	return -1, false
 }
 
-// attributesFiles are where attributes may stand outside the repository.
+// attributesFiles are the system-wide attributes files of the usual builds of git. Which one git
+// reads depends on how it was built.
 var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes"}
 
-// mayConvert reports whether git could convert the content of any of files. It
-// errs on the side of yes.
+// mayConvert reports whether git might convert the content of any of files. It returns true in
+// case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
+// private may be nil; then only the disk and the configuration are checked.
 func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
 	if private != nil && private.hasAttrs || s.convertsOutside() {
 		return true

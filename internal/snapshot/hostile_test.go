@@ -12,7 +12,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// repository makes one with a commit and opens it.
+// repository creates a repository with one commit and opens it.
 func repository(t *testing.T) *git.Repo {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
@@ -34,8 +34,7 @@ func repository(t *testing.T) *git.Repo {
 	return repo
 }
 
-// rawTree writes a tree with one file at a path that no checkpoint of this program
-// has: a tree that somebody forged.
+// rawTree writes a tree with one file at any path, as an attacker could forge it.
 func rawTree(t *testing.T, repo *git.Repo, mode git.Mode, path string) name.OID {
 	t.Helper()
 	ctx := context.Background()
@@ -53,7 +52,7 @@ func rawTree(t *testing.T, repo *git.Repo, mode git.Mode, path string) name.OID 
 	return oid
 }
 
-// A tree that reaches into .git, under any of its names, or out of the worktree is
+// A tree with a path that leads into .git, however it is spelled, or out of the worktree is
 // refused before anything is written.
 func TestHostileTrees(t *testing.T) {
 	repo := repository(t)

@@ -7,13 +7,14 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// triedAlone is how many files are shown to a filter one by one, each with a process of
-// its own.
+// triedAlone is how many files are tried one by one; each starts a git process and a filter
+// process.
 const triedAlone = 50
 
-// withoutHungUp leaves out the files over which a long-running filter ended: git says
-// then that it hung up, and not over what. Where there are many, all that go through a
-// filter are left out.
+// withoutHungUp removes the files at which a long-running filter process died. git's message is
+// then "hung up unexpectedly" and names no file, so each file that goes through a filter is tried
+// on its own. If there are more than triedAlone of them, all are left out. Files that are left
+// out are listed in c.Skipped. If cause is another error, files is returned as it is.
 func (s *Shot) withoutHungUp(ctx context.Context, private *privateIndex, files []candidate, cause error, c *Capture) ([]candidate, error) {
 	if !strings.Contains(cause.Error(), "hung up unexpectedly") {
 		return files, nil

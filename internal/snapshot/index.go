@@ -16,22 +16,27 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// privateIndex is this worktree's index under a name of our own, so that all the
-// processes of a capture see one version and none writes the user's.
+// privateIndex is a version of this worktree's index under a private name. All git processes of a
+// capture read it through GIT_INDEX_FILE, so they see one version even if the user runs `git add`
+// meanwhile, and none of them writes the user's index.
 type privateIndex struct {
-	path     string
+	path     string // absolute; the value of GIT_INDEX_FILE
 	index    *git.Index
 	entries  []git.IndexEntry // as Index.Entries gives them
-	state    IndexState
-	scratch  []string    // further files to remove
-	hasAttrs bool        // a .gitattributes is tracked
-	links    bool        // a submodule is tracked
-	was      fs.FileInfo // the user's index, nil without one
-	young    fileTime    // of the user's index: entries as young may have changed unseen
+	state    IndexState       // without Tree, which stagedTree finds
+	scratch  []string
+	hasAttrs bool        // an entry is a .gitattributes file
+	links    bool        // an entry is a submodule
+	was      fs.FileInfo // the user's index; nil if there is none
+	young    fileTime    // mtime of the user's index; see doubtful
 }
 
+// fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
+// the file system or git does not keep them.
 type fileTime struct{ sec, nsec uint32 }
 
+// older reports whether a is before b. If one of them has no nanoseconds, only seconds count, so
+// two times in the same second are not older than each other.
 func older(a, b fileTime) bool {
 	if a.sec != b.sec || a.nsec == 0 || b.nsec == 0 {
 		return a.sec < b.sec
@@ -39,13 +44,17 @@ func older(a, b fileTime) bool {
 	return a.nsec < b.nsec
 }
 
-// doubtful reports whether a file may have changed after its entry was written and
-// still have the stat data of the entry. git looks at the time of the content alone;
-// an edit that sets it back shows in the other, unless that was in the same tick too.
+// doubtful reports whether a file may have changed after its entry was written and still match
+// the stat data of the entry. That is so if the entry is not older than the index ("racily clean"
+// in git's words): an edit in the same clock tick as the index write leaves no trace.
+//
+// git checks the mtime only. Here the ctime is checked too: an edit that sets the mtime back
+// changes the ctime, unless it happened in the same tick.
 func (p *privateIndex) doubtful(e git.IndexEntry) bool {
 	return !older(fileTime{e.MtimeSec, e.MtimeNsec}, p.young) || !older(fileTime{e.CtimeSec, e.CtimeNsec}, p.young)
 }
 
+// remove deletes the private index and its lock files.
 func (p *privateIndex) remove() {
 	for _, f := range append(p.scratch, p.path) {
 		os.Remove(f)           //nolint:errcheck // disposable, swept by age
@@ -53,9 +62,12 @@ func (p *privateIndex) remove() {
 	}
 }
 
-// openIndex links the index under a private name. git never writes an index in
-// place, so the link keeps this version, and its time: a copy with a new mtime
-// would hide same-size edits made in the second of the index write.
+// openIndex gives the user's index a private name and reads it.
+//
+// It makes a hard link. git never writes an index in place, it renames a new one over it, so the
+// link keeps this version. The link also keeps the mtime, which matters: a copy with a new mtime
+// would make git trust entries that are as young as the original, and hide edits of the same size
+// that were made in the second of the index write.
 func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 	p := &privateIndex{}
 	var err error
@@ -88,8 +100,9 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 	return p, nil
 }
 
-// privateCopy links from, or copies it with its times where links are not to be
-// had; nothing is made when from is missing.
+// privateCopy links from to a new name in the scratch directory, or copies it with its times if
+// the file system has no links. If from does not exist it returns a name where nothing is, which
+// git takes for an empty index.
 func (s *Shot) privateCopy(from string) (string, error) {
 	to := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
 	err := os.Link(from, to)
@@ -102,7 +115,8 @@ func (s *Shot) privateCopy(from string) (string, error) {
 	return to, nil
 }
 
-// copyFile copies a file with its time into one that is opened with further flags.
+// copyFile copies the content and the mtime of from. flags are added to those with which to is
+// opened: O_EXCL to create it, O_TRUNC to overwrite it.
 func copyFile(from, to string, flags int) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -127,10 +141,13 @@ func copyFile(from, to string, flags int) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// calm puts a copy in the place of the private index where a filter could stop git from
-// reading it: git runs filters over files whose entries are as young as the index, and
-// ends when a required one fails. The copy is younger than all of them. We ourselves go by
-// the time of the user's.
+// calm gives the private index a younger mtime if filters are configured. It makes a copy for
+// that, because the private index may share its inode with the user's.
+//
+// git reads files whose entries are as young as the index, to see whether they changed, and runs
+// their clean filters for that. If a required filter fails, git exits and there is no scan. With
+// an index that is two seconds younger than every entry, git runs no filter. Nothing is missed:
+// this package still compares entries with the mtime of the user's index (privateIndex.young).
 func (s *Shot) calm(p *privateIndex) error {
 	if len(s.repo.Config.Keys("filter.")) == 0 {
 		return nil
@@ -158,12 +175,12 @@ func (s *Shot) calm(p *privateIndex) error {
 	return nil
 }
 
-// whole is the configuration for what writes a private index: git must not fold
-// directories outside of a sparse checkout into one entry again.
+// whole is the configuration for commands that write a private index. With index.sparse git would
+// fold the directories outside of a sparse checkout into single entries again.
 func (s *Shot) whole() []string { return append([]string{"index.sparse=false"}, s.config...) }
 
-// normalise lets git write the private index whole and unsplit. git itself takes
-// care of entries that are as young as the file.
+// normalise has git expand a split or sparse private index into one list of files. git itself
+// marks the entries that are as young as the file.
 func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
 	_, err := s.repo.Run(ctx, git.Cmd{
 		Args:   []string{"update-index", "--no-split-index", "--force-write-index"},
@@ -181,7 +198,8 @@ func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
 	return nil
 }
 
-// readState collects what a tree cannot say about the index.
+// readState fills state with what a tree cannot say about the index, and notes whether there are
+// attributes files and submodules. For each skip-worktree entry it looks whether the file exists.
 func (p *privateIndex) readState(w *worktree) error {
 	var err error
 	if p.entries, err = p.index.Entries(); err != nil {
@@ -217,9 +235,9 @@ func (p *privateIndex) readState(w *worktree) error {
 	return nil
 }
 
-// clearBits makes git compare entries that the user told it not to: assume-unchanged
-// ones, and skip-worktree ones where a file is there all the same. With all
-// skip-worktree bits cleared every absent path would count as deleted.
+// clearBits makes git compare entries that it was told not to compare: assume-unchanged entries,
+// and skip-worktree entries whose file exists. The other skip-worktree bits stay, or every file
+// that a sparse checkout leaves off the disk would count as deleted.
 func (s *Shot) clearBits(ctx context.Context, p *privateIndex) error {
 	for flag, paths := range map[string][]string{
 		"--no-assume-unchanged": p.state.AssumeUnchanged, "--no-skip-worktree": p.state.SparsePresent,
@@ -238,8 +256,9 @@ func (s *Shot) clearBits(ctx context.Context, p *privateIndex) error {
 	return nil
 }
 
-// stagedTree gives the tree of what is staged: from the index's own cache when
-// that is valid, else from git, which also refuses entries without objects.
+// stagedTree returns the tree of what is staged, at stage 0 and without intent-to-add entries. It
+// comes from the cache tree of the index if that is valid and the tree exists. Otherwise git
+// writes the tree, and refuses if the object of an entry is missing.
 func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error) {
 	if p.index.Count == 0 {
 		return s.repo.WriteTree(ctx, nil)
@@ -249,6 +268,7 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 			return p.index.Tree, nil
 		}
 	}
+	// A copy, because the scan runs on p.path at the same time and must not see the changes.
 	private, err := s.privateCopy(p.path)
 	if err != nil {
 		return "", err
@@ -273,9 +293,11 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
 }
 
-// probe corrects configuration that lies about the file system, as after a copy
-// of the repository to another one: with core.ignoreCase=true on a file system
-// that tells cases apart, `foo` beside `Foo` would not be captured.
+// probe returns overrides for core.* settings that do not match the file system, for example
+// after the repository was copied to another one. With core.ignoreCase=true on a file system that
+// distinguishes case, git would not report an untracked `foo` beside a tracked `Foo`. Only
+// settings that say less than the file system can do are corrected. dir is where test files may
+// be made.
 func probe(repo *git.Repo, dir string) ([]string, error) {
 	var out []string
 	on := func(key string, def bool) (bool, error) { return repo.Config.Bool(key, def) }
@@ -284,6 +306,7 @@ func probe(repo *git.Repo, dir string) ([]string, error) {
 		return nil, err
 	}
 	if ignoreCase {
+		// Every repository has a file called "config".
 		if _, err := os.Lstat(filepath.Join(repo.CommonDir, "cOnFiG")); errors.Is(err, fs.ErrNotExist) {
 			out = append(out, "core.ignoreCase=false")
 		}
@@ -312,6 +335,8 @@ func probe(repo *git.Repo, dir string) ([]string, error) {
 	return out, nil
 }
 
+// keepsMode reports whether the file system stores the owner's executable bit. path is a file
+// that may be changed.
 func keepsMode(path string) bool {
 	for _, mode := range []fs.FileMode{0o700, 0o600} {
 		if os.Chmod(path, mode) != nil {

@@ -1,5 +1,9 @@
 package snapshot
 
+// The intent is a JSON file, <git dir>/checkpoint/rollback, that exists from Begin to Finish.
+// While it exists the worktree may be half rolled back, and other commands refuse to work on it.
+// It holds all that another process needs to complete the restore or to take it back.
+
 import (
 	"context"
 	"encoding/json"
@@ -15,24 +19,23 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Intent is what a restore in progress needs to be finished or taken back after
-// a kill. It is a file in the git directory while files are being moved.
+// Intent is what is needed to finish a restore after a kill, or to take it back.
 type Intent struct {
-	Meta        json.RawMessage        // the domain's own: session, checkpoints, reason
-	Ops         []Op                   // in the order of paths
-	Stage       string                 // absolute; new/<n>, old/<n> belong to Ops[n]
-	Lock        string                 // the index lock that is ours
-	LockInode   uint64                 // 0: not known
-	IndexTree   name.OID               // staged tree afterwards
-	Index       *IndexState            // nil: the index stays
-	Directories map[string]fs.FileMode // permission bits of directories that may go
-	NewModes    map[string]fs.FileMode // permission bits of directories that are made, names with "/"
-	Parents     map[string]bool        // directories of new files that are there already
-	HasIndex    bool                   // OldIndex holds the index from before
-	OldIndex    string                 // absolute, on the file system of the index
+	Meta        json.RawMessage        // for the caller: session, checkpoints, reason
+	Ops         []Op                   // sorted by path
+	Stage       string                 // the staging directory, absolute; new/<n> and old/<n> belong to Ops[n]
+	Lock        string                 // the index lock that the restore holds
+	LockInode   uint64                 // its inode, by which it is recognised; 0: not known
+	IndexTree   name.OID               // the staged tree afterwards
+	Index       *IndexState            // the rest of the index afterwards; nil: the index stays
+	Directories map[string]fs.FileMode // permission bits of directories that deletions may empty
+	NewModes    map[string]fs.FileMode // Target.Modes; the names of directories end in "/"
+	Parents     map[string]bool        // directories that new files go into and that exist already
+	HasIndex    bool                   // there was an index, and OldIndex holds it
+	OldIndex    string                 // absolute, in Shot.dir
 }
 
-// IntentError says that the intent of a rollback that was cut off cannot be read.
+// IntentError says that the intent of an interrupted rollback cannot be read.
 type IntentError struct {
 	Path string
 	Err  error
@@ -42,13 +45,16 @@ func (e *IntentError) Error() string {
 	return fmt.Sprintf("a rollback was cut off, and what it was about cannot be read: %v", e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *IntentError) Unwrap() error { return e.Err }
 
+// intentPath returns the intent's file in a directory of disposable files (Shot.dir).
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 
-// save gives the intent its name before the first file moves. It is as durable as git
-// is told to make objects.
+// save writes the intent before the first file moves. It is linked to its name when it is
+// complete, so that a reader never sees half of it. It is synced if git syncs loose objects here.
+// If another intent exists, the result is ErrBusy: the index lock excludes that only if both use
+// the same index file.
 func (r *Restore) save() error {
 	data, err := encodeIntent(&r.intent)
 	if err != nil {
@@ -72,7 +78,7 @@ func (r *Restore) save() error {
 	}
 	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use
 	if errors.Is(err, fs.ErrExist) {
-		return ErrBusy // with another index file, and so with another lock
+		return ErrBusy
 	}
 	if err != nil {
 		return fmt.Errorf("write the intent: %w", err)
@@ -80,7 +86,9 @@ func (r *Restore) save() error {
 	return nil
 }
 
-// Unfinished gives the restore that was cut off in this worktree, or nil.
+// Unfinished returns the restore that was interrupted in this worktree, or nil. This process
+// becomes its owner; the result is ErrBusy if the process that began it, or another one, is still
+// at work.
 func (s *Shot) Unfinished() (*Restore, error) {
 	in, err := ReadIntent(s.dir)
 	if in == nil {
@@ -92,7 +100,8 @@ func (s *Shot) Unfinished() (*Restore, error) {
 	return &Restore{shot: s, intent: *in}, nil
 }
 
-// ReadIntent reads the intent of a restore that was cut off; nil without one.
+// ReadIntent reads the intent in a directory of disposable files. It returns nil if there is
+// none, and an IntentError if there is one that cannot be read.
 func ReadIntent(dir string) (*Intent, error) {
 	data, err := os.ReadFile(intentPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,10 +117,10 @@ func ReadIntent(dir string) (*Intent, error) {
 	return in, nil
 }
 
-// Meta is what the domain stored with the restore.
+// Meta returns what the caller passed to Begin.
 func (r *Restore) Meta() json.RawMessage { return r.intent.Meta }
 
-// Paths are those that the restore moves.
+// Paths returns the paths that the restore changes.
 func (r *Restore) Paths() []string {
 	out := make([]string, len(r.intent.Ops))
 	for i, o := range r.intent.Ops {
@@ -120,7 +129,8 @@ func (r *Restore) Paths() []string {
 	return out
 }
 
-// directoryModes remembers directories that a deletion may leave empty.
+// directoryModes returns the permission bits of the directories that deletions may leave empty,
+// so that Back can restore them.
 func (r *Restore) directoryModes() map[string]fs.FileMode {
 	out := map[string]fs.FileMode{}
 	for _, o := range r.intent.Ops {
@@ -139,7 +149,7 @@ func (r *Restore) directoryModes() map[string]fs.FileMode {
 	return out
 }
 
-// parents lists the directories that new files go into and that exist.
+// parents returns the directories that new files go into and that exist already.
 func (r *Restore) parents() map[string]bool {
 	out := map[string]bool{}
 	for _, o := range r.intent.Ops {
@@ -155,19 +165,23 @@ func (r *Restore) parents() map[string]bool {
 	return out
 }
 
-// discard removes what the restore made beside the worktree.
+// discard releases the lock and removes everything that the restore made outside of the
+// worktree's files: the old index and the staging directory with the old files.
 func (r *Restore) discard() {
 	r.unlock()
 	r.shot.disown()
 	if r.intent.OldIndex != "" {
 		os.Remove(r.intent.OldIndex) //nolint:errcheck // disposable, swept by age
 	}
+	// The path may come from a damaged intent, so only a name like that of a staging directory is
+	// deleted.
 	if r.intent.Stage != "" && strings.Contains(filepath.Base(r.intent.Stage), "stag") {
 		os.RemoveAll(r.intent.Stage) //nolint:errcheck // disposable, swept by age
 	}
 }
 
-// Finish forgets the restore: it is done.
+// Finish ends a restore after Apply, or after Back. The old files are deleted and it cannot be
+// taken back any more.
 func (r *Restore) Finish() error {
 	err := os.Remove(intentPath(r.shot.dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -175,15 +189,15 @@ func (r *Restore) Finish() error {
 	}
 	linked := r.linked()
 	r.discard()
+	// Only stat data are at stake, so an error is ignored: the restore is done.
 	if linked && r.intent.Index != nil {
-		// Only stat data are at stake, and nothing is to hold up what is done.
 		_, _ = r.shot.repo.Run(context.Background(), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.shot.config}) //nolint:errcheck // see above
 	}
 	return nil
 }
 
-// linked reports whether what lies aside has other names in the worktree. To remove it
-// changes the ctime of those, so that git would take them for changed.
+// linked reports whether a file in old/ has other names in the worktree. Deleting it changes the
+// ctime of these, and git would take them for changed until the index is refreshed.
 func (r *Restore) linked() bool {
 	for i := range r.intent.Ops {
 		if info, err := os.Lstat(r.intent.oldFile(i)); err == nil && info.Mode().IsRegular() && links(info) > 1 {
@@ -193,5 +207,5 @@ func (r *Restore) linked() bool {
 	return false
 }
 
-// Cancel gives up a restore that has not begun.
+// Cancel gives up a restore for which Begin was not called, or failed.
 func (r *Restore) Cancel() { r.discard() }

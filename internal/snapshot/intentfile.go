@@ -13,10 +13,12 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// intentFormat is that of the intent's file. Another one is another version's to finish.
+// intentFormat is the format of the intent's file. A file with another format was written by
+// another version of this program, which has to finish that rollback.
 const intentFormat = 1
 
-// intentFile is an Intent as it is written: JSON, with paths of any bytes.
+// intentFile is an Intent as it is stored. It is a type of its own because a path may hold any
+// bytes: record.Path encodes one that is not UTF-8, where a plain JSON string would lose it.
 type intentFile struct {
 	Format      int             `json:"format"`
 	Meta        json.RawMessage `json:"meta"`
@@ -33,6 +35,8 @@ type intentFile struct {
 	OldIndex    record.Path     `json:"old_index"`
 }
 
+// savedOp, savedEntry, savedIndex, savedStage and savedMode are the stored forms of Op,
+// git.Entry, IndexState, Stage, and one item of a map from paths to permission bits.
 type savedOp struct {
 	Path   record.Path `json:"path"`
 	Old    savedEntry  `json:"old"`
@@ -70,7 +74,7 @@ type savedMode struct {
 	Mode fs.FileMode `json:"mode"`
 }
 
-// encodeIntent gives the bytes of the file.
+// encodeIntent returns the content of the intent's file.
 func encodeIntent(in *Intent) ([]byte, error) {
 	out := intentFile{
 		Format: intentFormat, Meta: in.Meta, Stage: record.Path(in.Stage), Lock: record.Path(in.Lock), LockInode: in.LockInode,
@@ -92,7 +96,8 @@ func encodeIntent(in *Intent) ([]byte, error) {
 	return json.Marshal(&out)
 }
 
-// decodeIntent is its inverse.
+// decodeIntent reads the content of the intent's file. It fails for any other format and if there
+// is no Meta, since a restore that nobody knows cannot be finished.
 func decodeIntent(data []byte) (*Intent, error) {
 	var in intentFile
 	if len(data) > 0 && data[0] != '{' {
@@ -152,7 +157,7 @@ func modesOf(saved []savedMode) map[string]fs.FileMode {
 	return out
 }
 
-// pathsAs gives texts as another kind of text.
+// pathsAs converts a list of strings to another string type.
 func pathsAs[To, From ~string](from []From) []To {
 	var out []To
 	for _, p := range from {

@@ -12,7 +12,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Any intent comes back as it was, and cut off anywhere it is no intent.
+// Any intent can be stored and read back. A file that is cut off anywhere is not accepted.
 func TestIntentComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawIntent(t)
@@ -33,7 +33,7 @@ func TestIntentComesBack(t *testing.T) {
 	})
 }
 
-// What another version wrote is told from what is damaged, and is no intent either.
+// An intent of another version is distinguished from a damaged one. Neither is accepted.
 func TestIntentOfAnotherVersion(t *testing.T) {
 	for _, data := range []string{"", "\x1b\xff\x81", `{}`, `{"format":2,"meta":{}}`, `{"format":1}`, `{"format":1,"meta":null}`, `[]`} {
 		if in, err := decodeIntent([]byte(data)); err == nil {
@@ -42,7 +42,7 @@ func TestIntentOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// FuzzIntent reads anything.
+// FuzzIntent checks that decodeIntent survives any input.
 func FuzzIntent(f *testing.F) {
 	f.Add([]byte(`{"format":1,"meta":{},"ops":[{"path":{"path":"a%FF","encoding":"percent"},"old":{"mode":33188}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

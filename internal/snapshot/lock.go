@@ -1,5 +1,10 @@
 package snapshot
 
+// A restore holds <index>.lock, as git does while it writes an index, from Stage until Apply has put
+// the new index in place. So no git command changes the index meanwhile. Since a kill can leave the
+// lock behind, a note next to it (lockNote) says which process made it. A lock whose process is
+// gone is taken over; a lock of git or of another program is never removed.
+
 import (
 	"crypto/rand"
 	"errors"
@@ -11,18 +16,19 @@ import (
 	"strings"
 )
 
-// LockedError says that another process holds the index.
+// LockedError says that another process holds the index. Path is the lock file.
 type LockedError struct{ Path string }
 
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("the index is locked by another process: %q exists", e.Path)
 }
 
-// lock takes <index>.lock as git would, and notes that it is ours. A lock that a
-// killed run of this program left is taken over; any other is left alone.
+// lock creates the index lock, or takes over one that a killed process of this program left. If
+// another process holds it, the result is a LockedError.
 func (r *Restore) lock() error {
+	// In a hook of `git commit -a` or `git commit <path>` the index is git's own lock file.
 	if own := filepath.Join(r.shot.repo.GitDir, "index.lock"); r.shot.repo.IndexPath == own {
-		return &LockedError{own} // inside a commit
+		return &LockedError{own}
 	}
 	path := r.shot.repo.IndexPath + ".lock"
 	if _, err := os.Lstat(path); err == nil {
@@ -45,9 +51,10 @@ func (r *Restore) lock() error {
 	return nil
 }
 
-// holdLock takes the lock again where it is not there any more: after a kill the index may
-// have been put in place already, or somebody removed the lock by hand, as git advises.
-// To put the index in place once more changes nothing.
+// holdLock makes sure that the lock is held before the index is replaced. After a kill it may be
+// gone, because it was renamed to the index already, or because a user removed it as git's
+// message advises. In the first case the index is put in place a second time, which changes
+// nothing.
 func (r *Restore) holdLock() error {
 	info, err := os.Lstat(r.intent.Lock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -61,9 +68,10 @@ func (r *Restore) holdLock() error {
 	return r.lock()
 }
 
-// makeLock makes the lock under another name, notes whose it is, and only then gives it
-// its own, so that a kill leaves no lock that nobody owns up to. Where there are no links
-// the note comes after it.
+// makeLock creates the lock file. It makes the file under another name, writes the note, and then
+// links it to the name of the lock, so that a kill at any time leaves no lock without a note. On
+// a file system without links, the lock is created first and the note is written after it. The
+// error is fs.ErrExist if there is a lock.
 func (s *Shot) makeLock(path string) (fs.FileInfo, error) {
 	temp := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	defer os.Remove(temp) //nolint:errcheck // disposable, swept by age
@@ -80,7 +88,7 @@ func (s *Shot) makeLock(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// ownLock makes an empty file and notes that it is ours.
+// ownLock creates an empty file at path and notes that it is a lock of this process.
 func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -95,12 +103,12 @@ func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d\n", number, writeProcess(), info.ModTime().UnixNano()), 0o666)
 }
 
-// lockNote says whose the index lock is: inode, process, and time of the file. The inode
-// alone does not tell: file systems give that of a removed lock to the next file.
+// lockNote is the file that says who made the index lock: its inode, the process (see
+// writeProcess), and the mtime of the lock in nanoseconds. The inode alone is not enough: file
+// systems give the inode of a removed file to the next one.
 func (s *Shot) lockNote() string { return filepath.Join(s.dir, "index-lock") }
 
-// abandoned reports whether a lock is one that this program made in a process
-// that is gone.
+// abandoned reports whether a lock was made by a process of this program that no longer runs.
 func (s *Shot) abandoned(lock string) bool {
 	data, err := os.ReadFile(s.lockNote())
 	if err != nil {
@@ -123,8 +131,9 @@ func (s *Shot) abandoned(lock string) bool {
 	return ok && got == want
 }
 
-// dropLock removes a lock that was abandoned, and no other that somebody has put in its
-// place by then.
+// dropLock removes an abandoned lock. Between the check and the removal another process may have
+// replaced it with its own, so the lock is first moved away, checked again, and put back if it is
+// not the abandoned one.
 func (s *Shot) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	if err := os.Rename(path, away); err != nil {
@@ -139,8 +148,9 @@ func (s *Shot) dropLock(path string) error {
 	return errors.Join(os.Remove(away), &LockedError{path})
 }
 
-// AbandonedLock finds the lock of the index that a rollback of ours left which was killed
-// before it wrote down what it was about to do; empty when there is none.
+// AbandonedLock returns the path of an index lock that a killed rollback left, or "". If there is
+// no intent either, the rollback was killed before it moved anything, and the lock may be
+// removed.
 func (s *Shot) AbandonedLock() string {
 	if path := s.repo.IndexPath + ".lock"; s.abandoned(path) {
 		return path
@@ -148,10 +158,10 @@ func (s *Shot) AbandonedLock() string {
 	return ""
 }
 
-// unlock removes the index lock, if it is still the one that we made.
+// unlock removes the index lock if it still is the one that this restore made.
 func (r *Restore) unlock() {
 	if r.intent.Lock == "" {
-		return // the note is another's
+		return // no lock was taken, so the note belongs to another process
 	}
 	if info, err := os.Lstat(r.intent.Lock); err == nil {
 		if _, ino, _ := inode(info); ino == r.intent.LockInode {

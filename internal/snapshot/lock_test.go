@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Who finds the index locked leaves the lock and the note of whose it is; one that a
-// killed run left is taken over.
+// A restore that finds the index locked leaves the lock and its note alone. A lock that a killed
+// run left is taken over.
 func TestIndexLock(t *testing.T) {
 	repo := repository(t)
 	shot, err := New(repo)
@@ -35,7 +35,8 @@ func TestIndexLock(t *testing.T) {
 	if _, err := os.Lstat(first.intent.Lock); err != nil {
 		t.Error(err)
 	}
-	// As if the first had been killed: its process is no more.
+	// Pretend that the first process was killed: its note gets the number of a process that has
+	// ended.
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func TestIndexLock(t *testing.T) {
 	fields := strings.Fields(string(note))
 	fields[1] = strconv.Itoa(dead.Process.Pid)
 	gone := []byte(strings.Join(fields, " "))
-	fields[3] = "1" // the file system gave the inode to the lock of somebody else
+	fields[3] = "1" // the file system gave the inode to another program's lock
 	if err := os.WriteFile(shot.lockNote(), []byte(strings.Join(fields, " ")), 0o600); err != nil {
 		t.Fatal(err)
 	}

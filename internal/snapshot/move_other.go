@@ -8,18 +8,20 @@ import (
 	"time"
 )
 
+// There is no such flag here; lstat comes before every open.
 const openNoFollow = 0
 
 func (w *worktree) aside(p, to string) error   { return os.Rename(w.abs(p), to) }
 func (w *worktree) keep(p, to string) error    { return os.Link(w.abs(p), to) }
 func (w *worktree) place(from, p string) error { return os.Rename(from, w.abs(p)) }
 
+// There is no ctime here, so the mtime stands for it.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
+// inode returns false: there are no inode numbers to compare.
 func inode(fs.FileInfo) (dev, ino uint64, ok bool) { return 0, 0, false }
 
-// running reports whether a process exists: where this is built for, a process that does
-// not cannot be found.
+// running reports whether a process exists. On Windows, FindProcess fails if it does not.
 func running(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -29,4 +31,5 @@ func running(pid int) bool {
 	return true
 }
 
+// links returns 1: a file is never known to have further names.
 func links(fs.FileInfo) uint64 { return 1 }

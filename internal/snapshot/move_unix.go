@@ -13,11 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openNoFollow are the flags for what has just been seen to be a file: no link that took
-// its name is followed, and no pipe waited for.
+// openNoFollow are the flags to open something that lstat has just found to be a file. If it was
+// replaced since, a symbolic link is not followed and a pipe does not block.
 const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// aside renames p to the absolute path to.
+// aside renames p to the absolute path to. If something is mounted inside the worktree, p may be
+// on another file system; then it is copied and removed.
 func (w *worktree) aside(p, to string) error {
 	dir, err := w.parent(p)
 	if err != nil {
@@ -25,7 +26,7 @@ func (w *worktree) aside(p, to string) error {
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
 	err = unix.Renameat(int(dir.Fd()), base(p), unix.AT_FDCWD, to)
-	if errors.Is(err, unix.EXDEV) { // something is mounted in the worktree
+	if errors.Is(err, unix.EXDEV) {
 		if err = copyAt(int(dir.Fd()), base(p), unix.AT_FDCWD, to); err == nil {
 			err = unix.Unlinkat(int(dir.Fd()), base(p), 0)
 		}
@@ -33,7 +34,8 @@ func (w *worktree) aside(p, to string) error {
 	return pathError("rename", p, err)
 }
 
-// keep links p to the absolute path to, so that p can be replaced in one rename.
+// keep links p to the absolute path to, so that p can be replaced in one rename and still be
+// there. On another file system it makes a copy. It fails where there are no hard links.
 func (w *worktree) keep(p, to string) error {
 	dir, err := w.parent(p)
 	if err != nil {
@@ -47,7 +49,8 @@ func (w *worktree) keep(p, to string) error {
 	return pathError("link", p, err)
 }
 
-// place renames the absolute path from to p, replacing a file that is there.
+// place renames the absolute path from to p and replaces a file that is there. From another file
+// system the content is first copied next to p, so that p still changes in one rename.
 func (w *worktree) place(from, p string) error {
 	dir, err := w.parent(p)
 	if err != nil {
@@ -67,8 +70,8 @@ func (w *worktree) place(from, p string) error {
 	return pathError("rename", p, err)
 }
 
-// copyAt copies a file or symbolic link with its permissions and its time, each path
-// relative to an open directory. What it began it takes away again.
+// copyAt copies a file or symbolic link with its permission bits and mtime. Each path is relative
+// to an open directory. If it fails it removes what it has written.
 func copyAt(fromDir int, from string, toDir int, to string) error {
 	target := make([]byte, unix.PathMax)
 	if n, err := unix.Readlinkat(fromDir, from, target); err == nil {
@@ -105,6 +108,7 @@ func copyAt(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
+// pathError adds the operation and the path to an error of a system call.
 func pathError(op, p string, err error) error {
 	if err == nil {
 		return nil
@@ -112,7 +116,7 @@ func pathError(op, p string, err error) error {
 	return &fs.PathError{Op: op, Path: p, Err: err}
 }
 
-// changeTime is when content or metadata of a file last changed.
+// changeTime returns the ctime of a file: when its content or metadata last changed.
 func changeTime(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return ctimeOf(st)
@@ -120,7 +124,7 @@ func changeTime(info fs.FileInfo) time.Time {
 	return info.ModTime()
 }
 
-// inode tells files apart; ok is false where the system has none.
+// inode returns the numbers that identify a file. ok is false if the system has none.
 func inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -129,13 +133,13 @@ func inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
 	return uint64(st.Dev), st.Ino, true //nolint:unconvert // the type of Dev differs between systems
 }
 
-// running reports whether a process exists.
+// running reports whether a process exists. EPERM means that it belongs to another user.
 func running(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || err == unix.EPERM
 }
 
-// links counts the names of a file.
+// links returns how many names (hard links) a file has.
 func links(info fs.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,5 +1,10 @@
 package snapshot
 
+// A capture that runs while a rollback moves files would hold a mixture of both sides. Two things
+// prevent that. A capture first waits until no live process is in the middle of a rollback
+// (settled). And each rollback changes a mark file before it moves anything, so a capture that
+// finds the mark changed at its end starts again (Take).
+
 import (
 	"context"
 	"errors"
@@ -9,19 +14,20 @@ import (
 	"time"
 )
 
-// ErrMoved says that another rollback moved files while this one looked at them.
+// ErrMoved says that another rollback moved files since the worktree was captured.
 var ErrMoved = errors.New("another rollback went on in this worktree meanwhile")
 
-// A capture that began or ended in the middle of a rollback would hold one half of each
-// side, so that there is a mark which every rollback changes before it moves a file.
+// markPath is the file with the mark: a random text that every rollback replaces.
 func (s *Shot) markPath() string { return filepath.Join(s.dir, "moved") }
 
+// mark reads the mark; it is "" before the first rollback.
 func (s *Shot) mark() string {
 	data, _ := os.ReadFile(s.markPath()) //nolint:errcheck // none yet
 	return string(data)
 }
 
-// moveOn changes the mark. It is only called with the index locked.
+// moveOn changes the mark. The index is locked then, unless somebody removed the lock of a
+// restore that was killed.
 func (s *Shot) moveOn() error {
 	if err := os.WriteFile(s.markPath(), []byte(randomHex()), 0o666); err != nil {
 		return fmt.Errorf("mark the worktree: %w", err)
@@ -29,14 +35,16 @@ func (s *Shot) moveOn() error {
 	return nil
 }
 
+// A capture polls every settlePause, for settleTime at most. It starts again settleTries times
+// before it gives up.
 const (
 	settlePause = 10 * time.Millisecond
 	settleTime  = 10 * time.Second
 	settleTries = 50
 )
 
-// settled waits until no running process moves files here. One that was killed is not
-// waited for.
+// settled waits until no running process moves files in this worktree. It does not wait for one
+// that was killed. After settleTime it returns in any case, even if files are still being moved.
 func (s *Shot) settled(ctx context.Context) error {
 	for end := time.Now().Add(settleTime); s.moving() && time.Now().Before(end); {
 		select {
@@ -48,10 +56,11 @@ func (s *Shot) settled(ctx context.Context) error {
 	return nil
 }
 
-// moving reports whether another process that runs is in the middle of a rollback.
+// moving reports whether another, running process is in the middle of a rollback.
 func (s *Shot) moving() bool { return Moving(s.dir) }
 
-// Take captures the worktree and what is staged. It writes objects, never refs.
+// Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
+// file. If rollbacks keep interfering it fails with ErrMoved.
 func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	for tries := 0; ; tries++ {
 		if err := s.settled(ctx); err != nil {

@@ -2,9 +2,11 @@ package snapshot
 
 import "strings"
 
-// refusedName reports whether git refuses a path: a component that some file
-// system takes for ".git". `git add` rejects these as a whole, and `git fsck`
-// reports a tree that has one, whatever core.protectNTFS and core.protectHFS say.
+// refusedName reports whether git refuses a path: if a component is empty, "." or "..", or is
+// ".git" on some file system, whatever its case or spelling there. `git add` refuses such a path,
+// and `git fsck` reports a tree that has one, whatever core.protectNTFS and core.protectHFS say.
+// A restore must not write such a path either: it could replace a hook or the configuration. A
+// symbolic link named .gitmodules is refused as well.
 func refusedName(p string, symlink bool) bool {
 	for _, part := range strings.Split(p, "/") {
 		if part == "" || part == "." || part == ".." || isDotGit(part) {
@@ -15,6 +17,7 @@ func refusedName(p string, symlink bool) bool {
 	return symlink && strings.EqualFold(trimNTFS(stripHFS(last)), ".gitmodules")
 }
 
+// isDotGit reports whether a file system may take a name for ".git".
 func isDotGit(part string) bool {
 	if strings.EqualFold(stripHFS(part), ".git") {
 		return true
@@ -29,6 +32,7 @@ func isDotGit(part string) bool {
 	return strings.EqualFold(first, ".git") || strings.EqualFold(first, "git~1")
 }
 
+// trimNTFS removes trailing dots and spaces, which Windows ignores.
 func trimNTFS(s string) string { return strings.TrimRight(s, ". ") }
 
 // stripHFS drops the code points that HFS+ ignores in names.

@@ -18,15 +18,17 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// nativeScanner reads the directories that hold tracked files and compares stat
-// data itself, in parallel; git is asked only about names that it does not track.
-// It gives up on indexes where more than stat data decides.
+// nativeScanner reads the directories that hold tracked files and compares the stat data of each
+// file with its index entry, in parallel. It asks git only about names that the index does not
+// have, because ignore rules are git's business. If the index has flags, conflicts or submodules,
+// where more than stat data decides, it leaves the scan to gitScanner.
 type nativeScanner struct {
 	git *gitScanner
 	top string
 }
 
-// newNative gives nil where configuration makes git compare in other ways.
+// newNative returns nil if the configuration makes git compare files in other ways than by mode
+// and exact name.
 func newNative(g *gitScanner) Scanner {
 	c := g.repo.Config
 	for _, key := range []string{"core.fileMode", "core.symlinks"} {
@@ -40,6 +42,7 @@ func newNative(g *gitScanner) Scanner {
 	return &nativeScanner{g, g.repo.WorkTree}
 }
 
+// Scan implements Scanner.
 func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
 	if p.index.Flagged || p.links {
 		return s.git.Scan(ctx, p)
@@ -62,24 +65,31 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 	return w.scan, nil
 }
 
-// walk is one pass over the directories of an index.
+// walk is one pass over the directories of an index. Since entries are sorted by path, the
+// entries below a directory are a range lo to hi of the slice, and each step of the walk handles
+// one such range. For each directory it lists the names, marks the entries that they match (met),
+// and then goes through the range: an entry that was not met is deleted, a file is compared, and
+// a subdirectory is walked in turn.
 type walk struct {
 	top     string
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
-	met     []bool // by entry: its name is there, or its directory for the first one below
+	// met says, by entry, that the name of the entry was found. For the first entry below a
+	// subdirectory it says first that the subdirectory was found; compare resets it before it
+	// descends. Each walk of a directory writes only to its own range, so no lock is needed.
+	met     []bool
 	buffers direntBuffers
-	slots   chan struct{}
+	slots   chan struct{} // limits the number of goroutines
 	group   sync.WaitGroup
 
 	mu      sync.Mutex
 	scan    Scan
-	names   []string // unknown to the index; a directory ends in "/"
+	names   []string // not in the index; a directory ends in "/"
 	special []string // neither file, directory nor link
 	err     error
 }
 
-// dirFound collects what one directory gave.
+// dirFound collects the results of one directory, so that walk.mu is locked once for each.
 type dirFound struct {
 	tracked        []Tracked
 	names, special []string
@@ -87,8 +97,8 @@ type dirFound struct {
 	modes          map[string]fs.FileMode
 }
 
-// dir compares the directory at prefix ("" or "a/b/") with entries lo to hi, all
-// of which are below it.
+// dir compares the directory at prefix ("" or "a/b/") with entries lo to hi, all of which are
+// below it. If the directory may not be read, its entries are not reported as deleted.
 func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	defer w.group.Done()
 	if ctx.Err() != nil {
@@ -126,12 +136,14 @@ func (f *dirFound) empty() bool {
 	return len(f.tracked)+len(f.names)+len(f.special)+len(f.unreadable)+len(f.modes) == 0
 }
 
+// gone reports entries as deleted.
 func (f *dirFound) gone(entries []git.IndexEntry) {
 	for _, e := range entries {
 		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
 	}
 }
 
+// fail keeps the first error.
 func (w *walk) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,8 +152,9 @@ func (w *walk) fail(err error) {
 	}
 }
 
-// list reads the names of a directory: those that the index has are marked as met,
-// the others kept by what they are.
+// list reads the names in a directory. It marks the entries that they match as met, and collects
+// the other names by type. A directory that has the name of a tracked file matches nothing, nor
+// does a file that has the name of a tracked directory.
 func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 	return w.buffers.readDirents(fd, func(name []byte, typ fs.FileMode) error {
 		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && typ.IsDir() == below {
@@ -162,15 +175,15 @@ func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 	})
 }
 
-// find gives the entry of a name in a directory, or the first one below it; -1 when
-// the index has neither. The paths of entries lo to hi start with at bytes of the
-// directory's own.
+// find looks up a name of one directory among entries lo to hi. It returns the entry with this
+// name; or, with below set, the first entry below a directory of this name; or -1. The paths of
+// these entries start with at bytes for the directory itself.
 func (w *walk) find(name []byte, at, lo, hi int) (i int, below bool) {
 	i = lo + sort.Search(hi-lo, func(k int) bool { return w.entries[lo+k].Path[at:] >= string(name) })
 	if i < hi && w.entries[i].Path[at:] == string(name) {
 		return i, false
 	}
-	// "a-b" and "a.b" stand between "a" and "a/b".
+	// "a-b" and "a.b" sort between "a" and "a/b", because '-' and '.' sort before '/'.
 	i += sort.Search(hi-i, func(k int) bool {
 		rest := w.entries[i+k].Path[at:]
 		n := min(len(name), len(rest))
@@ -187,9 +200,9 @@ func (w *walk) find(name []byte, at, lo, hi int) (i int, below bool) {
 	return -1, false
 }
 
-// openBelow opens a directory without following a link in its last component;
-// the walk has seen the others to be directories. A path that is too long for the
-// system is opened one component at a time.
+// openBelow opens a directory without following a symbolic link in its last component. The walk
+// has already seen that the others are directories. A path that is too long for the system is
+// opened one component at a time.
 func openBelow(top, prefix string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	fd, err := unix.Open(top+"/"+strings.TrimSuffix(prefix, "/"), flags, 0)
@@ -210,7 +223,7 @@ func openBelow(top, prefix string) (int, error) {
 	return fd, nil
 }
 
-// compare goes through the entries of one directory.
+// compare goes through the entries of one directory, after list has marked them.
 func (w *walk) compare(ctx context.Context, prefix string, lo, hi, dirfd int, f *dirFound) {
 	for i := lo; i < hi; {
 		rest := w.entries[i].Path[len(prefix):]
@@ -223,7 +236,7 @@ func (w *walk) compare(ctx context.Context, prefix string, lo, hi, dirfd int, f 
 		sub := w.entries[i].Path[:len(prefix)+len(name)+1]
 		end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(w.entries[i+k].Path, sub) })
 		if w.met[i] {
-			w.met[i] = false // from here on it is about the entry itself
+			w.met[i] = false // list of the subdirectory sets it again for the entry itself
 			w.descend(ctx, sub, i, end)
 		} else {
 			f.gone(w.entries[i:end])
@@ -232,7 +245,7 @@ func (w *walk) compare(ctx context.Context, prefix string, lo, hi, dirfd int, f 
 	}
 }
 
-// descend walks a subdirectory, in parallel while there are free slots.
+// descend walks a subdirectory: in a goroutine if a slot is free, otherwise before it returns.
 func (w *walk) descend(ctx context.Context, prefix string, lo, hi int) {
 	w.group.Add(1)
 	select {
@@ -246,7 +259,7 @@ func (w *walk) descend(ctx context.Context, prefix string, lo, hi int) {
 	}
 }
 
-// file compares one tracked file with what is at its name.
+// file compares one tracked file with its index entry. dirfd is the open directory that holds it.
 func (f *dirFound) file(w *walk, i int, name string, dirfd int) {
 	e := &w.entries[i]
 	if !w.met[i] {
@@ -269,8 +282,10 @@ func (f *dirFound) file(w *walk, i int, name string, dirfd int) {
 	}
 }
 
-// changed is git's own comparison, with nanoseconds where both sides have them.
-// An entry as young as the index may have changed after it was written.
+// changed makes the same comparison as git, including nanoseconds if both sides have them. An
+// entry of size 0 counts as changed unless its blob is empty: git uses this size to mark an entry
+// whose stat data cannot be trusted. An entry as young as the index may have changed after it was
+// written.
 func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 	var mode git.Mode
 	switch st.Mode & unix.S_IFMT {
@@ -288,6 +303,7 @@ func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 		w.index.doubtful(*e)
 }
 
+// formatOf returns the object format of an entry's id.
 func formatOf(e *git.IndexEntry) string {
 	if len(e.OID) == 64 {
 		return "sha256"
@@ -295,15 +311,16 @@ func formatOf(e *git.IndexEntry) string {
 	return "sha1"
 }
 
+// differs compares two times; nanoseconds count only if both have them.
 func differs(a, b fileTime) bool {
 	return a.sec != b.sec || a.nsec != b.nsec && a.nsec != 0 && b.nsec != 0
 }
 
-// askedByName bounds how many names are put on a command line.
+// askedByName limits how many names are passed to git on the command line.
 const askedByName = 500
 
-// unknown lets git judge the names that the index does not have, by its ignore
-// rules, and looks into directories for special files.
+// unknown has git apply its ignore rules to the names that the index does not have, and looks for
+// special files in the directories among them.
 func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) error {
 	if len(w.names) > 0 {
 		sort.Strings(w.names)
@@ -320,8 +337,9 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 	return s.git.findSpecial(ctx, &w.scan, dirs, w.special)
 }
 
-// asked are the names for the command line. With a slash at its end git does not list
-// a repository whose parent is one too, where the parent's files are tracked here.
+// asked returns names as arguments for ls-files, or nil if there are too many: git then lists
+// everything. The final slash is removed: with it git does not list a repository inside another
+// repository whose files are tracked here.
 func asked(names []string) []string {
 	total := 0
 	out := make([]string, len(names))

@@ -2,5 +2,5 @@
 
 package snapshot
 
-// newNative gives nil: elsewhere git compares.
+// newNative returns nil: on other systems git does the scan.
 func newNative(*gitScanner) Scanner { return nil }

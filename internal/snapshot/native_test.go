@@ -16,9 +16,8 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Both scanners find the same, whatever became of the worktree: names that sort around
-// a directory's, files and directories in each other's place, links, special files,
-// repositories, ignored names.
+// Both scanners give the same result for any worktree: names that sort around a directory's,
+// files and directories in each other's place, links, special files, repositories, ignored names.
 func TestScannersAgree(t *testing.T) {
 	names := []string{"a", "a-b", "a.b", "ab", "a0", "b", "\xff", "A", "e x", ".gitignore"}
 	root := t.TempDir()
@@ -46,13 +45,13 @@ func TestScannersAgree(t *testing.T) {
 		change := func() {
 			p := draw()
 			if info, err := os.Stat(filepath.Dir(p)); err == nil && !info.IsDir() {
-				return // opening a pipe waits
+				return // opening a pipe blocks
 			}
 			switch rapid.SampledFrom([]string{"file", "file", "file", "dir", "link", "fifo", "gone", "repo", "ignore"}).Draw(rt, "change") {
 			case "file":
 				os.MkdirAll(filepath.Dir(p), 0o777) //nolint:errcheck // a file may be in the way
 				if info, err := os.Lstat(p); err == nil && !info.Mode().IsRegular() {
-					return // writing to a pipe waits, too
+					return // so does writing to one
 				}
 				os.WriteFile(p, []byte(draw()+"x"), 0o666) //nolint:errcheck // its directory may be missing
 			case "dir":
@@ -63,7 +62,7 @@ func TestScannersAgree(t *testing.T) {
 				os.RemoveAll(p)          //nolint:errcheck // it may not be there
 				os.Symlink("nowhere", p) //nolint:errcheck // its directory may be missing
 			case "fifo":
-				if filepath.Base(p) != ".gitignore" { // git itself would wait for a writer
+				if filepath.Base(p) != ".gitignore" { // git would open this pipe and block
 					unix.Mkfifo(p, 0o666) //nolint:errcheck // something may be there
 				}
 			case "gone":
@@ -116,8 +115,8 @@ func TestScannersAgree(t *testing.T) {
 	})
 }
 
-// told is what both kinds of scans have to have in common. Which entries only may have
-// changed is each one's own: those are compared by content.
+// told returns what both scanners must agree on. They may differ in which files may have changed,
+// since a capture compares the content of these.
 func told(s Scan) string {
 	var out []string
 	for _, t := range s.Tracked {

@@ -1,5 +1,8 @@
 package snapshot
 
+// Only one process at a time may move files of a rollback. It writes a note of itself, the owner
+// file. A note names a process by its number and its start time, because numbers are used again.
+
 import (
 	"errors"
 	"fmt"
@@ -10,13 +13,15 @@ import (
 	"strings"
 )
 
-// ErrBusy says that a process that runs is in the middle of a rollback here.
+// ErrBusy says that a running process is in the middle of a rollback in this worktree.
 var ErrBusy = errors.New("another rollback is in progress in this worktree")
 
-// ownerPath holds the process that moves files, or did until it was killed.
+// ownerPath is the owner file: a note of the process that moves files, or did until it was
+// killed.
 func ownerPath(dir string) string { return filepath.Join(dir, "rollback-owner") }
 
-// owner is 0 for nobody.
+// owner returns the number of the process that owns the rollback in dir. It returns 0 if there is
+// none, if it is gone, or if it is this process.
 func owner(dir string) int {
 	data, err := os.ReadFile(ownerPath(dir))
 	if err != nil {
@@ -29,7 +34,7 @@ func owner(dir string) int {
 	return pid
 }
 
-// readProcess reads a note of a process, as writeProcess makes it.
+// readProcess parses a note that writeProcess made. The number is 0 if it is not one.
 func readProcess(text string) (pid int, born string) {
 	fields := append(strings.Fields(text), "", "")
 	pid, err := strconv.Atoi(fields[0])
@@ -39,12 +44,13 @@ func readProcess(text string) (pid int, born string) {
 	return pid, fields[1]
 }
 
-// writeProcess notes this process: its number, and when it began.
+// writeProcess returns a note of this process: its number, a space, and its start time.
 func writeProcess() string {
 	return strconv.Itoa(os.Getpid()) + " " + bornAt(os.Getpid())
 }
 
-// alive reports whether the process of a note runs, and not another by its number.
+// alive reports whether the process of a note still runs. If the start time is not known on
+// either side, any process of that number counts.
 func alive(pid int, born string) bool {
 	if pid <= 0 || !running(pid) || ended(pid) {
 		return false
@@ -53,15 +59,15 @@ func alive(pid int, born string) bool {
 	return born == "" || now == "" || now == born
 }
 
-// Moving reports whether another process that runs is in the middle of a rollback, by
-// the disposable files in dir.
+// Moving reports whether another process, which is running, is in the middle of a rollback. dir
+// is the worktree's directory of disposable files.
 func Moving(dir string) bool {
 	_, err := os.Lstat(intentPath(dir))
 	return err == nil && owner(dir) != 0
 }
 
-// own makes this process the one that moves files. Two that finish one rollback would
-// undo each other's steps.
+// own makes this process the owner, or returns ErrBusy if another one is. Two processes that
+// finish the same rollback would undo each other's steps.
 func (s *Shot) own() error {
 	f, err := os.CreateTemp(s.dir, "tmp-owner-")
 	if err != nil {
@@ -93,14 +99,15 @@ func (s *Shot) own() error {
 	return nil
 }
 
-// disown ends that, unless another process has taken over.
+// disown removes the owner file, unless another running process owns the rollback by now.
 func (s *Shot) disown() {
 	if owner(s.dir) == 0 {
 		os.Remove(ownerPath(s.dir)) //nolint:errcheck // it names a process that is gone
 	}
 }
 
-// claim gives the file from the name to as well, if that is free.
+// claim gives the file from the additional name to. If to exists it returns fs.ErrExist and
+// changes nothing. Without hard links it has to check and then rename, which is not atomic.
 func claim(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -112,8 +119,9 @@ func claim(from, to string) error {
 	return os.Rename(from, to) // no hard links here
 }
 
-// ProcessNote names this process: its number, and when it began.
+// ProcessNote returns a note of this process for ProcessRuns.
 func ProcessNote() string { return writeProcess() }
 
-// ProcessRuns reports whether the process of a note runs, and not another by its number.
+// ProcessRuns reports whether the process of a note runs. It is not misled by another process
+// that got the same number later, where the system tells start times.
 func ProcessRuns(note string) bool { return alive(readProcess(note)) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A process is the one that was noted only while it runs, and not when another has its
+// A note stands for a process only while that process runs, not for another one that has its
 // number.
 func TestOwner(t *testing.T) {
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// Only the names that this program draws are its own.
+// Only names exactly like those that this program makes count as staging directories.
 func TestStagingNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		stagingPrefix + randomHex(): true, stagingPrefix: false, stagingPrefix + "notes": false, stagingPrefix + "0123456789ag": false, "x" + stagingPrefix + randomHex(): false,

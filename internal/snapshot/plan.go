@@ -1,5 +1,10 @@
 package snapshot
 
+// A plan compares two trees: that of a capture that was just taken, and that of the target. Each
+// path that differs becomes an Op, except where a rule keeps it as it is. Then the plan is
+// checked for everything that could make the restore fail or lose data: missing objects, files in
+// the way that no capture holds, and content that cannot be brought back exactly.
+
 import (
 	"context"
 	"fmt"
@@ -13,39 +18,51 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Target is what a restore brings back.
+// Target describes what a restore brings back. For a rollback it comes from a checkpoint.
 type Target struct {
-	Tree    name.OID
-	Index   *IndexState // nil: the index stays as it is
+	Tree name.OID // of all files; see Capture.Tree
+	// Index is what was staged. If it is nil, the index stays as it is.
+	Index *IndexState
+	// Raw has the exact bytes of files, as Capture.Raw does.
 	Raw     map[string]name.OID
-	Skipped []string               // not captured then: they stay untouched
-	Modes   map[string]fs.FileMode // permission bits that differ from git's own
+	Skipped []string               // paths that were not captured; a restore leaves them alone
+	Modes   map[string]fs.FileMode // permission bits, as Capture.Modes has them
 
-	ModesKnown bool // a file that Modes does not have had none of its own
+	ModesKnown bool // a file that is not in Modes had usual bits
 
-	Keep []string // paths that stay as they are, whatever the target has there
+	Keep []string // paths to leave as they are, whatever the target has there
 
-	Wrote map[string]name.OID // by the move that is undone: these files go, ignored or not
+	// Wrote is for an undo: the files that the rollback made, with their content. The undo
+	// deletes them even if they are ignored, as long as they still have that content.
+	Wrote map[string]name.OID
 }
 
-// Scope limits a restore. The zero Scope is everything.
+// Scope limits a restore to some paths, or to the files without the index. The zero Scope is
+// everything.
 type Scope struct {
 	Only      func(path string) bool // nil: every path
-	SkipIndex bool
+	SkipIndex bool                   // leave the index as it is
 }
 
-// Op is what happens to one path. Old is what is there now, New what will be;
-// one of them may be zero.
+// Op is what happens to one path. Old is what is there now, New what will be there. An entry with
+// mode 0 means no file.
 type Op struct {
-	Path           string
-	Old, New       git.Entry
-	OldRaw, NewRaw name.OID    // exact bytes, where git's conversions would give others
-	Perm           fs.FileMode // for a regular file to write: its permission bits; 0: as umask says
-	Split          bool        // a file of several names, whose mode is to differ: it becomes one of its own
-	Same           bool        // the file has these bytes already, only the attributes make other blobs of them
+	Path     string
+	Old, New git.Entry
+	// OldRaw and NewRaw are blobs with the exact bytes, for content that git's conversions would
+	// not give back. If NewRaw is empty, the file is a checkout of New.
+	OldRaw, NewRaw name.OID
+	// Perm is the permission bits of a regular file to write; 0 stands for what the umask gives.
+	Perm fs.FileMode
+	// Split says that only the mode differs but the file has several hard links. It is replaced
+	// by a new file, because chmod would change the mode under its other names too.
+	Split bool
+	// Same says that the file already has the wanted bytes, and only the blobs differ, because
+	// other attributes were in force. Nothing is written then.
+	Same bool
 }
 
-// kind tells the three things that a restore does; "" for none.
+// kind returns what the restore does: "delete", "write", "mode" (chmod only), or "" for nothing.
 func (o Op) kind() string {
 	switch {
 	case o.Same:
@@ -58,32 +75,36 @@ func (o Op) kind() string {
 	return "write"
 }
 
+// regular reports whether m is the mode of a file rather than a link, tree or submodule.
 func regular(m git.Mode) bool { return m == git.ModeFile || m == git.ModeExec }
 
-// Collision is something in the way that no capture holds.
+// Collision is something in the way of the restore that the capture does not hold, so that it
+// would be lost.
 type Collision struct {
 	Path    string
 	Reason  string
-	Ignored bool // an ignored file: a forced capture can hold it
+	Ignored bool // an ignored file; Rules.Force can capture it
 }
 
-// Plan is a restore, thought through. Nothing has been written.
+// Plan says what a restore would do. Nothing has been written yet, so it can be shown and
+// dropped.
 type Plan struct {
-	Cur        *Capture
+	Cur        *Capture // what is there now
 	Target     Target
 	Scope      Scope
 	Ops        []Op
-	Collisions []Collision
-	Kept       []string // paths that stay untouched by rule although the two sides differ
-	Risk       []Skip
-	IndexTree  name.OID    // the staged tree afterwards; empty when the index stays
-	Index      *IndexState // what else the index holds afterwards; nil when it stays
+	Collisions []Collision // a caller must not go on to Stage while there are any
+	Kept       []string    // paths that differ but stay untouched because of a rule
+	Risk       []Skip      // paths that change and that no checkpoint can bring back exactly
+	IndexTree  name.OID    // the staged tree afterwards; empty if the index stays
+	Index      *IndexState // the rest of the index afterwards; nil if the index stays
 
-	seen  map[string]fs.FileInfo // what planning saw at the paths of Ops
-	large map[name.OID]bool      // content that is not to be held in memory
+	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
+	seen  map[string]fs.FileInfo
+	large map[name.OID]bool // blobs of largeFile bytes or more, which are streamed
 }
 
-// Paths lists the paths of one kind of operation: "write", "delete" or "mode".
+// Paths returns the paths of one kind of operation: "write", "delete" or "mode".
 func (p *Plan) Paths(kind string) []string {
 	out := []string{}
 	for _, o := range p.Ops {
@@ -94,8 +115,9 @@ func (p *Plan) Paths(kind string) []string {
 	return out
 }
 
-// Plan compares what is there now with the target. It checks that every object
-// is present and that nothing uncaptured is in the way.
+// Plan compares the capture cur with the target. It fails with a MissingError or a HostileError
+// if the target cannot be restored. Files in the way are no error; they are listed in
+// Plan.Collisions.
 func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
 	changes, err := s.repo.DiffTrees(ctx, cur.Tree, t.Tree)
@@ -124,8 +146,9 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 	return p, s.verifyStaged(ctx, p)
 }
 
-// addOps turns differences into operations. Gitlinks and whatever a rule left out
-// on either side stay as they are now.
+// addOps turns the differences between the trees into operations. Gitlinks and paths that either
+// side left out stay as they are, unless the target wants a file where something uncaptured is;
+// then blocked decides. The operations are sorted by path.
 func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
 	untouched := untouchedPaths(p)
 	changes, err := s.sparseChanges(ctx, p, changes)
@@ -165,8 +188,7 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 	return s.addSkipped(ctx, p, at)
 }
 
-// splitLinked finds the files whose mode changes and that have another name: the mode is
-// the inode's, so that chmod would change it under that name too.
+// splitLinked sets Split for files whose mode changes and that have more than one name.
 func (s *Shot) splitLinked(p *Plan) error {
 	for i := range p.Ops {
 		o := &p.Ops[i]
@@ -182,7 +204,8 @@ func (s *Shot) splitLinked(p *Plan) error {
 	return nil
 }
 
-// addRaw adds files whose blobs are the same and whose exact bytes are not.
+// addRaw adds operations for files that have the same blob on both sides but different exact
+// bytes, for example because only their line endings differ.
 func (s *Shot) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
 	for _, raw := range []map[string]name.OID{p.Cur.Raw, p.Target.Raw} {
 		for path := range raw {
@@ -202,8 +225,9 @@ func (s *Shot) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouche
 	return nil
 }
 
-// addSkipped finds files that cannot be captured now and that the target has: the
-// staged version stands for them in the capture, so the trees need not differ.
+// addSkipped finds files that the target has and that cannot be captured now, for example because
+// they are too large. In the tree of the capture the staged version stands for such a file, so
+// the trees may be equal although the file differs. It would be lost, so it is a collision.
 func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
 	then := map[string]bool{}
 	for _, sk := range p.Target.Skipped {
@@ -224,8 +248,8 @@ func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) erro
 	return nil
 }
 
-// holds reports whether a file is what the target wants there, so that nothing of it is in
-// the way although no capture has it.
+// holds reports whether a file already is what the target wants. Then it does not matter that no
+// capture holds it.
 func (s *Shot) holds(file string, want git.Entry, raw name.OID) bool {
 	if info, err := s.tree.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || modeOf(info) != want.Mode {
 		return false
@@ -234,11 +258,13 @@ func (s *Shot) holds(file string, want git.Entry, raw name.OID) bool {
 	return err == nil && (got == raw || raw == "" && got == want.OID)
 }
 
-// blocked notes that the target wants a file where something uncaptured is.
+// blocked handles a path where the target has a file and that is to stay untouched. If something
+// uncaptured is there now and the target had not left the path out as well, it is a collision.
+// Otherwise the path is listed as kept.
 func (p *Plan) blocked(c git.Change) {
 	for _, sk := range p.Target.Skipped {
 		if covers(sk, c.Path) {
-			p.Kept = append(p.Kept, c.Path) // left out when the target was made: it stays
+			p.Kept = append(p.Kept, c.Path) // it was left out of the target
 			return
 		}
 	}
@@ -255,13 +281,14 @@ func (p *Plan) blocked(c git.Change) {
 	p.Kept = append(p.Kept, c.Path)
 }
 
-// covers reports whether a skipped path is p or a directory above it.
+// covers reports whether skipped, with or without a final slash, is p or a directory above it.
 func covers(skipped, p string) bool {
 	skipped = strings.TrimSuffix(skipped, "/")
 	return p == skipped || strings.HasPrefix(p, skipped+"/")
 }
 
-// untouchedPaths is the test for what a rule left out of either side.
+// untouchedPaths returns a function that reports whether a path, or a directory above it, was
+// left out of either side or is in Target.Keep.
 func untouchedPaths(p *Plan) func(string) bool {
 	skipped := map[string]bool{}
 	for _, sk := range p.Cur.Skipped {
@@ -283,15 +310,15 @@ func untouchedPaths(p *Plan) func(string) bool {
 	}
 }
 
-// HostileError names a path that no checkpoint of this program holds and that a
-// restore must never write.
+// HostileError says that the target's tree has a path that git refuses. This program never
+// captures such a path, so the checkpoint comes from elsewhere and may be an attack.
 type HostileError struct{ Path string }
 
 func (e *HostileError) Error() string {
 	return fmt.Sprintf("the tree of the checkpoint holds %q, a name that git refuses", e.Path)
 }
 
-// content is the blob that holds what is written.
+// content returns the blob of the bytes to write. git may still convert it unless it is NewRaw.
 func (o Op) content() name.OID {
 	if o.NewRaw != "" {
 		return o.NewRaw
@@ -299,8 +326,9 @@ func (o Op) content() name.OID {
 	return o.New.OID
 }
 
-// permissions settles the bits beyond git's: those that the target had, else, where
-// nothing is known of it, those that the file has now.
+// permissions sets Perm for each file to write. The target's bits are used if they are known;
+// next the bits that the file has now, if they are usual or nothing is known about the target;
+// and those of a new file otherwise.
 func (s *Shot) permissions(p *Plan) error {
 	plain, exec, err := s.defaultModes()
 	if err != nil {
@@ -332,7 +360,8 @@ func (s *Shot) permissions(p *Plan) error {
 	return nil
 }
 
-// findRisks lists what the restore changes and no checkpoint can bring back exactly.
+// findRisks lists the paths that the restore changes and that no checkpoint can bring back
+// exactly.
 func (p *Plan) findRisks() {
 	atRisk := map[string]string{}
 	for _, sk := range p.Cur.AtRisk {
@@ -348,7 +377,8 @@ func (p *Plan) findRisks() {
 	}
 }
 
-// planIndex works out the staged tree that there will be.
+// planIndex computes the tree of what will be staged. If only some paths are restored, it is the
+// current one with the entries of these paths exchanged.
 func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
 	if p.Scope.SkipIndex || p.Target.Index == nil {
 		return nil
@@ -362,7 +392,9 @@ func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	var stay []string // a file and a path below it do not fit into one index: what is out of scope wins
+	// A file and a path below it cannot both be in one index. If one of them is out of scope, it
+	// stays and the other one is not brought back.
+	var stay []string
 	for _, c := range changes {
 		if c.New.Mode == 0 && !p.Scope.Only(c.Path) {
 			stay = append(stay, c.Path)

@@ -12,8 +12,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// putIndex builds the index that the target had, with stat data of the files as
-// they are now, and renames it into place under the lock.
+// putIndex builds the index that the target had, with stat data of the files as they are now, and
+// renames it over the user's index while the lock is held. The new index is built from the
+// current one: by editIndex where possible, else by git (fillIndex).
 func (r *Restore) putIndex(ctx context.Context) error {
 	if r.intent.Index == nil {
 		r.unlock()
@@ -31,7 +32,7 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	if data, known := r.editIndex(ctx, p); known {
 		err = os.WriteFile(r.intent.Lock, data, 0o666)
 	} else if err = s.fillIndex(ctx, p, r); err == nil {
-		// The time says which entries are too young to be trusted; keep it.
+		// The copy keeps the mtime, by which git knows which entries are too young to be trusted.
 		err = copyFile(p.path, r.intent.Lock, os.O_TRUNC)
 	}
 	r.trace("index built")
@@ -46,9 +47,9 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	return s.holdTrees(ctx, r.intent.IndexTree)
 }
 
-// holdTrees writes the trees again that the index names in its cache, where a gc took them
-// before it did: a later gc would stop there. Without them the index is whole all the same,
-// so that nothing of this fails a restore.
+// holdTrees writes the trees again that the cache tree of the new index names, if a gc has
+// deleted them before the index named them; a later gc would fail at a missing one. The index is
+// complete without them, so an error does not fail the restore.
 func (s *Shot) holdTrees(ctx context.Context, tree name.OID) error {
 	if err := s.repo.AwaitGC(ctx); err != nil {
 		return err
@@ -60,7 +61,7 @@ func (s *Shot) holdTrees(ctx context.Context, tree name.OID) error {
 	return ctx.Err()
 }
 
-// fillIndex makes the private index p the one that is wanted.
+// fillIndex changes the private index p, with git, into the one that the restore wants.
 func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
 	want := r.intent.Index
 	env := []string{"GIT_INDEX_FILE=" + p.path}
@@ -70,9 +71,9 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 		return err
 	}
 	if p.index.Count == 0 || p.index.Tree != r.intent.IndexTree || len(p.state.Unmerged)+len(p.state.IntentToAdd) > 0 {
-		// read-tree keeps the entry, and its flag, of a path that is the same: an empty
-		// file would stay one that is only intended.
-		// And it holds back where an entry with skip-worktree is not as it is on the disk.
+		// read-tree refuses if the file of a skip-worktree entry is not as the entry says. And it
+		// keeps the entry of a path that does not change, with its flags: an empty file that was
+		// intended to be added would stay so.
 		if err := mark(run, "--no-skip-worktree", p.state.SkipWorktree); err != nil {
 			return fmt.Errorf("restore the staged state: %w", err)
 		}
@@ -94,7 +95,7 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 	return nil
 }
 
-// removals tells update-index to take paths out, at every stage.
+// removals returns input for update-index --index-info that removes paths at every stage.
 func removals(repo *git.Repo, paths []string) string {
 	var in strings.Builder
 	for _, p := range paths {
@@ -103,7 +104,8 @@ func removals(repo *git.Repo, paths []string) string {
 	return in.String()
 }
 
-// restoreFlags sets conflict stages, intent-to-add and the two flag bits.
+// restoreFlags adds conflict stages and intent-to-add entries, and sets the two flag bits. run
+// runs git on the private index.
 func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexState, run func(string, ...string) error) error {
 	if len(want.Unmerged) > 0 {
 		var in strings.Builder
@@ -124,7 +126,7 @@ func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexStat
 			return err
 		}
 	}
-	// What is there now, after read-tree took entries out and clearBits bits away.
+	// Read the index anew: read-tree has removed entries and clearBits has cleared bits.
 	index, err := s.repo.ReadIndex(p.path)
 	if err != nil {
 		return err
@@ -160,6 +162,7 @@ func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexStat
 	return nil
 }
 
+// mark runs update-index with a flag on paths, if there are any.
 func mark(run func(string, ...string) error, flag string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -167,8 +170,8 @@ func mark(run func(string, ...string) error, flag string, paths []string) error 
 	return run(strings.Join(paths, "\x00")+"\x00", "update-index", flag, "-z", "--stdin")
 }
 
-// intendToAdd marks paths as intent-to-add. git looks at the files for that, which
-// may be gone, so it is shown a scratch worktree that has them all, empty.
+// intendToAdd adds paths as intent-to-add. `git add -N` looks at the files, which may not exist,
+// so it runs in a scratch worktree that has an empty file for each path.
 func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string) error {
 	dir, err := os.MkdirTemp(s.dir, "tmp-intent-")
 	if err != nil {
@@ -196,8 +199,9 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 	return err
 }
 
-// likeness makes what git gives an entry the mode of that it had: files are back in place by
-// the time, so that theirs tells, where git goes by it.
+// likeness creates a file in the scratch worktree from which git takes the mode of an entry. It
+// has the type and the executable bit of the real file, which is back in place by now, as far as
+// git trusts these on this file system.
 func (s *Shot) likeness(scratch *worktree, path string) error {
 	info, err := s.tree.lstat(path)
 	if err != nil {
@@ -217,6 +221,7 @@ func (s *Shot) likeness(scratch *worktree, path string) error {
 	return scratch.root.WriteFile(path, nil, perm)
 }
 
+// without returns the strings of list that are not in taken.
 func without(list, taken []string) []string {
 	in := map[string]bool{}
 	for _, t := range taken {
@@ -231,7 +236,8 @@ func without(list, taken []string) []string {
 	return out
 }
 
-// indexBack puts the index from before Begin in place again.
+// indexBack renames the index from before Begin into place again. If there was none, it removes
+// the index that Apply made.
 func (r *Restore) indexBack() error {
 	if !r.intent.HasIndex {
 		if r.intent.Index == nil {
@@ -250,8 +256,9 @@ func (r *Restore) indexBack() error {
 	if now, err := os.Stat(r.shot.repo.IndexPath); err == nil && os.SameFile(old, now) {
 		return nil
 	}
-	back := r.intent.OldIndex + "-back" // the old one stays, in case that this is done again
-	os.Remove(back)                     //nolint:errcheck // of a try that was killed
+	// Another link is renamed, because OldIndex is needed if Back is called again.
+	back := r.intent.OldIndex + "-back"
+	os.Remove(back) //nolint:errcheck // of a try that was killed
 	if os.Link(r.intent.OldIndex, back) != nil {
 		if err := copyFile(r.intent.OldIndex, back, os.O_EXCL); err != nil {
 			return err

@@ -1,5 +1,11 @@
 package snapshot
 
+// git may change content between a file and its blob: line endings, $Id$ (ident), encodings, and
+// clean and smudge filters. For most such files the checkout of the blob gives the same bytes
+// again. For the others the capture keeps the bytes as a blob of their own, in Capture.Raw. To
+// find them, git checks the captured blobs out into a temporary directory (smudge) and the result
+// is compared with the files.
+
 import (
 	"bytes"
 	"context"
@@ -17,8 +23,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// convertsOutside reports whether configuration or attributes that no tree holds
-// may make git convert content.
+// convertsOutside reports whether git may convert content because of settings, or because of
+// attributes that are outside of any tree. It returns true if it cannot tell.
 func (s *Shot) convertsOutside() bool {
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
 		if on, err := gitconfig.ParseBool(v); err != nil || on {
@@ -28,7 +34,8 @@ func (s *Shot) convertsOutside() bool {
 	return exists(s.attributesOutside())
 }
 
-// attributesOutside lists the files of attributes that are in no tree.
+// attributesOutside lists the places where git looks for attributes outside of trees: the
+// system's, the repository's info/attributes, and the user's. The files need not exist.
 func (s *Shot) attributesOutside() []string {
 	files := append(append([]string(nil), attributesFiles[:]...), filepath.Join(s.repo.CommonDir, "info", "attributes"))
 	if v, ok := s.repo.Config.Get("core.attributesFile"); ok {
@@ -48,6 +55,7 @@ func (s *Shot) attributesOutside() []string {
 	return files
 }
 
+// exists reports whether one of files exists and is not empty.
 func exists(files []string) bool {
 	for _, f := range files {
 		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
@@ -57,8 +65,8 @@ func exists(files []string) bool {
 	return false
 }
 
-// keepRaw compares what git would write into the worktree for each file with what
-// is there, and keeps the exact bytes where they differ.
+// keepRaw compares the files that git converts with what git would check out for them, and adds
+// those that differ to c.Raw. index is a private index that has entries of these files.
 func (s *Shot) keepRaw(ctx context.Context, index string, files []candidate, entries map[string]git.Entry, c *Capture) error {
 	affected, err := s.affected(ctx, index, files)
 	if err != nil || len(affected) == 0 {
@@ -67,6 +75,7 @@ func (s *Shot) keepRaw(ctx context.Context, index string, files []candidate, ent
 	return s.keepRawOf(ctx, index, affected, entries, c)
 }
 
+// keepRawOf is keepRaw for files that are known to be converted.
 func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
 	smudged, err := s.smudge(ctx, index, pathsOf(affected))
 	if err != nil {
@@ -81,6 +90,9 @@ func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered,
 	return nil
 }
 
+// compareSmudged compares one file with its checkout. If they are equal and the blob has the same
+// bytes too, an external filter did nothing. The file may be a git-lfs pointer whose content is
+// not here, so it is listed as at risk.
 func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smudged *smudged, c *Capture) error {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil || info == nil {
@@ -96,6 +108,7 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smud
 		}
 		return nil
 	}
+	// The bytes differ, or git could not check the file out at all.
 	oid, err := s.repo.WriteObject(ctx, "blob", data)
 	if err != nil {
 		return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
@@ -105,11 +118,11 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smud
 	return nil
 }
 
-// filtered is a file that attributes or configuration make git convert.
+// filtered is a file that git converts because of attributes or configuration.
 type filtered struct {
 	candidate
-	filter bool // by an external program
-	inOnly bool // line endings, and only on the way into the repository
+	filter bool // an external filter program converts it
+	inOnly bool // only line endings, and only from the file to the blob
 }
 
 func pathsOf(files []filtered) []string {
@@ -120,7 +133,9 @@ func pathsOf(files []filtered) []string {
 	return out
 }
 
-// affected asks git which of files it converts.
+// affected returns those of files that git converts. Symbolic links are never converted. The
+// attributes come from git check-attr, with index as the place of attributes that are not on
+// disk.
 func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([]filtered, error) {
 	auto := false
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
@@ -150,7 +165,9 @@ func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([
 	return s.judge(strings.Split(string(res.Stdout), "\x00"), out, at, auto)
 }
 
-// judge reads what check-attr said of files: path, attribute, value, in turn.
+// judge evaluates the output of check-attr, which is a sequence of path, attribute and value. at
+// maps a path to its place in out, and auto says whether core.autocrlf is on. With autocrlf a
+// file is converted even if it has no attributes, unless `-text` (binary) is set.
 func (s *Shot) judge(f []string, out []filtered, at map[string]int, auto bool) ([]filtered, error) {
 	sums := make([]struct{ converts, binary, both bool }, len(out))
 	for i := 0; i+2 < len(f); i += 3 {
@@ -180,7 +197,8 @@ func (s *Shot) judge(f []string, out []filtered, at map[string]int, auto bool) (
 	return kept, nil
 }
 
-// writesCRLF reports whether configuration alone makes git write CRLF.
+// writesCRLF reports whether the configuration or the platform makes git write CRLF on checkout,
+// so that line endings are converted in both directions.
 func (s *Shot) writesCRLF() bool {
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok && !strings.EqualFold(v, "input") {
 		if on, err := gitconfig.ParseBool(v); err != nil || on {
@@ -191,7 +209,7 @@ func (s *Shot) writesCRLF() bool {
 	return strings.EqualFold(v, "crlf") || runtime.GOOS == "windows"
 }
 
-// smudged is what git would write into the worktree, in a directory of ours.
+// smudged holds files as git would check them out, in a temporary directory.
 type smudged struct {
 	dir   string
 	files map[string]string // path → file name in dir
@@ -199,6 +217,7 @@ type smudged struct {
 
 func (m *smudged) remove() { os.RemoveAll(m.dir) } //nolint:errcheck // disposable, swept by age
 
+// read returns the checked out content of p, or fs.ErrNotExist if git did not write it.
 func (m *smudged) read(p string) ([]byte, error) {
 	f, ok := m.files[p]
 	if !ok {
@@ -207,8 +226,8 @@ func (m *smudged) read(p string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(m.dir, f))
 }
 
-// smudge checks paths of an index out into temporary files, converted by the
-// attributes which that index holds. A path that git fails on is left out.
+// smudge checks paths out of a private index into temporary files. git applies the attributes in
+// that index. A path for which git fails is missing from the result.
 func (s *Shot) smudge(ctx context.Context, index string, paths []string) (*smudged, error) {
 	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
 	if err != nil {
@@ -217,6 +236,8 @@ func (s *Shot) smudge(ctx context.Context, index string, paths []string) (*smudg
 	return s.smudgeInto(ctx, dir, index, paths)
 }
 
+// smudgeInto is smudge into an existing directory, which belongs to the result from then on. It
+// sets GIT_WORK_TREE to that directory so that no attributes file of the real worktree has a say.
 func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string) (*smudged, error) {
 	m := &smudged{dir: dir, files: map[string]string{}}
 	res, err := s.repo.Run(ctx, git.Cmd{
@@ -224,10 +245,13 @@ func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string
 		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: s.config,
 		Dir: dir, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + dir},
 	})
+	// A positive exit code means that git failed for some paths. The others were written.
 	if err != nil && git.ExitCode(err) < 0 {
 		m.remove()
 		return nil, fmt.Errorf("convert files: %w", err)
 	}
+	// Each line is the temporary file's name, a tab, and the path. The name is "." if git wrote
+	// nothing.
 	for _, line := range splitPaths(res.Stdout) {
 		if file, p, ok := strings.Cut(line, "\t"); ok && file != "." && path.Base(file) == file {
 			m.files[p] = file
@@ -236,5 +260,5 @@ func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string
 	return m, nil
 }
 
-// hashBlob is the id that git gives content of a blob.
+// hashBlob returns the id of a blob with this content.
 func hashBlob(format string, data []byte) name.OID { return git.HashObject(format, "blob", data) }

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errSlow says that a path has to be walked one component at a time: it is too long for
-// the system, or the kernel is older than 5.6.
+// errSlow says that a path must be checked one component at a time: it is longer than PATH_MAX,
+// or openat2 is not available (before Linux 5.6, or forbidden by a seccomp filter).
 var errSlow = errors.New("one component at a time")
 
-// reach opens p below the top in one call of the system, whatever links stand on the
-// way: behind one nothing is reached. What is opened with O_PATH is the link itself,
-// where p is one.
+// reach opens p below the top with one system call. It fails with fs.ErrNotExist if a symbolic
+// link is on the way or if p leads out of the worktree. If p itself is a link, O_PATH opens the
+// link.
 func (w *worktree) reach(p string, flags uint64) (*os.File, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	for range 100 { // EAGAIN: something was renamed meanwhile
+	for range 100 { // EAGAIN: a rename somewhere made the kernel unsure
 		fd, err := unix.Openat2(w.fd, p, &how)
 		switch {
 		case err == nil:
@@ -34,7 +34,8 @@ func (w *worktree) reach(p string, flags uint64) (*os.File, error) {
 	return nil, errSlow
 }
 
-// glance is lstat in one call; nil where nothing is.
+// glance is lstat with one system call. If nothing is there the error is fs.ErrNotExist or
+// ENOTDIR.
 func (w *worktree) glance(p string) (fs.FileInfo, error) {
 	f, err := w.reach(p, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
@@ -44,7 +45,7 @@ func (w *worktree) glance(p string) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// enter opens a directory.
+// enter opens a directory for reading. No link is followed.
 func (w *worktree) enter(dir string) (*os.File, error) {
 	return w.reach(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 }
@@ -62,7 +63,7 @@ func (w *worktree) drop(dir string) error {
 	return pathError("rmdir", dir, unix.Unlinkat(int(parent.Fd()), base(dir), unix.AT_REMOVEDIR))
 }
 
-// openTop is a handle of the top of the worktree for reach.
+// openTop opens the top of the worktree as the starting point of reach.
 func openTop(top string) (int, error) {
 	return unix.Open(top, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }

@@ -8,9 +8,10 @@ import (
 	"os"
 )
 
-// errSlow says that a path has to be walked one component at a time.
+// errSlow says that a path must be checked one component at a time, which is always so here.
 var errSlow = errors.New("one component at a time")
 
+// glance and enter are not available; drop removes an empty directory.
 func (w *worktree) glance(string) (fs.FileInfo, error) { return nil, errSlow }
 func (w *worktree) enter(string) (*os.File, error)     { return nil, errSlow }
 func (w *worktree) drop(dir string) error              { return w.root.Remove(dir) }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is behind a link is not there, however the path is reached, and a link is seen as
-// one; a path that is too long for the system is reached all the same.
+// Nothing is found behind a symbolic link, with or without openat2; a link itself is seen as a
+// link; and a path that is too long for the system is reached all the same.
 func TestReach(t *testing.T) {
 	top, out := t.TempDir(), t.TempDir()
 	w, err := openWorktree(top)

@@ -1,16 +1,23 @@
 package snapshot
 
+// Between the last check of a file and the rename that replaces it, an editor may save the file
+// again. A plain rename would lose that version. On Linux the new file and the old one are
+// exchanged in one step instead (RENAME_EXCHANGE); the file that comes out is compared with the
+// captured version and, if it is not that one, exchanged back.
+
 import (
 	"errors"
 	"io/fs"
 	"os"
 )
 
-// errNoSwap says that two names cannot be exchanged, or not be given only when free.
+// errNoSwap says that the system cannot exchange two names, and cannot rename only if the new
+// name is free.
 var errNoSwap = errors.New("the system exchanges no names here")
 
-// displace moves the file of operation i aside. What was moved is looked at afterwards:
-// a file that somebody saved in the moment before it comes back.
+// displace moves the file at p to old/<n>. If it turns out to be another version than the
+// captured one, the result is a ChangedError, and the file goes back at once or, where that could
+// replace another one, in Back.
 func (r *Restore) displace(i int, p string) error {
 	old := r.intent.oldFile(i)
 	if err := r.shot.tree.aside(p, old); err != nil {
@@ -25,9 +32,10 @@ func (r *Restore) displace(i int, p string) error {
 	return &ChangedError{p}
 }
 
-// replace puts the new file of operation i where the old one is, whose other name is
-// aside already. The names are exchanged, so that a file that somebody saved under p in
-// the moment before is in our hands afterwards, and not gone.
+// replace puts new/<n> where the old file is. The old file is linked to old/<n> already. After
+// the exchange new/<n> must be another name of the same file and is removed; if it is a newer
+// version, it is exchanged back and the result is a ChangedError. Where names cannot be
+// exchanged, a plain rename replaces the old file.
 func (r *Restore) replace(i int, p string) error {
 	next, old := r.intent.newFile(i), r.intent.oldFile(i)
 	switch err := r.shot.tree.swap(next, p); {
@@ -38,7 +46,8 @@ func (r *Restore) replace(i int, p string) error {
 	}
 	r.note(i, p)
 	r.trace("swapped")
-	if r.seen == nil || sameFile(next, old) && r.kept(i, p) { // after a kill all was captured again
+	// After a kill, everything was captured again before this call.
+	if r.seen == nil || sameFile(next, old) && r.kept(i, p) {
 		return os.Remove(next)
 	}
 	if err := r.shot.tree.swap(next, p); err != nil {
@@ -47,15 +56,17 @@ func (r *Restore) replace(i int, p string) error {
 	return errors.Join(&ChangedError{p}, os.Remove(old))
 }
 
-// note remembers what stands at p now, so that going back takes away nothing else.
+// note remembers the file that was put at p, so that Back removes this file only and not one that
+// another program wrote later.
 func (r *Restore) note(i int, p string) {
 	if info, err := r.shot.tree.lstat(p); err == nil && info != nil && r.placed != nil {
 		r.placed[i] = info
 	}
 }
 
-// giveBack puts what is aside at p again, in the place of nothing: what stands there is
-// somebody's new work. After a kill it was captured before, and goes.
+// giveBack moves old/<n> back to p. If another program created a file at p in the meantime, that
+// file is left alone, and the result is a ChangedError. After a kill such a file is replaced: it
+// was captured again before.
 func (r *Restore) giveBack(i int, p string) error {
 	old := r.intent.oldFile(i)
 	if r.seen == nil {
@@ -68,14 +79,15 @@ func (r *Restore) giveBack(i int, p string) error {
 	case !errors.Is(err, fs.ErrExist):
 		return err
 	}
-	if sameFile(old, r.shot.tree.abs(p)) { // it never left
+	// The old file was linked to old/<n> but never left p.
+	if sameFile(old, r.shot.tree.abs(p)) {
 		return os.Remove(old)
 	}
 	return &ChangedError{p}
 }
 
-// swapped ends an exchange of names that a kill cut off: both names of the old file are
-// aside.
+// swapped completes an exchange of names that a kill interrupted before new/<n> was removed. At
+// that point new/<n> and old/<n> are the same old file. It reports whether that was so.
 func (r *Restore) swapped(i int) (bool, error) {
 	if !sameFile(r.intent.newFile(i), r.intent.oldFile(i)) {
 		return false, nil
@@ -83,6 +95,7 @@ func (r *Restore) swapped(i int) (bool, error) {
 	return true, os.Remove(r.intent.newFile(i))
 }
 
+// sameFile reports whether two paths are names of one file. Links are not followed.
 func sameFile(a, b string) bool {
 	x, err := os.Lstat(a)
 	if err != nil {
@@ -92,8 +105,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// kept reports whether the file aside is still the version that was captured. Its own
-// time of change is another: it got another name.
+// kept reports whether the file in old/<n> still is the version that was captured. The ctime is
+// not compared, because the move changed it.
 func (r *Restore) kept(i int, p string) bool {
 	if r.seen == nil {
 		return true
@@ -106,8 +119,8 @@ func (r *Restore) kept(i int, p string) bool {
 	return info.Mode()&fs.ModeSymlink != 0 || info.ModTime().Equal(was.ModTime())
 }
 
-// lastLook finds a file that somebody went on writing to while it was moved aside: he
-// had it open.
+// lastLook detects writes to a file after it was moved aside: a program that had it open keeps
+// writing to the same inode.
 func (r *Restore) lastLook() error {
 	for i, o := range r.intent.Ops {
 		if k := o.kind(); (k == "write" || k == "delete") && r.moved(i) && !r.kept(i, o.Path) {

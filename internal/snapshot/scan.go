@@ -11,40 +11,45 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Scanner finds where the worktree differs from an index. There is more than one
-// way to do that; all of them give the same Scan.
+// Scanner finds where the worktree differs from an index. There are two implementations with the
+// same results: gitScanner runs git, nativeScanner (native.go, Linux only) compares stat data
+// itself.
 type Scanner interface {
 	Scan(ctx context.Context, index *privateIndex) (Scan, error)
 }
 
-// Scan is what differs from the index. A tracked path whose stat data changed
-// may turn out to have the same content.
+// Scan lists what differs from an index. A path in Tracked may turn out to have the same content,
+// since only stat data were compared.
 type Scan struct {
 	Tracked    []Tracked
-	Untracked  []string // files and symbolic links, none of them ignored
-	Nested     []string // directories that are repositories of their own
-	Unreadable []string // directories that could not be read, ending in "/"
-	Special    []string // sockets and the like
+	Untracked  []string // files and symbolic links that are not ignored
+	Nested     []string // untracked directories that are repositories, without a final "/"
+	Unreadable []string // directories, ending in "/", and tracked files
+	Special    []string // sockets, pipes and devices, which git never lists
 
-	Modes      map[string]fs.FileMode // of tracked files that did not change: unusual ones
+	// Modes has the unusual permission bits of tracked files that did not change. ModesKnown is
+	// true if every tracked file was checked for them.
+	Modes      map[string]fs.FileMode
 	ModesKnown bool
 }
 
-// Tracked is an index entry that the worktree does not match.
+// Tracked is an index entry whose file does not match it.
 type Tracked struct {
 	Path    string
-	Mode    git.Mode // of the index entry; 0 for intent-to-add
+	Mode    git.Mode // of the index entry; 0 for an intent-to-add entry
 	Deleted bool
 }
 
-// gitScanner lets git compare: diff-files for what is tracked beside ls-files
-// for what is not. Neither writes the index.
+// gitScanner scans with git: diff-files for tracked files and ls-files for untracked ones, at the
+// same time. Both work on the private index, and neither writes it.
 type gitScanner struct {
 	repo   *git.Repo
-	config []string // overrides where the configuration lies about the file system
+	config []string // Shot.config
 	tree   *worktree
 }
 
+// Scan implements Scanner. What git does not report is added afterwards: files that changed
+// without a visible change of their stat data (addDoubtful), and special files (findSpecial).
 func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, error) {
 	var scan Scan
 	index := private.path
@@ -72,10 +77,10 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	return scan, s.findSpecial(ctx, &scan, dirs, special)
 }
 
-// addDoubtful adds the entries that git took for unchanged by their stat data and that
-// may not be: those that are as young as the index, and those whose times differ by less
-// than a second, which git does not see unless it was built to. Of the others it notes
-// unusual permission bits.
+// addDoubtful adds entries that git takes for unchanged because of their stat data, but that may
+// have changed: entries as young as the index, and entries whose times differ by less than a
+// second, which most builds of git do not compare. For the remaining ones it records unusual
+// permission bits, as the files are looked at anyway.
 func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	listed := make(map[string]bool, len(scan.Tracked))
 	for _, t := range scan.Tracked {
@@ -103,20 +108,18 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	return err
 }
 
-// look is what is seen of a file that git did not list: that it may differ, that it is
-// gone, or its permission bits where they are unusual.
+// look is what lstat says about a file that git did not list.
 type look struct {
-	differs, gone bool
-	bits          fs.FileMode
+	differs, gone bool        // differs: its content may not be that of the entry
+	bits          fs.FileMode // permission bits, if they are unusual
 }
 
-// unseen looks at a file whose entry git takes for unchanged. Behind a link that leads to
-// itself it lists nothing as gone.
+// unseen looks at the file of an entry that git takes for unchanged.
 func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	info, err := w.lstat(e.Path)
 	switch {
 	case err != nil:
-		return l // git has seen that
+		return l // git reports these errors itself
 	case info == nil:
 		return look{gone: true}
 	case private.doubtful(e):
@@ -129,6 +132,7 @@ func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	return l
 }
 
+// tracked returns the entries that diff-files reports, and the paths that git could not read.
 func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:   []string{"diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none"},
@@ -148,7 +152,7 @@ func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, 
 			return nil, nil, fmt.Errorf("compare the worktree with the index: unexpected line %q", fields[i])
 		}
 		p := string(fields[i+1])
-		if seen[p] { // an unmerged path is listed twice
+		if seen[p] { // diff-files lists an unmerged path twice
 			continue
 		}
 		seen[p] = true
@@ -161,7 +165,8 @@ func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, 
 	return out, unreadable, nil
 }
 
-// untracked lists what is not ignored of the names, or of everything.
+// untracked adds the untracked files that are not ignored to scan. With names it looks only at
+// these paths and below them; names are taken literally.
 func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, names []string) error {
 	args := append([]string{"--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard", "--"}, names...)
 	res, err := s.repo.Run(ctx, git.Cmd{
@@ -188,13 +193,14 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 	return nil
 }
 
-// ignored tells which of paths the ignore rules name.
+// ignored calls Ignored with the settings of this scanner.
 func (s *gitScanner) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	return Ignored(ctx, s.repo, s.config, paths)
 }
 
-// Ignored tells which of paths, relative to the top of the worktree, the ignore rules name. A directory
-// ends in a slash.
+// Ignored returns those of paths that the ignore rules match. Paths are relative to the top of
+// the worktree, and a directory ends in a slash, since some patterns match directories only.
+// Tracked files are matched too (--no-index).
 func Ignored(ctx context.Context, repo *git.Repo, config []string, paths []string) (map[string]bool, error) {
 	res, err := repo.Run(ctx, git.Cmd{
 		Args:  []string{"check-ignore", "-z", "--stdin", "--no-index"},
@@ -210,6 +216,7 @@ func Ignored(ctx context.Context, repo *git.Repo, config []string, paths []strin
 	return out, nil
 }
 
+// splitPaths splits the output of a git command that was run with -z.
 func splitPaths(data []byte) []string {
 	var out []string
 	for _, p := range bytes.Split(data, []byte{0}) {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What git says while it succeeds is understood, or the capture fails: a scan that
-// worked may lie.
+// Everything that git writes to stderr while it exits with 0 is understood, or the capture fails.
 func TestClassify(t *testing.T) {
 	for said, want := range map[string][]string{
 		"":                                   nil,

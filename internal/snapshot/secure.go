@@ -14,16 +14,20 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ChangedError names a file that changed after it was captured.
+// ChangedError says that a file is not the version that was captured, so the restore stops rather
+// than lose what was written to it.
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%q changed while it was looked at", e.Path)
 }
 
-// Secure compares the bytes of every file that the plan writes or deletes with
-// what the capture would give back, and keeps the exact bytes where they differ,
-// so that an undo is exact. It returns the permission bits beyond git's own.
+// Secure makes sure that the restore can be undone exactly. It compares every file that the plan
+// replaces or deletes with what a checkout of the capture would give, and adds the exact bytes to
+// the capture's Raw where they differ. A file that changed since the capture is a ChangedError.
+//
+// It returns the permission bits of files that are not those of a new file, and of directories
+// that may go, for the safety checkpoint; the names of directories end in "/".
 func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
 	modes := map[string]fs.FileMode{}
 	plain, exec, err := s.defaultModes()
@@ -65,8 +69,7 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 	return modes, nil
 }
 
-// directoryModes adds the bits of directories that deletions may empty; a name
-// ends in "/".
+// directoryModes adds the unusual permission bits of directories that deletions may empty.
 func (s *Shot) directoryModes(p *Plan, modes map[string]fs.FileMode) {
 	seen := map[string]bool{}
 	for _, o := range p.Ops {
@@ -79,7 +82,8 @@ func (s *Shot) directoryModes(p *Plan, modes map[string]fs.FileMode) {
 	}
 }
 
-// secureConverted compares what git makes of the captured blobs with the files.
+// secureConverted is the comparison where git may convert files. Converted ones are compared with
+// their checkout, the others by hash.
 func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
 	index, err := s.listIndex(ctx, entries, attrs)
 	if err != nil {
@@ -102,9 +106,10 @@ func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, 
 	return s.compareHashes(ctx, p, plain, entries)
 }
 
-// compareHashes is the check where git converts nothing: the file is the blob, byte
-// for byte. One that is not was converted once, under attributes that are gone, and
-// its bytes are kept; or it changed since it was captured.
+// compareHashes checks files that git does not convert: the file must be the blob, byte for byte.
+//
+// If it is not, there are two explanations. It was converted once, by attributes that are gone;
+// then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
 func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
 	for _, f := range files {
 		got, info, err := s.tree.hashWhole(s.repo.Format, f.path)
@@ -133,7 +138,8 @@ func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, en
 	return nil
 }
 
-// attributes finds the .gitattributes of a tree that speak for any of the paths.
+// attributes returns the .gitattributes files of a tree that apply to any of paths: those in
+// their directories and all directories above.
 func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
 	out := map[string]git.Entry{}
 	seen := map[string]bool{}
@@ -153,7 +159,8 @@ func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]g
 	return out, nil
 }
 
-// listIndex makes a private index of just these entries.
+// listIndex makes a private index that holds exactly these entries, and returns its path. The
+// caller must remove it.
 func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
 	f, err := os.CreateTemp(s.scratch, "tmp-index-")
 	if err != nil {
@@ -185,7 +192,9 @@ func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (st
 	return f.Name(), nil
 }
 
-// defaultModes are the permission bits that new files get here.
+// defaultModes returns the permission bits that new files get here, without and with the
+// executable bits. It creates a file to find out, as reading the umask would have to change it
+// for a moment.
 func (s *Shot) defaultModes() (plain, exec fs.FileMode, err error) {
 	name := s.scratch + "/tmp-mode-" + randomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
@@ -201,7 +210,7 @@ func (s *Shot) defaultModes() (plain, exec fs.FileMode, err error) {
 	return info.Mode().Perm() &^ 0o111, info.Mode().Perm(), nil
 }
 
-// Uncaptured lists collisions for a message: paths with their reasons.
+// Uncaptured returns collisions as text for a message: path and reason of each.
 func Uncaptured(list []Collision) []string {
 	var out []string
 	for _, c := range list {

@@ -1,5 +1,11 @@
 package snapshot
 
+// Ignore rules can differ between the two sides of a restore. A file that the target's rules
+// ignore and the current ones do not was captured now but not then, so it looks like a file that
+// was made since and is to be deleted. The same is true of an ignored file that was captured on
+// request. Both may be older than the target, so a restore leaves them alone (spareIgnored). git
+// evaluates the rules of each side, in a scratch worktree that has only the files with rules.
+
 import (
 	"context"
 	"fmt"
@@ -15,12 +21,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// reasonRules says why a captured file is not to be overwritten.
+// reasonRules is why an ignored file is a collision although it was captured.
 const reasonRules = "ignored by the rules of one side"
 
-// spareIgnored takes deletions out of the plan: of files that no index tracks and that
-// the ignore rules now, or those of the target, name. Only the rules make such a file
-// look new or unwanted. What the move that is undone wrote itself still goes.
+// spareIgnored takes deletions out of the plan: of files that no index tracks and that are
+// ignored by the rules of now or by those of the target. Files in Target.Wrote are still deleted
+// if they have the content that the rollback wrote. changes are the differences between the two
+// trees.
 func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
 	files := s.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
@@ -41,7 +48,8 @@ func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) 
 		if differ {
 			then = append(then, o.Path)
 		}
-		if forced[o.Path] { // any other one was captured because no rule names it now
+		// A file that was not forced was captured because no rule matches it now.
+		if forced[o.Path] {
 			now = append(now, o.Path)
 		}
 	}
@@ -58,8 +66,9 @@ func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) 
 	return nil
 }
 
-// spare leaves ignored files where they are. One that stands where the target has
-// something else cannot stay: it is in the way, unless it was captured to be replaced.
+// spare removes the deletions of ignored files from the plan and lists them as kept. A file that
+// stands where the target has a directory, or below where the target has a file, cannot stay. It
+// is a collision, unless forced says that the caller captured it in order to replace it.
 func (p *Plan) spare(ignored, forced map[string]bool) {
 	if len(ignored) == 0 {
 		return
@@ -98,9 +107,10 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 	slices.Sort(p.Kept)
 }
 
-// Made lists the files that the plan makes, that no index will track and that the ignore
-// rules of either side name, with their content. An undo cannot tell them from files that
-// were there, where the plan is for a part of the worktree only.
+// Made returns the files that the plan creates, that no index will track, and that the ignore
+// rules of either side match, with their blobs. The safety checkpoint stores the list, and an
+// undo passes it as Target.Wrote. In a restore of some paths only, an undo could not tell these
+// files from ignored files that were there before.
 func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 	index := p.Index
 	if index == nil {
@@ -134,7 +144,7 @@ func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 	return out, nil
 }
 
-// tracked reports whether one of the indexes has a path, at any stage.
+// tracked reports whether one of the indexes has path p, at any stage.
 func (s *Shot) tracked(ctx context.Context, p string, indexes ...*IndexState) (bool, error) {
 	for _, x := range indexes {
 		if x == nil {
@@ -153,8 +163,9 @@ func (s *Shot) tracked(ctx context.Context, p string, indexes ...*IndexState) (b
 	return false, nil
 }
 
-// ruleFiles are the files of the worktree that hold ignore rules: every .gitignore, and
-// what core.excludesFile names where that is in the worktree.
+// ruleFiles knows which files of the worktree hold ignore rules: every .gitignore, and the file
+// that core.excludesFile names if it is in the worktree. Rules outside of the worktree are the
+// same on both sides.
 type ruleFiles struct{ excludes string }
 
 func (s *Shot) ruleFiles() ruleFiles {
@@ -174,21 +185,23 @@ func (s *Shot) ruleFiles() ruleFiles {
 
 func (f ruleFiles) has(p string) bool { return path.Base(p) == ".gitignore" || p == f.excludes }
 
-// ruleSource gives the content of a file with ignore rules as one side has it; nil
-// without one.
+// ruleSource returns the content of a file with ignore rules as one side has it, and nil if that
+// side has no such file.
 type ruleSource func(file string) ([]byte, error)
 
-// rulesNow are the rules in force.
+// rulesNow returns the rules in force now: those on the disk, and those in the captured tree for
+// a skip-worktree file, which git reads from the index.
 func (s *Shot) rulesNow(ctx context.Context, p *Plan) ruleSource {
 	return func(file string) ([]byte, error) {
 		if data, there, err := s.ruleOnDisk(file); there || err != nil {
 			return data, err
 		}
-		return s.ruleIn(ctx, p.Cur.Tree, file) // skip-worktree: git reads it from the index
+		return s.ruleIn(ctx, p.Cur.Tree, file)
 	}
 }
 
-// rulesThen are those of the target. A file that neither side captured stays.
+// rulesThen returns the rules after the restore: those of the target's tree, and those of a file
+// on the disk that neither side captured, because it stays.
 func (s *Shot) rulesThen(ctx context.Context, p *Plan) ruleSource {
 	return func(file string) ([]byte, error) {
 		if data, err := s.ruleIn(ctx, p.Target.Tree, file); data != nil || err != nil {
@@ -202,16 +215,18 @@ func (s *Shot) rulesThen(ctx context.Context, p *Plan) ruleSource {
 	}
 }
 
+// ruleIn reads a file with rules from a tree.
 func (s *Shot) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
 	e, ok, err := s.repo.Lookup(ctx, tree, file)
 	if !ok || err != nil || !regular(e.Mode) {
 		return nil, err
 	}
 	obj, err := s.repo.Batch().Typed(ctx, string(e.OID), "blob")
-	return append([]byte{}, obj.Data...), err // empty rules are rules
+	return append([]byte{}, obj.Data...), err // not nil for an empty file
 }
 
-// ruleOnDisk reads a file of rules. git follows no link for a .gitignore.
+// ruleOnDisk reads a file with rules from the worktree. there is true without data for something
+// that git does not read, such as a symbolic link.
 func (s *Shot) ruleOnDisk(file string) (data []byte, there bool, err error) {
 	info, err := s.tree.lstat(file)
 	if err != nil || info == nil {
@@ -224,8 +239,8 @@ func (s *Shot) ruleOnDisk(file string) (data []byte, there bool, err error) {
 	return data, true, err
 }
 
-// ignoredBy gives those of paths that the rules of one side ignore. git is asked, in a
-// scratch worktree that has the files with rules and nothing else.
+// ignoredBy returns those of paths that the rules of one side ignore. It runs git check-ignore in
+// a scratch worktree that holds the files with rules and nothing else.
 func (s *Shot) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(paths) == 0 {
@@ -257,7 +272,7 @@ func (s *Shot) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource,
 	return out, nil
 }
 
-// layRules writes the files with rules that speak for paths below dir.
+// layRules writes into dir the files with rules that apply to any of paths.
 func layRules(dir string, files ruleFiles, rules ruleSource, paths []string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -1,22 +1,27 @@
 package snapshot
 
+// In a sparse checkout git marks the files that it leaves off the disk with the skip-worktree
+// bit. The captured tree has these files as they are staged, so a comparison of two captured
+// trees does not say what was on the disk. The functions here correct that for a restore: a file
+// that was not on the disk is not written, and one that was not there is not deleted.
+
 import (
 	"context"
 
 	"git-checkpoint/internal/git"
 )
 
-// sparseInForce reports whether git itself takes the skip-worktree bit off entries
-// whose file is there, whenever it reads the index. To put such a bit back where the
-// checkout is not sparse any more would hide the file from git.
+// sparseInForce reports whether git itself clears the skip-worktree bit of an entry whose file
+// exists, each time it reads the index. A capture does not record such bits: if a restore put one
+// back after the checkout is no longer sparse, it would hide the file from git.
 func (s *Shot) sparseInForce() bool {
 	on, err := s.repo.Config.Bool("core.sparseCheckout", false)
 	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
 	return on && err == nil && !expects
 }
 
-// absentPaths are the files of an index that a sparse checkout left off the disk.
-// They stand in the captured tree as they are staged.
+// absentPaths returns the files of an index that a sparse checkout left off the disk. The
+// captured tree has them as they are staged.
 func absentPaths(ix *IndexState) map[string]bool {
 	out := map[string]bool{}
 	if ix == nil {
@@ -31,9 +36,9 @@ func absentPaths(ix *IndexState) map[string]bool {
 	return out
 }
 
-// absentThen are the files that the target does not bring back because of a sparse
-// checkout: those that were absent then and, where the index stays as it is, those
-// that are absent now and that the target does not list as there all the same.
+// absentThen returns the files that the target does not bring back because of a sparse checkout.
+// These are the files that were absent when the target was captured. If the index stays as it is,
+// they also include the files that are absent now, unless the target says that they were present.
 func (p *Plan) absentThen() map[string]bool {
 	if p.Target.Index == nil {
 		return absentPaths(&p.Cur.Index)
@@ -54,8 +59,9 @@ func (p *Plan) absentThen() map[string]bool {
 	return out
 }
 
-// sparseChanges corrects the differences of two trees by what was really on the
-// disk on either side.
+// sparseChanges corrects changes, the difference between two captured trees, by what was on the
+// disk on either side. A file that was absent on one side is removed from that side; a file that
+// is the same in both trees but was absent on one side becomes a change.
 func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
 	now, then := absentPaths(&p.Cur.Index), p.absentThen()
 	if len(now)+len(then) == 0 {
@@ -93,7 +99,8 @@ func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change)
 		return out, nil
 	}
 	err := s.repo.WalkTree(ctx, p.Cur.Tree, func(path string, e git.Entry) error {
-		if differ[path] { // the same on both sides, or it were among the changes
+		if differ[path] {
+			// The entry is the same in both trees, otherwise it would be among the changes.
 			add(git.Change{Path: path, Old: e, New: e})
 		}
 		return nil
@@ -101,7 +108,8 @@ func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change)
 	return out, err
 }
 
-// mixed is an index state of which only a part comes back.
+// mixed combines two index states for a restore of some paths: then for the paths that only
+// selects, and now for the others. It has no Tree; planIndex computes that.
 func mixed(now, then IndexState, only func(string) bool) *IndexState {
 	pick := func(now, then []string) []string {
 		var out []string

@@ -1,5 +1,11 @@
 package snapshot
 
+// git lists no sockets, pipes and devices, and no directory that holds nothing else. A capture
+// has to report them as skipped, so this file looks for them. Reading every directory would be
+// slow where a large ignored one such as node_modules is. So only a directory below which git
+// listed something is read in any case. In another one fewer than glanced names are read before
+// git is asked whether it is ignored.
+
 import (
 	"context"
 	"io/fs"
@@ -11,24 +17,23 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// glanced is how many names are read below a directory in which git lists nothing
-// before git is asked whether it is ignored: somebody's node_modules is large.
+// glanced is how many names are read below a directory in which git listed nothing, before git is
+// asked whether the directory is ignored.
 const glanced = 500
 
-// specialFinder looks for sockets, pipes and devices. git lists none of them, and so no
-// directory either in which nothing else is.
+// specialFinder looks for special files below the directories that the index does not have.
 type specialFinder struct {
 	git    *gitScanner
 	holds  map[string]bool // directories with something below them that git listed
-	nested map[string]bool
-	found  []string
-	wide   []string // directories of which nothing is known and that hold much
+	nested map[string]bool // repositories, which are not entered
+	found  []string        // special files, ignored ones included
+	wide   []string        // directories with glanced names or more, of which nothing else is known
 
-	ignores map[string]bool // as plainIgnores gives them
+	ignores map[string]bool // names that are ignored for sure; see plainIgnores
 }
 
-// findSpecial adds the special files below directories that the index does not have, and
-// those of the list that others found, unless they are ignored.
+// findSpecial adds special files to scan unless they are ignored. It looks below dirs, which are
+// directories that the index does not have, and takes over the special files in found.
 func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []string) error {
 	f := &specialFinder{git: s, holds: map[string]bool{}, nested: map[string]bool{}, found: found}
 	if len(dirs) > 0 {
@@ -59,7 +64,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []
 	return err
 }
 
-// look goes down as far as git listed something, and takes a glance at the rest.
+// look reads a directory as far down as git listed something, and takes a short look at the rest.
 func (f *specialFinder) look(dir string) {
 	switch {
 	case f.nested[dir]:
@@ -83,8 +88,8 @@ func (f *specialFinder) look(dir string) {
 	}
 }
 
-// below gives the special files at any depth, and how many names may still be read; it
-// stops at none.
+// below returns the special files below dir at any depth. It reads at most left names, and
+// returns how many of these remain. If the names run out, it returns nothing and 0.
 func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
 	if f.nested[dir] {
 		return nil, left
@@ -107,8 +112,8 @@ func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
 	return found, left
 }
 
-// lookWide asks git which of the large directories, and of those right in them, are
-// ignored, and goes through the others.
+// lookWide asks git which of the wide directories are ignored, and which directories directly in
+// them, and reads the others completely.
 func (f *specialFinder) lookWide(ctx context.Context) error {
 	if len(f.wide) == 0 {
 		return nil
@@ -143,9 +148,10 @@ func (f *specialFinder) lookWide(ctx context.Context) error {
 	return nil
 }
 
-// plainIgnores are the names that the topmost .gitignore lists with nothing to them, as
-// node_modules/ is in most. Where a rule takes another one back there are none: then it
-// takes git to tell. It spares a process.
+// plainIgnores returns the names that the topmost .gitignore lists without wildcards or slashes
+// other than a final one, as in "node_modules/". Directories of these names are ignored for sure,
+// which saves a git process. If there is a negated rule it returns nil, as then only git can
+// tell.
 func (w *worktree) plainIgnores() map[string]bool {
 	info, err := w.lstat(".gitignore")
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
@@ -167,10 +173,11 @@ func (w *worktree) plainIgnores() map[string]bool {
 	return out
 }
 
+// plainLetters are the characters that have no special meaning in an ignore rule.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// ignored reports whether a directory is ignored for sure, by its name alone and no other
-// .gitignore than the topmost.
+// ignored reports whether a directory is ignored for sure: its name is in the topmost .gitignore,
+// and no .gitignore in between could say otherwise. False means that it is not known.
 func (f *specialFinder) ignored(dir string) bool {
 	if !f.ignores[path.Base(dir)] {
 		return false
@@ -183,8 +190,8 @@ func (f *specialFinder) ignored(dir string) bool {
 	return true
 }
 
-// read leaves out what is never captured. A directory that cannot be read was listed as
-// such by git.
+// read lists a directory without what is never captured. It ignores errors: git reports a
+// directory that cannot be read.
 func (f *specialFinder) read(dir string) []fs.DirEntry {
 	entries, _ := f.git.tree.readDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
@@ -192,11 +199,12 @@ func (f *specialFinder) read(dir string) []fs.DirEntry {
 	})
 }
 
-// special reports whether a file is neither a file, a directory nor a link.
+// special reports whether a type is neither that of a file, a directory nor a symbolic link.
 func special(t fs.FileMode) bool { return t&^(fs.ModeDir|fs.ModeSymlink) != 0 }
 
-// aroundTracked reads the directories that hold tracked files, and gives the ones in them
-// that hold none, and the special files whose names the index does not have.
+// aroundTracked reads the directories that hold tracked files, one level at a time. It returns
+// the directories in them that hold no tracked file, and the special files that the index does
+// not have.
 func (s *gitScanner) aroundTracked(entries []git.IndexEntry) (dirs, found []string) {
 	known := map[string]bool{}
 	for _, e := range entries {

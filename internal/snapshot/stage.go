@@ -17,24 +17,29 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Restore is a plan whose content lies ready beside the worktree. From here on
-// the index is locked. Close ends it: with Finish before, or after going Back.
+// Restore is a plan whose new content lies ready in a staging directory. From Stage on the index
+// is locked. It ends with Cancel if Begin was not called; otherwise with Finish, after Apply or
+// after Back.
 type Restore struct {
 	shot   *Shot
 	intent Intent
-	seen   map[string]fs.FileInfo // nil after a kill: the files were captured again
-	cur    *Capture               // what was there; nil after a kill
-	Trace  func(step string)      // called between steps; nil: nothing
+	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
+	// the caller has then captured the files again, and they are not checked one by one.
+	seen  map[string]fs.FileInfo
+	cur   *Capture          // what was there before; nil after a kill
+	Trace func(step string) // called after each step, for tests that kill the process there; may be nil
 
-	large     map[name.OID]bool   // content that git writes, so that nobody holds it
-	converted map[string]bool     // new content that git converted
-	staged    map[int]fs.FileInfo // by operation: the new file, when it was written
-	placed    map[int]fs.FileInfo // by operation: what was put in place, as it was then
+	large     map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
+	converted map[string]bool     // paths whose new content went through git's conversions
+	staged    map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
+	placed    map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
 }
 
-// Stage takes the index lock and writes everything that the plan needs into a
-// directory on the worktree's file system. Filters that fail and disks that are
-// full show here, before anything is touched.
+// Stage takes the index lock and writes everything that the plan needs into a staging directory
+// on the worktree's file system. A filter that fails or a disk that is full shows here, before
+// any file of the user is touched. It fails with a LockedError if another process holds the
+// index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
+// is left behind.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, converted: map[string]bool{}, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
 	in := &r.intent
@@ -53,8 +58,8 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	if err := r.makeStage(); err != nil {
 		return nil, err
 	}
-	// By the attributes of the target, also where only some paths come back: the
-	// promise is the bytes that were there then.
+	// The attributes are those of the target, even if only some paths are restored: the promise
+	// is to bring back the bytes that were there then.
 	if err := r.fill(ctx, p.Target.Tree); err != nil {
 		return nil, err
 	}
@@ -66,8 +71,9 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	return r, nil
 }
 
-// makeStage makes the staging directory where a rename into the worktree works:
-// in the git directory, or in the worktree where that is another file system.
+// makeStage creates the staging directory with its subdirectories new and old. It is in the git
+// directory, or at the top of the worktree if the git directory is on another file system, since
+// a rename works only within one.
 func (r *Restore) makeStage() error {
 	dir, err := os.MkdirTemp(r.shot.dir, "tmp-stage-")
 	if err != nil {
@@ -99,9 +105,10 @@ func (r *Restore) makeStage() error {
 	return nil
 }
 
-// Sweep removes staging directories that killed runs left in the worktree, once they
-// are older than age by their time. None is made where the git
-// directory is on the same one, and then none is looked for.
+// Sweep removes what killed processes left behind: an abandoned index lock, and staging
+// directories in the worktree whose mtime is older than age. If the git directory is on the file
+// system of the worktree, no staging directory is ever made there, and the worktree is not
+// searched.
 func (s *Shot) Sweep(age time.Duration) error {
 	if lock := s.AbandonedLock(); lock != "" {
 		if err := s.dropLock(lock); err != nil {
@@ -134,16 +141,21 @@ func (s *Shot) Sweep(age time.Duration) error {
 	return nil
 }
 
+// randomHex returns twelve hexadecimal digits. IsStaging relies on that length.
 func randomHex() string {
 	var b [6]byte
 	rand.Read(b[:]) //nolint:errcheck // never fails
 	return hex.EncodeToString(b[:])
 }
 
+// newFile is where the new content of operation i is staged. oldFile is where the file that it
+// replaces is kept until Finish.
 func (in *Intent) newFile(i int) string { return filepath.Join(in.Stage, "new", strconv.Itoa(i)) }
 func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", strconv.Itoa(i)) }
 
-// fill writes the new content of every path, under its number.
+// fill writes the new content of every operation of kind "write" to its new/<n>. Regular files
+// without raw bytes may need git's conversions, by the attributes in the tree attributesOf. If
+// there are no attributes and no settings that convert, all blobs are written as they are.
 func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 	var plain []int
 	convert := map[string]git.Entry{}
@@ -174,7 +186,7 @@ func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 	return r.fillConverted(ctx, convert, attrs, at)
 }
 
-// fillPlain writes blobs as they are.
+// fillPlain writes blobs without conversions. Small ones are read in one batch.
 func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 	var which []int
 	for _, i := range all {
@@ -206,7 +218,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 	})
 }
 
-// stream lets git write a blob as it is.
+// stream has git write a large blob to its file, without conversions.
 func (r *Restore) stream(ctx context.Context, i int) error {
 	o := r.intent.Ops[i]
 	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, permOf(o.New.Mode))
@@ -227,6 +239,7 @@ func (r *Restore) stream(ctx context.Context, i int) error {
 	return err
 }
 
+// permOf returns the permission bits to create a file with; the umask is applied to them.
 func permOf(m git.Mode) fs.FileMode {
 	if m == git.ModeExec {
 		return 0o777
@@ -234,7 +247,8 @@ func permOf(m git.Mode) fs.FileMode {
 	return 0o666
 }
 
-// makesLinks reports whether symbolic links are links here, and not files.
+// makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
+// git writes a file that holds the target.
 func (s *Shot) makesLinks() bool {
 	on, err := s.repo.Config.Bool("core.symlinks", true)
 	for _, kv := range s.config {
@@ -243,6 +257,7 @@ func (s *Shot) makesLinks() bool {
 	return on || err != nil
 }
 
+// setPerm sets the permission bits that the plan asks for. 0 leaves those from the umask.
 func (r *Restore) setPerm(file string, o Op) error {
 	if o.Perm == 0 {
 		return nil
@@ -250,7 +265,8 @@ func (r *Restore) setPerm(file string, o Op) error {
 	return os.Chmod(file, o.Perm)
 }
 
-// fillConverted lets git write what its conversions and filters make of blobs.
+// fillConverted has git check blobs out with its conversions and filters. attrs are the
+// attributes files that apply, and at maps each path to its operation.
 func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]git.Entry, at map[string]int) error {
 	index, err := r.shot.listIndex(ctx, attrs, entries)
 	if err != nil {
@@ -265,7 +281,9 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	for p := range at {
 		paths = append(paths, p)
 	}
-	sort.Strings(paths) // git may end at the first that it cannot write: that one is named, each time
+	// git may stop at the first path that it cannot write. Sorted, the error names the same one
+	// each time.
+	sort.Strings(paths)
 	made, err := r.shot.smudgeInto(ctx, dir, index, paths)
 	if err != nil {
 		return err
@@ -285,8 +303,9 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	return nil
 }
 
-// spareEqual finds the files that have the bytes which they are to get: where other
-// attributes made another blob of them there is nothing to write, and their time stays.
+// spareEqual sets Same for files that already have the bytes which they are to get. That happens
+// if the attributes changed, and so the blob, but not the file. It is then not rewritten and
+// keeps its mtime.
 func (r *Restore) spareEqual() error {
 	for i := range r.intent.Ops {
 		o := &r.intent.Ops[i]
@@ -303,7 +322,7 @@ func (r *Restore) spareEqual() error {
 		}
 		data, info, err := r.shot.tree.readWhole(o.Path)
 		if err != nil || info == nil || !same(info, now) {
-			continue // it says so when it is moved
+			continue // Apply reports the change
 		}
 		want, err := os.ReadFile(r.intent.newFile(i))
 		if err != nil {
@@ -314,7 +333,8 @@ func (r *Restore) spareEqual() error {
 	return nil
 }
 
-// adopt gives a temporary file of git's the mode that a checkout would.
+// adopt renames a temporary file of git to its new/<n>. git creates these with mode 0600, so it
+// also sets the permission bits that a checkout would have.
 func (r *Restore) adopt(from, to string, o Op) error {
 	if err := os.Rename(from, to); err != nil {
 		return err

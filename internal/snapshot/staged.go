@@ -9,17 +9,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// leftOut is a tracked file that a rule leaves out, unless it is what is staged: then
-// nothing is missing, whatever its stat data say.
+// leftOut is a tracked file that a rule leaves out of a capture although its stat data differ
+// from the index. If its content is what is staged, the captured tree has it anyway, and nothing
+// is missing. settle finds that out.
 type leftOut struct {
 	Skip
 	info fs.FileInfo
 }
 
-// settle lists files as skipped, except those that are as they are staged. Only where
-// mode and size are those of the index is there anything to read; of what git has not
-// looked at it notes no size. Whether such a file counts as changed otherwise depends on
-// the second in which it was staged.
+// settle adds the files of open to c.Skipped, except those whose content is what is staged.
+// Without this check, whether such a file is reported as skipped would depend on whether it was
+// staged in the same second as the index was written. Only files whose mode and size match the
+// entry are read; size 0 in an entry means that git has no stat data of the file.
 func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
 	if len(open) == 0 {
 		return nil
@@ -57,13 +58,14 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 	return nil
 }
 
-// content reports whether there is any: who opens a pipe waits for a writer.
+// content reports whether a file has content to read. Opening anything else could block: a pipe
+// waits for a writer.
 func content(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0
 }
 
-// cleaned gives the blob that git would make of each file, writing none; empty where
-// that is not known.
+// cleaned returns the blob id that git would give each file, after conversions, without writing
+// objects. The id is empty for a file that could not be read or filtered.
 func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftOut) ([]name.OID, error) {
 	out := make([]name.OID, len(files))
 	var in strings.Builder
@@ -86,7 +88,8 @@ func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftO
 	if err != nil && git.ExitCode(err) < 0 {
 		return nil, err
 	}
-	for n, line := range strings.Fields(string(res.Stdout)) { // up to the first that cannot be read or filtered
+	// git stops at the first file that it cannot read or filter.
+	for n, line := range strings.Fields(string(res.Stdout)) {
 		out[asked[n]] = name.OID(line)
 	}
 	return out, nil

@@ -1,5 +1,9 @@
 package snapshot
 
+// git exits with 0 from diff-files and ls-files even if it could not read a directory or a file;
+// it reports that on stderr only. A capture must not take such a file for deleted, so stderr is
+// parsed. A line that is not understood fails the capture.
+
 import (
 	"errors"
 	"fmt"
@@ -10,9 +14,11 @@ import (
 	"strings"
 )
 
-// unreadable is what classify makes of what git said. A name with a line break or other
-// control characters comes garbled: where one that git names is not there, or a line is
-// not understood, the directories that cannot be read are looked for here.
+// unreadable returns the paths that git could not read, according to its stderr.
+//
+// In its messages git replaces control characters, so a path taken from one may not exist, and a
+// name with a newline breaks a line in two. If that happens, this function searches the worktree
+// for directories that cannot be read and removes the messages about them from the text.
 func (s *gitScanner) unreadable(stderr []byte) ([]string, error) {
 	out, err := classify(stderr)
 	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return !s.tree.denies(p) }) {
@@ -33,7 +39,7 @@ func (s *gitScanner) unreadable(stderr []byte) ([]string, error) {
 	return append(found, out...), err
 }
 
-// withoutFilesOf takes the lines about tracked files below a directory out of a text.
+// withoutFilesOf removes the lines about tracked files below a directory from text.
 func withoutFilesOf(dir, text string) string {
 	const end = ": Permission denied\n"
 	for at := 0; at < len(text); {
@@ -52,8 +58,7 @@ func withoutFilesOf(dir, text string) string {
 	return text
 }
 
-// denies reports whether a path is there and cannot be read; that of a directory ends in
-// "/".
+// denies reports whether p exists and cannot be read. The path of a directory ends in "/".
 func (w *worktree) denies(p string) bool {
 	if dir, ok := strings.CutSuffix(p, "/"); ok {
 		_, err := w.readDir(dir)
@@ -63,7 +68,7 @@ func (w *worktree) denies(p string) bool {
 	return errors.Is(err, errPermission) || info != nil && info.Mode().IsRegular() && !w.readable(p)
 }
 
-// deniedDirs are the directories that may not be read, at any depth.
+// deniedDirs returns the directories that cannot be read, dir included, at any depth.
 func (s *gitScanner) deniedDirs(dir string) (out []string) {
 	entries, err := s.tree.readDir(dir)
 	if errors.Is(err, fs.ErrPermission) {
@@ -77,7 +82,7 @@ func (s *gitScanner) deniedDirs(dir string) (out []string) {
 	return out
 }
 
-// garbled is a name as git writes it in a warning.
+// garbled returns a name as git writes it in a warning.
 func garbled(p string) string {
 	out := []byte(p)
 	for i, c := range out {
@@ -88,21 +93,21 @@ func garbled(p string) string {
 	return string(out)
 }
 
-// encodingError is what git says of a file that is not in the encoding that it should be
-// in, as it compares it.
+// encodingError matches git's message about a file that is not in the encoding that its
+// attributes name. git prints it while it compares the file.
 func encodingError() *regexp.Regexp {
 	return regexp.MustCompile(`^error: (BOM is (required|prohibited) in '.*' if encoded as |failed to encode '.*' from ).*$`)
 }
 
-// classify reads what git said on stderr while it exited with 0: directories and
-// files that it could not look into are collected, known noise is passed over,
-// and anything else fails the capture, because a successful scan may lie.
+// classify evaluates what git wrote to stderr while it exited with 0. It returns the directories
+// (ending in "/") and files that git could not look into. Known messages without consequences are
+// ignored. Any other line is an error.
 func classify(stderr []byte) (unreadable []string, err error) {
 	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint: "):
-		case strings.HasSuffix(line, ": Too many levels of symbolic links"): // it is not there
-		case encodingError().MatchString(line): // the file counts as changed, and is looked at
+		case strings.HasSuffix(line, ": Too many levels of symbolic links"): // the link counts as deleted
+		case encodingError().MatchString(line): // the file counts as changed, and is hashed
 		case strings.HasPrefix(line, "warning: could not open directory '"):
 			p, _, _ := strings.Cut(strings.TrimPrefix(line, "warning: could not open directory '"), "': ")
 			unreadable = append(unreadable, strings.TrimSuffix(p, "/")+"/")

@@ -6,10 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swap exchanges the absolute path from and p in one step.
+// swap exchanges the files at the absolute path from and at p in one step. It returns errNoSwap
+// if the kernel or the file system cannot do that.
 func (w *worktree) swap(from, p string) error { return w.rename2(from, p, unix.RENAME_EXCHANGE) }
 
-// placeNew renames the absolute path from to p, and replaces nothing.
+// placeNew renames the absolute path from to p, and fails with fs.ErrExist if p exists. It
+// returns errNoSwap as swap does.
 func (w *worktree) placeNew(from, p string) error { return w.rename2(from, p, unix.RENAME_NOREPLACE) }
 
 func (w *worktree) rename2(from, p string, flags uint) error {

@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// MissingError names objects that a restore needs and the repository lacks.
+// MissingError names the objects that a restore needs and that are missing or damaged. Paths[i]
+// is a path that needs OIDs[i].
 type MissingError struct {
 	Paths []string
 	OIDs  []name.OID
@@ -19,12 +20,12 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%d of the objects that this needs are missing or damaged, first %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
 }
 
-// wholeObject is the size up to which content is read here to be compared with its id;
-// what is larger streams by.
+// wholeObject is the size in bytes up to which a blob is held in memory to compute its id. Larger
+// ones are hashed as a stream.
 const wholeObject = 1 << 20
 
-// verifyObjects reads every blob that is to be written and compares it with its id, and
-// looks whether what is to be staged is there.
+// verifyObjects reads every blob that is to be written and compares it with its id, before
+// anything is touched: git itself trusts the content of a loose object. It also fills p.large.
 func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	v := &verification{format: s.repo.Format}
 	p.large = map[name.OID]bool{}
@@ -58,8 +59,9 @@ func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	return err
 }
 
-// verifyStaged looks whether the blobs are there that the index is to name and does not
-// name now. Where a promisor has the rest, git fetches them when somebody needs them.
+// verifyStaged checks that the blobs exist that the index is to name and does not name now. Their
+// content is not read. In a partial clone blobs may be missing; git fetches them when they are
+// needed.
 func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
 	if _, partial := s.repo.Config.Get("extensions.partialClone"); partial || p.Index == nil {
 		return nil
@@ -92,17 +94,20 @@ func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
 	return err
 }
 
-// verification collects what is wrong with a list of blobs.
+// verification checks a list of blobs and collects what is wrong. specs are object ids, paths the
+// files that need them, in the same order.
 type verification struct {
 	format       string
 	specs, paths []string
 	missing      MissingError
 }
 
+// lacks records that blob i is missing or damaged.
 func (v *verification) lacks(i int) {
 	v.missing.OIDs, v.missing.Paths = append(v.missing.OIDs, name.OID(v.specs[i])), append(v.missing.Paths, v.paths[i])
 }
 
+// of returns the ids of some blobs, by their index in specs.
 func (v *verification) of(which []int) []string {
 	out := make([]string, len(which))
 	for n, i := range which {
@@ -111,6 +116,8 @@ func (v *verification) of(which []int) []string {
 	return out
 }
 
+// judge returns a callback for Batch.Objects and Batch.Prove, to which the blobs which[0],
+// which[1], ... were passed. Prove has checked the ids of large blobs already.
 func (v *verification) judge(which []int) func(int, git.Object, error) error {
 	return func(n int, got git.Object, err error) error {
 		i := which[n]

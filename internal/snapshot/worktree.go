@@ -17,21 +17,29 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// stagingPrefix begins the name of a staging directory in the worktree, made
-// where the git directory is on another file system. It is never captured.
+// stagingPrefix begins the name of a staging directory at the top of the worktree. Staging
+// happens there only if the git directory is on another file system, because files can be renamed
+// into place only within one file system. A capture never takes such a directory.
 const stagingPrefix = ".git-checkpoint-staging-"
 
-// worktree reaches files below the top of a worktree, component by component, so
-// that neither a path of 4,000 bytes nor a symbolic link out of it misleads.
+// worktree gives access to the files below the top of a worktree. Paths are relative, with
+// slashes.
+//
+// It never follows a symbolic link on the way to a file. A tracked directory may have been
+// replaced by a link to somewhere else, and a restore must not write through it. It also reaches
+// paths that are longer than PATH_MAX. On Linux one openat2 call does both (reach_linux.go);
+// where that is not possible, the path is checked one component at a time (realDir).
 type worktree struct {
 	root *os.Root
-	fd   int // of the top, where paths are reached in one call of the system
-	top  string
+	// fd is a handle of the top for openat2; -1 where the system has no such call.
+	fd  int
+	top string
 
 	mu   sync.Mutex
-	real map[string]bool // directories that are no links, until something is moved
+	real map[string]bool // directories known not to be links; cleared when something is moved
 }
 
+// openWorktree opens the directory top, which is absolute. The caller must close the result.
 func openWorktree(top string) (*worktree, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
@@ -50,8 +58,8 @@ func (w *worktree) close() {
 	w.root.Close() //nolint:errcheck // only a directory handle
 }
 
-// lstat gives nil without an error when nothing is at p, also when a parent is
-// not a directory.
+// lstat returns information about p without following a link. It returns nil and no error if
+// nothing is at p, including the case that a parent of p is a file or a symbolic link.
 func (w *worktree) lstat(p string) (fs.FileInfo, error) {
 	if info, err := w.glance(p); absent(err) {
 		return nil, nil
@@ -68,8 +76,8 @@ func (w *worktree) lstat(p string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// realDir reports whether dir is a directory, and so is each above it: a path
-// behind a symbolic link is not in the worktree.
+// realDir reports whether dir and every directory above it are real directories. A path behind a
+// symbolic link is not part of the worktree, and git does not look there either.
 func (w *worktree) realDir(dir string) (bool, error) {
 	if dir == "." {
 		return true, nil
@@ -96,19 +104,22 @@ func (w *worktree) realDir(dir string) (bool, error) {
 	return true, nil
 }
 
-// moved forgets what was known of directories.
+// moved forgets which directories are real. It is called when something is about to be renamed or
+// removed, because a link may then take the place of a directory.
 func (w *worktree) moved() {
 	w.mu.Lock()
 	clear(w.real)
 	w.mu.Unlock()
 }
 
+// absent reports whether err says that nothing is at a path. ENOTDIR means that a parent of the
+// path is a file.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// read gives the content of a file, or the target of a symbolic link, as the
-// bytes that git would hash.
+// read returns the content of a file, or the target of a symbolic link, as git would hash it.
+// info is what lstat returned for p.
 func (w *worktree) read(p string, info fs.FileInfo) ([]byte, error) {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		target, err := w.root.Readlink(p)
@@ -122,9 +133,10 @@ func (w *worktree) read(p string, info fs.FileInfo) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// readWhole reads a file that may change meanwhile: again, until its size and
-// times are the same before and after, three times at most. The info is nil when
-// nothing is there.
+// readWhole reads a file that another program may be writing to. It reads again, three times at
+// most, until size and times are the same before and after. If the file never holds still, the
+// last version that could be read is returned. The info is nil if nothing is at p; if p is a
+// directory, info says so and data is nil.
 func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error) {
 	for range 3 {
 		if info, err = w.lstat(p); err != nil || info == nil || info.IsDir() {
@@ -142,8 +154,9 @@ func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error
 	return data, info, err
 }
 
-// hashWhole is the id of a file's content, or of where a link leads to. A large file is
-// not held, and not read again: who asks looks whether it is the one that he knows.
+// hashWhole returns the blob id of a file's content, or of a link's target. A large file is
+// streamed, so that it is not held in memory, and is read only once even if it changes meanwhile:
+// the caller must compare the returned info with the one that it expects.
 func (w *worktree) hashWhole(format, p string) (name.OID, fs.FileInfo, error) {
 	info, err := w.lstat(p)
 	if err != nil || info == nil || info.Size() < largeFile || !info.Mode().IsRegular() {
@@ -166,7 +179,8 @@ func (w *worktree) hashWhole(format, p string) (name.OID, fs.FileInfo, error) {
 	return oid, info, err
 }
 
-// same reports whether two looks at a path saw the same version of it.
+// same reports whether two results of lstat describe the same version of a file. The ctime is
+// compared too, since a program can set the mtime back but not the ctime.
 func same(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) &&
 		changeTime(a).Equal(changeTime(b)) && os.SameFile(a, b)
@@ -181,7 +195,8 @@ func (w *worktree) readable(p string) bool {
 	return f.Close() == nil
 }
 
-// modeOf is the mode that git gives a file; executable follows the owner's bit.
+// modeOf returns the mode that git gives a file. Like git, it looks only at the owner's
+// executable bit.
 func modeOf(info fs.FileInfo) git.Mode {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -192,39 +207,42 @@ func modeOf(info fs.FileInfo) git.Mode {
 	return git.ModeFile
 }
 
-// parent opens the directory that holds p.
+// parent opens the directory that holds p, for calls that rename, link or remove p. It fails if
+// that directory is reached through a symbolic link. As the caller is about to move something,
+// the cache of real directories is cleared. The caller must close the result.
 func (w *worktree) parent(p string) (*os.File, error) {
 	if dir, err := w.enter(path.Dir(p)); !errors.Is(err, errSlow) {
-		w.moved() // by whoever asked
+		w.moved() // the caller is about to move something
 		return dir, err
 	}
 	ok, err := w.realDir(path.Dir(p))
 	if err == nil && !ok {
 		err = &fs.PathError{Op: "open", Path: path.Dir(p), Err: fs.ErrNotExist}
 	}
-	w.moved() // by whoever asked
+	w.moved()
 	if err != nil {
 		return nil, err
 	}
 	return w.root.Open(path.Dir(p))
 }
 
-// parentOf is the directory of p, base its last component.
+// parentOf returns the directory that holds p.
 func parentOf(p string) string { return path.Dir(p) }
 
+// base returns the last component of p.
 func base(p string) string { return path.Base(p) }
 
-// abs is p as an absolute path; it may be longer than the system takes.
+// abs returns p as an absolute path. It may be longer than the system accepts.
 func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
 
-// IsStaging reports whether a name is one that this program gives to what it stages in
-// a worktree. What others call by the prefix is theirs.
+// IsStaging reports whether name is that of a staging directory made by this program: the prefix
+// and twelve hexadecimal digits. Other names with the prefix belong to the user.
 func IsStaging(name string) bool {
 	random, ours := strings.CutPrefix(name, stagingPrefix)
 	return ours && len(random) == len(randomHex()) && strings.Trim(random, "0123456789abcdef") == ""
 }
 
-// inStaging reports whether a path is, or lies in, what is staged.
+// inStaging reports whether p is a staging directory or lies in one.
 func inStaging(p string) bool {
 	return strings.Contains(p, stagingPrefix) && slices.ContainsFunc(strings.Split(p, "/"), IsStaging)
 }

@@ -1,6 +1,13 @@
-// Package watch makes a checkpoint when files have changed and then been quiet. Events of the file
-// system say only when to look, never what changed, so a lost event loses nothing: the next look finds
-// it. Ignored directories are not watched.
+// Package watch makes a checkpoint when files in a worktree have changed and then been quiet for
+// a while. It serves agents and editors that have no hooks.
+//
+// A Watcher uses file system events only to know when to look, never to know what changed: Save
+// captures the worktree and finds out. So a lost event loses nothing; the change is found the
+// next time, at the latest after Every. If the system gives no events, or no more of them, the
+// Watcher works by the clock alone.
+//
+// Directories that git ignores and nested repositories are not watched. Run is the place to
+// start.
 package watch
 
 import (
@@ -15,24 +22,28 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher watches one worktree.
+// Watcher watches one worktree. All exported fields must be set before Run.
 type Watcher struct {
 	Top    string        // of the worktree, absolute
-	Settle time.Duration // how long files have to be quiet
-	Every  time.Duration // how often to look without an event
+	Settle time.Duration // how long files must be quiet before Save is called
+	Every  time.Duration // how often Save is called in any case
 
-	// Ignored says which of some directories (relative to Top, with slashes) git ignores.
+	// Ignored returns those of dirs that git ignores. Paths are relative to Top, with slashes.
 	Ignored func(ctx context.Context, dirs []string) (map[string]bool, error)
-	// Save makes a checkpoint where something changed.
+	// Save makes a checkpoint if something changed. An error is reported with Say, and Run goes
+	// on.
 	Save func(ctx context.Context) error
-	// Say tells a person what they have to know.
+	// Say shows a message to the user.
 	Say func(string)
 
-	events  *fsnotify.Watcher // nil: nothing can be watched, only the clock counts
+	events *fsnotify.Watcher // nil if nothing can be watched; then only the clock counts
+	// watched has the directories that events come from, relative to Top. inotify and the like do
+	// not watch a directory recursively, so each one is added by itself.
 	watched map[string]bool
 }
 
-// Run watches until the context ends. What goes wrong with a checkpoint is said, and tried again.
+// Run saves once, and then after changes and every w.Every, until ctx ends. It returns an error
+// only if it cannot start; an error of Save is reported and Save is tried again the next time.
 func (w *Watcher) Run(ctx context.Context) error {
 	w.watched = map[string]bool{}
 	if err := w.start(ctx); err != nil {
@@ -56,7 +67,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			}
 		case err := <-w.errors():
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				settle.Reset(w.Settle) // something happened, nobody knows what
+				settle.Reset(w.Settle) // events were dropped, so anything may have changed
 			} else {
 				w.Say("watch: " + err.Error())
 			}
@@ -68,6 +79,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
+// changes returns the channel of events. It is nil, and so never ready, if nothing is watched.
 func (w *Watcher) changes() <-chan fsnotify.Event {
 	if w.events == nil {
 		return nil
@@ -75,6 +87,7 @@ func (w *Watcher) changes() <-chan fsnotify.Event {
 	return w.events.Events
 }
 
+// errors returns the channel of errors, or nil like changes.
 func (w *Watcher) errors() <-chan error {
 	if w.events == nil {
 		return nil
@@ -82,6 +95,7 @@ func (w *Watcher) errors() <-chan error {
 	return w.events.Errors
 }
 
+// look saves once. An error because ctx ended is not reported.
 func (w *Watcher) look(ctx context.Context) {
 	if err := w.Save(ctx); err != nil && ctx.Err() == nil {
 		w.Say("no checkpoint: " + err.Error())
@@ -99,7 +113,8 @@ func (w *Watcher) start(ctx context.Context) error {
 	return w.add(ctx, ".")
 }
 
-// add watches a directory and what is below it, one level after the other.
+// add watches a directory and those below it. It goes level by level, so that Ignored, which runs
+// git, is called once for each level and not for each directory.
 func (w *Watcher) add(ctx context.Context, dir string) error {
 	for level := []string{dir}; len(level) > 0; {
 		ignored, err := w.Ignored(ctx, level)
@@ -121,7 +136,10 @@ func (w *Watcher) add(ctx context.Context, dir string) error {
 	return nil
 }
 
-// watch adds one directory. When the system's limit is reached it is said, and the clock takes over.
+// watch adds one directory. It returns false if the system watches no more directories, for
+// example because fs.inotify.max_user_watches is reached. All events are given up then, since
+// half of them would not be reliable, and only the clock counts. A directory that has vanished or
+// cannot be read is skipped.
 func (w *Watcher) watch(dir string) bool {
 	err := w.events.Add(filepath.Join(w.Top, filepath.FromSlash(dir)))
 	switch {
@@ -137,11 +155,11 @@ func (w *Watcher) watch(dir string) bool {
 	return true
 }
 
-// below lists the directories in a directory, less git's own and other repositories.
+// below returns the directories directly in dir, except .git and nested repositories.
 func (w *Watcher) below(dir string) (dirs []string) {
 	entries, err := os.ReadDir(filepath.Join(w.Top, filepath.FromSlash(dir)))
 	if err != nil {
-		return nil // it went meanwhile
+		return nil // it was removed in the meantime
 	}
 	for _, e := range entries {
 		if !e.IsDir() || e.Name() == ".git" {
@@ -159,7 +177,9 @@ func (w *Watcher) below(dir string) (dirs []string) {
 	return dirs
 }
 
-// counts reports whether an event may be a change, and watches a new directory.
+// counts reports whether an event may be a change of a file, and starts to watch a new directory.
+// Events of .git itself do not count, nor does the Chmod event of a file that is gone: deleting a
+// file changes its attributes too.
 func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
 	if filepath.Base(e.Name) == ".git" || e.Op == fsnotify.Chmod && !exists(e.Name) {
 		return false
@@ -180,6 +200,7 @@ func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
 	return true
 }
 
+// exists reports whether something is at a path. Links are not followed.
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

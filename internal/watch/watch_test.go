@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// saves counts looks, and lets a test wait for the next one however slow the machine is.
+// saves counts the calls of Save, and lets a test wait for the next one however slow the machine
+// is.
 type saves struct {
 	mu   sync.Mutex
 	made chan struct{}
@@ -74,7 +75,7 @@ func put(t *testing.T, w *Watcher, name string) {
 	}
 }
 
-// A change anywhere ends in a look, in a directory that is made later too.
+// A change anywhere leads to a save, also in a directory that was made later.
 func TestChangesAreSeen(t *testing.T) {
 	w, s := start(t, time.Hour)
 	run(t, w)
@@ -85,7 +86,7 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 }
 
-// What is ignored is not watched, and neither is git's own directory.
+// Neither ignored directories nor .git are watched.
 func TestIgnoredIsNotWatched(t *testing.T) {
 	w, s := start(t, time.Hour, "node_modules", ".git")
 	run(t, w)
@@ -101,7 +102,8 @@ func TestIgnoredIsNotWatched(t *testing.T) {
 	}
 }
 
-// Without any event the clock still looks, and a failure is said and not the end.
+// Without events Save is called by the clock. If it fails, the error is reported and the watcher
+// goes on.
 func TestClockLooks(t *testing.T) {
 	w, s := start(t, 5*time.Millisecond)
 	s.err = errors.New("disk full")
