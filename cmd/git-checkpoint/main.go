@@ -1,5 +1,6 @@
-// Command git-checkpoint records where a job stands in a git repository, and takes
-// it back there. git runs it as "git checkpoint".
+// Command git-checkpoint records where a multi-step job stands in a git repository, and takes it
+// back there. git finds it as a subcommand: "git checkpoint". Everything is in package
+// internal/cli; this file only connects it to the process.
 package main
 
 import (
@@ -9,10 +10,11 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// version is set by the linker; see the Makefile.
+// version is set by the linker, with -X main.version; see the Makefile.
 var version = "(unreleased)"
 
 func main() {
 	app := &cli.App{Terminal: term.New(os.Stdin, os.Stdout, os.Stderr, os.Environ()), Version: version}
+	// Exiting is left to main, so that the deferred functions of everything below have run.
 	os.Exit(app.Start(os.Args[1:]))
 }

@@ -1,5 +1,11 @@
-// Package chat understands the commands that people type into the chat of an agent. It
-// does nothing of its own: each command is one of the other verbs.
+// Package chat understands commands that a person types into the chat of a coding agent, such as
+// *rollback:3 or /checkpoint save. The agent's hook hands every prompt over. Most prompts hold no
+// command, so Parse must be fast, and must not take ordinary text for one.
+//
+// Parse (grammar.go) finds the command by the table in chat.json, and Do runs it in the session of
+// the worktree by calling one of the verb packages. Between two prompts the process ends, so what
+// waits for a *yes is remembered in a file of the git directory: see chatMemory in plan.go. InWords
+// (words.go) rewrites command lines in answers as chat commands.
 package chat
 
 import (
@@ -20,8 +26,8 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// Answer is what a command typed in a chat has found out or done; one member says
-// it. Next is what may be typed then.
+// Answer is the result of a command; one member is set, and package cli/answer renders it. Next
+// tells what may be typed after it.
 type Answer struct {
 	List       []inspect.Listing
 	Detail     *checkpoint.Detail
@@ -36,15 +42,17 @@ type Answer struct {
 	ToDelete   *retain.Removed
 	Deleted    *retain.Removed
 	Resumed    *resume.Answer
-	Validated  []repair.Validated // what is damaged
-	Rebuilt    []repair.Rebuilt
-	Text       string
-	Next       string
+	// Validated are the damaged checkpoints only.
+	Validated []repair.Validated
+	Rebuilt   []repair.Rebuilt
+	Text      string
+	Next      string
 }
 
-// Do runs a command in this worktree's session. With an answer an error is what is
-// wrong with it: a plan that has to be looked at again.
+// Do runs a command in this worktree's session. Both results may be set: then the error says what
+// is wrong with the answer, such as a plan that has changed and must be confirmed again.
 func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	// A bare "y" confirms only what was asked right before it; any other command ends that.
 	if c.Does != "yes" {
 		Heard(s)
 	}
@@ -94,7 +102,7 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	return a, nil
 }
 
-// help is what may be typed, the commonest first.
+// help is the answer to *help: what may be typed, the most frequent first.
 const help = `*checkpoints        what there is
 *cp-show:3          one checkpoint
 *cp-diff:2:4        what changed between two
@@ -104,16 +112,18 @@ const help = `*checkpoints        what there is
 *history            what happened in this session
 /checkpoint save    keep the files as they are now`
 
-// longestHistory is how much of a journal a chat shows.
+// longestHistory is how many events *history shows.
 const longestHistory = 20
 
-// chatHistory is the end of the session's journal.
+// chatHistory returns the last events of the session's journal.
 func chatHistory(ctx context.Context, s *checkpoint.Service) ([]inspect.HistoryLine, error) {
 	lines, err := inspect.History(ctx, s, "")
 	return lines[max(0, len(lines)-longestHistory):], err
 }
 
-// chatAnswer does what answers a question of ours.
+// chatAnswer runs the commands that answer a question: what to do about a rollback that was
+// interrupted, a plan, or a checkpoint that failed. *continue and *abort are about an unfinished
+// rollback if there is one.
 func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answer, error) {
 	unfinished, err := inspect.UnfinishedRollback(s)
 	if err != nil {
@@ -143,6 +153,7 @@ func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	return chatFailed(ctx, s, does)
 }
 
+// answered drops the answer if there is an error.
 func answered(a *Answer, err error) (*Answer, error) {
 	if err != nil {
 		return nil, err
@@ -150,7 +161,8 @@ func answered(a *Answer, err error) (*Answer, error) {
 	return a, nil
 }
 
-// chatFailed tries again or does without the checkpoint that could not be made.
+// chatFailed retries the checkpoint that could not be made, or skips its step, so that the next one
+// may begin. The failure was recorded by package create.
 func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answer, error) {
 	failed, err := create.LastFailure(s)
 	if err != nil {
@@ -178,7 +190,7 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	return &Answer{Text: fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)}, nil
 }
 
-// chatPause journals that the session waits.
+// chatPause sets the session's status to paused with an event in the journal.
 func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
@@ -204,10 +216,10 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return &Answer{Text: fmt.Sprintf("Session %s is paused.", session), Next: "*continue goes on with it."}, nil
 }
 
-// statusPaused is the status of a session that waits for somebody.
+// statusPaused is the status of a session that waits for a person.
 const statusPaused = "paused"
 
-// chatManual says how to get at the files of a checkpoint with plain git.
+// chatManual tells how to get at the files of a checkpoint with plain git.
 func chatManual(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
 	f, err := s.Resolve(ctx, "", ref)
 	if err != nil {
@@ -221,7 +233,8 @@ git restore --source=%[2]s -- PATH      overwrites one that is here
 git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, f.Entry.Label, at, f.Entry.Label)}, nil
 }
 
-// chatValidate names what is damaged in this worktree's session.
+// chatValidate validates every object of the session's checkpoints and returns those that are
+// damaged, with an error if there are any.
 func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	a, looked := &Answer{}, 0
 	err := repair.Validate(ctx, s, repair.ValidateRequest{Depth: repair.DepthObjects}, func(line repair.Validated) error {
@@ -243,7 +256,7 @@ func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return a, nil
 }
 
-// chatRebuild makes again what can be proven of a checkpoint.
+// chatRebuild repairs a checkpoint as far as its content can be proven.
 func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
@@ -268,8 +281,8 @@ func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answe
 	return a, nil
 }
 
-// chatExport writes the session into a bundle in the git directory, where it is no file
-// of the work.
+// chatExport writes the session into a bundle in the git directory: in the worktree the file would
+// become part of the next checkpoint.
 func chatExport(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
@@ -283,7 +296,7 @@ func chatExport(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return &Answer{Text: fmt.Sprintf("Session %s is in %s: %d checkpoints, %d bytes.", session, file, done.Checkpoints, done.Bytes)}, nil
 }
 
-// chatSession is the session of this worktree, for plans.
+// chatSession returns the session of this worktree.
 func chatSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
 	return s.ChooseSession(ctx, "")
 }

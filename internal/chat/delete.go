@@ -7,7 +7,8 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// chatDelete shows what a delete would take, and remembers it.
+// chatDelete shows what would be deleted and remembers the ids, so that a *yes deletes exactly
+// these checkpoints.
 func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
 	session, err := chatSession(ctx, s)
 	if err != nil {
@@ -27,7 +28,8 @@ func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 	return &Answer{ToDelete: plan, Next: "*yes deletes it for good, within ten minutes; *abort keeps it."}, nil
 }
 
-// chatDeleted deletes what was shown, by its id: no number can have come to mean another one.
+// chatDeleted deletes what was shown. It goes by id, because a number may stand for another
+// checkpoint by now.
 func chatDeleted(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer, error) {
 	gone, err := retain.Delete(ctx, s, m.Session, m.Delete)
 	if err != nil {
@@ -36,7 +38,8 @@ func chatDeleted(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Ans
 	return &Answer{Deleted: gone}, s.Forget(checkpoint.ChatFile)
 }
 
-// Heard notes that something else was said: a bare y answers only the question right before it.
+// Heard records that another prompt came. After that a bare "y" no longer confirms, because it
+// probably answers something else; *yes still does.
 func Heard(s *checkpoint.Service) {
 	var m chatMemory
 	if ok, err := s.Recall(checkpoint.ChatFile, &m); err != nil || !ok || !m.Asked {

@@ -12,8 +12,8 @@ import (
 //go:embed chat.json
 var chatGrammar []byte
 
-// Command is a line of a chat that is ours. All of it is data: A and B name
-// checkpoints and have their narrow form, Words is a text for people.
+// Command is a command that was found in a prompt. Does names it. All of it is data: A and B have
+// the form of a checkpoint's name (chatRef), Words is free text.
 type Command struct {
 	Does  string `json:"does"`
 	A     string `json:"a"`
@@ -22,28 +22,34 @@ type Command struct {
 
 	OverwriteIgnored bool `json:"overwrite_ignored"`
 	Branch           bool `json:"branch"`
-	Alone            bool `json:"alone"` // it means something only as the whole text, and when it was asked for
+	// Alone is set for "y", which is a command only if it is the whole prompt and a question was
+	// asked.
+	Alone bool `json:"alone"`
 }
 
-// chatForm is how a command is typed: literal text with {a}, {b} and {words} in it.
+// chatForm is a row of chat.json: what is typed, and the Command that it means. Says is literal
+// text with the slots {a}, {b} and {words}, as in "*cp-diff:{a}:{b}".
 type chatForm struct {
 	Command
 	Says string `json:"says"`
 }
 
-// Bounds of what a chat may say.
+// Limits on what is searched for a command: longestChatLine is in bytes.
 const (
-	longestChatLine = 4000 // of a line that can be a command
+	longestChatLine = 4000
 	mostChatLines   = 10_000
 )
 
-// Parse finds the first line of a text that is one of our commands.
+// Parse finds the first line of a prompt that is one of our commands. Within a line, the first row
+// of chat.json that matches wins, so the order of the rows matters.
 func Parse(text string) (Command, bool) {
+	// Every command begins with one of these. This skips most prompts before the table is decoded.
 	if !strings.ContainsAny(text, "*/y") {
 		return Command{}, false
 	}
 	var forms []chatForm
-	if json.Unmarshal(chatGrammar, &forms) != nil { // a test reads it
+	// The table is embedded, and a test decodes it.
+	if json.Unmarshal(chatGrammar, &forms) != nil {
 		return Command{}, false
 	}
 	whole, rest := strings.TrimSpace(text), text
@@ -63,14 +69,15 @@ func Parse(text string) (Command, bool) {
 	return Command{}, false
 }
 
-// chatRef is what may stand for a checkpoint: a number, a label, an id of ours or of the
-// system that a document comes from, or a word for the current and the newest one. It names
-// nothing in another session.
+// chatRef is what may stand for a checkpoint in a chat: a number, a label, an id of ours or of a
+// system that checkpoints were imported from, @ and @~2, or latest. It has no colon, so it cannot
+// name another session.
 var chatRef = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
 })
 
-// match reads a line by the form.
+// match compares a line with the form and fills in the slots. A slot ends where the literal text
+// after it begins, or at the end of the line.
 func (f chatForm) match(line string) (Command, bool) {
 	c := f.Command
 	if len(line) > longestChatLine || !utf8.ValidString(line) {
@@ -98,7 +105,8 @@ func (f chatForm) match(line string) (Command, bool) {
 	}
 }
 
-// take puts a value into its place, if it has the form for it.
+// take stores the value of a slot. It reports whether the value has the form that the slot
+// requires.
 func (c *Command) take(slot, value string) bool {
 	if slot == "words" {
 		c.Words = value

@@ -11,24 +11,32 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// chatMemory is a rollback that was shown, or that was refused because ignored files
-// are in the way.
+// chatMemory is what the last command left for the next one: a plan (rollback, undo, redo or
+// delete) that was shown and waits for a *yes, or a rollback that was refused and may be forced. It
+// is stored as JSON in a file that may be lost at any time. *yes makes the plan again and compares
+// its fingerprint with Seen, so that it does only what was shown.
 type chatMemory struct {
-	Time             time.Time `json:"time"`
-	Target           string    `json:"target,omitempty"`
-	Walk             string    `json:"walk,omitempty"`    // undo or redo, in place of a target
-	Delete           []string  `json:"delete,omitempty"`  // ids to delete, in place of a target
-	Session          string    `json:"session,omitempty"` // of these
-	Asked            bool      `json:"asked,omitempty"`   // nothing else was said since: a bare y is an answer
-	OverwriteIgnored bool      `json:"overwrite_ignored,omitempty"`
-	Branch           bool      `json:"branch,omitempty"`
-	Seen             string    `json:"seen"` // what the plan was made of; empty: it was refused
+	Time time.Time `json:"time"`
+	// Target is the checkpoint to go back to. Once a plan was shown it is an id.
+	Target string `json:"target,omitempty"`
+	// Walk is undo or redo, in place of a target.
+	Walk string `json:"walk,omitempty"`
+	// Delete are the ids to delete from Session, in place of a target.
+	Delete  []string `json:"delete,omitempty"`
+	Session string   `json:"session,omitempty"`
+	// Asked is set until anything else is typed: only then a bare "y" is an answer.
+	Asked            bool `json:"asked,omitempty"`
+	OverwriteIgnored bool `json:"overwrite_ignored,omitempty"`
+	Branch           bool `json:"branch,omitempty"`
+	// Seen is the fingerprint of the plan that was shown; empty if the rollback was refused.
+	Seen string `json:"seen"`
 }
 
-// chatPatience is how long a plan is remembered.
+// chatPatience is how long a plan can be confirmed.
 const chatPatience = 10 * time.Minute
 
-// chatPlan shows a rollback and remembers it.
+// chatPlan makes the plan of a rollback, undo or redo, remembers it and shows it. If ignored files
+// are in the way, the plan is refused, and remembered so that *rollback-force can repeat it.
 func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer, error) {
 	plan, err := planFor(ctx, s, m)
 	if err != nil {
@@ -40,6 +48,8 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		}
 		return nil, err
 	}
+	// From now on the target is an id: a number may stand for another checkpoint by the time of the
+	// *yes.
 	if m.Time = s.Now(); m.Walk == "" {
 		m.Target = string(plan.Answer().To)
 	}
@@ -53,11 +63,12 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 	return &Answer{Plan: plan.Answer(), Next: "*yes does exactly this within ten minutes, *abort leaves everything as it is."}, nil
 }
 
-// isOverwritable tells a rollback that ignored files are in the way of.
+// isOverwritable reports whether a rollback was refused only because ignored files are in the way.
 func isOverwritable(e *checkpoint.Error) bool {
 	return e.Kind == checkpoint.KindRefused && slices.Contains(e.Hints, rollback.OverwriteHint)
 }
 
+// planFor makes the plan that a memory describes, for what is in the worktree now.
 func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollback.Plan, error) {
 	if m.Walk != "" {
 		return rollback.PrepareUndo(ctx, s, rollback.UndoRequest{Levels: 1, Redo: m.Walk == "redo"})
@@ -74,14 +85,13 @@ func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollbac
 	if err != nil {
 		return nil, err
 	}
-	if f.Session != session { // a whole id finds others too
+	if f.Session != session { // Resolve finds a whole id in any session, but a chat is about its own
 		return nil, checkpoint.UnknownCheckpointError(session, f.State, m.Target)
 	}
 	return rollback.Prepare(ctx, s, req)
 }
 
-// chatForce plans the rollback that was refused once more, and lets it replace ignored
-// files.
+// chatForce repeats the rollback that was refused, and lets it overwrite ignored files.
 func chatForce(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	var m chatMemory
 	ok, err := s.Recall(checkpoint.ChatFile, &m)
@@ -95,21 +105,25 @@ func chatForce(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return chatPlan(ctx, s, m)
 }
 
+// isFresh reports whether a plan is recent enough. A time in the future means that the clock was
+// changed.
 func isFresh(s *checkpoint.Service, then time.Time) bool {
 	age := s.Now().Sub(then)
 	return age >= 0 && age <= chatPatience
 }
 
-// chatYes does the plan that was shown, if it still is the plan.
+// chatYes carries out what was shown, if it would still do the same. Otherwise it shows the new
+// plan, with an error.
 func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
 	var m chatMemory
 	ok, err := s.Recall(checkpoint.ChatFile, &m)
 	if err != nil {
 		return nil, err
 	}
+	// Without Seen and Delete, the memory is of a rollback that was refused.
 	waits := ok && (m.Seen != "" || m.Delete != nil)
 	if c.Alone && !m.Asked || !waits || !isFresh(s, m.Time) {
-		if c.Alone { // not a word to us
+		if c.Alone { // "y" is an ordinary prompt then: no answer, no error message
 			return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}
 		}
 		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing waits for a yes"}

@@ -6,20 +6,23 @@ import (
 	"sync"
 )
 
-// typed is how a command of a shell is typed in a chat; what has no such form stays.
+// typed maps the command lines that occur in answers to what is typed in a chat. Others stay as
+// they are.
 var typed = map[string]string{
 	"rollback": "*rollback", "rebuild": "*cp-rebuild", "delete": "*delete", "show": "*cp-show", "undo": "*undo", "redo": "*redo",
 	"list": "*cp-list", "history": "*history", "validate": "*cp-validate", "rollback --continue": "*continue", "rollback --abort": "*abort",
 	"resume --accept": "*continue",
 }
 
+// commandPattern matches such a command line in a text, with its backquotes, -y and its argument.
+// Its alternatives must be the keys of typed, the longer ones first.
 var commandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("`?git checkpoint (rollback --continue|rollback --abort|resume --accept|rollback|rebuild|delete|show|undo|redo|list|history|validate)" +
 		"((?: -y| --yes)*)(?: ([0-9A-Za-z@][0-9A-Za-z@.+_~-]*))?((?: -y| --yes)*)`?")
 })
 
-// InWords puts the commands of a text into the words of a chat: `git checkpoint rollback 2` is
-// *rollback:2 there.
+// InWords rewrites the command lines in a text as chat commands: `git checkpoint rollback 2`
+// becomes *rollback:2. A person in a chat has no shell to type the former into.
 func InWords(text string) string {
 	return commandPattern().ReplaceAllStringFunc(text, func(found string) string {
 		m := commandPattern().FindStringSubmatch(found)
@@ -28,6 +31,7 @@ func InWords(text string) string {
 		switch {
 		case takes && chatRef().MatchString(m[3]):
 			return said + ":" + m[3]
+		// The chat command needs a checkpoint, and this one has none that a chat accepts.
 		case takes:
 			return found
 		case m[3] != "":
@@ -37,8 +41,8 @@ func InWords(text string) string {
 	})
 }
 
-// InWords is the text of the answer in the words of a chat. What shows the words of others
-// stays as they wrote it.
+// InWords rewrites the text of an answer. Answers that quote messages, states or diffs stay as they
+// are, because a command line in those is somebody's text.
 func (a *Answer) InWords(text string) string {
 	if a.Detail != nil || a.Difference != nil || a.List != nil {
 		return text

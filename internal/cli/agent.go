@@ -9,25 +9,28 @@ import (
 	"git-checkpoint/internal/connect"
 )
 
-// AgentCmd is agent and its commands.
+// AgentCmd is "git checkpoint agent", the group of commands that connect coding agents. An agent is
+// connected by hooks in its settings file, which call "git checkpoint hook" (agenthook.go), plus a
+// setting in git's configuration, without which the hooks do nothing. Package connect does the
+// work.
 type AgentCmd struct {
 	List   AgentListCmd   `cmd:"" default:"withargs" help:"List the coding agents that are known, and how each stands here."`
 	Add    AgentAddCmd    `cmd:"" help:"Make every prompt to an agent a step."`
 	Remove AgentRemoveCmd `cmd:"" help:"Take the hooks of an agent out again."`
 }
 
-// Help is the detail of agent.
+// Help returns the long help text of "agent", for -h and the man page.
 func (*AgentCmd) Help() string {
 	return `
 After ` + "`git checkpoint agent add claude`" + ` every prompt that changes files becomes a step, with the prompt as its message. See docs/agents.md.`
 }
 
-// AgentListCmd is agent list.
+// AgentListCmd is "agent list".
 type AgentListCmd struct {
 	jsonFlag
 }
 
-// Run lists the agents.
+// Run prints the known agents and whether each is connected here.
 func (c *AgentListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := connect.List(s)
@@ -38,13 +41,14 @@ func (c *AgentListCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// scopeFlags say whose settings are meant.
+// scopeFlags choose which of an agent's settings files is changed.
 type scopeFlags struct {
 	User    bool `xor:"scope" help:"Your own settings, for all repositories."`
 	Project bool `xor:"scope" help:"Settings that are committed with the repository (default)."`
 	Local   bool `xor:"scope" help:"Settings of this clone that git ignores, for agents that have such."`
 }
 
+// scope returns the scope that the flags choose; the project's is the default.
 func (f scopeFlags) scope() agent.Scope {
 	switch {
 	case f.User:
@@ -55,7 +59,7 @@ func (f scopeFlags) scope() agent.Scope {
 	return agent.ScopeProject
 }
 
-// AgentAddCmd is agent add.
+// AgentAddCmd is "agent add".
 type AgentAddCmd struct {
 	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
 	MCP   bool     `name:"mcp" help:"Register the MCP server too."`
@@ -68,20 +72,20 @@ type AgentAddCmd struct {
 	quietFlag
 }
 
-// Help is the detail of agent add.
+// Help returns the long help text of "agent add", for -h and the man page.
 func (*AgentAddCmd) Help() string {
 	return `
 Shows what it adds to the agent's settings and asks. Every byte that is there stays. The hooks do something only where ` + "`checkpoint.agent.<name>.enabled`" + ` is true in local or user configuration; this command sets it.`
 }
 
-// Run adds hooks.
+// Run adds the hooks to the settings of the agents.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
 	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
 		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
 }
 
-// AgentRemoveCmd is agent remove.
+// AgentRemoveCmd is "agent remove".
 type AgentRemoveCmd struct {
 	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
 	scopeFlags
@@ -91,18 +95,19 @@ type AgentRemoveCmd struct {
 	quietFlag
 }
 
-// Help is the detail of agent remove.
+// Help returns the long help text of "agent remove", for -h and the man page.
 func (*AgentRemoveCmd) Help() string {
 	return `
 Takes out exactly the entries that ` + "`git checkpoint agent add`" + ` put in; an entry that somebody changed is named and stays. Checkpoints stay.`
 }
 
-// Run takes hooks out.
+// Run takes the hooks out of the settings of the agents.
 func (c *AgentRemoveCmd) Run(ctx context.Context, app *App) error {
 	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
 }
 
-// connectAgents shows a plan, asks, and carries it out.
+// connectAgents does what add and remove have in common: it makes the plan, prints it, asks,
+// applies it and prints what was done. A plan that changes nothing is not asked about.
 func connectAgents(ctx context.Context, a *App, how asked, plan func(*checkpoint.Service, connect.Request) (*connect.Plan, error), req connect.Request) error {
 	return a.serve(ctx, func(s *checkpoint.Service) error {
 		p, err := plan(s, req)

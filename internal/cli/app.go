@@ -21,32 +21,48 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// App is one run of the program, as its commands see it.
+// App is one run of the program: the terminal, the parsed global flags, and how output is rendered.
+// kong passes it to the Run method of every command.
 type App struct {
 	Terminal *term.Terminal
-	Version  string
-	Between  func(step string) // see checkpoint.Options; only tests set it
+	// Version is what "git checkpoint version" prints.
+	Version string
+	// Between is called between the steps that must survive a kill, so that a test can end the
+	// process there. See checkpoint.Options.
+	Between func(step string)
 
-	args     []string
-	dir      string                 // where the repository is looked for; empty: the working directory
-	heed     func() <-chan struct{} // has signals cancel the run; nil: somebody else sees to it
-	model    *kong.Application
-	view     render.View // of stdout
+	// args are the arguments without the program's name.
+	args []string
+	// dir is where the search for the repository starts; empty means the working directory.
+	dir string
+	// heed starts the handling of signals and returns a channel that is closed when that is in
+	// place. It is nil when the caller handles signals itself: tests, and commands such as "web"
+	// that must finish what they have begun.
+	heed func() <-chan struct{}
+	// model is the grammar that the arguments were parsed with: one command, or all of them.
+	model *kong.Application
+	// view is how values are rendered on stdout, errStyle how text is coloured on stderr.
+	view     render.View
 	errStyle render.Style
-	color    string
-	json     bool
-	quiet    bool
-	fixed    time.Time // what GIT_CHECKPOINT_NOW says; zero: the clock runs
+	// color, json and quiet are the flags of these names.
+	color string
+	json  bool
+	quiet bool
+	// fixed is the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock.
+	fixed time.Time
 }
 
-// look decides how things are shown, by what each stream leads to. A pager that git
-// has started (git -p checkpoint …) is a person's screen too.
+// look chooses colours and layout for stdout and stderr from the value of --color or of a git
+// setting ("auto", "always", "never"). Both depend on whether the stream is a terminal. stdout also
+// counts as one when git has started a pager for it (git -p checkpoint list): git tells so in
+// GIT_PAGER_IN_USE.
 func (a *App) look(color string) {
 	when, err := render.ParseColorWhen(color)
 	if err != nil || color == "" {
 		when = render.ColorAuto
 	}
 	t := a.Terminal
+	// The style follows the conventions for NO_COLOR and for TERM=dumb; see render.Screen.
 	emulation, _ := t.LookupEnv("TERM")
 	noColor, _ := t.LookupEnv("NO_COLOR")
 	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
@@ -59,10 +75,13 @@ func (a *App) look(color string) {
 	a.errStyle = when.Style(screen)
 }
 
+// isTrue reports whether an environment variable has a value that git takes for true.
 func isTrue(value string) bool {
 	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(value))
 }
 
+// setClock fixes the time to GIT_CHECKPOINT_NOW, if that is set. Tests need ids and dates that do
+// not change.
 func (a *App) setClock() error {
 	value, set := a.Terminal.LookupEnv("GIT_CHECKPOINT_NOW")
 	if !set || value == "" {
@@ -72,13 +91,14 @@ func (a *App) setClock() error {
 	if err != nil {
 		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time such as 2026-11-20T09:43:11Z")
 	}
-	if fixed.Unix() < 0 { // git's commits have no such dates
+	if fixed.Unix() < 0 { // git cannot store dates before 1970
 		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time from 1970 on")
 	}
 	a.fixed = fixed
 	return nil
 }
 
+// now is the current time, or the one that setClock fixed.
 func (a *App) now() time.Time {
 	if !a.fixed.IsZero() {
 		return a.fixed
@@ -86,15 +106,21 @@ func (a *App) now() time.Time {
 	return time.Now()
 }
 
-// serve opens the repository for as long as do runs.
+// serve opens the repository, calls do with its Service, and closes it. It handles what every
+// command needs: signals cancel the run from here on, colours follow git's configuration, and
+// mirrors of the sessions that do wrote to are brought up to date afterwards, also when do failed.
 func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
 	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
+	// Where a person types, gpg may ask for a passphrase, and a number may also stand for a
+	// discarded checkpoint. A script must not depend on either.
 	if a.Terminal.Interactive() {
 		options.Asking = checkpoint.AskOnTerminal
 		if a.view.Layout == render.Aligned {
 			options.Names = checkpoint.NamesOfAny
 		}
 	}
+	// The goroutine that registers for signals starts up while the repository is opened, and must
+	// be ready before do may write anything.
 	heeded := a.heeding()
 	s, err := checkpoint.Open(ctx, options)
 	if err != nil {
@@ -104,13 +130,15 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	<-heeded
 	a.lookConfigured(s)
 	err = do(s)
+	// Mirrors must also follow what was written before an interrupt.
 	for _, w := range interop.MirrorAll(context.WithoutCancel(ctx), s) {
 		a.warn(w)
 	}
 	return err
 }
 
-// heeding begins to heed signals, where that is this program's to do.
+// heeding starts the handling of signals, if this program handles them, and returns a channel that
+// is closed once they are handled.
 func (a *App) heeding() <-chan struct{} {
 	if a.heed != nil {
 		return a.heed()
@@ -120,7 +148,7 @@ func (a *App) heeding() <-chan struct{} {
 	return at
 }
 
-// lookConfigured takes colours as git is configured to, unless the line says how.
+// lookConfigured applies color.checkpoint, else color.ui, unless --color was given.
 func (a *App) lookConfigured(s *checkpoint.Service) {
 	if colorWish(a.args) != "" {
 		return
@@ -133,9 +161,10 @@ func (a *App) lookConfigured(s *checkpoint.Service) {
 	}
 }
 
-// give writes an answer to stdout in the form that was asked for.
+// give writes an answer to stdout, as JSON with --json, else as text.
 func (a *App) give(found answer.Answer) error { return a.giveTo(a.Terminal.Out, found) }
 
+// giveTo is give for another writer, such as a pager.
 func (a *App) giveTo(w io.Writer, found answer.Answer) error {
 	if a.json {
 		return write(w, found.JSON)
@@ -143,8 +172,9 @@ func (a *App) giveTo(w io.Writer, found answer.Answer) error {
 	return a.tell(w, found)
 }
 
-// giveMany gives answers that come one after the other: a person sees each at once, a
-// program many together. Flush gives the last ones.
+// giveMany is give for answers that come one after the other, such as the lines of validate. On a
+// terminal each is shown at once. Otherwise they are collected and written in large pieces, and
+// flush must be called after the last one.
 func (a *App) giveMany() (give func(answer.Answer) error, flush func() error) {
 	if a.Terminal.OutTerminal {
 		return a.give, func() error { return nil }
@@ -153,7 +183,8 @@ func (a *App) giveMany() (give func(answer.Answer) error, flush func() error) {
 	return func(found answer.Answer) error { return a.giveTo(g, found) }, g.flush
 }
 
-// confirmed gives an answer that only confirms: the quiet do without it, programs not.
+// confirmed is give for an answer that only confirms what was done: --quiet suppresses it, but not
+// with --json, because a program that reads the output expects it.
 func (a *App) confirmed(found answer.Answer) error {
 	if a.quiet && !a.json {
 		return nil
@@ -161,13 +192,13 @@ func (a *App) confirmed(found answer.Answer) error {
 	return a.give(found)
 }
 
-// tell writes an answer for people.
+// tell writes an answer as text, also with --json: for questions to a person.
 func (a *App) tell(w io.Writer, found answer.Answer) error {
 	return write(w, func(w io.Writer) error { return found.Text(w, a.view) })
 }
 
-// write writes at once: nothing is half-shown when the answer cannot be made. A long one
-// is written as it comes.
+// write calls show and writes what it produced to w. Up to maxGathered bytes are held back until
+// show returns, so that an answer that fails early leaves no half of it on the screen.
 func write(w io.Writer, show func(io.Writer) error) error {
 	g := gathered{to: w}
 	if err := show(&g); err != nil {
@@ -176,13 +207,13 @@ func write(w io.Writer, show func(io.Writer) error) error {
 	return g.flush()
 }
 
-// gathered is an answer that is being made.
+// gathered is a buffered writer: it passes on what it holds when it gets too long, or by flush.
 type gathered struct {
 	to     io.Writer
 	buffer bytes.Buffer
 }
 
-// maxGathered is how much of an answer is kept until more of it is there.
+// maxGathered is how many bytes are held back before they are written.
 const maxGathered = 64 << 10
 
 func (g *gathered) Write(p []byte) (int, error) {
@@ -201,7 +232,7 @@ func (g *gathered) flush() error {
 	return nil
 }
 
-// page shows, through the pager where there is a person, what show writes.
+// page runs show with a writer that leads to the user's pager on a terminal, else to stdout.
 func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
 	var configured *string
 	if value, ok := setup.Setting(s, "core.pager"); ok {
@@ -210,7 +241,8 @@ func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writ
 	return a.Terminal.Page(ctx, configured, show)
 }
 
-// git is where git's own output goes when it is part of an answer on w.
+// git returns the streams for a git command whose output is part of an answer on w. git sees a pipe
+// instead of the terminal, so it is told whether to colour.
 func (a *App) git(w io.Writer) inspect.IO {
 	to := inspect.IO{Out: w, Err: a.Terminal.Err, Color: "never"}
 	if a.view.Style == render.Coloured {
@@ -219,14 +251,14 @@ func (a *App) git(w io.Writer) inspect.IO {
 	return to
 }
 
-// warn says something on stderr that is not the answer.
+// warn prints a warning on stderr, unless --quiet was given.
 func (a *App) warn(message string) {
 	if !a.quiet {
-		_ = render.Warn(a.Terminal.Err, a.errStyle, message) // nobody is left to tell
+		_ = render.Warn(a.Terminal.Err, a.errStyle, message) // if stderr cannot be written, nobody can be told
 	}
 }
 
-// say confirms on stdout that something was done.
+// say prints a line with a check mark on stdout: what was done. --quiet suppresses it.
 func (a *App) say(format string, values ...any) error {
 	if a.quiet {
 		return nil

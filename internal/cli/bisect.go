@@ -12,7 +12,9 @@ import (
 	"git-checkpoint/internal/run"
 )
 
-// BisectCmd is bisect.
+// BisectCmd is "git checkpoint bisect": it finds the first checkpoint at which a command fails or
+// an expression is false. The command runs in a worktree of its own; package bisect does the
+// search.
 type BisectCmd struct {
 	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command that succeeds where it is good, after --."`
 	sessionFlag
@@ -25,7 +27,7 @@ type BisectCmd struct {
 	quietFlag
 }
 
-// Help is the detail of bisect.
+// Help returns the long help text of "bisect", for -h and the man page.
 func (*BisectCmd) Help() string {
 	return `
 The command runs over the checkpoints of the session in a scratch worktree, which is made once and moved from step to step: only what differs is written, and build caches stay. This worktree is not touched. Exit code 0 says good, 125 skips, 1 to 127 say bad, and any other stops, as for ` + "`git bisect run`" + `.
@@ -34,7 +36,7 @@ The command runs over the checkpoints of the session in a scratch worktree, whic
     git checkpoint bisect --where state.metrics.build_pass`
 }
 
-// Run looks for the step.
+// Run searches and prints the step that it found.
 func (c *BisectCmd) Run(ctx context.Context, app *App) error {
 	request, err := c.request(app)
 	if err != nil {
@@ -49,16 +51,18 @@ func (c *BisectCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// request turns the flags into a request. It prints progress on stderr, and moves the command's own
+// output there with --json, because stdout is for the JSON then.
 func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	r := bisect.Request{
 		Session: c.Session, Good: c.Good, Bad: c.Bad, Where: c.Where, Command: c.Command,
 		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
 	}
-	if app.json { // stdout is the answer's
+	if app.json { // stdout is for the answer
 		r.IO.Out = app.Terminal.Err
 	} else if !app.quiet {
 		r.Tell = func(line string) {
-			_ = app.view.Line(app.Terminal.Err, render.Span{Role: render.Dim, Text: line}) // nobody is left to tell
+			_ = app.view.Line(app.Terminal.Err, render.Span{Role: render.Dim, Text: line}) // if stderr cannot be written, nobody can be told
 		}
 	}
 	if c.First {
@@ -78,7 +82,8 @@ func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	return r, nil
 }
 
-// find refuses a command that is not there.
+// find checks before the search that the command exists. If not, the exit code is that of a shell:
+// 127, or 126 if it cannot be run.
 func (c *BisectCmd) find(app *App) error {
 	err := run.Find(c.Command[0])
 	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {

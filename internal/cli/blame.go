@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/cli/answer"
 )
 
-// BlameCmd is blame.
+// BlameCmd is "git checkpoint blame": git blame over a history in which each checkpoint is a
+// commit. Most flags are passed on to git blame.
 type BlameCmd struct {
 	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file, at the current checkpoint."`
 	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File."`
@@ -23,7 +24,7 @@ type BlameCmd struct {
 	JSON      jsonSwitch `name:"json" xor:"form" help:"Answer in JSON."`
 }
 
-// Help is the detail of blame.
+// Help returns the long help text of "blame", for -h and the man page.
 func (*BlameCmd) Help() string {
 	return `
 Each line of the file, with the checkpoint that wrote it, what that was about, and when. A line that is older than the session, or that came with a commit while it ran, has its commit.
@@ -32,9 +33,10 @@ Each line of the file, with the checkpoint that wrote it, what that was about, a
     git checkpoint blame 4 shop.go -L 10,20`
 }
 
-// Run blames.
+// Run prints each line of the file with the checkpoint that wrote it.
 func (c *BlameCmd) Run(ctx context.Context, app *App) error {
 	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
+	// With one argument it is the file, at the current checkpoint.
 	if c.Second == "" {
 		request.Ref, request.File = "@", c.First
 	}

@@ -13,12 +13,14 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// ChatCmd is chat.
+// ChatCmd is "git checkpoint chat <text>": it runs a command that a person typed into the chat of a
+// coding agent, such as *rollback:3. An agent hook passes every prompt to it, so it stays silent,
+// with exit code 8, if the text holds no such command. Package chat parses and runs the commands.
 type ChatCmd struct {
 	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"What was typed, with -- before it if it may begin with a dash."`
 }
 
-// Help is the detail of chat.
+// Help returns the long help text of "chat", for -h and the man page.
 func (*ChatCmd) Help() string {
 	return `
 For a hook of an agent that hands over every prompt. The first line that is one of the commands below is run in this worktree's session; anything else is exit code 8 and silence. What was typed is data, no shell sees it.
@@ -31,10 +33,10 @@ For a hook of an agent that hands over every prompt. The first line that is one 
     /checkpoint save [<text>], list, restore [<ref>], diff [<ref> [<ref>]], cleanup`
 }
 
-// chatWidth is what a chat shows of a line.
+// chatWidth is the width of the answer in columns; a chat has no terminal to ask.
 const chatWidth = 100
 
-// Run runs what is ours.
+// Run runs the command in the text, if there is one.
 func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 	words := c.Text
 	if len(words) > 0 && words[0] == "--" {
@@ -61,16 +63,19 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 		}
 		return inWords(err)
 	})
+	// A command such as "y" that only counts as the whole text is also an ordinary prompt, so it
+	// must not cause an error outside a repository, nor when nothing was asked.
 	if kind := checkpoint.KindOf(err); err != nil && (typed.Alone && kind == checkpoint.KindUnusable || kind == checkpoint.KindNothing && err.Error() == "") {
 		return nothingSaid
 	}
 	return err
 }
 
-// nothingSaid is the exit code of a text that is none of ours.
+// nothingSaid is the exit code for a text without a command. It is the code of
+// checkpoint.KindNothing.
 const nothingSaid exitCode = 8
 
-// inWords puts the hints of an error into the words of a chat.
+// inWords rewrites the command lines in the hints of an error as chat commands.
 func inWords(err error) error {
 	var known *checkpoint.Error
 	if errors.As(err, &known) {

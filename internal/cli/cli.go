@@ -1,7 +1,15 @@
-// Package cli owns the command line: its grammar, the help, what is asked and
-// confirmed, and which exit code an error gets. One file per command holds its flags,
-// its help and a short Run. It refuses to decide anything about checkpoints, which is
-// for package checkpoint, and it never exits: that is for main.
+// Package cli is the command line of git-checkpoint. It parses arguments, prints help, asks for
+// confirmation, shows answers and maps errors to exit codes. It decides nothing about checkpoints:
+// that is the job of the verb packages (create, rollback, travel and so on) that it calls.
+//
+// Each command has a file of its own with a struct XxxCmd: the fields are its flags and arguments
+// (kong struct tags), Help returns its long help text, and Run does the work. A typical Run turns
+// the flags into a request, opens the repository with App.serve, calls one verb, and hands the
+// result to App.give as an answer (package cli/answer), which renders it as text or JSON.
+//
+// Start reading at App.Start (process.go) and App.main (this file), then grammar.go, which lists
+// all commands, and one short command such as pin.go. parse.go holds what is done to the arguments
+// before kong sees them. Nothing in this package calls os.Exit; only package main does.
 package cli
 
 import (
@@ -17,37 +25,48 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// Main runs the program with args in a terminal and returns its exit code.
+// Main runs the program with args, without the program's name, on a terminal and returns its exit
+// code. It leaves signals and the garbage collector alone: tests use it, and a process that is
+// nothing but this program uses App.Start.
 func Main(ctx context.Context, terminal *term.Terminal, args []string, version string) int {
 	app := &App{Terminal: terminal, Version: version, args: args}
 	return app.main(ctx)
 }
 
+// main runs the command line and turns its error into an exit code. It also prints the error,
+// unless the code says that there is nothing more to say: an exitCode means that the answer has
+// been printed already.
 func (a *App) main(ctx context.Context) int {
 	err := a.run(ctx)
 	if err == nil {
 		return 0
 	}
+	// An exitCode has nothing to print.
 	var code exitCode
 	if errors.As(err, &code) {
 		return int(code)
 	}
+	// The reader of stdout went away, as with "| head". Exit like a program that SIGPIPE killed,
+	// and print no error.
 	if unheard(err) {
 		return 128 + int(syscall.SIGPIPE)
 	}
 	kind := checkpoint.KindOf(err)
+	// Whatever failed after a signal failed because of it.
 	if ctx.Err() != nil {
 		kind = checkpoint.KindInterrupt
 	}
+	// With --quiet, "nothing to do" is only an exit code.
 	if kind != checkpoint.KindNothing || !a.quiet || a.json {
 		a.report(kind, err)
 	}
 	return codeOf(kind)
 }
 
+// run parses the arguments and runs the command that they name.
 func (a *App) run(ctx context.Context) error {
-	// How an error looks depends on this, so it is read before anything can go wrong; a
-	// bad value is noticed when the line is parsed.
+	// An error in the arguments is printed in colour too, so --color is looked up before they are
+	// parsed. A bad value of --color is reported by the parser below.
 	a.look(colorWish(a.args))
 	parsed, err := a.parse(ctx)
 	if err != nil {
@@ -60,12 +79,16 @@ func (a *App) run(ctx context.Context) error {
 	return parsed.Run()
 }
 
-// parse reads the line with as little of the grammar as it needs, and with all of it
-// where the rest of the commands matters: for help and for what is wrong.
+// parse parses the arguments. It tries a grammar of the one command that they name first, because
+// building the whole grammar takes a third of the start-up time. If that fails, or if the command
+// needs the others (help, completion), it parses with the whole grammar, so that errors and
+// suggestions know every command. It leaves the grammar that was used in a.model.
 func (a *App) parse(ctx context.Context) (*kong.Context, error) {
+	// git's own commands accept these flags, so people type them here too.
 	if len(a.args) == 1 && (a.args[0] == "--version" || a.args[0] == "-v") {
 		a.args = []string{"version"}
 	}
+	// An error here is not reported: the whole grammar below finds it again and explains it better.
 	if part := narrowed(a.args); part != nil {
 		parser, err := kong.New(part, options(ctx, a)...)
 		if err != nil {
@@ -84,6 +107,8 @@ func (a *App) parse(ctx context.Context) (*kong.Context, error) {
 	return parse(parser, a.args)
 }
 
+// options configures kong. The bindings are what kong passes to the Run and AfterApply methods: the
+// App and the context.
 func options(ctx context.Context, a *App) []kong.Option {
 	return []kong.Option{
 		kong.Name(programName),
@@ -96,10 +121,10 @@ func options(ctx context.Context, a *App) []kong.Option {
 	}
 }
 
-// programName is what people type.
+// programName is the command as people type it. git finds the executable git-checkpoint.
 const programName = "git checkpoint"
 
-// report says on stderr what went wrong, as JSON when the answer would have been.
+// report prints an error with its hints on stderr, as JSON when --json was given.
 func (a *App) report(kind checkpoint.Kind, err error) {
 	p := render.Problem{Kind: string(kind), Message: err.Error()}
 	var known *checkpoint.Error
@@ -109,7 +134,7 @@ func (a *App) report(kind checkpoint.Kind, err error) {
 	if kind == checkpoint.KindInterrupt && known == nil {
 		p.Message = "interrupted"
 	}
-	// There is nobody left to tell that this could not be written.
+	// If stderr cannot be written, there is nowhere left to say so.
 	if a.json {
 		_ = p.JSON(a.Terminal.Err)
 		return
@@ -117,8 +142,8 @@ func (a *App) report(kind checkpoint.Kind, err error) {
 	_ = p.Text(a.Terminal.Err, a.errStyle)
 }
 
-// wantsJSON looks for --json before the line is parsed, because an error in it is to
-// be JSON too.
+// wantsJSON looks for --json in arguments that could not be parsed, so that the error about them is
+// JSON too.
 func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]

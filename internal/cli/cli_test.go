@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// invoke is the program in a pipe, outside of any repository.
+// invoke runs the program outside of any repository, with its output going to a pipe.
 func invoke(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	pipes := term.NewFakePipes("")
@@ -26,7 +26,7 @@ func invoke(t *testing.T, environ []string, args ...string) (code int, stdout, s
 	return code, pipes.Stdout(), pipes.Stderr()
 }
 
-// What is wrong with a line is said in one sentence, with a hint, and is exit 129.
+// TestUsageErrors checks that a wrong command line gets one sentence, a hint, and exit code 129.
 func TestUsageErrors(t *testing.T) {
 	for _, c := range []struct {
 		args, stderr string
@@ -72,7 +72,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// A bad document for the state is named before anything is done.
+// TestStateErrors checks that a bad document for the state is reported before anything is done.
 func TestStateErrors(t *testing.T) {
 	if code, _, stderr := invoke(t, nil, "create", "--state", "missing.json"); code != 129 || !strings.Contains(stderr, `missing.json`) {
 		t.Errorf("exit %d, %s", code, stderr)
@@ -82,8 +82,8 @@ func TestStateErrors(t *testing.T) {
 	}
 }
 
-// An error is one JSON object when the answer would have been JSON, and not when
-// --json is only a path.
+// TestJSONErrors checks that an error is one JSON object with --json, but not if "--json" is a path
+// after "--".
 func TestJSONErrors(t *testing.T) {
 	for _, args := range [][]string{
 		{"list", "--json", "--nonsense"}, {"list", "--nonsense", "--json"}, {"list", "--json", "--since", "x"}, {"list", "--json"},
@@ -104,7 +104,7 @@ func TestJSONErrors(t *testing.T) {
 	}
 }
 
-// Outside a repository every command that needs one is exit 128.
+// TestNoRepository checks that commands which need a repository end with 128 outside of one.
 func TestNoRepository(t *testing.T) {
 	for _, args := range [][]string{{}, {"list"}, {"status"}, {"create"}, {"undo"}, {"rollback", "3"}, {"log"}, {"session", "list"}, {"config"}} {
 		if code, stdout, stderr := invoke(t, nil, args...); code != 128 || stdout != "" || !strings.HasPrefix(stderr, "error: ") {
@@ -113,7 +113,7 @@ func TestNoRepository(t *testing.T) {
 	}
 }
 
-// The clock is fixed by GIT_CHECKPOINT_NOW, and a bad value is named.
+// TestClock checks that GIT_CHECKPOINT_NOW fixes the clock, and that a bad value is reported.
 func TestClock(t *testing.T) {
 	code, _, stderr := invoke(t, []string{"GIT_CHECKPOINT_NOW=noon"}, "list")
 	if code != 129 || !strings.HasPrefix(stderr, `error: GIT_CHECKPOINT_NOW is "noon"`) {
@@ -121,7 +121,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// Interrupted is exit 130.
+// TestInterrupted checks that an interrupted run ends with 130.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -132,8 +132,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// -h and help are the same text, on stdout and exit 0, however much else is missing or
-// wrong; the text is the golden.
+// TestHelp compares the help texts with golden files. -h and help print the same on stdout with
+// exit code 0, no matter what else is missing or wrong in the line.
 func TestHelp(t *testing.T) {
 	commands := helped(t)
 	if len(commands) < 20 {
@@ -157,7 +157,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// The man page that is committed is the one that the program prints.
+// TestCommittedManPage checks that the committed man page is what the program prints.
 func TestCommittedManPage(t *testing.T) {
 	code, got, stderr := invoke(t, nil, "__man")
 	if code != 0 {
@@ -166,7 +166,7 @@ func TestCommittedManPage(t *testing.T) {
 	compare(t, filepath.Join("..", "..", "docs", "man", "git-checkpoint.1"), got)
 }
 
-// helped lists the commands that the help of the program names, and those below them.
+// helped returns the commands in the help of the program, and their subcommands.
 func helped(t *testing.T) [][]string {
 	commands := [][]string{nil}
 	for i := 0; i < len(commands); i++ {

@@ -10,7 +10,8 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// CompareCmd is compare.
+// CompareCmd is "git checkpoint compare": attempts, sessions or checkpoints as columns of a table,
+// with their metrics. With --files it is a diff of two of them.
 type CompareCmd struct {
 	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"ref" help:"What to compare; the attempts of the newest fork when nothing is named."`
 	sessionFlag
@@ -21,7 +22,7 @@ type CompareCmd struct {
 	jsonFlag
 }
 
-// Help is the detail of compare.
+// Help returns the long help text of "compare", for -h and the man page.
 func (*CompareCmd) Help() string {
 	return `
 Files and lines are counted from what the attempts began with; of checkpoints of one session from the oldest that is named.
@@ -31,7 +32,7 @@ Files and lines are counted from what the attempts began with; of checkpoints of
     git checkpoint compare --metric coverage --sort coverage --where state.metrics.build_pass`
 }
 
-// Run compares.
+// Run prints the table, or with --files git's statistics of the differing files.
 func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 	request := attempt.CompareRequest{Session: c.Session, Names: c.Names, Metrics: c.Metric, Where: c.Where, Sort: c.Sort}
 	if err := checkpoint.RefuseEmptyNames(c.Names...); err != nil {

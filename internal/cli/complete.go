@@ -1,7 +1,7 @@
 package cli
 
 import (
-	_ "embed" // the functions that every script of a shell has
+	_ "embed" // the functions that are the same in every script of a shell
 	"fmt"
 	"io"
 	"regexp"
@@ -12,10 +12,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Shell is one that completion scripts are written for.
+// Shell is a shell that there is a completion script for.
+//
+// A script consists of functions, embedded from the directory completion, and of a description of
+// the commands that this file generates from the grammar: for bash a table, for zsh a function per
+// command, for fish a list of rules. completed walks the grammar and collects what all three need.
 type Shell string
 
-// The shells, by the names of their programs.
+// The supported shells, by the names of their programs.
 const (
 	Bash Shell = "bash"
 	Zsh  Shell = "zsh"
@@ -31,31 +35,33 @@ var zshFunctions string
 //go:embed completion/functions.fish
 var fishFunctions string
 
-// Kinds of values that the scripts ask the program for, by
+// Kinds of values that only the repository knows. The scripts ask this program for them with
 //
 //	git-checkpoint __complete KIND -- PREFIX
 //
-// with GIT_CHECKPOINT_SESSION set to the session typed before. It answers with a line
-// per candidate, optionally with a tab and a description. Those that do not begin with
-// PREFIX are left out; so are, in bash, those with characters that a shell acts upon. zsh
-// and fish quote these.
+// and GIT_CHECKPOINT_SESSION set to the session that was typed before. The answer is one candidate
+// per line, optionally followed by a tab and a description. The scripts drop candidates that do not
+// begin with PREFIX. bash also drops those with characters that are special to a shell; zsh and
+// fish quote them.
 //
-// A flag or argument has the kind that its tag complete:"…" says, else one by its
-// placeholder or name. Other tags make other kinds, asked for in the same way.
+// A flag or argument has the kind in its tag complete:"...". Without the tag, the kind follows from
+// its placeholder or name. Tags may name further kinds (trigger, remote and so on); see
+// setup.Candidates.
 const (
 	CompleteRef      = "ref"
 	CompleteSession  = "session"
 	CompleteWorkflow = "workflow"
 )
 
-// The shells know these themselves. One that starts with a comma lists its words.
+// Kinds that the shells complete themselves: files, and nothing. A kind that starts with a comma is
+// a list of words.
 const (
 	completeFile    = "file"
 	completeNothing = "none"
 )
 
-// WriteCompletion writes the script that completes app in shell, and git's completion
-// of `git checkpoint` with it.
+// WriteCompletion writes the script that completes app in a shell. It also completes "git
+// checkpoint" together with git's own completion.
 func WriteCompletion(w io.Writer, app *kong.Application, shell Shell) error {
 	nodes, err := completed(app.Node, nil, []string{""})
 	if err != nil {
@@ -76,31 +82,43 @@ func WriteCompletion(w io.Writer, app *kong.Application, shell Shell) error {
 	return err
 }
 
-// completedNode is a command and what may follow it.
+// completedNode is a command with what may follow it.
 type completedNode struct {
-	paths    []string // how it is typed, aliases included; "" is the program
+	// paths are the ways to type the command: "session start" and the same with aliases. The
+	// program itself is "".
+	paths []string
+	// commands are its subcommands.
 	commands []completedCommand
-	flags    []completedFlag // those of the commands above it too
-	args     []completedArg
+	// flags are its own and those of the commands above it.
+	flags []completedFlag
+	args  []completedArg
 }
 
+// completedCommand is a subcommand in the list of its parent: its names, aliases included, and the
+// first sentence of its help.
 type completedCommand struct {
 	names []string
 	help  string
-	node  int // its place in the list of all
+	// node is its index in the list of all commands.
+	node int
 }
 
+// completedFlag is a flag: its spellings with the dashes, the kind of its value, the placeholder of
+// the value and its help. The kind is empty for a flag without a value. repeats allows it more than
+// once.
 type completedFlag struct {
-	long, short, kind, shown, help string // kind is empty for a flag without a value
+	long, short, kind, shown, help string
 	repeats                        bool
 }
 
+// completedArg is a positional argument and the kind of its value.
 type completedArg struct {
 	name, kind string
 	repeats    bool
 }
 
-// completed lists n and all below it, n first. Paths are those that n is typed by.
+// completed returns n and all commands below it, n first. paths are the ways to type n, inherited
+// the flags of the commands above it.
 func completed(n *kong.Node, inherited []completedFlag, paths []string) ([]completedNode, error) {
 	self := completedNode{paths: paths, flags: slices.Clone(inherited)}
 	for _, f := range n.Flags {
@@ -137,6 +155,7 @@ func completed(n *kong.Node, inherited []completedFlag, paths []string) ([]compl
 		if err != nil {
 			return nil, err
 		}
+		// Indexes in more count from its own beginning.
 		for i := range more {
 			for j := range more[i].commands {
 				more[i].commands[j].node += len(nodes)
@@ -147,6 +166,8 @@ func completed(n *kong.Node, inherited []completedFlag, paths []string) ([]compl
 	return nodes, nil
 }
 
+// completedFlags returns a flag as completion sees it: two flags if it can be negated, as in --tag
+// and --no-tag.
 func completedFlags(f *kong.Flag) ([]completedFlag, error) {
 	flag := completedFlag{long: "--" + f.Name, help: firstSentence(f.Help), repeats: f.IsCumulative() || f.IsCounter()}
 	if f.Short != 0 {
@@ -167,18 +188,23 @@ func completedFlags(f *kong.Flag) ([]completedFlag, error) {
 	return []completedFlag{flag}, err
 }
 
+// firstSentence is the first sentence of a help text, without the full stop.
 func firstSentence(help string) string {
 	line, _, _ := strings.Cut(help, "\n")
 	sentence, _, _ := strings.Cut(line, ". ")
 	return strings.TrimSuffix(sentence, ".")
 }
 
+// kindPattern matches a kind in a tag, harmlessPattern a word of an enum that needs no quotes in a
+// script, and filePattern a placeholder that stands for a file or a directory.
 var (
 	kindPattern     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z-]*$`) })
 	harmlessPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 	filePattern     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(file|dir)|=file`) })
 )
 
+// completionKind returns the kind of a flag's or argument's values: from its complete tag, else the
+// words of its enum, else by its placeholder (shown) or name. The fallback is no completion.
 func completionKind(v *kong.Value, shown string) (string, error) {
 	if v.Tag.Has("complete") {
 		kind := v.Tag.Get("complete")
@@ -206,7 +232,9 @@ func completionKind(v *kong.Value, shown string) (string, error) {
 	return completeNothing, nil
 }
 
-// bashCompletion is a table of the commands, for the functions in completion/functions.bash.
+// bashCompletion generates the function __git_checkpoint_model, a table that sets the subcommands,
+// flags and arguments of a command. The functions in completion/functions.bash read it. Flags with
+// a value are written "--flag=kind".
 func bashCompletion(nodes []completedNode) string {
 	var b strings.Builder
 	b.WriteString("# bash completion of git-checkpoint, and of \"git checkpoint\" for git's own completion.\n\n")
@@ -240,8 +268,9 @@ func bashCompletion(nodes []completedNode) string {
 	return b.String()
 }
 
-// zshCompletion has a function for each command. zsh's completion of git calls
-// _git-checkpoint for "git checkpoint"; words then start with "checkpoint".
+// zshCompletion generates a function for each command, which calls zsh's _arguments. zsh's
+// completion of git calls _git-checkpoint for "git checkpoint", with words that start at
+// "checkpoint".
 func zshCompletion(nodes []completedNode) string {
 	var b strings.Builder
 	b.WriteString("#compdef git-checkpoint\n\n" + zshFunctions)
@@ -275,13 +304,15 @@ func zshCompletion(nodes []completedNode) string {
 		}
 		b.WriteString("\t\tesac\n\t\t;;\n\tesac\n\treturn ret\n}\n")
 	}
-	// Found in fpath the file is the function's body, and called; sourced it is not.
+	// As a file in fpath, the script is the body of the function _git-checkpoint, so it must call
+	// it. If it is sourced, it only has to register the function.
 	b.WriteString("\n_git-checkpoint() { __git-checkpoint_0 }\n\n" +
 		"if [[ $funcstack[1] = _git-checkpoint ]]; then\n\t_git-checkpoint\nelse\n\tcompdef _git-checkpoint git-checkpoint\nfi\n")
 	return b.String()
 }
 
-// zshFlag is one specification for each spelling; the spellings exclude each other.
+// zshFlag returns one _arguments specification for each spelling of a flag. Unless the flag may be
+// repeated, each spelling excludes the other.
 func zshFlag(f completedFlag) (specs []string) {
 	repeat := "*"
 	if !f.repeats {
@@ -300,6 +331,7 @@ func zshFlag(f completedFlag) (specs []string) {
 	return specs
 }
 
+// zshAction is the action of _arguments that completes values of a kind. A blank completes nothing.
 func zshAction(kind string) string {
 	switch {
 	case kind == completeNothing:
@@ -312,13 +344,15 @@ func zshAction(kind string) string {
 	return "__git-checkpoint_values " + kind
 }
 
+// escapeZsh escapes what is special in a specification of _arguments.
 func escapeZsh(s string) string {
 	return strings.NewReplacer(`\`, `\\`, ":", `\:`, "[", `\[`, "]", `\]`).Replace(s)
 }
 
+// quoteZsh quotes a string for zsh.
 func quoteZsh(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// fishCompletion completes git-checkpoint; fish completes "git checkpoint" by it.
+// fishCompletion generates rules for git-checkpoint. fish also uses them for "git checkpoint".
 func fishCompletion(nodes []completedNode) string {
 	var paths, valued []string
 	for _, n := range nodes {
@@ -343,6 +377,8 @@ func fishCompletion(nodes []completedNode) string {
 		for i, path := range n.paths {
 			at[i] = `"` + path + `"`
 		}
+		// index is the place of the argument to complete: 0, 1+ for repeated ones, or "any" for
+		// flags.
 		add := func(index, rest string) {
 			condition := "__git_checkpoint_at " + index + " " + strings.Join(at, " ")
 			fmt.Fprintf(&b, "complete -c git-checkpoint -n %s %s\n", quoteFish(condition), rest)
@@ -366,6 +402,7 @@ func fishCompletion(nodes []completedNode) string {
 	return b.String()
 }
 
+// fishFlag is a flag as arguments of fish's complete: -x takes no files, -r requires a value.
 func fishFlag(f completedFlag) string {
 	text := "-l " + f.long[2:]
 	if f.short != "" {
@@ -383,6 +420,7 @@ func fishFlag(f completedFlag) string {
 	return text + " -d " + quoteFish(f.help)
 }
 
+// fishValue is a kind of values as arguments of fish's complete.
 func fishValue(kind string) string {
 	switch {
 	case kind == completeFile:
@@ -393,6 +431,7 @@ func fishValue(kind string) string {
 	return "-a '(__git_checkpoint_values " + kind + ")'"
 }
 
+// quoteFish quotes a string for fish.
 func quoteFish(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }

@@ -14,8 +14,8 @@ import (
 	"git-checkpoint/internal/cli"
 )
 
-// answering stands in for the program: it answers __complete only, also with names that
-// would do harm when a shell ran the line they stand in.
+// answering is a script in the place of the program. It answers __complete, also with names that
+// would do harm if a shell evaluated them.
 const answering = `#!/bin/sh
 test "$1" = __complete && test "$3" = -- || exit 1
 case $2 in
@@ -29,7 +29,7 @@ ref)
 esac
 `
 
-// candidates are what is asked of each shell: a line, and what may stand where it ends.
+// candidates are the cases for every shell: a line, and what may follow at its end.
 var candidates = []struct {
 	line string
 	want []string
@@ -77,7 +77,8 @@ func script(t *testing.T, shell cli.Shell) string {
 	return b.String()
 }
 
-// workshop is a directory with the scripts and the program that answers, first in PATH.
+// workshop makes a directory with the completion scripts and the script answering, and puts it
+// first in PATH.
 func workshop(t *testing.T) (dir string, environ []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -108,10 +109,10 @@ func run(t *testing.T, dir string, environ []string, command ...string) string {
 	return string(out)
 }
 
-// breaks is bash's own COMP_WORDBREAKS but for what no test types.
+// breaks is bash's default for COMP_WORDBREAKS, without characters that no test types.
 const breaks = " \t\n@><=;|&(:"
 
-// readlineWords splits a line as readline does for COMP_WORDS.
+// readlineWords splits a line into words as readline does for COMP_WORDS.
 func readlineWords(line string) (words []string) {
 	word, broken := "", false
 	for _, r := range line {
@@ -129,8 +130,8 @@ func readlineWords(line string) (words []string) {
 	return append(words, word)
 }
 
-// bashReplies sources the script in a plain bash, runs setup and, for each line, sets what
-// readline sets and runs call.
+// bashReplies sources the script in a bash, runs setup and, for each line, sets the variables that
+// readline sets, and runs call.
 func bashReplies(t *testing.T, setup, breaks, call string, lines []string) [][]string {
 	t.Helper()
 	dir, environ := workshop(t)
@@ -152,7 +153,7 @@ func bashReplies(t *testing.T, setup, breaks, call string, lines []string) [][]s
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// replies are the lines of out, each a list whose members end in a bar.
+// replies parses the output: a line for each reply, with its members separated by bars.
 func replies(out string) (all [][]string) {
 	for line := range strings.Lines(out) {
 		var list []string
@@ -164,7 +165,7 @@ func replies(out string) (all [][]string) {
 	return all
 }
 
-// compareBash asks for all candidates at once: a bash for each takes its time.
+// compareBash checks all candidates in a single bash, because starting one for each would be slow.
 func compareBash(t *testing.T, program, setup, call string) {
 	t.Helper()
 	var lines []string
@@ -184,13 +185,15 @@ func compareBash(t *testing.T, program, setup, call string) {
 
 func TestBashCompletion(t *testing.T) { compareBash(t, "git-checkpoint ", "", "__git_checkpoint_main") }
 
-// The same through what git's completion calls and sets.
+// TestBashCompletionThroughGit checks the same candidates by way of what git's completion calls and
+// sets.
 func TestBashCompletionThroughGit(t *testing.T) {
 	compareBash(t, "git -C . -p checkpoint ", `__git () { shift; git-checkpoint "$@"; }
 		words=(git -C . -p checkpoint) __git_cmd_idx=4`, "_git_checkpoint")
 }
 
-// git's own completion, where it is installed, finds our function and git our program.
+// TestBashCompletionInGits checks, where git's own completion is installed, that it finds our
+// function.
 func TestBashCompletionInGits(t *testing.T) {
 	gits := "/usr/share/bash-completion/completions/git"
 	if _, err := os.Stat(gits); err != nil {
@@ -199,8 +202,9 @@ func TestBashCompletionInGits(t *testing.T) {
 	compareBash(t, "git -c a=b --no-pager checkpoint ", "source "+gits, "__git_wrap__git_main")
 }
 
-// Without word breaks the reply is the whole word; files are readline's business, and
-// where nothing is meant it is kept from offering them.
+// TestBashCompletionCorners checks that the reply is the whole word if there are no word breaks,
+// that files are left to readline, and that readline does not offer files where nothing is to be
+// completed.
 func TestBashCompletionCorners(t *testing.T) {
 	for _, c := range []struct{ breaks, line, want string }{
 		{" ", "git-checkpoint diff demo:", "demo:3 "},
@@ -256,8 +260,8 @@ func testFish(t *testing.T, program string) {
 	}
 }
 
-// fishWants is what fish makes of a candidate: whole words, sorted, without what ends
-// them. It has more to say of a few lines, and quotes by itself what needs it.
+// fishWants turns the expected reply of bash into that of fish: whole words, sorted, without a
+// trailing character. ok is false for lines for which fish offers more.
 func fishWants(line string, bash []string) (want []string, ok bool) {
 	if slices.Contains([]string{"create -n", "diff $", "diff ~", "diff .."}, line) {
 		return nil, false

@@ -14,8 +14,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// zsh completes in its line editor only, so it runs in a terminal here. Typed is a line
-// with TAB in it, got the line that comes of it.
+// TestZshCompletion types lines with a TAB in them, and compares the line that results. zsh
+// completes only in its line editor, so it runs in a pseudo-terminal.
 func TestZshCompletion(t *testing.T) {
 	zsh, err := exec.LookPath("zsh")
 	if err != nil {

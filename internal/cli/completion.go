@@ -8,12 +8,12 @@ import (
 	"git-checkpoint/internal/setup"
 )
 
-// CompletionCmd is completion.
+// CompletionCmd is "git checkpoint completion <shell>".
 type CompletionCmd struct {
 	Shell Shell `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help is the detail of completion.
+// Help returns the long help text of "completion", for -h and the man page.
 func (*CompletionCmd) Help() string {
 	return `
 The script completes ` + "`git checkpoint`" + ` too, together with git's own completion.
@@ -23,18 +23,22 @@ The script completes ` + "`git checkpoint`" + ` too, together with git's own com
     git checkpoint completion fish > ~/.config/fish/completions/git-checkpoint.fish`
 }
 
-// Run prints the script.
+// Run prints the completion script (see complete.go).
 func (c *CompletionCmd) Run(app *App) error {
 	return WriteCompletion(app.Terminal.Out, app.model, c.Shell)
 }
 
-// CompleteCmd answers the completion scripts.
+// CompleteCmd is the hidden command __complete, which the completion scripts call for values that
+// only the repository knows, such as sessions and checkpoints.
 type CompleteCmd struct {
-	Kind   string  `arg:""`
-	Prefix *string `arg:"" optional:""` // a shell completes an empty word too
+	Kind string `arg:""`
+	// Prefix is the beginning of the word. A pointer, because a shell also completes an empty word,
+	// which a plain string could not tell from a missing one.
+	Prefix *string `arg:"" optional:""`
 }
 
-// Run prints a line for each candidate. A shell that completes wants no errors.
+// Run prints one candidate per line. It drops errors: they would appear in the middle of the line
+// that the user is typing.
 func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 	prefix := ""
 	if c.Prefix != nil {
@@ -48,6 +52,7 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 		}
 		return nil
 	}
+	// Names of commands come from the grammar and need no repository.
 	if c.Kind == "command" {
 		for _, node := range app.model.Children {
 			if !node.Hidden {
@@ -56,6 +61,7 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 		}
 		return nil
 	}
+	// Outside a repository there are no candidates.
 	_ = app.serve(ctx, candidates)
 	return nil
 }

@@ -8,18 +8,18 @@ import (
 	"git-checkpoint/internal/setup"
 )
 
-// ConfigCmd is config.
+// ConfigCmd is "git checkpoint config". It only reads: settings are made with git config.
 type ConfigCmd struct {
 	jsonFlag
 }
 
-// Help is the detail of config.
+// Help returns the long help text of "config", for -h and the man page.
 func (*ConfigCmd) Help() string {
 	return `
 Settings are git's: ` + "`git config checkpoint.<name> <value>`" + ` sets one. What is given first here wins: the command line, ` + "`GIT_CHECKPOINT_<NAME>`" + `, git's configuration, the committed file ` + "`.checkpoint/config`" + `.`
 }
 
-// Run shows what counts, and where it comes from.
+// Run prints each setting with its value and its source.
 func (c *ConfigCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := setup.Config(ctx, s)

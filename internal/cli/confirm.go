@@ -10,23 +10,23 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// yesFlag answers the question before it is asked.
+// yesFlag is -y, --yes: the question is answered before it is asked.
 type yesFlag struct {
 	Yes bool `short:"y" help:"Do it without asking."`
 }
 
-// asked is how a change wants to be carried out.
+// asked holds the flags that decide how a change is carried out: only shown, asked about, or done.
 type asked struct {
 	dryRunFlag
 	yesFlag
 }
 
-// filesFlag is that of commands whose list of files may be long.
+// filesFlag is for commands whose answer may list many files.
 type filesFlag struct {
 	Files bool `help:"Name every file, however many there are."`
 }
 
-// names says how many files the answer names.
+// names says how many files an answer lists: all with --files, else what suits the output.
 func (f filesFlag) names() answer.Files {
 	if f.Files {
 		return answer.FilesAll
@@ -34,13 +34,15 @@ func (f filesFlag) names() answer.Files {
 	return answer.FilesByView
 }
 
-// outcome makes the answer about a rollback or an undo that was done.
+// outcome makes the answer to print from the result of a rollback, undo or redo.
 type outcome func(*rollback.Answer) answer.Answer
 
-// carryOut shows the plan, asks, goes ahead and says what was done.
+// carryOut is what rollback, undo and redo have in common. It prints the plan, asks, applies the
+// plan and prints the result made by done. With --dry-run it only prints the plan and its digest,
+// with which a later call can demand exactly this plan (see samePlan).
 func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, files filesFlag, done outcome) error {
 	planned := answer.Planned{Plan: plan.Answer(), Files: files.names()}
-	if how.Yes && !files.Files { // nobody is to judge by it
+	if how.Yes && !files.Files { // the plan is not shown for a decision, so a short list is enough
 		planned.Files = answer.FilesFew
 	}
 	for _, w := range planned.Plan.Warnings {
@@ -53,10 +55,13 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, file
 		}
 		return a.give(planned)
 	}
-	walks := len(planned.Plan.Levels) > 0 // an empty level too is gone over, or nobody gets past it
+	// An undo that changes no file must still be applied: it moves to the next level, and without
+	// that nobody could undo further.
+	walks := len(planned.Plan.Levels) > 0
 	switch {
 	case planned.Plan.Empty && !walks && !how.Yes:
 		return a.give(planned)
+	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
 	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0:
 	default:
 		if err := a.confirm(ctx, planned, how.yesFlag); err != nil {
@@ -66,8 +71,8 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, file
 	return a.carriedOut(done, planned.Plan.Warnings...)(plan.Apply(ctx))
 }
 
-// carriedOut says what was done; it takes what Apply, Continue and Abort give. The plan
-// has told some warnings.
+// carriedOut returns a function that prints a result. It takes the two results of Apply, Continue
+// or Abort directly. Warnings in told were printed with the plan and are not repeated.
 func (a *App) carriedOut(done outcome, told ...string) func(*rollback.Answer, error) error {
 	return func(result *rollback.Answer, err error) error {
 		if err != nil {
@@ -82,15 +87,17 @@ func (a *App) carriedOut(done outcome, told ...string) func(*rollback.Answer, er
 	}
 }
 
-// confirm shows a plan and asks whether to go on. The plan is an answer, so it goes to
-// stdout, except where stdout is to get the JSON of what was done. With nobody to ask
-// the plan is all there is, and the command is refused.
+// confirm prints a plan and asks whether to go on; nil means yes. The plan goes to stdout, except
+// with --json, where stdout is for the JSON of the result and a person reads the plan on stderr.
+// With --yes it prints the plan at most. Without a terminal to ask on it prints the plan and
+// refuses (exit code 4).
 func (a *App) confirm(ctx context.Context, planned answer.Plan, how yesFlag) error {
 	switch {
 	case how.Yes && (a.quiet || a.json):
 		return nil
 	case how.Yes:
 		return a.tell(a.Terminal.Out, planned)
+	// A script or an agent without --yes gets the plan to look at, and the refusal.
 	case !a.Terminal.Interactive():
 		if err := a.give(planned.Unconfirmed()); err != nil {
 			return err
@@ -104,6 +111,7 @@ func (a *App) confirm(ctx context.Context, planned answer.Plan, how yesFlag) err
 	if err := a.tell(screen, planned); err != nil {
 		return err
 	}
+	// Ctrl+C at the question is an error of its own, not a no.
 	yes, err := a.Terminal.Confirm(ctx, "Continue?")
 	if err == nil && !yes {
 		err = refused("not confirmed, nothing was changed")
@@ -111,6 +119,7 @@ func (a *App) confirm(ctx context.Context, planned answer.Plan, how yesFlag) err
 	return err
 }
 
+// unchosen turns "the person quit the list" into a refusal, which has an exit code of its own.
 func unchosen(err error) error {
 	if errors.Is(err, term.ErrQuit) {
 		return refused("nothing was chosen, nothing was changed")

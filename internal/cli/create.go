@@ -16,7 +16,9 @@ import (
 	"git-checkpoint/internal/interop"
 )
 
-// CreateCmd is create, also called save.
+// CreateCmd is "git checkpoint create", also called "save". It turns flags into a create.Request
+// and reads the documents that they name; package create does everything else. "run" shares the
+// flags.
 type CreateCmd struct {
 	Text   []string `arg:"" optional:"" help:"The message, without -m."`
 	All    bool     `short:"a" hidden:"" help:"Nothing: everything is captured anyway."`
@@ -24,7 +26,7 @@ type CreateCmd struct {
 	createFlags
 }
 
-// createFlags are those of everything that makes a checkpoint.
+// createFlags are the flags of every command that makes a checkpoint: create and run.
 type createFlags struct {
 	Message        []string     `short:"m" sep:"none" placeholder:"<text>" help:"Message; repeat for more paragraphs."`
 	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
@@ -52,7 +54,7 @@ type createFlags struct {
 	quietFlag
 }
 
-// Help is the detail of create.
+// Help returns the long help text of "create", for -h and the man page.
 func (*CreateCmd) Help() string {
 	return `
 Everything in the worktree that git would not ignore is captured, tracked or not, and what is staged. HEAD, branches, the index, the stash and the files stay exactly as they are.
@@ -68,7 +70,8 @@ A ` + "`save`" + ` or ` + "`create`" + ` without a message or any flag makes non
     git checkpoint create --set metrics.coverage=81.5 --skip-unchanged`
 }
 
-// Run makes the checkpoint and confirms it.
+// Run makes the checkpoint and confirms it. A bare "save" in an unchanged worktree is answered with
+// the checkpoint that is already there.
 func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	if c.All {
 		app.warn("everything is captured anyway, so -a changes nothing")
@@ -106,15 +109,16 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// bare reports whether nothing was said about the checkpoint: one that is like the current
-// one would tell nobody anything.
+// bare reports whether no flag says anything about the checkpoint. Then one with the same files as
+// the current one would carry no information, and is not made. --dry-run, --json and --quiet are
+// about the output, so they do not count.
 func (c *CreateCmd) bare() bool {
 	said := c.createFlags
 	said.dryRunFlag, said.jsonFlag, said.quietFlag = dryRunFlag{}, jsonFlag{}, quietFlag{}
 	return !c.Always && reflect.ValueOf(said).IsZero()
 }
 
-// unchanged answers with the checkpoint that is there already.
+// unchanged answers a bare save with the current checkpoint, marked as not created.
 func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.UnchangedError) error {
 	there, err := inspect.Show(ctx, s, string(same.Session), string(same.Checkpoint))
 	if err != nil {
@@ -125,6 +129,7 @@ func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.
 	return a.confirmed(answer.Unchanged{Detail: there})
 }
 
+// request turns the flags into a request. It reads the documents of --state and --patch.
 func (c *createFlags) request(ctx context.Context, app *App) (create.Request, error) {
 	r := create.Request{
 		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Workflow: c.Workflow, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
@@ -149,7 +154,7 @@ func (c *createFlags) request(ctx context.Context, app *App) (create.Request, er
 	return r, c.documents(ctx, app, &r)
 }
 
-// documents reads those that flags name.
+// documents reads the documents that --state and --patch name into the request.
 func (c *createFlags) documents(ctx context.Context, app *App, r *create.Request) error {
 	if c.State == "-" && c.Patch == "-" {
 		return usageError("--state and --patch cannot both read standard input")
@@ -164,11 +169,13 @@ func (c *createFlags) documents(ctx context.Context, app *App, r *create.Request
 	return err
 }
 
-// longestDocument bounds what is read before the limit on records is known.
+// longestDocument bounds, in bytes, what is read of a document. The limit on records is a setting
+// of the repository, which is not open yet.
 const longestDocument = 256 << 20
 
-// document reads what a flag names. A read from a terminal or a pipe cannot be
-// interrupted, so it is left behind when the program is.
+// document reads the document that a flag names: a file, "-" for stdin, or the document itself. The
+// parameter what is the document's name in errors. A read from a terminal or a pipe cannot be
+// interrupted, so it runs in a goroutine, which is abandoned when ctx ends.
 func document(ctx context.Context, app *App, what, file string) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -187,9 +194,11 @@ func document(ctx context.Context, app *App, what, file string) ([]byte, error) 
 	}
 }
 
+// readDocument is document without the cancellation. The result is JSON: interop.Document converts
+// YAML.
 func readDocument(app *App, what, file string) ([]byte, error) {
 	in, from := app.Terminal.In, "standard input"
-	if strings.HasPrefix(strings.TrimSpace(file), "{") { // the document itself
+	if strings.HasPrefix(strings.TrimSpace(file), "{") { // not a name, but the document itself
 		in, from, file = strings.NewReader(file), "the command line", "-"
 	}
 	if file != "-" {
@@ -216,8 +225,9 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 	return text, nil
 }
 
-// notCreated says first that there is no checkpoint, and, where trying again can
-// help, what the choices are.
+// notCreated makes "checkpoint not created" the first words of an error, because that is what
+// scripts and agents have to know first. If trying again may help, it adds what can be done now.
+// Errors whose meaning is not a failed create, such as an interrupt, stay as they are.
 func notCreated(err error) error {
 	kind := checkpoint.KindOf(err)
 	if kind == checkpoint.KindNothing || kind == checkpoint.KindUnusable || kind == checkpoint.KindInterrupt {

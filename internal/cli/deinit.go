@@ -9,20 +9,22 @@ import (
 	"git-checkpoint/internal/setup"
 )
 
-// DeinitCmd is deinit.
+// DeinitCmd is "git checkpoint deinit", the reverse of init and of "agent add". With --all it also
+// deletes everything that checkpoints left in the repository.
 type DeinitCmd struct {
 	All bool `help:"Remove all sessions with their checkpoints, notes and tags too."`
 	yesFlag
 	quietFlag
 }
 
-// Help is the detail of deinit.
+// Help returns the long help text of "deinit", for -h and the man page.
 func (*DeinitCmd) Help() string {
 	return `
 Takes out of git's configuration what ` + "`git checkpoint init`" + ` put there, and out of the files of coding agents in this worktree what ` + "`git checkpoint agent add`" + ` put there; for the latter it shows what goes and asks. Checkpoints stay, unless you say ` + "`--all`" + `, which asks too.`
 }
 
-// disconnect takes hooks out of agents' files, before what was added there is forgotten.
+// disconnect removes our hooks from the settings of coding agents in this worktree. It must run
+// before setup.Deinit, which forgets what "agent add" had added.
 func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Service) error {
 	plan, err := connect.PlanDeinit(s)
 	if err != nil || !plan.Changes() {
@@ -35,7 +37,7 @@ func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Serv
 	return plan.Apply(ctx)
 }
 
-// Run takes the set-up out.
+// Run shows what --all would delete and asks, then takes out hooks and configuration.
 func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		request := setup.DeinitRequest{All: c.All}
@@ -44,13 +46,14 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
 			if err != nil {
 				return err
 			}
-			if !c.Yes { // else what was removed is all that is to be said
+			if !c.Yes { // with --yes the answer at the end is enough
 				err = app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag)
 			}
 			if err != nil {
 				return err
 			}
 		}
+		// Order matters: Deinit forgets which hooks "agent add" had installed.
 		if err := c.disconnect(ctx, app, s); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// DeleteCmd is delete.
+// DeleteCmd is "git checkpoint delete". A tombstone in the journal remains of each checkpoint.
 type DeleteCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to delete, broken ones too."`
 	sessionFlag
@@ -17,13 +17,13 @@ type DeleteCmd struct {
 	quietFlag
 }
 
-// Help is the detail of delete.
+// Help returns the long help text of "delete", for -h and the man page.
 func (*DeleteCmd) Help() string {
 	return `
 The history still tells that they were there. Their objects are freed by the next ` + "`git gc`" + `, as far as nothing else holds them.`
 }
 
-// Run deletes checkpoints.
+// Run shows what would be deleted, asks, and deletes it.
 func (c *DeleteCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		plan, err := retain.PlanDelete(ctx, s, c.Session, c.Refs)
@@ -34,8 +34,8 @@ func (c *DeleteCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// remove shows what would go, asks, and says what went, which is all that is to be said
-// where nobody is asked.
+// remove is what "delete" and "session delete" have in common: it prints the plan, asks, calls do
+// and prints what is gone. With --yes only the last is printed.
 func (a *App) remove(ctx context.Context, plan *retain.Removed, yes yesFlag, do func() (*retain.Removed, error)) error {
 	if !yes.Yes {
 		if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yes); err != nil {

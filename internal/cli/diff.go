@@ -11,7 +11,8 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// DiffCmd is diff.
+// DiffCmd is "git checkpoint diff". Its answer covers state, outputs, files and commits. With
+// --stat, --name-status or --patch the answer is git's own diff of the files instead.
 type DiffCmd struct {
 	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from; the current one when none is given."`
 	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; the worktree as it is now when not given."`
@@ -26,7 +27,7 @@ type DiffCmd struct {
 	jsonFlag
 }
 
-// Help is the detail of diff.
+// Help returns the long help text of "diff", for -h and the man page.
 func (*DiffCmd) Help() string {
 	return `
 Shows what of the state changed (path: old → new), which outputs and files, and the checkpoints and commits between the two. 2..4 is 2 4; 2...4 compares 4 with the checkpoint that both come from. 2:path is one file of checkpoint 2, its path from the top of the worktree, unless it begins with ./ or a session is called 2.
@@ -38,7 +39,7 @@ Shows what of the state changed (path: old → new), which outputs and files, an
     git checkpoint diff --where 'state.metrics.build_pass' --stat`
 }
 
-// Run compares.
+// Run prints the differences. With --exit-code it ends with code 2 if there are any.
 func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
 		if err := c.sides(ctx, app, s); err != nil {
@@ -49,6 +50,7 @@ func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		err = app.page(ctx, s, func(w io.Writer) error {
+			// The form of the answer is git's: run git diff, and pass its error on.
 			if flags := c.gitFlags(app); flags != nil {
 				code, err := inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w))
 				return ended(code, err)
@@ -66,7 +68,8 @@ func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// sides completes what is compared: --where and --pick stand for the first checkpoint.
+// sides fills in the two sides to compare. If --where or --pick selects the first checkpoint, then
+// the one that was typed is the second. Without any argument the first is the current checkpoint.
 func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
 	if !c.given() {
 		c.From = cmp.Or(c.From, "@")
@@ -80,9 +83,11 @@ func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (e
 	return err
 }
 
+// gitFlags returns the flags for git diff, or nil if the answer is ours.
 func (c *DiffCmd) gitFlags(app *App) []string {
 	switch {
 	case c.Stat && !c.Files && app.Terminal.OutTerminal:
+		// On a terminal the list is cut as in our own answer, unless --files asks for all.
 		return []string{fmt.Sprintf("--stat-count=%d", answer.FilesListed)}
 	case c.Stat:
 		return []string{"--stat"}
@@ -94,7 +99,7 @@ func (c *DiffCmd) gitFlags(app *App) []string {
 	return nil
 }
 
-// ended passes on the exit code of a git that has said itself what is wrong.
+// ended turns the exit code of a git command into our own. git has already printed its error.
 func ended(code int, err error) error {
 	if err == nil && code != 0 {
 		return exitCode(code)

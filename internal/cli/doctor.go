@@ -8,19 +8,20 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// DoctorCmd is doctor.
+// DoctorCmd is "git checkpoint doctor": a list of checks in package repair, each of which reports
+// lines with a level, and with --fix repairs what is safe to repair.
 type DoctorCmd struct {
 	Fix bool `help:"Mend what is safe to mend, and say what was done."`
 	jsonFlag
 }
 
-// Help is the detail of doctor.
+// Help returns the long help text of "doctor", for -h and the man page.
 func (*DoctorCmd) Help() string {
 	return `
 Looks at git's version, what killed runs left, locks, a rollback that was cut off, the active session, broken refs, journals of remotes, settings, signing, and the space that sessions take. Each problem comes with its remedy. Locks of others and your configuration are never changed. Exit code 5 when a problem stays. What checkpoints hold is proven by ` + "`git checkpoint validate`" + `.`
 }
 
-// Run examines.
+// Run prints each finding as soon as it is made. It ends with code 5 if a problem remains.
 func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		how := repair.TreatNothing
@@ -28,6 +29,8 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
 			how = repair.TreatSafe
 		}
 		problems, said := 0, 0
+		// Lines of level info only state facts. They count neither as problems nor against "Nothing
+		// is wrong".
 		err := repair.Doctor(ctx, s, how, func(a repair.Ailment) error {
 			if a.Level != repair.LevelInfo {
 				said++

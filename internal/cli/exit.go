@@ -6,18 +6,23 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// exitCode ends the program without a word: the answer has said it all.
+// exitCode is an error that ends the program with this code and prints nothing, because the answer
+// on stdout has said everything already. Errors that are printed have a checkpoint.Kind instead,
+// which codeOf maps to their code.
 type exitCode int
 
-// differs is what --exit-code gives when there is something to see.
+// differs is the exit code of --exit-code when there are differences, or secrets in "guard".
 const differs exitCode = 2
 
-// invalid is what validate gives when it found something, which it has told.
+// invalid is the exit code of validate, rebuild, doctor and history --verify when something is
+// damaged. It is the code of checkpoint.KindInvalid.
 const invalid exitCode = 5
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// codeOf is the one place where kinds become exit codes.
+// codeOf maps the kind of an error to the exit code. The man page (man.go) documents the codes. 128
+// and 129 are the codes of git for a fatal error and for wrong usage, 130 is what a shell reports
+// for a process that Ctrl+C ended.
 func codeOf(kind checkpoint.Kind) int {
 	switch kind {
 	case checkpoint.KindNotFound:
@@ -39,13 +44,17 @@ func codeOf(kind checkpoint.Kind) int {
 	case checkpoint.KindInterrupt:
 		return 130
 	}
+	// KindFailed, and any error without a kind.
 	return 1
 }
 
+// usageError is an error in the arguments, with what to type instead.
 func usageError(message string, hints ...string) error {
 	return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: message, Hints: hints}
 }
 
+// refused is an error for something that was not done, because it would lose data or was not
+// confirmed.
 func refused(message string, hints ...string) error {
 	return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: message, Hints: hints}
 }

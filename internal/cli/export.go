@@ -9,7 +9,9 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// ExportCmd is export.
+// ExportCmd is "git checkpoint export". There are two families of formats: our own (bundle, tar,
+// jsonl; see formats.go), which lose nothing and can be imported again, and the file layouts of
+// other systems (layouts.go).
 type ExportCmd struct {
 	File    string   `arg:"" optional:"" help:"File or directory to write; - is standard output."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
@@ -20,7 +22,7 @@ type ExportCmd struct {
 	quietFlag
 }
 
-// Help is the detail of export.
+// Help returns the long help text of "export", for -h and the man page.
 func (*ExportCmd) Help() string {
 	return `
 Writes sessions into a file: a git bundle with everything, or a tar or JSON lines for people and pipelines, which hold the bundle too. A file whose name ends in .gz is compressed. The same sessions give the same bytes.
@@ -33,7 +35,7 @@ The formats go-team, ultra-create, orchestrate, crunch and pipeline write the fi
     git checkpoint export jobs.db --format sqlite`
 }
 
-// Run exports.
+// Run writes the file. It prints no confirmation if the export itself goes to stdout.
 func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	if writesLayout(c.Format) {
 		return c.exportLayout(ctx, app, c.File, c.Format, c.Session)
@@ -42,6 +44,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	// A pipe gets the file without a "-", but binary data must not be written to a terminal.
 	if c.File == "" && app.Terminal.OutTerminal {
 		return usageError("nothing says where to export to", "git checkpoint export FILE, or - for standard output")
 	}
@@ -59,7 +62,8 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// unscanned is what --yes says of objects that the guard could not look through.
+// unscanned says what happens to objects that the secret scanner could not read: with --yes they
+// leave the repository.
 func unscanned(yes bool) clearance.Unscanned {
 	if yes {
 		return clearance.UnscannedGoes

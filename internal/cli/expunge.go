@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/expunge"
 )
 
-// ExpungeCmd is expunge.
+// ExpungeCmd is "git checkpoint expunge": it rewrites the checkpoints that hold a file or secret.
 type ExpungeCmd struct {
 	Target  string  `arg:"" optional:"" name:"path|blob" help:"File, by its path in the checkpoints, or the id of a blob."`
 	Rule    string  `placeholder:"<rule>" help:"Everything that this rule of the guard finds and nobody allowed."`
@@ -19,7 +19,7 @@ type ExpungeCmd struct {
 	quietFlag
 }
 
-// Help is the detail of expunge.
+// Help returns the long help text of "expunge", for -h and the man page.
 func (*ExpungeCmd) Help() string {
 	return `
 Takes a file, a blob or what a rule finds out of every checkpoint that holds it, in all sessions or in one: out of files, of what was staged, of conflicts, outputs, messages and states. A named file goes; a secret that is in it is replaced by [secret: <rule>] wherever else it stands. What a rule finds is replaced everywhere. Your files and branches are not touched.
@@ -32,7 +32,7 @@ The objects are there until git's garbage collection removes them; the end says 
     git checkpoint expunge --rule aws-access-key -y`
 }
 
-// Run takes it out.
+// Run shows what would be rewritten, asks, and does it.
 func (c *ExpungeCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		plan, err := expunge.Prepare(ctx, s, expunge.Request{Target: c.Target, Rule: c.Rule, Session: c.Session, Replace: c.Replace})

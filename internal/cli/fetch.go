@@ -7,18 +7,19 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// FetchCmd is fetch.
+// FetchCmd is "git checkpoint fetch". It shares flags with push and sync (see travelFlags in
+// push.go).
 type FetchCmd struct {
 	travelFlags
 }
 
-// Help is the detail of fetch.
+// Help returns the long help text of "fetch", for -h and the man page.
 func (*FetchCmd) Help() string {
 	return `
 Brings what others saved, checks it, and joins it with what is here: their checkpoints, rollbacks, pins and removals. Files of the worktree are not touched. With ` + "`--session`" + ` that session alone is brought. Tags are made here, whether they travel or not.`
 }
 
-// Run brings.
+// Run fetches from the remote and prints what came. With --dry-run it only compares.
 func (c *FetchCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.DryRun {

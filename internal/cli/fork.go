@@ -13,7 +13,8 @@ import (
 	"git-checkpoint/internal/run"
 )
 
-// ForkCmd is fork.
+// ForkCmd is "git checkpoint fork": it makes attempts, each a linked worktree with a session of its
+// own, and with --list and --remove it manages them. Package attempt does the work.
 type ForkCmd struct {
 	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to start from; the current one when not given."`
 	Dir     string   `arg:"" optional:"" complete:"file" help:"Directory of the worktree; with --count, the one that they go into."`
@@ -34,7 +35,7 @@ type ForkCmd struct {
 	quietFlag
 }
 
-// Help is the detail of fork.
+// Help returns the long help text of "fork", for -h and the man page.
 func (*ForkCmd) Help() string {
 	return `
 Each attempt is a linked worktree with the files of the checkpoint, to the byte and with what was staged, and a session of its own that begins with a copy of the checkpoint. This worktree is not touched. Try the same step several ways, then ` + "`git checkpoint compare`" + ` them and ` + "`git checkpoint promote`" + ` the best.
@@ -47,7 +48,7 @@ Each attempt is a linked worktree with the files of the checkpoint, to the byte 
     git checkpoint fork --remove 4a`
 }
 
-// Run forks, lists or removes.
+// Run makes attempts, lists them or removes one.
 func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 	if err := c.check(); err != nil {
 		return err
@@ -67,6 +68,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// check refuses combinations of flags that contradict each other.
 func (c *ForkCmd) check() error {
 	switch {
 	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
@@ -81,8 +83,10 @@ func (c *ForkCmd) check() error {
 	return nil
 }
 
+// fork makes the attempts and runs the command in each. If only some could be made, it prints those
+// and then returns the error.
 func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) error {
-	if c.given() && c.Dir == "" { // which leaves only the directory
+	if c.given() && c.Dir == "" { // --where stands for the checkpoint, so the one argument is the directory
 		c.Ref, c.Dir = "", c.Ref
 	}
 	from, err := c.choose(ctx, app, s, c.Session, c.Ref)
@@ -94,15 +98,17 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs,
 		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
 	}
-	if app.json { // stdout is the answer's
+	if app.json { // stdout is for the answer
 		request.IO.Out = app.Terminal.Err
 	}
 	if request.Dir != "" {
+		// The worktrees are made by git processes with other working directories.
 		if request.Dir, err = filepath.Abs(filepath.Join(app.dir, request.Dir)); err != nil {
 			return err
 		}
 	}
 	made, err := attempt.Fork(ctx, s, request)
+	// The command is missing or not executable. Exit as a shell would: 127 or 126.
 	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
 		app.report(checkpoint.KindFailed, err)
 		return exitCode(cannot.Code)
@@ -116,8 +122,8 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	return cmp.Or(err, failedAmong(made))
 }
 
-// failedAmong is the exit code of several commands: that of the only one, else 1 when any
-// has failed.
+// failedAmong is the exit code for the commands that ran in the attempts: that of a single command,
+// else 1 if any has failed. It is nil if all succeeded.
 func failedAmong(made []attempt.Attempt) error {
 	for _, a := range made {
 		switch {
@@ -131,6 +137,7 @@ func failedAmong(made []attempt.Attempt) error {
 	return nil
 }
 
+// remove shows what would be removed with an attempt's worktree, asks, and removes it.
 func (c *ForkCmd) remove(ctx context.Context, app *App, s *checkpoint.Service) error {
 	plan, err := attempt.PrepareRemoval(ctx, s, c.Remove)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// exporter writes sessions in one format. A row of exporters is all that a further
-// format takes.
+// exporter writes sessions in one of our own formats. To add a format, add a row to exporters.
 type exporter struct {
 	format string
-	// endings of file names that stand for the format when none is named.
+	// endings of file names that select the format if --format does not.
 	endings []string
 	export  func(context.Context, *checkpoint.Service, transfer.ExportRequest) (*transfer.Exported, error)
 }
 
+// exporters are our own export formats, the default first.
 func exporters() []exporter {
 	return []exporter{
 		{"bundle", []string{".bundle"}, func(ctx context.Context, s *checkpoint.Service, r transfer.ExportRequest) (*transfer.Exported, error) {
@@ -35,8 +35,8 @@ func exporters() []exporter {
 	}
 }
 
-// exporterFor finds the format that is named, else that of the file's name, else the
-// first.
+// exporterFor returns the exporter for --format, else the one for the ending of the file's name,
+// else the first.
 func exporterFor(format, file string) (exporter, error) {
 	all := exporters()
 	var names []string
@@ -54,18 +54,20 @@ func exporterFor(format, file string) (exporter, error) {
 	if format == "" {
 		return all[0], nil
 	}
+	// The error lists all formats, also those of other systems, which ExportCmd has handled before.
 	names = append(append(names, interop.Formats()...), interop.SQLite)
 	return exporter{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "there are "+strings.Join(names, ", "))
 }
 
-// importer reads files or directories of one format. takes says whether it knows what
-// is at a path; beginning is empty for a directory.
+// importer reads files of one of our own formats. takes reports whether it can read what is at a
+// path, given the first bytes of the file, or none for a directory.
 type importer struct {
 	format string
 	takes  func(path string, info os.FileInfo, beginning []byte) bool
 	load   func(context.Context, *checkpoint.Service, string) (*travel.Answer, error)
 }
 
+// importers are our own import formats. They are recognised by content, not by name.
 func importers() []importer {
 	held := func(format string) func(string, os.FileInfo, []byte) bool {
 		return func(_ string, _ os.FileInfo, beginning []byte) bool { return transfer.HeldBy(beginning) == format }
@@ -83,13 +85,13 @@ func importers() []importer {
 	}
 }
 
-// importerFor finds the first that takes what is there.
+// importerFor returns the first importer that can read the file.
 func importerFor(path string) (importer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return importer{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
 	}
-	if !info.IsDir() && !info.Mode().IsRegular() { // it is read twice, and a pipe can be read once
+	if !info.IsDir() && !info.Mode().IsRegular() { // it is read twice: once to recognise the format; a pipe can be read only once
 		return importer{}, &checkpoint.Error{
 			Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is neither a file nor a directory",
 			Hints: []string{"write what comes from it to a file, and import that", "nothing was imported"},

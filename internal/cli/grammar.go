@@ -8,8 +8,16 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// grammar is the command line as a whole. Commands stand in the order in which the
-// help and the man page list them.
+// grammar is the whole command line. kong reads the commands, flags and help texts from the struct
+// tags; the order of the fields is the order of the help and of the man page.
+//
+// Some tags are not kong's but ours:
+//
+//   - whole: narrowed must not parse this command without the others, because it needs to know them
+//     all, or because its name differs from its field.
+//   - complete: what kind of values the shell completes (see complete.go).
+//   - dashed, verbatim, command: the last argument takes words that kong must not parse (see parse
+//     in parse.go). A dashed tag with a text makes that text the hint for a word before the "--".
 type grammar struct {
 	ShowHelp helpFlag    `name:"help" short:"h" help:"Show what the command takes."`
 	Color    colorSwitch `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
@@ -77,31 +85,33 @@ type grammar struct {
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }
 
-// Those that change how everything is said tell the App themselves.
+// These flags change how all output looks, so they are stored in the App as soon as kong has parsed
+// them: AfterApply is a hook of kong.
 type (
 	colorSwitch string
 	jsonSwitch  bool
 	quietSwitch bool
 )
 
-// AfterApply takes --color.
+// AfterApply remembers --color in the App.
 func (c colorSwitch) AfterApply(app *App) error {
 	app.color = string(c)
 	return nil
 }
 
-// AfterApply makes answers and errors JSON.
+// AfterApply remembers --json in the App: answers and errors become JSON.
 func (j jsonSwitch) AfterApply(app *App) error {
 	app.json = bool(j)
 	return nil
 }
 
-// AfterApply silences confirmations and warnings.
+// AfterApply remembers --quiet in the App: confirmations and warnings are not printed.
 func (q quietSwitch) AfterApply(app *App) error {
 	app.quiet = bool(q)
 	return nil
 }
 
+// groups are the sections of the help, in their order there.
 func groups() []kong.Group {
 	return []kong.Group{
 		{Key: "work", Title: "While working:"},
@@ -114,7 +124,7 @@ func groups() []kong.Group {
 	}
 }
 
-// Flags that several commands share.
+// Flags that several commands share. A command embeds those that it has.
 type (
 	jsonFlag struct {
 		JSON jsonSwitch `name:"json" help:"Answer in JSON."`
@@ -130,9 +140,10 @@ type (
 	}
 )
 
-// narrowed is a grammar with the one command that the line begins with; nil when it
-// begins with none, or with one that is about all the others. To build all of it takes
-// a third of the time in which the program starts.
+// narrowed returns a grammar with only the command that the first argument names, built with
+// reflect from the fields of grammar. It is nil if the first argument is no command or if the
+// command is tagged whole. Most command lines need one command, and to have kong build the whole
+// grammar takes a third of the start-up time of the program.
 func narrowed(args []string) any {
 	if len(args) == 0 {
 		return nil

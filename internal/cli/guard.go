@@ -8,14 +8,15 @@ import (
 	"git-checkpoint/internal/cli/answer"
 )
 
-// GuardCmd is guard and its commands.
+// GuardCmd is "git checkpoint guard": lists the secrets in checkpoints or files, and allows some of
+// them to leave this machine. Package clearance does the work, with the rules of package guard.
 type GuardCmd struct {
 	List  GuardListCmd  `cmd:"" default:"withargs" help:"List the secrets in checkpoints."`
 	Check GuardCheckCmd `cmd:"" help:"Look for secrets in files."`
 	Allow GuardAllowCmd `cmd:"" help:"Let what was found in a file or blob leave this machine."`
 }
 
-// Help is the detail of guard.
+// Help returns the long help text of "guard", for -h and the man page.
 func (*GuardCmd) Help() string {
 	return `
 Checkpoints hold untracked files, so keys and passwords come into them unasked. A save names what looks like one, and a push, sync or export is refused with exit code 4 until it is allowed or gone. The value of a secret is never shown.
@@ -26,7 +27,7 @@ Configuration: ` + "`checkpoint.guard`" + ` is warn, block (a save is refused) o
     git checkpoint guard allow test/server.key --reason 'made for the test server'`
 }
 
-// GuardListCmd is guard without a command.
+// GuardListCmd is "guard list", also what "guard" alone runs.
 type GuardListCmd struct {
 	Ref      string `arg:"" optional:"" complete:"ref" help:"Only this checkpoint; else all of the session."`
 	All      bool   `help:"All sessions."`
@@ -36,7 +37,8 @@ type GuardListCmd struct {
 	jsonFlag
 }
 
-// Run lists.
+// Run lists the secrets in one checkpoint, a session or all sessions; with --rules it lists the
+// rules.
 func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	if c.Rules {
 		return app.give(answer.Rules(clearance.Rules()))
@@ -50,14 +52,14 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// GuardCheckCmd is guard check.
+// GuardCheckCmd is "guard check".
 type GuardCheckCmd struct {
 	Files    []string `arg:"" name:"file" help:"Files to look at; none needs to be in a checkpoint."`
 	ExitCode bool     `help:"Exit with 2 when there is a secret that is not allowed."`
 	jsonFlag
 }
 
-// Run checks.
+// Run looks for secrets in files of the file system, whether or not a checkpoint holds them.
 func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := clearance.Files(ctx, s, c.Files)
@@ -68,6 +70,8 @@ func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// guarded prints what was found, and warns of what could not be scanned. With exitCode it returns
+// the code 2 if there is a secret that is not allowed.
 func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 	for _, gap := range found.Gaps {
 		a.warn("not looked through: " + gap)
@@ -83,7 +87,7 @@ func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 	return nil
 }
 
-// GuardAllowCmd is guard allow.
+// GuardAllowCmd is "guard allow".
 type GuardAllowCmd struct {
 	Target string `arg:"" name:"target" help:"File, as it is in the worktree or in a checkpoint, the id of a blob, or what guard --json calls the fingerprint."`
 	Reason string `required:"" placeholder:"<text>" help:"Why it may leave."`
@@ -92,13 +96,13 @@ type GuardAllowCmd struct {
 	quietFlag
 }
 
-// Help is the detail of guard allow.
+// Help returns the long help text of "guard allow", for -h and the man page.
 func (*GuardAllowCmd) Help() string {
 	return `
 Writes a fingerprint of each secret that was found, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Another secret in the same file is stopped as before. With --user it goes to your own configuration, and the same secret may leave every repository of yours.`
 }
 
-// Run allows.
+// Run records in git's configuration that the secrets in a file or blob may leave.
 func (c *GuardAllowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		req := clearance.AllowRequest{Target: c.Target, Reason: c.Reason, Scope: clearance.ThisRepository}

@@ -11,8 +11,8 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// gitHabits are commands of git, and of tools like it, that people type here: what is meant, and
-// whether it takes the words that follow.
+// gitHabits maps commands of git and similar tools that people type out of habit to ours. A "*"
+// stands for the arguments that were typed after the command; without one they are dropped.
 func gitHabits() map[string][]string {
 	return map[string][]string{
 		"ls": {"list"}, "checkpoints": {"list"}, "ll": {"list"},
@@ -24,7 +24,8 @@ func gitHabits() map[string][]string {
 	}
 }
 
-// gitHabit answers a command of git with lines that can be pasted; nil for any other word.
+// gitHabit returns hints for a word that is a command of git: complete command lines, ready to be
+// pasted. It returns nil for any other word, and for words below a subcommand.
 func gitHabit(node *kong.Node, word string, args []string) []string {
 	meant, known := gitHabits()[word]
 	if node.Parent != nil || !known {
@@ -37,9 +38,12 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	return hints
 }
 
+// harmlessWord matches words that need no quotes in a shell.
 var harmlessWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9@~:+=,._/-]+$`) })
 
-// carried are the words after a command that mean the same here: names, and a message.
+// carried returns those arguments after the command that have the same meaning for ours, quoted for
+// a shell: names and a message. Flags are dropped, because theirs differ from ours; HEAD~1 and the
+// like become their counterparts.
 func carried(word string, args []string) string {
 	var kept []string
 	rest := args[slices.Index(args, word)+1:]
@@ -60,6 +64,7 @@ func carried(word string, args []string) string {
 	return strings.Join(kept, " ")
 }
 
+// quoteShell quotes a word for a POSIX shell, if it needs it.
 func quoteShell(word string) string {
 	if harmlessWord().MatchString(word) {
 		return word
@@ -67,7 +72,7 @@ func quoteShell(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// takesRef reports whether a command takes a checkpoint.
+// takesRef reports whether the first argument of a command is a checkpoint.
 func takesRef(node *kong.Node) bool {
 	return len(node.Positional) > 0 && node.Positional[0].Tag.Get("complete") == CompleteRef
 }

@@ -12,24 +12,25 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// errHelp is how -h and --help leave the parsing of a line.
+// errHelp is how -h and --help leave the parser: kong stops at the first error.
 var errHelp = errors.New("help was asked for")
 
-// helpFlag is -h, --help.
+// helpFlag is -h, --help. kong's own help flag would print kong's help and exit.
 type helpFlag bool
 
-// BeforeReset comes before anything that is missing from the line is noticed.
+// BeforeReset stops the parser with errHelp. kong calls this hook before it checks that required
+// arguments are there, so "rollback -h" needs none.
 func (helpFlag) BeforeReset() error { return errHelp }
 
-// IgnoreDefault keeps "git checkpoint -h" from being the help of the bare command.
+// IgnoreDefault makes "git checkpoint -h" the help of the program, not of its default command.
 func (helpFlag) IgnoreDefault() {}
 
-// HelpCmd is help.
+// HelpCmd is "git checkpoint help [<command>]".
 type HelpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command to show the help of." complete:"command"`
 }
 
-// Run shows the help of the whole or of one command.
+// Run prints the help of the program, or of the command that the arguments name.
 func (c *HelpCmd) Run(app *App) error {
 	node := app.model.Node
 	for _, word := range c.Command {
@@ -42,9 +43,13 @@ func (c *HelpCmd) Run(app *App) error {
 	return app.help(node)
 }
 
-// textWidth is fixed, so that the help reads the same in a script and in a terminal.
+// textWidth is the width of the help in columns. It does not depend on the terminal, so that the
+// help looks the same in a script, and tests can compare it.
 const textWidth = 80
 
+// help prints the help of a command, or of the program when node is the root of the grammar: usage,
+// description, arguments, commands and options. node.Help is the one-line text in the struct tag,
+// node.Detail what the command's Help method returns.
 func (a *App) help(node *kong.Node) error {
 	h := &helpText{style: a.view.Style}
 	h.usage(node)
@@ -60,12 +65,13 @@ func (a *App) help(node *kong.Node) error {
 	return err
 }
 
-// helpText fills the page that -h shows. It and the man page read the same grammar.
+// helpText builds the page that -h prints. manpage.go builds the man page from the same grammar.
 type helpText struct {
 	text  strings.Builder
 	style render.Style
 }
 
+// usage writes the usage lines in the style of git.
 func (h *helpText) usage(node *kong.Node) {
 	for i, leaf := range usages(node) {
 		word := "usage:"
@@ -76,6 +82,7 @@ func (h *helpText) usage(node *kong.Node) {
 	}
 }
 
+// usages returns the usage lines of a command: its own, or one for each of its subcommands.
 func usages(node *kong.Node) (lines []string) {
 	if node.Type == kong.ApplicationNode {
 		return []string{programName, programName + " <command> [<options>]"}
@@ -91,6 +98,7 @@ func usages(node *kong.Node) (lines []string) {
 	return lines
 }
 
+// arguments lists the positional arguments.
 func (h *helpText) arguments(node *kong.Node) {
 	for i, p := range node.Positional {
 		if i == 0 {
@@ -100,6 +108,7 @@ func (h *helpText) arguments(node *kong.Node) {
 	}
 }
 
+// commands lists the subcommands, below the titles of their groups.
 func (h *helpText) commands(node *kong.Node) {
 	group := ""
 	for _, c := range inGroups(node) {
@@ -122,7 +131,8 @@ func (h *helpText) commands(node *kong.Node) {
 	}
 }
 
-// inGroups orders commands by group, as the grammar first names them.
+// inGroups returns the subcommands sorted by group. Groups come in the order in which the grammar
+// first uses them, and the commands of a group stay in the order of the grammar.
 func inGroups(node *kong.Node) []*kong.Node {
 	order := map[string]int{}
 	key := func(n *kong.Node) string {
@@ -141,6 +151,7 @@ func inGroups(node *kong.Node) []*kong.Node {
 	return sorted
 }
 
+// options lists the command's own flags, then those that every command has.
 func (h *helpText) options(node *kong.Node) {
 	for _, at := range []struct {
 		title string
@@ -158,6 +169,7 @@ func (h *helpText) options(node *kong.Node) {
 	}
 }
 
+// optionText is a flag as the help spells it: "   -n, --dry-run", "       --step=<n>".
 func optionText(f *kong.Flag) string {
 	name := "    "
 	if f.Short != 0 {
@@ -170,13 +182,15 @@ func optionText(f *kong.Flag) string {
 	return "   " + name
 }
 
+// title writes the heading of a section.
 func (h *helpText) title(text string) {
 	fmt.Fprintf(&h.text, "\n%s\n", h.style.Paint(render.Heading, text))
 }
 
+// helpColumn is the column in which descriptions begin.
 const helpColumn = 30
 
-// row is a name and, beside it or below it, what it means.
+// row writes a name and its description beside it, or below it if the name is too long.
 func (h *helpText) row(name, text string) {
 	lines := wrapped(quoted(text), textWidth-helpColumn)
 	if len(name) > helpColumn-2 {
@@ -189,7 +203,8 @@ func (h *helpText) row(name, text string) {
 	}
 }
 
-// prose writes paragraphs filled to the width, and indented blocks as they are.
+// prose writes text whose paragraphs are separated by empty lines. It wraps paragraphs at textWidth
+// and leaves indented blocks, which are examples, as they are.
 func (h *helpText) prose(text string) {
 	for block := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if block == "" {
@@ -206,9 +221,11 @@ func (h *helpText) prose(text string) {
 	}
 }
 
-// quoted shows the literals that the man page prints in bold.
+// quoted replaces backquotes by apostrophes. Help texts mark literals with backquotes, which the
+// man page prints in bold.
 func quoted(text string) string { return strings.ReplaceAll(text, "`", "'") }
 
+// wrapped breaks a text into lines of at most width columns, between words.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -223,6 +240,7 @@ func wrapped(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
+// root returns the root of the grammar that a node belongs to.
 func root(node *kong.Node) *kong.Node {
 	for node.Parent != nil {
 		node = node.Parent
@@ -230,5 +248,5 @@ func root(node *kong.Node) *kong.Node {
 	return node
 }
 
-// callOf is a command as it is typed: git checkpoint session start.
+// callOf is a command as it is typed, without flags: "git checkpoint session start".
 func callOf(node *kong.Node) string { return strings.TrimSpace(programName + " " + spelled(node)) }

@@ -12,7 +12,7 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// HistoryCmd is history.
+// HistoryCmd is "git checkpoint history": the journal of a session, event by event.
 type HistoryCmd struct {
 	Since  string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that was kept elsewhere."`
 	Verify verifyFlag `placeholder:"<commit>" help:"Prove that the journal is whole, and that it still holds a commit that was kept elsewhere."`
@@ -20,16 +20,17 @@ type HistoryCmd struct {
 	jsonFlag
 }
 
-// verifyFlag is given alone, or with a commit: --verify=<commit>.
+// verifyFlag is --verify, a flag whose value is optional: --verify or --verify=<commit>. kong has
+// no such flags, so it presents itself as a switch and takes the value from the scanner.
 type verifyFlag struct {
 	given bool
 	since string
 }
 
-// IsBool lets the flag stand alone.
+// IsBool tells kong that the flag may stand alone.
 func (*verifyFlag) IsBool() bool { return true }
 
-// Decode takes the commit, if there is one.
+// Decode stores the value if one is attached to the flag.
 func (f *verifyFlag) Decode(ctx *kong.DecodeContext) error {
 	f.given = true
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
@@ -38,7 +39,7 @@ func (f *verifyFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// Help is the detail of history.
+// Help returns the long help text of "history", for -h and the man page.
 func (*HistoryCmd) Help() string {
 	return `
 The journal has every create, rollback, undo, pin and deletion with its time, actor and reason, also of checkpoints that are gone.
@@ -48,8 +49,10 @@ With ` + "`--verify`" + ` each event is read and held against its id and the eve
     git checkpoint history --verify 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d`
 }
 
-// Run shows the journal.
+// Run prints the events, or with --verify proves the journal.
 func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
+	// "--verify <commit>" reaches us as a switch and an argument, "--verify=<commit>" as a flag
+	// with a value. Both are accepted, but not together.
 	if c.Since != "" && (!c.Verify.given || c.Verify.since != "") {
 		return usageError("unexpected argument "+c.Since, "a commit goes with --verify")
 	}
@@ -65,6 +68,8 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// verify checks that each event has the id that names it, and that the journal still holds the
+// commit that was given. It ends with code 5 if not.
 func (c *HistoryCmd) verify(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := repair.VerifyHistory(ctx, s, c.Session, cmp.Or(c.Since, c.Verify.since))
 	if err != nil {

@@ -10,17 +10,18 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// HookCmd is what the hooks of init --hooks run.
+// HookCmd is the hidden command __hook, which the git hooks of "init --hooks" run. It must not be
+// confused with "hook", which coding agents run (agenthook.go).
 type HookCmd struct {
 	Name string   `arg:"" enum:"pre-push,post-merge" help:"Which hook."`
 	Args []string `arg:"" optional:"" passthrough:"" help:"What git gave it."`
 }
 
-// maxHookInput bounds what is read of a push: a line for each ref.
+// maxHookInput bounds, in bytes, the input that git gives a pre-push hook: a line for each ref.
 const maxHookInput = 16 << 20
 
-// Run does the hook's work and says on stderr what came of it. The push or merge of the
-// user goes on in any case.
+// Run pushes or fetches the checkpoints that belong to the user's push or merge, and reports on
+// stderr. The hook script ignores its exit code, so the user's own push goes on in any case.
 func (c *HookCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		var found *travel.Answer

@@ -6,7 +6,8 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// ImportCmd is import.
+// ImportCmd is "git checkpoint import", for files that export wrote and for layouts of other
+// systems. The type is recognised by what is there (readsLayout, importerFor).
 type ImportCmd struct {
 	File string `arg:"" help:"File or directory to read."`
 	importFlags
@@ -14,7 +15,7 @@ type ImportCmd struct {
 	quietFlag
 }
 
-// Help is the detail of import.
+// Help returns the long help text of "import", for -h and the man page.
 func (*ImportCmd) Help() string {
 	return `
 Checks all of a file that ` + "`git checkpoint export`" + ` wrote, and then joins it with what is here, like a fetch. One bad member, and nothing is imported. Worktree, index, HEAD and configuration stay as they are.
@@ -26,7 +27,7 @@ Of a directory the files of go-team, ultra-create, orchestrate, crunch and pipel
     git checkpoint import ../old-project --format crunch`
 }
 
-// Run imports.
+// Run imports and prints what came.
 func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 	reads, err := c.readsLayout(c.File)
 	if reads {
@@ -35,6 +36,7 @@ func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	// From here on it is one of our own formats.
 	chosen, err := importerFor(c.File)
 	if err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// InitCmd is init.
+// InitCmd is "git checkpoint init", which is optional: it sets git's configuration and installs
+// hooks.
 type InitCmd struct {
 	ExcludeDecoration *bool  `negatable:"" help:"Leave checkpoints out of the names that git log shows."`
 	Hooks             bool   `help:"Set up git hooks: a push of a branch sends its sessions, a merge fetches them."`
@@ -19,7 +20,7 @@ type InitCmd struct {
 	quietFlag
 }
 
-// Help is the detail of init.
+// Help returns the long help text of "init", for -h and the man page.
 func (*InitCmd) Help() string {
 	return `
 Nothing needs it: the first checkpoint works without. It makes ` + "`git log`" + ` show the records of checkpoints (` + "`notes.displayRef`" + `), and offers to keep their refs out of its decorations (` + "`log.excludeDecoration`" + `).
@@ -27,7 +28,7 @@ Nothing needs it: the first checkpoint works without. It makes ` + "`git log`" +
 With ` + "`--hooks`" + ` git's own ` + "`git push`" + ` and ` + "`git pull`" + ` take the sessions of the branch along. A hook that is there runs first, as before; ` + "`git checkpoint deinit`" + ` leaves no trace. ` + "`--remote-check`" + ` pushes and deletes a ref that nobody reads.`
 }
 
-// Run sets the repository up.
+// Run sets the repository up and prints what was set. With --remote-check it only tests a remote.
 func (c *InitCmd) Run(ctx context.Context, app *App) error {
 	if c.RemoteCheck {
 		return app.checkRemote(ctx, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
@@ -36,6 +37,8 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		return usageError("a remote is for --remote-check")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
+		// Without the flag or --no-exclude-decoration, a person is asked; elsewhere the answer is
+		// no.
 		wish := c.ExcludeDecoration
 		if wish == nil && app.Terminal.Interactive() {
 			yes, err := app.Terminal.Confirm(ctx, "Leave checkpoints out of the names that git log shows?")
@@ -63,7 +66,8 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// checkRemote says what a remote takes, a line for each thing.
+// checkRemote pushes a ref of each kind that we use to a remote and deletes it again, and prints
+// which of them the remote accepts: some hosts only take branches and tags.
 func (a *App) checkRemote(ctx context.Context, req travel.Request) error {
 	return a.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := travel.CheckRemote(ctx, s, req)
@@ -80,7 +84,8 @@ func (a *App) checkRemote(ctx context.Context, req travel.Request) error {
 	})
 }
 
-// settings confirms what was changed in git's configuration, a line for each.
+// settings prints the settings that were changed, one per line, or nothing's text if there are
+// none.
 func (a *App) settings(changed []string, verb, nothing string) error {
 	if len(changed) == 0 {
 		return a.say("%s", nothing)

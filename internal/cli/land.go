@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/land"
 )
 
-// LandCmd is land.
+// LandCmd is "git checkpoint land": it makes ordinary commits of checkpoints.
 type LandCmd struct {
 	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or the last one; all up to the current one when not given."`
 	sessionFlag
@@ -22,7 +22,7 @@ type LandCmd struct {
 	quietFlag
 }
 
-// Help is the detail of land.
+// Help returns the long help text of "land", for -h and the man page.
 func (*LandCmd) Help() string {
 	return `
 The files of a step become a commit on the current branch, with what git did not track before. The message is the checkpoint's, with a trailer ` + "`Checkpoint-Id`" + `, the author is you, the time that of the checkpoint. Hooks and signing are those of ` + "`git commit`" + `; with ` + "`--each`" + ` pre-commit runs once, on the last. The worktree does not change: what differs from the last landed step stays uncommitted. What looks like a secret is refused. ` + "`git checkpoint undo`" + ` moves the branch back.
@@ -32,7 +32,7 @@ The files of a step become a commit on the current branch, with what git did not
     git checkpoint land 3..5 --each --branch queue`
 }
 
-// Run lands, or says what that would do.
+// Run prints the plan, asks, and makes the commits.
 func (c *LandCmd) Run(ctx context.Context, app *App) error {
 	request := land.Request{Session: c.Session, Range: c.Range, Message: c.Message, Branch: c.Branch}
 	if c.Each {
@@ -41,6 +41,7 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 	if c.Each && c.Message != "" {
 		return usageError("--message is for one commit, and --each makes several")
 	}
+	// --yes is also the consent to land objects that could not be scanned for secrets.
 	if c.Yes {
 		request.Unscanned = clearance.UnscannedGoes
 	}

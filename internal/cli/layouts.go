@@ -13,7 +13,7 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// importFlags are those of an import from another system's files.
+// importFlags are the flags of import that apply to layouts of other systems only.
 type importFlags struct {
 	Format    string `placeholder:"<name>" help:"Layout to read: go-team, ultra-create, orchestrate, crunch or pipeline; recognised when not given."`
 	Session   string `placeholder:"<name>" complete:"session" help:"Session to take; the name to give it when there is only one."`
@@ -21,14 +21,15 @@ type importFlags struct {
 	dryRunFlag
 }
 
-// exportFlags are those of an export into another system's files.
+// exportFlags are the flags of export that have to do with layouts of other systems.
 type exportFlags struct {
 	Yes   bool `short:"y" help:"Write also what the guard could not look through for secrets."`
 	Force bool `help:"Replace files that say something else."`
 }
 
-// readsLayout reports whether a path is for package interop: a directory, a document, or
-// whatever a layout was named for. What this program exported itself is not.
+// readsLayout reports whether package interop imports the path: a directory, a single document of
+// another system, or whatever --format names a layout for. It returns false for our own exports,
+// with an error if a flag was given that is not for them.
 func (f *importFlags) readsLayout(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -50,7 +51,8 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	return false, nil
 }
 
-// importLayout imports another system's files.
+// importLayout imports files of another system. Problems with single files are warnings, and make
+// the exit code 5 in the end.
 func (f *importFlags) importLayout(ctx context.Context, app *App, path string) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		req := interop.ImportRequest{From: path, Format: f.Format, Session: f.Session, DryRun: f.DryRun}
@@ -67,6 +69,7 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		for _, p := range done.Problems {
 			app.warn(p.String())
 		}
+		// The answer of a dry run is the reason for the command, so --quiet does not suppress it.
 		show := app.confirmed
 		if f.DryRun {
 			show = app.give
@@ -78,12 +81,12 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 	})
 }
 
-// writesLayout reports whether a format is for package interop.
+// writesLayout reports whether package interop exports the format.
 func writesLayout(format string) bool {
 	return slices.Contains(append(interop.Formats(), interop.SQLite), format)
 }
 
-// exportLayout exports into another system's files, or into a database.
+// exportLayout writes the files of another system below a directory, or an SQLite database.
 func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format string, sessions []string) error {
 	if to == "" || to == "-" {
 		return usageError("nothing says where to export to", "git checkpoint export DIR --format "+format)

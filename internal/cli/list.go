@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// ListCmd is list.
+// ListCmd is "git checkpoint list". Its flags are filters.
 type ListCmd struct {
 	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the one that is active here."`
 	All     bool   `xor:"which" help:"List every session."`
@@ -24,7 +24,7 @@ type ListCmd struct {
 	jsonFlag
 }
 
-// Help is the detail of list.
+// Help returns the long help text of "list", for -h and the man page.
 func (*ListCmd) Help() string {
 	return `
 The column # is what you type for a checkpoint: 3 is step 3, 6.2 the second iteration of step 6, 3+1 the first one after step 3. At a terminal the newest comes first, * marks the current one, and what all rows have in common stands above them; ` + "`--hidden`" + ` shows what a rollback discarded, with its commit to type, and the safety checkpoints. Elsewhere every checkpoint is listed, the oldest first, with its id.
@@ -35,7 +35,7 @@ An expression names members of the record, and what ` + "`--json`" + ` says of a
     git checkpoint list --where 'trigger == "safety" || discarded'`
 }
 
-// Run lists.
+// Run prints the checkpoints of one or more sessions.
 func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	from, err := since(c.Since, app.now())
 	if err != nil {
@@ -44,6 +44,8 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	if c.Limit < 0 {
 		return usageError("--limit takes a number from 1")
 	}
+	// A person sees only live checkpoints and a count of the others. A program gets all of them,
+	// unless it filters by an expression.
 	hidden := inspect.HiddenUnlessWhere
 	switch {
 	case c.Hidden:
@@ -59,8 +61,9 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		// A rollback whose process was killed left files in a mixed state; the list says so on top.
 		unfinished, err := inspect.UnfinishedRollback(s)
-		if err != nil { // what it was about is lost; the list is not
+		if err != nil { // the file that describes it is damaged; the list is still good
 			app.warn(err.Error())
 		}
 		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished})

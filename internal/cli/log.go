@@ -13,13 +13,15 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// LogCmd is log.
+// LogCmd is "git checkpoint log": it passes its arguments to git log. With paths, package blame
+// first builds a history in which each checkpoint has the one before it as parent, so that git can
+// limit it to them.
 type LogCmd struct {
 	sessionFlag
 	Args []string `arg:"" optional:"" name:"git-log-option" verbatim:"" complete:"file" help:"Options and paths of git log."`
 }
 
-// Help is the detail of log.
+// Help returns the long help text of "log", for -h and the man page.
 func (*LogCmd) Help() string {
 	return `
 With paths, only the checkpoints that changed them, each compared with the one before it; otherwise each with the commit that it was made on.
@@ -28,8 +30,8 @@ With paths, only the checkpoints that changed them, each compared with the one b
     git checkpoint log -p -- src`
 }
 
-// partPaths parts the paths from the options of git log: what follows "--", else the words
-// at the end that are files here.
+// partPaths splits the arguments of git log into options and paths, as git does: paths are what
+// follows "--", else the words at the end that exist as files.
 func partPaths(s *checkpoint.Service, args []string) (options, paths []string) {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return args[:i], args[i+1:]
@@ -41,6 +43,7 @@ func partPaths(s *checkpoint.Service, args []string) (options, paths []string) {
 	return args[:i], args[i:]
 }
 
+// isHere reports whether a path exists in the worktree.
 func isHere(s *checkpoint.Service, p string) bool {
 	at, err := s.Repo.Below(p)
 	if err != nil {
@@ -50,7 +53,7 @@ func isHere(s *checkpoint.Service, p string) bool {
 	return err == nil
 }
 
-// Run hands over to git log.
+// Run runs git log through the pager.
 func (c *LogCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		return app.page(ctx, s, func(w io.Writer) error {

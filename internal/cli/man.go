@@ -1,15 +1,15 @@
 package cli
 
-// ManCmd prints the man page, for the build.
+// ManCmd is the hidden command __man, which the Makefile runs to make the man page.
 type ManCmd struct{}
 
-// Run writes the page from the same grammar as the help.
+// Run prints the man page, made from the same grammar as the help.
 func (c *ManCmd) Run(app *App) error {
 	return WriteManPage(app.Terminal.Out, app.model, manPage())
 }
 
-// manPage is what the page says beside the commands. It carries no version and no
-// date, so that it changes only when its text does.
+// manPage is the text of the man page beside the commands. It has no version and no date, so that
+// the page is the same in every build.
 func manPage() ManPage {
 	return ManPage{
 		Source:      "git-checkpoint",
@@ -46,7 +46,7 @@ func manPage() ManPage {
 	}
 }
 
-// configuration lists the settings that a person may know.
+// configuration lists the settings that are documented.
 func configuration() []ManEntry {
 	return []ManEntry{
 		{"checkpoint.enabled", "Whether checkpoints are made here at all. Default: true."},
@@ -81,8 +81,10 @@ func configuration() []ManEntry {
 	}
 }
 
+// summary is what the help and the man page say about the program in one line.
 const summary = "Record where a multi-step job stands in a git repository, and take it back there."
 
+// description is the section DESCRIPTION of the man page.
 const description = `A checkpoint holds the files of the worktree (everything that git would not ignore, tracked or not, and what is staged), the state of the job (a JSON document of its own) with its outputs, and the place: session, step, trigger, time, branch and HEAD. All of it is git objects, so it is pushed, fetched, verified and collected by git, and can be read with plain git.
 
 ` + "`git checkpoint`" + ` alone says where the job stands.

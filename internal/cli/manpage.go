@@ -10,24 +10,32 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// ManPage is what a man page says beyond what the commands say of themselves. Its
-// prose has paragraphs parted by empty lines, indented blocks that are shown as they
-// are, and `literals` in backquotes, like the details of the commands.
+// ManPage is the text of the man page that the grammar does not provide. In its prose, paragraphs
+// are separated by empty lines, indented blocks are printed as they are, and backquotes mark
+// literals, as in the help texts of the commands.
+//
+// The page is in the man macros of roff, like git's own pages: a line that begins with a dot is a
+// request (.SH starts a section, .PP a paragraph, .RS and .RE indent), and \fB, \fI and \fR switch
+// to bold, italic and back. manWriter writes requests, and roff and roffInside escape text.
 type ManPage struct {
-	Date        time.Time // zero: none
-	Source      string    // "git-checkpoint 1.0"
-	Summary     string    // one line; empty: what the help says of the program
+	// Date is the date of the page; zero leaves it out.
+	Date time.Time
+	// Source is the program with its version, as in "git-checkpoint 1.0".
+	Source string
+	// Summary is one line; if it is empty, the grammar's description of the program is used.
+	Summary     string
 	Description string
-	// Lists of terms. One that is empty has no section.
+	// These lists become sections of terms. An empty list has no section.
 	ExitStatus, Configuration, Environment, Files []ManEntry
-	SeeAlso                                       []string // "git-stash(1)"
+	// SeeAlso are other pages, as in "git-stash(1)".
+	SeeAlso []string
 }
 
-// ManEntry is a term and what it means.
+// ManEntry is a term and its description.
 type ManEntry struct{ Term, Text string }
 
-// WriteManPage writes the man page of app in section 1, in the manner of git's own
-// pages. What is hidden in the help is hidden here.
+// WriteManPage writes the man page of app for section 1, laid out like git's own pages. Commands
+// and flags that are hidden in the help are hidden here too.
 func WriteManPage(w io.Writer, app *kong.Application, page ManPage) error {
 	name := newManName(app.Name)
 	m := &manWriter{name: name}
@@ -61,23 +69,27 @@ func WriteManPage(w io.Writer, app *kong.Application, page ManPage) error {
 	return err
 }
 
-// manName is the two ways of writing the program's name: git-checkpoint, as the file
-// is called, and git checkpoint, as it is typed.
+// manName is the program's name in its two spellings: dashed as the file is called
+// (git-checkpoint), typed as people type it (git checkpoint).
 type manName struct{ dashed, typed string }
 
+// newManName makes both spellings from either of them.
 func newManName(name string) manName {
 	dashed := strings.ReplaceAll(name, " ", "-")
 	return manName{dashed, strings.Replace(dashed, "git-", "git ", 1)}
 }
 
+// manWriter builds the page.
 type manWriter struct {
-	name  manName
-	text  strings.Builder
-	fresh bool // nothing stands yet in this section or indentation
+	name manName
+	text strings.Builder
+	// fresh is set if nothing has been written yet in this section or indentation, so that no space
+	// is needed above the next paragraph.
+	fresh bool
 }
 
-// head switches hyphenation and justification off, as git's pages do: both spoil what
-// is to be copied from them.
+// head writes the title line, and switches off hyphenation (.nh) and justification (.ad l) as git's
+// pages do: both would alter commands that people copy from the page.
 func (m *manWriter) head(page ManPage) {
 	date := ""
 	if !page.Date.IsZero() {
@@ -89,20 +101,24 @@ func (m *manWriter) head(page ManPage) {
 	m.line(".ad l")
 }
 
+// line writes one line: a request, or text that is already escaped.
 func (m *manWriter) line(s string) {
 	m.text.WriteString(s + "\n")
 	m.fresh = strings.HasPrefix(s, ".RS") || strings.HasPrefix(s, ".SH") || strings.HasPrefix(s, ".SS")
 }
 
-// gap parts a paragraph from what is above it, unless that has done so already.
+// gap writes a request that starts a paragraph (.PP or .sp), unless the section or indentation has
+// only begun and needs none.
 func (m *manWriter) gap(request string) {
 	if !m.fresh {
 		m.line(request)
 	}
 }
 
+// section starts a section.
 func (m *manWriter) section(title string) { m.line(`.SH "` + roff(title) + `"`) }
 
+// synopsis writes the usage of every visible command.
 func (m *manWriter) synopsis(root *kong.Node) {
 	m.section("SYNOPSIS")
 	m.line(".nf")
@@ -115,6 +131,7 @@ func (m *manWriter) synopsis(root *kong.Node) {
 	m.line(".fi")
 }
 
+// hiddenAbove reports whether a command, or one that it belongs to, is hidden.
 func hiddenAbove(n *kong.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n.Hidden {
@@ -124,8 +141,8 @@ func hiddenAbove(n *kong.Node) bool {
 	return false
 }
 
-// usage is a command as it is typed, without its aliases: "session start [<options>]
-// <name>".
+// usage is a command with its arguments, as it is typed: "session start [<options>] <name>".
+// Aliases are left out.
 func usage(n *kong.Node) string {
 	words := []string{spelled(n)}
 	required := ""
@@ -150,9 +167,11 @@ func usage(n *kong.Node) string {
 	}
 	for _, p := range n.Positional {
 		word := strings.ReplaceAll(p.Summary(), " ...", "...")
+		// These words go after "--". A dashed tag with a text is for a command line, which is shown
+		// without brackets.
 		if p.Tag.Has("dashed") {
 			word = strings.Replace(word, "[", "[-- ", 1)
-			if p.Tag.Get("dashed") != "" { // the command cannot do without it
+			if p.Tag.Get("dashed") != "" {
 				word = strings.Trim(word, "[]")
 			}
 		}
@@ -161,7 +180,8 @@ func usage(n *kong.Node) string {
 	return strings.Join(words, " ")
 }
 
-// spelled is the path of a command below the program, by its proper names.
+// spelled is the name of a command with those above it: "session start". For the program it is
+// empty.
 func spelled(n *kong.Node) string {
 	var words []string
 	for ; n != nil && n.Type != kong.ApplicationNode; n = n.Parent {
@@ -174,8 +194,8 @@ func spelled(n *kong.Node) string {
 	return strings.Join(words, " ")
 }
 
-// commands lists every command below root in the order of the help: those without a
-// group, then group after group.
+// commands describes every command, in the order of the help: those without a group, then group by
+// group.
 func (m *manWriter) commands(root *kong.Node) {
 	var order []string
 	groups := map[string][]*kong.Node{}
@@ -206,6 +226,7 @@ func (m *manWriter) commands(root *kong.Node) {
 	}
 }
 
+// command describes a command with its aliases, arguments, flags and subcommands.
 func (m *manWriter) command(n *kong.Node) {
 	m.gap(".PP")
 	m.line(`\fB` + roff(usage(n)) + `\fR`)
@@ -232,6 +253,7 @@ func (m *manWriter) command(n *kong.Node) {
 	}
 }
 
+// visibleFlags counts the flags that the help shows.
 func visibleFlags(n *kong.Node) (count int) {
 	for _, f := range n.Flags {
 		if !f.Hidden {
@@ -241,7 +263,8 @@ func visibleFlags(n *kong.Node) (count int) {
 	return count
 }
 
-// flags are the command's own; those of the commands above it stand there.
+// flags describes the flags of a command itself. Flags of the commands above it are described
+// there.
 func (m *manWriter) flags(n *kong.Node) {
 	for _, f := range n.Flags {
 		if f.Hidden {
@@ -259,9 +282,11 @@ func (m *manWriter) flags(n *kong.Node) {
 	}
 }
 
+// takesValue reports whether a flag has a value, as opposed to a switch or a counter such as -C -C.
 func takesValue(f *kong.Flag) bool { return !f.IsBool() && !f.IsCounter() }
 
-// longName writes a flag that can be negated as kong's help does.
+// longName is the long name of a flag. One that can be negated shows both forms, as in kong's help:
+// "[no-]tag".
 func longName(f *kong.Flag) string {
 	switch negation := f.Tag.Negatable; {
 	case negation == "" || !f.IsBool():
@@ -273,6 +298,7 @@ func longName(f *kong.Flag) string {
 	}
 }
 
+// term writes a term, which is already formatted, and its description indented below it.
 func (m *manWriter) term(formatted, text string) {
 	m.gap(".PP")
 	m.line(formatted)
@@ -281,6 +307,7 @@ func (m *manWriter) term(formatted, text string) {
 	m.line(".RE")
 }
 
+// entries writes a section of terms.
 func (m *manWriter) entries(title string, entries []ManEntry) {
 	if len(entries) == 0 {
 		return
@@ -291,6 +318,7 @@ func (m *manWriter) entries(title string, entries []ManEntry) {
 	}
 }
 
+// seeAlso writes the names of other pages in bold, separated by commas.
 func (m *manWriter) seeAlso(pages []string) {
 	if len(pages) == 0 {
 		return
@@ -307,7 +335,8 @@ func (m *manWriter) seeAlso(pages []string) {
 	m.line(strings.Join(formatted, ", "))
 }
 
-// prose writes paragraphs and indented blocks, each after a blank line.
+// prose writes paragraphs and indented blocks. An indented block is printed unfilled (.nf), so that
+// its lines stay as they are.
 func (m *manWriter) prose(text string) {
 	var block []string
 	flush := func() {
@@ -340,12 +369,13 @@ func (m *manWriter) prose(text string) {
 	flush()
 }
 
+// indented reports whether a line, or the first line of a block, is indented: it is an example.
 func indented(line string) bool {
 	return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
 }
 
-// roffParagraph is a paragraph with what stands in backquotes in bold. A single backquote
-// is one.
+// roffParagraph escapes a paragraph and prints in bold what is in backquotes. If their number is
+// odd, they are not pairs, and all of them are printed as backquotes.
 func roffParagraph(text string) string {
 	parts := strings.Split(text, "`")
 	if len(parts)%2 == 0 {
@@ -365,18 +395,19 @@ func roffParagraph(text string) string {
 	return b.String()
 }
 
-// roff makes s stand for itself at the start of a line.
+// roff escapes text that stands at the beginning of a line, where a dot would start a request.
 func roff(s string) string {
 	escaped := roffInside(s)
-	if strings.HasPrefix(escaped, ".") { // also where what came first is left out
+	if strings.HasPrefix(escaped, ".") { // \& is an empty character, which hides the dot
 		return `\&` + escaped
 	}
 	return escaped
 }
 
-// roffInside replaces what troff would take for something else: its own backslash, and
-// the ASCII characters that it prints as typographic ones, which nobody can copy into a
-// shell. Characters beyond ASCII are named, for a troff that reads Latin-1.
+// roffInside escapes text within a line. Besides the backslash it replaces ASCII characters that
+// troff prints as typographic ones (a hyphen, quotes, accents), because a shell does not understand
+// them when they are copied. Characters beyond ASCII are written by their code, for a troff that
+// reads its input as Latin-1. Control characters are dropped.
 func roffInside(s string) string {
 	var b strings.Builder
 	for _, r := range s {

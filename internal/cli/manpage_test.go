@@ -14,7 +14,7 @@ import (
 	"git-checkpoint/internal/cli"
 )
 
-// sampleGrammar is a small command line with one of everything that a generator has to know.
+// sampleGrammar is a small command line with an example of everything that the generators handle.
 type sampleGrammar struct {
 	Quiet bool `short:"q" help:"Say nothing but errors."`
 
@@ -138,7 +138,8 @@ func TestManPageSections(t *testing.T) {
 	}
 }
 
-// The formatters that are here find no fault and show what was meant.
+// TestManPageFormatted runs those man page formatters that are installed: they must not complain,
+// and must show the text that was meant.
 func TestManPageFormatted(t *testing.T) {
 	text := manPage(t, sampleModel(t), samplePage())
 	file := filepath.Join(t.TempDir(), "git-checkpoint.1")
@@ -173,7 +174,7 @@ func TestManPageFormatted(t *testing.T) {
 	}
 }
 
-// overstruck takes bold and underline out, which formatters write as x BS x and _ BS x.
+// overstruck removes bold and underline, which formatters write as x BS x and _ BS x.
 func overstruck(s string) string {
 	var out []rune
 	for _, r := range s {
@@ -186,7 +187,7 @@ func overstruck(s string) string {
 	return string(out)
 }
 
-// Whatever the prose holds, no line of it becomes a request to troff.
+// TestManPageProperties checks that no text in the page can become a request to troff.
 func TestManPageProperties(t *testing.T) {
 	requests := map[string]bool{"TH": true, "SH": true, "SS": true, "PP": true, "RS": true, "RE": true, "sp": true, "nf": true, "fi": true, "nh": true, "ad": true}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -11,18 +11,19 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// MCPCmd is mcp.
+// MCPCmd is "git checkpoint mcp". Package mcp implements the server; each of its tools is a command
+// line of this program, which within runs in the same process.
 type MCPCmd struct {
 	Write bool `help:"Let clients roll back, undo and redo, by a plan that the person saw."`
 }
 
-// Help is the detail of mcp.
+// Help returns the long help text of "mcp", for -h and the man page.
 func (*MCPCmd) Help() string {
 	return `
 A server of the Model Context Protocol on standard input and output, for agents and desktop clients without hooks. It works in the directory where it was started, or in a root that the client names.`
 }
 
-// Run serves until the input ends.
+// Run serves requests on stdin until it ends.
 func (c *MCPCmd) Run(ctx context.Context, app *App) error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,15 +33,19 @@ func (c *MCPCmd) Run(ctx context.Context, app *App) error {
 	return server.Serve(ctx, io.NopCloser(app.Terminal.In), closable{app.Terminal.Out})
 }
 
+// closable gives stdout the Close method that the server demands.
 type closable struct{ io.Writer }
 
-// Close leaves the terminal's stream to the process.
+// Close does nothing: the process still needs its stdout.
 func (closable) Close() error { return nil }
 
-// within runs other command lines of this program, in a directory and off a terminal.
+// within returns a function that runs another command line of this program in this process: with an
+// App of its own, in a directory, with buffers in place of the terminal. "mcp" and "web" use it.
 func within(a *App) mcp.Command {
 	return func(ctx context.Context, dir string, args []string, stdin []byte) mcp.Result {
 		var out, problems bytes.Buffer
+		// No stream is a terminal, so nothing is asked and answers are plain. ProgressAfter keeps
+		// progress bars out of the error output. heed stays nil: ctx is cancelled by the outer run.
 		inner := &App{
 			Terminal: &term.Terminal{In: bytes.NewReader(stdin), Out: &out, Err: &problems, Environ: a.Terminal.Environ, ProgressAfter: time.Hour},
 			Version:  a.Version, args: args, dir: dir,

@@ -17,7 +17,7 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// served connects a client to a server of this program in a new repository.
+// served starts a server for a new repository and connects a client to it.
 func served(t *testing.T, write bool, options *mcp.ClientOptions) (*mcp.ClientSession, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,7 +81,8 @@ func put(t *testing.T, dir, name, content string) {
 	}
 }
 
-// A client saves, lists, compares and plans; what it asks wrongly is an answer, not the end.
+// TestMCPReads saves, lists, compares and plans. A wrong request gets an error and does not end the
+// server.
 func TestMCPReads(t *testing.T) {
 	session, dir := served(t, false, nil)
 	put(t, dir, "a.txt", "one\n")
@@ -125,7 +126,8 @@ func TestMCPReads(t *testing.T) {
 	}
 }
 
-// Without --write there is no tool that changes files; no server has one that pushes or deletes.
+// TestMCPTools checks that no tool changes files without --write, and that none ever pushes or
+// deletes.
 func TestMCPTools(t *testing.T) {
 	for write, want := range map[bool]string{
 		false: "diff list resume rollback_plan save show status validate",
@@ -151,7 +153,8 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// A rollback follows the plan that was seen, and no other; undo and redo walk.
+// TestMCPWrites checks that a rollback needs the digest of the current plan, and that undo and redo
+// work.
 func TestMCPWrites(t *testing.T) {
 	session, dir := served(t, true, nil)
 	content := func() string {

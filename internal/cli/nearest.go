@@ -9,7 +9,9 @@ import (
 	names "git-checkpoint/internal/name"
 )
 
-// nearest suggests the commands that a misspelled word may have meant.
+// nearest returns a hint with the commands below node whose names are most similar to a misspelled
+// word: those with the smallest edit distance below tooFar. A word that is the beginning of a name
+// counts as equal. It returns nil if none is similar.
 func nearest(word string, node *kong.Node) []string {
 	const tooFar = 3
 	best, found := tooFar, []string(nil)

@@ -10,10 +10,10 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// OverviewCmd is git checkpoint alone.
+// OverviewCmd is what "git checkpoint" without a command runs.
 type OverviewCmd struct{}
 
-// Run shows the status and the five commands that people need next.
+// Run prints the status and the five commands that people most often need next.
 func (c *OverviewCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.Status(ctx, s)

@@ -7,10 +7,11 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// PackCmd is the packing that a create starts.
+// PackCmd is the hidden command __pack, the background process that a create starts when many loose
+// objects or refs have piled up (package background).
 type PackCmd struct{}
 
-// Run packs, and says nothing: nobody listens.
+// Run packs objects and refs. It prints nothing, because nobody sees its output.
 func (c *PackCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error { return background.Pack(ctx, s) })
 }

@@ -16,10 +16,15 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// parse is kong's, less the words that are not for it to read: what follows "--" in
-// "diff 3 -- PATH", which ends the checkpoints there and not only the flags, and the
-// options of another program in "log --format=%s". A last positional that is tagged
-// dashed or verbatim gets them as they are.
+// parse parses the arguments with kong, after changing those that kong would misread. The last
+// positional argument of a command may have one of three tags that keep words away from kong and
+// store them as they are:
+//
+//   - dashed: what follows "--". In "diff 3 -- src" it ends the checkpoints, not only the flags.
+//   - verbatim: everything from the first word that is no flag of ours, as in "log --format=%s".
+//   - command: a command line of another program, as in "run --step 4 make -j2".
+//
+// Then counted and attach rewrite some of the remaining flags.
 func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	node, depth := named(parser.Model.Node, args)
 	own, rest := args, []string(nil)
@@ -44,6 +49,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if err != nil || last == nil {
 		return parsed, err
 	}
+	// kong puts surplus words into the last argument, which may be filled from after the "--" only.
 	if extra := last.Target; extra.Len() > 0 {
 		return nil, usageError(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
 	}
@@ -51,8 +57,8 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	return parsed, nil
 }
 
-// unnamed refuses a name that was given and is empty. It is the variable of a script that
-// was not set, and must not mean the active session, or the usual remote.
+// unnamed refuses an argument or a --session that is given but empty. In a script that is a
+// variable which was not set, and it must not select the active session or the default remote.
 func unnamed(parsed *kong.Context) error {
 	for _, part := range parsed.Path {
 		var value *kong.Value
@@ -69,8 +75,9 @@ func unnamed(parsed *kong.Context) error {
 	return nil
 }
 
-// named is the command that the words name, and where its own words begin. No flag
-// before a command takes a command's name for its value.
+// named returns the command that the arguments name, and the index of the first argument after its
+// name. It takes the first word that is the name of a command, although it might be the value of a
+// flag: the flags that are allowed before a command have no such values.
 func named(node *kong.Node, args []string) (command *kong.Node, depth int) {
 	for i, arg := range args {
 		if arg == "--" || len(node.Children) == 0 {
@@ -83,6 +90,7 @@ func named(node *kong.Node, args []string) (command *kong.Node, depth int) {
 	return node, depth
 }
 
+// lastPositional returns the last positional argument of a command, or nil.
 func lastPositional(node *kong.Node) *kong.Positional {
 	if n := len(node.Positional); n > 0 {
 		return node.Positional[n-1]
@@ -90,8 +98,8 @@ func lastPositional(node *kong.Node) *kong.Positional {
 	return nil
 }
 
-// ownFlags parts the flags of node and of all commands, as far as they come first, from
-// the rest.
+// ownFlags splits the arguments at the first word that is neither a flag of the command nor the
+// value of one. The rest is for another program.
 func ownFlags(node *kong.Node, args []string, depth int) (own, rest []string) {
 	i := depth
 	for i < len(args) {
@@ -108,8 +116,9 @@ func ownFlags(node *kong.Node, args []string, depth int) (own, rest []string) {
 	return args[:i], args[i:]
 }
 
-// beforeCommand parts the flags of node from the command of somebody else, which begins at the
-// first word that is no flag, or after "--".
+// beforeCommand splits the arguments into the flags of the command and another program's command
+// line, which begins at the first word that does not start with a dash, or after "--". An unknown
+// flag stays in own, so that kong reports it.
 func beforeCommand(node *kong.Node, args []string, depth int) (own, command []string) {
 	for i := depth; i < len(args); i++ {
 		if args[i] == "--" {
@@ -125,9 +134,10 @@ func beforeCommand(node *kong.Node, args []string, depth int) (own, command []st
 	return args, nil
 }
 
+// countPattern matches a limit as git log takes it.
 var countPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d{1,9}$`) })
 
-// counted takes -5 as git log does, where there is a limit.
+// counted turns -5 into --limit=5 for commands with that flag, because people know it from git log.
 func counted(node *kong.Node, args []string, depth int) []string {
 	if limit, _ := flagOf(node, "--limit"); limit == nil {
 		return args
@@ -143,9 +153,9 @@ func counted(node *kong.Node, args []string, depth int) []string {
 	return out
 }
 
-// attach puts values that begin with a dash to their flags, as in -m "- a list": kong
-// would take them for flags. A word that is a flag stays one, so that a value that was
-// forgotten is missed.
+// attach joins a flag and a value that begins with a dash, as in -m "- a list", to --message=...,
+// because kong would take the value for a flag. A value that is itself a flag of the command is not
+// joined: then the value was probably forgotten, and kong says so.
 func attach(node *kong.Node, args []string, depth int) []string {
 	out := slices.Clone(args[:depth])
 	for i := depth; i < len(args); i++ {
@@ -163,21 +173,22 @@ func attach(node *kong.Node, args []string, depth int) []string {
 	return out
 }
 
-// isDashed reports whether a word begins with a dash and is no flag, nor what stands for
-// the standard input or the end of the flags.
+// isDashed reports whether a word begins with a dash but is neither a flag of the command, nor "-"
+// (standard input), nor "--".
 func isDashed(node *kong.Node, word string) bool {
 	known, _ := flagOf(node, word)
 	return known == nil && strings.HasPrefix(word, "-") && word != "-" && word != "--"
 }
 
-// takesText tells values that may begin with a dash from numbers, which say themselves
-// what is wrong with one.
+// takesText reports whether a flag takes a text, which may begin with a dash. A number such as -1
+// is left to kong, whose error about it is good enough.
 func takesText(f *kong.Flag) bool {
 	kind := f.Target.Kind()
 	return takesValue(f) && (kind == reflect.String || kind == reflect.Slice || f.Target.Type() == reflect.TypeFor[*string]())
 }
 
-// flagOf finds the flag that a word is, and whether it has its value with it.
+// flagOf returns the flag that a word stands for, or nil, and whether its value is attached with
+// "=".
 func flagOf(node *kong.Node, word string) (flag *kong.Flag, attached bool) {
 	name, _, attached := strings.Cut(word, "=")
 	for _, group := range node.AllFlags(true) {
@@ -190,6 +201,7 @@ func flagOf(node *kong.Node, word string) (flag *kong.Flag, attached bool) {
 	return nil, false
 }
 
+// child returns the command below node with this name or alias, or nil.
 func child(node *kong.Node, word string) *kong.Node {
 	for _, c := range node.Children {
 		if c.Name == word || slices.Contains(c.Aliases, word) {
@@ -199,8 +211,8 @@ func child(node *kong.Node, word string) *kong.Node {
 	return nil
 }
 
-// colorWish finds --color before the line is parsed, because an error in it has a
-// colour too.
+// colorWish returns the value of --color from arguments that are not parsed yet, because an error
+// in them is printed in colour too. It is empty if the flag is not there.
 func colorWish(args []string) string {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--color="); ok {
@@ -216,8 +228,8 @@ func colorWish(args []string) string {
 	return ""
 }
 
-// unparsed turns what kong says of a line into one clear error with a hint; help is
-// no error.
+// unparsed turns an error of kong into a usage error in our words, with hints. -h also arrives here
+// as an error: then it prints the help and returns nil.
 func (a *App) unparsed(err error) error {
 	a.json = wantsJSON(a.args)
 	var bad *kong.ParseError
@@ -231,15 +243,18 @@ func (a *App) unparsed(err error) error {
 	if errors.Is(err, errHelp) {
 		return a.help(node)
 	}
+	// A default command such as "session list" was selected without being typed. The error is about
+	// what was typed.
 	if parent := node.Parent; parent != nil && parent.DefaultCmd == node && !slices.Contains(a.args, node.Name) {
-		node = parent // nobody typed the command that stands in for none
+		node = parent
 	}
 	message, hints := reworded(bad.Error(), node, a.args)
 	return usageError(name.Clip(message, 400), append(hints, callOf(node)+" -h shows what it takes")...)
 }
 
-// reworded puts what people get wrong most in better words than kong's. The patterns
-// are made here because only a line that is wrong needs them.
+// reworded translates kong's messages about the most frequent mistakes, and adds hints. It returns
+// other messages unchanged. The patterns are compiled here, not at start-up, because only wrong
+// command lines need them.
 func reworded(message string, node *kong.Node, args []string) (string, []string) {
 	match := func(pattern string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(message) }
 	var hints []string
@@ -247,7 +262,7 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 		message, hints = m[1], []string{"did you mean " + m[2] + "?"}
 	}
 	if strings.HasPrefix(message, "unknown flag -") && !strings.HasPrefix(message, "unknown flag --") {
-		hints = nil // any letter is near any other
+		hints = nil // every one-letter flag is similar to every other
 	}
 	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
 		if hints = gitHabit(node, m[1], args); hints == nil {
@@ -255,6 +270,7 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 		}
 		return fmt.Sprintf("%q is no command of %s", m[1], callOf(node)), hints
 	}
+	// A command with one subcommand lacks it, as opposed to an argument that is missing (below).
 	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
 		return callOf(node) + " takes a command: " + node.Children[0].Name, nil
 	}
@@ -270,6 +286,7 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 	if m := match(`^(\S+): expected (?:a valid \d+ bit int|int value) but got ("[^"]*").*$`); m != nil {
 		return fmt.Sprintf("%s takes a whole number, not %s", m[1], m[2]), nil
 	}
+	// -1 or -2 was typed for an earlier checkpoint. Suggest the form that works here.
 	if m := match(`^unknown flag (-\d)`); m != nil && takesRef(node) {
 		for _, arg := range args {
 			if meant := checkpoint.MeantParent(arg); meant != "" && strings.HasPrefix(arg, m[1]) {

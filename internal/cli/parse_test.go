@@ -24,7 +24,7 @@ func parsed(t *testing.T, args ...string) (*grammar, error) {
 	return g, err
 }
 
-// What follows "--" is paths, never a checkpoint and never a flag.
+// TestDashes checks that words after "--" are paths, even if they look like checkpoints or flags.
 func TestDashes(t *testing.T) {
 	for _, c := range []struct {
 		args     []string
@@ -49,7 +49,7 @@ func TestDashes(t *testing.T) {
 	}
 }
 
-// git log gets its options as they were typed; ours come first.
+// TestVerbatim checks that git log gets its options as they were typed, after our own flags.
 func TestVerbatim(t *testing.T) {
 	for _, c := range []struct {
 		args    []string
@@ -69,7 +69,7 @@ func TestVerbatim(t *testing.T) {
 	}
 }
 
-// A value of a list is one value, whatever commas it has.
+// TestValues checks that the value of a repeatable flag is not split at commas.
 func TestValues(t *testing.T) {
 	g, err := parsed(t, "create", "--set", "a=[1,2]", "--set=b=x=y", "--exclude", "a,b", "--error=", "--output", "spec=")
 	if err != nil {
@@ -84,7 +84,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A value may begin with a dash, as git's own may; a flag is never taken for a value.
+// TestValuesWithDashes checks that a value may begin with a dash, but that a flag is never taken
+// for a value.
 func TestValuesWithDashes(t *testing.T) {
 	g, err := parsed(t, "create", "-m", "- a list", "-m", "--no such flag", "--name", "-x", "--set", "-a=-1", "-q", "--state", "-")
 	if err != nil {
@@ -107,7 +108,8 @@ func TestValuesWithDashes(t *testing.T) {
 	}
 }
 
-// No line of words makes the parser panic, and what it refuses is a usage error.
+// FuzzParse checks that no command line makes the parser panic, and that it refuses with a usage
+// error.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{"diff\x001\x00--\x00x", "log\x00--format=%s", "create\x00-m\x00x", "-h", "session", "--", "\x00", "diff\x00--session"} {
 		f.Add(line)
@@ -121,7 +123,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Times are read in the forms that people type.
+// TestSince checks the forms of times that people type.
 func TestSince(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.FixedZone("", 3600))
 	for text, want := range map[string]string{
@@ -144,7 +146,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// No text is read as a time and panics, and "ago" is never in the future.
+// FuzzSince checks that no text causes a panic, and that a time "ago" is never in the future.
 func FuzzSince(f *testing.F) {
 	for _, text := range []string{"30d", "2026-11-19", "999999w", "2026-11-19T10:30:00Z", ""} {
 		f.Add(text)
@@ -158,7 +160,7 @@ func FuzzSince(f *testing.F) {
 	})
 }
 
-// The part of the grammar that a line needs reads it as the whole does.
+// TestNarrowed checks that the grammar of one command parses a line like the whole grammar does.
 func TestNarrowed(t *testing.T) {
 	whole, err := kong.New(&grammar{}, options(context.Background(), &App{})...)
 	if err != nil {

@@ -18,12 +18,14 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// PickCmd is pick.
+// PickCmd is "git checkpoint pick": it prints the id of the checkpoint that a person chose, for use
+// in other commands. Package pick draws the list and the preview on the whole screen; package term
+// asks line by line where that is not possible.
 type PickCmd struct {
 	sessionFlag
 }
 
-// Help is the detail of pick.
+// Help returns the long help text of "pick", for -h and the man page.
 func (*PickCmd) Help() string {
 	return `
 Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that was chosen. Exit code 4 when none was.
@@ -31,7 +33,7 @@ Shows the live checkpoints on the terminal, with a preview, and prints the id of
     git checkpoint show "$(git checkpoint pick)" -p`
 }
 
-// Run prints what was chosen.
+// Run lets a person choose and prints the id on stdout.
 func (c *PickCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		id, err := pickOne(ctx, app, s, c.Session, "Which checkpoint?", nil)
@@ -43,14 +45,17 @@ func (c *PickCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// longestPreview bounds what is read of an answer; nobody scrolls further.
+// longestPreview bounds, in bytes, what is read of a command's output for a preview; nobody scrolls
+// further.
 const longestPreview = 1 << 20
 
-// pickedID stands for the checkpoint under the cursor in the line of a preview.
+// pickedID is the placeholder for the id of the checkpoint under the cursor in a preview's command
+// line. No argument of a process can contain a NUL byte.
 const pickedID = "\x00"
 
-// pickOne lets a person choose from the live checkpoints, the newest first. With plan, a line of this
-// program, its answer is the first preview.
+// pickOne lets a person choose from the live, valid checkpoints of a session, the newest first, and
+// returns the id. plan is a command line of this program with pickedID in it, whose output becomes
+// the first preview; nil means none.
 func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, question string, plan []string) (string, error) {
 	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: session, Hidden: inspect.HiddenCounted})
 	if err != nil {
@@ -65,7 +70,7 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 	if len(items) == 0 {
 		return "", &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no checkpoint to choose from", Hints: []string{"`git checkpoint save` makes one"}}
 	}
-	view := a.view // of stdout, which may lead elsewhere
+	view := a.view // it is for stdout, but the list is drawn on stderr
 	view.Layout, view.Width, view.Style = render.Aligned, a.Terminal.Width(), a.errStyle
 	choices, err := answer.Choices(items, view)
 	if err != nil {
@@ -81,9 +86,11 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 	return choices[chosen].ID, nil
 }
 
-// chooseFrom asks on the whole screen where the terminal has one that can be written to, and line by
-// line elsewhere.
+// chooseFrom asks on the whole screen if the terminal allows that, else line by line. It returns
+// the index of the choice; term.ErrQuit means that the person made none.
 func chooseFrom(ctx context.Context, a *App, items []inspect.Item, choices []answer.Choice, question string, view render.View, views []pick.View) (int, error) {
+	// The whole screen needs real files to read keys from and to draw on; a test or a dumb terminal
+	// has none.
 	in, out, ok := screenOf(a.Terminal)
 	if !ok {
 		lines := make([]term.Item, len(choices))
@@ -115,8 +122,8 @@ func chooseFrom(ctx context.Context, a *App, items []inspect.Item, choices []ans
 	return chosen, err
 }
 
-// screenOf gives the streams of a terminal whose whole screen can be written to. The question goes to
-// stderr: stdout may be read by another program.
+// screenOf returns the streams to use for the whole screen, and whether the terminal can be
+// controlled. The list goes to stderr, because stdout may be a pipe: show "$(git checkpoint pick)".
 func screenOf(t *term.Terminal) (in, out *os.File, ok bool) {
 	emulation, _ := t.LookupEnv("TERM")
 	in, fromFile := t.In.(*os.File)
@@ -125,8 +132,10 @@ func screenOf(t *term.Terminal) (in, out *os.File, ok bool) {
 	return in, out, fromFile && toFile && t.InTerminal && t.ErrTerminal && obeys
 }
 
-// previews are answers of this program, asked of another run of it, so that what is shown is what the
-// command would say.
+// previews are the views of a checkpoint beside the list. Each runs this program again as a
+// process, so that a preview is exactly what the command prints, and can be cancelled when the
+// cursor moves on. GIT_PAGER_IN_USE makes the process format for a terminal of that width although
+// it writes to a pipe.
 func previews(a *App, choices []answer.Choice, session string, plan []string) []pick.View {
 	self, err := os.Executable()
 	ask := func(line ...string) func(context.Context, int, int) (string, error) {

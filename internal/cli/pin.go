@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// PinCmd is pin.
+// PinCmd is "git checkpoint pin". A pinned checkpoint is never pruned.
 type PinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to keep."`
 	sessionFlag
@@ -16,7 +16,7 @@ type PinCmd struct {
 	quietFlag
 }
 
-// Run pins.
+// Run pins checkpoints and prints which.
 func (c *PinCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		pinned, err := retain.Pin(ctx, s, c.Session, c.Refs)
@@ -27,7 +27,7 @@ func (c *PinCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// UnpinCmd is unpin.
+// UnpinCmd is "git checkpoint unpin".
 type UnpinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints that may go."`
 	sessionFlag
@@ -35,7 +35,7 @@ type UnpinCmd struct {
 	quietFlag
 }
 
-// Run unpins.
+// Run unpins checkpoints and prints which.
 func (c *UnpinCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		freed, err := retain.Unpin(ctx, s, c.Session, c.Refs)

@@ -10,42 +10,45 @@ import (
 	"syscall"
 )
 
-// Start runs the program with args as a process of its own: it says how often garbage is collected, heeds
-// signals, and returns the exit code.
+// Start runs the program as a process of its own: it tunes the garbage collector, handles signals,
+// and returns the exit code. args are the arguments without the program's name.
 func (a *App) Start(args []string) int {
-	// A run is short: collecting garbage in a small heap costs more than it frees. The
-	// first collection is at 12 MiB, and the heap grows to four times of what is in use.
+	// Most runs are short and end before a collection pays off. With 300 the first collection
+	// happens at 12 MiB instead of 4, and the heap may grow to four times of what is in use.
 	debug.SetGCPercent(300)
 	ctx, cancel := context.WithCancel(context.Background())
 	a.args, a.heed = args, func() <-chan struct{} { return heed(cancel) }
 	return a.main(ctx)
 }
 
-// heed lets Ctrl+C, SIGTERM and a closed terminal cancel the run, once the channel that it
-// returns is closed. That takes a thread of its own, which costs a command that only says something a
-// tenth of its time: it begins where a repository is opened, before anything is written.
+// heed makes Ctrl+C, SIGTERM and SIGHUP (a closed terminal) cancel the run, from the moment when
+// the channel that it returns is closed. signal.Notify starts a thread, which would cost a short
+// command such as "version" a tenth of its run time. So App.serve calls heed when it opens a
+// repository, before anything is written.
 func heed(cancel context.CancelFunc) <-chan struct{} {
 	heeded := make(chan struct{})
 	go func() {
+		// signal.Notify does not block: without a buffer a signal could be lost.
 		came := make(chan os.Signal, 1)
 		signal.Notify(came, os.Interrupt, syscall.SIGTERM)
-		if !signal.Ignored(syscall.SIGHUP) { // nohup
+		if !signal.Ignored(syscall.SIGHUP) { // it is ignored under nohup, and must stay so
 			signal.Notify(came, syscall.SIGHUP)
 		}
-		// A closed pipe makes a write fail, where it would end the program in the middle of
-		// its work. Unlike an ignored signal, git and the pager do not inherit this.
+		// When the reader of stdout is gone, a write must fail with EPIPE instead of killing the
+		// process in the middle of its work. Ignoring SIGPIPE would do that too, but git and the
+		// pager would inherit an ignored signal.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 		close(heeded)
 		<-came
-		signal.Stop(came) // a second Ctrl+C ends the program at once
+		signal.Stop(came) // from now on a second Ctrl+C kills the program at once
 		cancel()
 	}()
 	return heeded
 }
 
-// unheard reports whether err is only that nobody reads what this program prints.
+// unheard reports whether err is a failed write to stdout or stderr because the reader is gone.
 func unheard(err error) bool {
 	var failed *fs.PathError
 	return errors.As(err, &failed) && errors.Is(failed.Err, syscall.EPIPE) &&
-		(failed.Path == "/dev/stdout" || failed.Path == "/dev/stderr") // so Go calls them on every system
+		(failed.Path == "/dev/stdout" || failed.Path == "/dev/stderr") // Go gives os.Stdout and os.Stderr these names on every system
 }

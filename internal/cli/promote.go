@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// PromoteCmd is promote.
+// PromoteCmd is "git checkpoint promote": it brings the result of an attempt (see fork.go) into
+// this worktree. It works like a rollback to a checkpoint of another session, so it can be undone.
 type PromoteCmd struct {
 	Attempt          string   `arg:"" help:"Attempt: its name, its session or its directory."`
 	Paths            []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Bring only these files."`
@@ -26,7 +27,7 @@ type PromoteCmd struct {
 	quietFlag
 }
 
-// Help is the detail of promote.
+// Help returns the long help text of "promote", for -h and the man page.
 func (*PromoteCmd) Help() string {
 	return `
 The newest checkpoint of the attempt becomes a step of the session that it was forked from: its files come here, with what was staged, and its state and outputs go on. As with a rollback, the plan is shown first, a safety checkpoint of what is here is made, and ` + "`git checkpoint undo`" + ` takes it back.
@@ -36,7 +37,7 @@ The newest checkpoint of the attempt becomes a step of the session that it was f
     git checkpoint promote 4b --merge`
 }
 
-// Run promotes, or says what that would do.
+// Run prints the plan, asks, and applies it.
 func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 	request, err := c.request()
 	if err != nil {
@@ -47,6 +48,7 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		// With --plan, apply only the plan that a person has seen.
 		if err := samePlan(p.Plan, c.Plan); err != nil {
 			return err
 		}
@@ -74,6 +76,7 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// request turns the flags into a request, and refuses combinations that contradict each other.
 func (c *PromoteCmd) request() (attempt.PromoteRequest, error) {
 	r := attempt.PromoteRequest{
 		Attempt: c.Attempt, Mode: rollback.ModeAll, Paths: c.Paths, Message: c.Message, Reason: c.Reason, OverwriteIgnored: c.OverwriteIgnored, DryRun: c.DryRun,

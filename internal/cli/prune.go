@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// PruneCmd is prune, also called cleanup.
+// PruneCmd is "git checkpoint prune", also called "cleanup".
 type PruneCmd struct {
 	Session   string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to prune instead of the one that is active here."`
 	All       bool   `xor:"which" help:"Prune every session."`
@@ -22,7 +22,7 @@ type PruneCmd struct {
 	quietFlag
 }
 
-// Help is the detail of prune.
+// Help returns the long help text of "prune", for -h and the man page.
 func (*PruneCmd) Help() string {
 	return `
 Without flags the rules of the workflow decide, and it runs at once. With ` + "`--keep`, `--older-than`, `--max-size` or `--all`" + ` it shows its plan and asks; where nobody can be asked it needs ` + "`-y`" + ` and refuses with exit code 4 without it. Pinned checkpoints never go, nor does the newest safety checkpoint of a worktree; other safety checkpoints, and what a rollback discarded, go after 30 days. The history still names what went.
@@ -34,7 +34,8 @@ git deletes the objects, as far as nothing else holds them: with the first ` + "
     git checkpoint prune --keep 20 -y`
 }
 
-// Run prunes and says what went and why. What a person chose by flags is shown first.
+// Run prunes and prints what was dropped and why. It asks first if flags select what goes; the
+// rules of the workflow need no confirmation.
 func (c *PruneCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
@@ -48,6 +49,7 @@ func (c *PruneCmd) Run(ctx context.Context, app *App) error {
 			return app.give(planned)
 		}
 		chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != ""
+		// A plan that drops nothing needs no confirmation.
 		if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
 			if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
 				return err

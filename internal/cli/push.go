@@ -12,7 +12,7 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// travelFlags are what push, fetch and sync take.
+// travelFlags are the flags that push, fetch and sync share.
 type travelFlags struct {
 	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
@@ -22,6 +22,7 @@ type travelFlags struct {
 	quietFlag
 }
 
+// request turns the flags into a request.
 func (f *travelFlags) request(app *App) travel.Request {
 	req := travel.Request{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
 	if f.Tags {
@@ -30,12 +31,15 @@ func (f *travelFlags) request(app *App) travel.Request {
 	return req
 }
 
-// sendFlags are what push and sync take.
+// sendFlags are the flags of the commands that send: push and sync.
 type sendFlags struct {
 	travelFlags
 	Yes bool `short:"y" help:"Send without asking, also what the guard could not look through for secrets."`
 }
 
+// request adds to the request how the user agrees to send untracked files to an address for the
+// first time: by --yes, by an answer on the terminal, or not at all (Agree is nil, and travel
+// refuses).
 func (f *sendFlags) request(app *App) travel.Request {
 	req := f.travelFlags.request(app)
 	req.Unscanned = unscanned(f.Yes)
@@ -48,13 +52,14 @@ func (f *sendFlags) request(app *App) travel.Request {
 	return req
 }
 
-// PushCmd is push.
+// PushCmd is "git checkpoint push". With the hidden flag --background it is the process that a
+// create starts when checkpoint.autoPush is set.
 type PushCmd struct {
 	sendFlags
 	Background bool `hidden:"" help:"Be the push that a create starts."`
 }
 
-// Help is the detail of push.
+// Help returns the long help text of "push", for -h and the man page.
 func (*PushCmd) Help() string {
 	return `
 Sends what is here and the remote lacks: checkpoints, which are only ever added, the history of each session, joined with the remote's, and notes. Nothing is forced. What the remote does not take is named, nothing is lost, and running it again goes on.
@@ -67,7 +72,7 @@ What looks like a secret is stopped, with exit code 4, and named: ` + "`git chec
     git checkpoint push origin --session demo`
 }
 
-// Run sends.
+// Run pushes and prints what became of each ref. With --dry-run it only compares.
 func (c *PushCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Background {
@@ -80,9 +85,11 @@ func (c *PushCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// agree asks whether untracked files may go to an address that never got any.
+// agree asks whether untracked files may go to an address that has not received any before. It
+// lists them first. A no is an error.
 func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
 	a.warn(first.String())
+	// Only the first files are named; the rest is a count.
 	named, more := first.Named()
 	if more > 0 {
 		named = append(slices.Clone(named), fmt.Sprintf("… and %d more", more))
@@ -99,7 +106,8 @@ func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
 	return err
 }
 
-// travelled gives the answer, which is there beside an error too.
+// travelled prints the answer of a push, fetch, sync or import, and passes on the error. Both may
+// be there: some refs arrived and others were refused.
 func (a *App) travelled(found *travel.Answer, err error) error {
 	if found == nil {
 		return err
@@ -108,15 +116,16 @@ func (a *App) travelled(found *travel.Answer, err error) error {
 	if shown := a.confirmed(result); shown != nil {
 		return shown
 	}
-	if a.quiet && !a.json { // the error only counts them
+	if a.quiet && !a.json { // the error has only their number, so they are listed even with --quiet
 		for _, refused := range result.Refused() {
-			_ = render.Warn(a.Terminal.Err, a.errStyle, refused) // nobody is left to tell
+			_ = render.Warn(a.Terminal.Err, a.errStyle, refused) // if stderr cannot be written, nobody can be told
 		}
 	}
 	return err
 }
 
-// travelCount is an answer in one line, for a hook.
+// travelCount sums an answer up in one line, for a git hook. The answer must have at least one
+// line.
 func travelCount(found *travel.Answer) string {
 	verb := "brought from"
 	if found.Lines[0].Verb == "push" {

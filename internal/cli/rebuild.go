@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// RebuildCmd is rebuild.
+// RebuildCmd is "git checkpoint rebuild": it regenerates what can be derived from intact data.
 type RebuildCmd struct {
 	Ref     string `arg:"" optional:"" complete:"ref" help:"Checkpoint; all of the session when not given."`
 	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the one that is active here."`
@@ -18,7 +18,7 @@ type RebuildCmd struct {
 	quietFlag
 }
 
-// Help is the detail of rebuild.
+// Help returns the long help text of "rebuild", for -h and the man page.
 func (*RebuildCmd) Help() string {
 	return `
 Notes, tags, refs and missing events of the journal are made again from what proves them. Where a record is lost, a new checkpoint with the same label, step and time is made beside the broken one, with what message, files, note and journal still prove; what cannot be proven is named. Nothing that is valid is replaced. Exit code 5 when something stays broken.
@@ -26,7 +26,7 @@ Notes, tags, refs and missing events of the journal are made again from what pro
     git checkpoint rebuild --all`
 }
 
-// Run rebuilds.
+// Run prints each repair as soon as it is made, and ends with code 5 if something remains broken.
 func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
 	if c.Ref != "" && c.All {
 		return usageError("a checkpoint and --all cannot be used together")

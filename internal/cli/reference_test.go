@@ -8,8 +8,9 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// At a terminal a name that one discarded checkpoint alone has means that one, and a line
-// says so; where several have it, and off a terminal, it means none.
+// TestDiscardedNames checks that at a terminal a name stands for a discarded checkpoint if no other
+// one has it, which a line then says. It stands for none if several have it, or if there is no
+// terminal.
 func TestDiscardedNames(t *testing.T) {
 	repository(t)
 	if code, screen := at(context.Background(), term.NewFakePipes(""), "rollback", "1", "-y"); code != 0 {

@@ -8,32 +8,32 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// RemoteCmd is remote and its commands.
+// RemoteCmd is "git checkpoint remote", whose only subcommand is the default.
 type RemoteCmd struct {
 	Status RemoteStatusCmd `cmd:"" default:"withargs" help:"Compare the sessions here with those of a remote."`
 }
 
-// RemoteStatusCmd is remote status.
+// RemoteStatusCmd is "remote status".
 type RemoteStatusCmd struct {
 	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
 	jsonFlag
 }
 
-// Help is the detail of remote status.
+// Help returns the long help text of "remote status", for -h and the man page.
 func (*RemoteStatusCmd) Help() string {
 	return `
 Reads the remote and says for each session what a push would send and a fetch would bring. Changes nothing.`
 }
 
-// Run compares.
+// Run prints for each session what differs between here and the remote.
 func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		return wouldTravel(ctx, app, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
 	})
 }
 
-// wouldTravel is the dry run of push, fetch and sync.
+// wouldTravel is the dry run of push, fetch and sync: all of them compare both sides.
 func wouldTravel(ctx context.Context, a *App, s *checkpoint.Service, req travel.Request) error {
 	found, err := travel.CompareRemote(ctx, s, req)
 	if err != nil {

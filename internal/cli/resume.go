@@ -14,7 +14,9 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// ResumeCmd is resume.
+// ResumeCmd is "git checkpoint resume": it finds the session to go on with, reports where it
+// stands, and on a terminal offers what to do with it. Without a terminal one of the flags makes
+// the choice.
 type ResumeCmd struct {
 	Ref     string     `arg:"" optional:"" complete:"session" help:"Session or checkpoint; the active session, else the newest unfinished one, when not given."`
 	Type    string     `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins like this."`
@@ -29,7 +31,7 @@ type ResumeCmd struct {
 	quietFlag
 }
 
-// Help is the detail of resume.
+// Help returns the long help text of "resume", for -h and the man page.
 func (*ResumeCmd) Help() string {
 	return `
 The checkpoint is verified, and compared with what is there now. On a terminal you choose what to do; elsewhere, without an option, the command only reports: exit code 4 when the workflow has a question (was it fixed? go on with changed files?), 6 when there is nothing to go on with, because it is complete or the workflow refuses.
@@ -40,7 +42,8 @@ The checkpoint is verified, and compared with what is there now. On a terminal y
     git checkpoint resume issue-88 --current issue.json --accept`
 }
 
-// Run says where work stopped, and does what was chosen.
+// Run prints the report and carries out the choice. Package resume returns a report together with
+// an error when the session cannot be resumed as it is: then both are shown.
 func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 	request := resume.Request{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice()}
 	var err error
@@ -71,6 +74,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// choice is the action that the flags select; without one it is only a report.
 func (c *ResumeCmd) choice() resume.Choice {
 	switch {
 	case c.Accept:
@@ -85,8 +89,8 @@ func (c *ResumeCmd) choice() resume.Choice {
 	return resume.Report
 }
 
-// resumed gives the report, and for people what changed in the files when that is what
-// they are asked about.
+// resumed prints the report. If it has a question about changed files, a person also sees their
+// diff.
 func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *resume.Answer) error {
 	if found.Accepted || found.Closed != "" || found.Removed != nil {
 		return a.confirmed(answer.Resumed{Resume: found})
@@ -97,9 +101,10 @@ func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *resume.
 	return a.patch(ctx, s, found)
 }
 
-// longestPatch bounds the diff in a report.
+// longestPatch bounds the diff below a report, in lines.
 const longestPatch = 200
 
+// patch prints the beginning of the diff between the checkpoint and the worktree.
 func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *resume.Answer) error {
 	if len(found.Changed) == 0 || len(found.Questions) == 0 {
 		return nil
@@ -116,12 +121,14 @@ func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *resume.An
 	return a.view.Text(a.Terminal.Out, "", strings.Join(lines, ""))
 }
 
-// resumeMenu shows the report to a person, asks what to do, and does it.
+// resumeMenu prints the report, asks what to do, and does it.
 func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request resume.Request, found *resume.Answer) error {
 	letter, err := a.resumeChoice(ctx, s, found)
 	if err != nil {
 		return err
 	}
+	// The choice is about the session that was shown: --type or --match might find another one by
+	// now.
 	request = resume.Request{Target: string(found.Session), Current: request.Current, From: request.From}
 	switch letter {
 	case 'd':
@@ -138,7 +145,8 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request res
 	return a.resumed(ctx, s, done)
 }
 
-// resumeChoice is r, s or d; the details are shown as often as somebody wants them.
+// resumeChoice prints the report and returns what the person chose: r (resume), s (start fresh) or
+// d (delete, after a confirmation). v prints the details and asks again.
 func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *resume.Answer) (rune, error) {
 	if err := a.resumed(ctx, s, found); err != nil {
 		return 0, err

@@ -9,7 +9,9 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// RollbackCmd is rollback, also called restore.
+// RollbackCmd is "git checkpoint rollback", also called "restore". Package rollback makes a plan,
+// which carryOut (confirm.go) shows and applies. --continue and --abort finish a rollback whose
+// process was killed while it replaced files.
 type RollbackCmd struct {
 	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; on a terminal there is a list to pick from."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Take back only these files."`
@@ -33,7 +35,7 @@ type RollbackCmd struct {
 	quietFlag
 }
 
-// Help is the detail of rollback.
+// Help returns the long help text of "rollback", for -h and the man page.
 func (*RollbackCmd) Help() string {
 	return `
 First it shows what it will do, and asks. Then it makes a safety checkpoint of everything that is there, always, so that ` + "`git checkpoint undo`" + ` gives it back to the byte. It refuses what it could not give back. HEAD and branches stay where they are unless you say ` + "`--branch`" + `, and the active session stays the active one, also when the checkpoint is of another: ` + "`git checkpoint session switch`" + ` goes on there.
@@ -44,7 +46,7 @@ First it shows what it will do, and asks. Then it makes a safety checkpoint of e
     git checkpoint rollback --where 'state.metrics.build_pass'`
 }
 
-// Run goes back, or says what that would do.
+// Run goes back to a checkpoint, or prints what that would do.
 func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 	if err := c.check(); err != nil {
 		return err
@@ -71,7 +73,8 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// samePlan refuses a plan that is not the one that somebody saw.
+// samePlan refuses a plan whose digest is not the given one; an empty digest accepts any. A client
+// that showed the plan to a person passes the digest, so that only what was shown is done.
 func samePlan(plan *rollback.Plan, digest string) error {
 	if digest == "" {
 		return nil
@@ -83,8 +86,10 @@ func samePlan(plan *rollback.Plan, digest string) error {
 	return err
 }
 
+// rolledBack is the answer of a rollback.
 func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Done: d} }
 
+// check refuses combinations of flags that contradict each other.
 func (c *RollbackCmd) check() error {
 	switch {
 	case (c.Continue || c.Abort) && (c.Ref != "" || c.Where != nil || len(c.Paths) > 0 || c.DryRun):
@@ -97,6 +102,8 @@ func (c *RollbackCmd) check() error {
 	return nil
 }
 
+// request turns the flags into a request. If no checkpoint was named, a person picks one on the
+// terminal.
 func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
 	r := rollback.Request{
 		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths,
@@ -127,7 +134,9 @@ func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Servi
 	return r, err
 }
 
-// plan is what a rollback as it was typed would do.
+// plan is the command line whose output previews the rollback in the list: what the user typed,
+// with --dry-run and the checkpoint under the cursor. It is nil if the name of the command is not
+// found.
 func (c *RollbackCmd) plan(app *App) []string {
 	line := slices.Clone(app.args)
 	if at := slices.IndexFunc(line, func(word string) bool { return word == "rollback" || word == "restore" }); at >= 0 {

@@ -17,7 +17,9 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// RunCmd is run.
+// RunCmd is "git checkpoint run": it runs a command as a step of the job and makes a checkpoint
+// when the command succeeds. Package run does the work; here are the flags, the questions to a
+// person when a try has failed, and the report at the end.
 type RunCmd struct {
 	Command []string      `arg:"" optional:"" command:"" complete:"none" help:"Command to run, with its arguments: from the first word that is no option, or after --."`
 	Retries int           `placeholder:"<n>" help:"Try so many more times when the command fails."`
@@ -27,7 +29,7 @@ type RunCmd struct {
 	createFlags
 }
 
-// Help is the detail of run.
+// Help returns the long help text of "run", for -h and the man page.
 func (*RunCmd) Help() string {
 	return `
 The checkpoint of the step before has to be there. When the command succeeds, a checkpoint is made as ` + "`git checkpoint create`" + ` with the same options would make it; when it fails, none is, and the last good one is named. Ctrl+C and SIGTERM keep what is there as a ` + "`user_interrupt`" + ` checkpoint, the time limit as ` + "`session_end`" + `.
@@ -40,7 +42,7 @@ The command sees ` + "`GIT_CHECKPOINT_SESSION`" + `, ` + "`GIT_CHECKPOINT_STEP`"
     git checkpoint run --retries 2 --fix ./heal.sh --on-fail rollback -- ./phase3.sh`
 }
 
-// Run runs the command and says what became of the step.
+// Run runs the command and reports. Its exit code is that of the command.
 func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	create, err := c.request(ctx, app)
 	if err != nil {
@@ -53,7 +55,8 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	if c.OnFail == "rollback" {
 		request.OnFail = run.FailRollback
 	}
-	if !app.json { // there the answer has it
+	// While the command runs, warnings about its tries are printed at once.
+	if !app.json { // with --json the answer contains these lines
 		request.Tell = app.warn
 	}
 	asked := false
@@ -65,6 +68,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := run.Do(ctx, s, request)
+		// The command is missing or not executable. Exit as a shell would: 127 or 126.
 		if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
 			app.report(checkpoint.KindFailed, err)
 			return exitCode(cannot.Code)
@@ -76,8 +80,9 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// ran says what became of a step. The exit code is the command's, whatever else went
-// wrong.
+// ran reports what became of a step: warnings, the answer, and the error or failed try on stderr.
+// done and err may both be set, because an error about the checkpoint comes with what the command
+// did. The exit code is that of the command, whatever else went wrong.
 func (a *App) ran(done *run.Answer, err error, asked bool) error {
 	if done.Created != nil {
 		for _, w := range done.Created.Warnings {
@@ -88,6 +93,8 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 		return said
 	}
 	switch {
+	// Code 1 is also what package run sets if the command has succeeded but its checkpoint could
+	// not be made.
 	case err != nil && done.Code == 1:
 		a.report(checkpoint.KindOf(err), notCreated(err))
 	case err != nil:
@@ -109,14 +116,15 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 	return nil
 }
 
-// reportFailed names the last good checkpoint, and how to get back to it.
+// reportFailed prints why a step failed, with hints how to get back to the last good checkpoint and
+// to the files before the first try.
 func (a *App) reportFailed(done *run.Answer) {
 	failed := &checkpoint.Error{Kind: checkpoint.KindFailed, Message: done.Message}
 	switch {
 	case done.Interrupted():
 		failed.Kind = checkpoint.KindInterrupt
 	case done.Cut != "":
-	case done.Restored != nil: // the rest is about the way back
+	case done.Restored != nil: // the other lines tell the way back, which has been taken
 		failed.Message, _, _ = strings.Cut(done.Message, "\n")
 	case done.LastGood != nil:
 		failed.Hints = []string{"git checkpoint rollback " + done.Number + " goes back to " + done.LastGood.Label}
@@ -127,8 +135,9 @@ func (a *App) reportFailed(done *run.Answer) {
 	a.report(failed.Kind, failed)
 }
 
-// askAfterFailure asks a person what is to become of a step. Ctrl+C stops it, also
-// after one that the command took for itself.
+// askAfterFailure asks a person what to do about a failed try: again, back, or stop. A Ctrl+C here
+// means stop. ctx may be cancelled already by a Ctrl+C that was meant for the command, so a new
+// context listens for the next one.
 func (a *App) askAfterFailure(ctx context.Context, failed *run.Answer) (run.FailAnswer, error) {
 	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt)
 	defer stop()

@@ -13,7 +13,7 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// SessionCmd is session and its commands.
+// SessionCmd is "git checkpoint session", the group of commands that manage sessions.
 type SessionCmd struct {
 	Start   SessionStartCmd   `cmd:"" help:"Start a session and make it active here."`
 	List    SessionListCmd    `cmd:"" default:"withargs" help:"List the sessions."`
@@ -24,13 +24,13 @@ type SessionCmd struct {
 	Delete  SessionDeleteCmd  `cmd:"" help:"Delete all checkpoints of a session; its history stays."`
 }
 
-// Help is the detail of session.
+// Help returns the long help text of "session", for -h and the man page.
 func (*SessionCmd) Help() string {
 	return `
 A session is one job: its checkpoints are numbered together. Each worktree has one that is active; ` + "`--session`" + ` and ` + "`GIT_CHECKPOINT_SESSION`" + ` choose another for one command.`
 }
 
-// SessionStartCmd is session start.
+// SessionStartCmd is "session start".
 type SessionStartCmd struct {
 	Name     string `arg:"" help:"Name of the session."`
 	Workflow string `placeholder:"<name>" complete:"workflow" help:"Workflow that it follows."`
@@ -41,9 +41,10 @@ type SessionStartCmd struct {
 	quietFlag
 }
 
-// Run starts a session.
+// Run starts a session and makes it active in this worktree.
 func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
-	// A branch such as feat/login gives its session a name in the same way.
+	// Session names cannot contain a slash, but people name a session after a branch such as
+	// feat/login. Branches get their sessions in the same way.
 	if short, err := name.ParseSession(strings.ReplaceAll(c.Name, "/", "-")); err == nil && string(short) != c.Name {
 		app.warn(fmt.Sprintf("a session's name has no /: %s is called %s", c.Name, short))
 		c.Name = string(short)
@@ -61,8 +62,9 @@ func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// resumeInstead shows a person the unfinished session of the same topic and asks: to
-// resume that one is done instead of the start.
+// resumeInstead looks for an unfinished session of the same topic, shows it to the person and asks
+// what to do with it. done reports that the person resumed it, so that no session is to be started.
+// A choice to start fresh is stored in the request.
 func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request *session.Request) (done bool, err error) {
 	if request.Fresh || a.json || !a.Terminal.Interactive() {
 		return false, nil
@@ -73,12 +75,13 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	}
 	found, _ := resume.Do(ctx, s, resume.Request{Target: string(old)}) //nolint:errcheck // the answer says what is asked and refused
 	if found == nil {
-		return false, nil // nothing to resume there; the start says what it thinks of it
+		return false, nil // it cannot be resumed; session.Start decides what to do about it
 	}
 	letter, err := a.resumeChoice(ctx, s, found)
 	if err != nil {
 		return false, err
 	}
+	// The letters are those of resumeChoice.
 	chosen := resume.Request{Target: string(old), Choice: resume.Accept}
 	switch letter {
 	case 's':
@@ -94,12 +97,12 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	return letter != 'd', a.resumed(ctx, s, told)
 }
 
-// SessionListCmd is session list.
+// SessionListCmd is "session list", also what "session" alone runs.
 type SessionListCmd struct {
 	jsonFlag
 }
 
-// Run lists the sessions.
+// Run prints the sessions.
 func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := session.List(ctx, s)
@@ -110,13 +113,13 @@ func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// SessionShowCmd is session show.
+// SessionShowCmd is "session show".
 type SessionShowCmd struct {
 	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
 	jsonFlag
 }
 
-// Run shows the manifest.
+// Run prints the manifest of a session: its checkpoints and rollbacks.
 func (c *SessionShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := session.Show(ctx, s, c.Name)
@@ -127,14 +130,14 @@ func (c *SessionShowCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// SessionSwitchCmd is session switch.
+// SessionSwitchCmd is "session switch". It changes no files.
 type SessionSwitchCmd struct {
 	Name string `arg:"" complete:"session" help:"Session to make active."`
 	jsonFlag
 	quietFlag
 }
 
-// Run makes a session active.
+// Run makes another session the active one of this worktree.
 func (c *SessionSwitchCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		active, err := session.Switch(ctx, s, c.Name)
@@ -145,7 +148,7 @@ func (c *SessionSwitchCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// SessionCloseCmd is session close.
+// SessionCloseCmd is "session close".
 type SessionCloseCmd struct {
 	Name   string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
 	Status string `enum:"complete,failed,abandoned" default:"complete" placeholder:"<status>" help:"How it ended: complete, failed or abandoned."`
@@ -153,7 +156,7 @@ type SessionCloseCmd struct {
 	quietFlag
 }
 
-// Run ends a session.
+// Run closes a session, and lists the checkpoints that were pruned because of that.
 func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		closed, err := session.Close(ctx, s, c.Name, c.Status)
@@ -167,26 +170,26 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// Help is the detail of session close.
+// Help returns the long help text of "session close", for -h and the man page.
 func (*SessionCloseCmd) Help() string {
 	return `
 Checkpoints that the workflow does not keep of a session that ended so are pruned at once, and named; ` + "`checkpoint.autoPrune=false`" + ` keeps them. A workflow of the repository's own prunes here only where local or user configuration sets ` + "`checkpoint.autoPrune`" + `.`
 }
 
-// SessionArchiveCmd is session archive.
+// SessionArchiveCmd is "session archive".
 type SessionArchiveCmd struct {
 	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
 	jsonFlag
 	quietFlag
 }
 
-// Help is the detail of session archive.
+// Help returns the long help text of "session archive", for -h and the man page.
 func (*SessionArchiveCmd) Help() string {
 	return `
 Every push to a remote reads the names of all refs there. A session that is closed does not need one for each checkpoint: one commit holds them all, ` + "`refs/checkpoints/<session>/archive`" + `, and ` + "`list`, `show`, `diff`, `rollback`" + ` work as before. The next push does the same at the remote. A checkpoint that is made later has a ref of its own, until the session is archived again.`
 }
 
-// Run archives a session.
+// Run replaces the refs of a session's checkpoints by one.
 func (c *SessionArchiveCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		archived, err := session.Archive(ctx, s, c.Name)
@@ -197,7 +200,7 @@ func (c *SessionArchiveCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// SessionDeleteCmd is session delete.
+// SessionDeleteCmd is "session delete".
 type SessionDeleteCmd struct {
 	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
 	yesFlag
@@ -205,7 +208,8 @@ type SessionDeleteCmd struct {
 	quietFlag
 }
 
-// Run deletes what a session holds.
+// Run shows what would be deleted, asks, and deletes all checkpoints of a session. The journal
+// stays.
 func (c *SessionDeleteCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		plan, err := retain.PlanDeleteSession(ctx, s, c.Name)
@@ -216,7 +220,8 @@ func (c *SessionDeleteCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// changed confirms what happened to a session.
+// changed confirms a change of a session: with its manifest as JSON, else with a sentence, in which
+// %s is the name of the session.
 func (a *App) changed(now *session.Manifest, sentence string) error {
 	if a.json {
 		return a.give(answer.Session{Manifest: now})

@@ -12,7 +12,8 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// ShowCmd is show.
+// ShowCmd is "git checkpoint show". It prints a whole checkpoint, or one part of it: a value, an
+// output, a file, or what git prints about the changed files.
 type ShowCmd struct {
 	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, or checkpoint:path for a file of it; the current one when not given."`
 	whereFlag
@@ -24,7 +25,7 @@ type ShowCmd struct {
 	jsonFlag
 }
 
-// Help is the detail of show.
+// Help returns the long help text of "show", for -h and the man page.
 func (*ShowCmd) Help() string {
 	return `
     git checkpoint show 3 --get state.metrics.test_coverage
@@ -33,7 +34,7 @@ func (*ShowCmd) Help() string {
     git checkpoint show --where 'state.metrics.build_pass'`
 }
 
-// Run shows.
+// Run prints the checkpoint, or the part that a flag selects.
 func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
 		if c.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil {
@@ -67,7 +68,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// file prints a file byte for byte, as git show does for <commit>:<path>.
+// file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.
 func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
 	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
 		return usageError("a file is printed as it is: no other form goes with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
@@ -76,7 +77,7 @@ func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of,
 	return ended(code, err)
 }
 
-// get prints what a GJSON path finds: a string as its text, anything else as JSON.
+// get prints the value at a GJSON path of the record: a string as its text, anything else as JSON.
 func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 	document, err := answer.Shown{Detail: found}.Document()
 	if err != nil {
@@ -92,6 +93,7 @@ func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 	return app.give(answer.Value(value.Raw))
 }
 
+// files prints git's statistics or diff of the files that the checkpoint changed.
 func (c *ShowCmd) files(ctx context.Context, app *App, s *checkpoint.Service, found *checkpoint.Detail) error {
 	flag := "--stat"
 	if c.Patch {

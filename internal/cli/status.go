@@ -10,14 +10,14 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// StatusCmd is status.
+// StatusCmd is "git checkpoint status".
 type StatusCmd struct {
 	ExitCode bool `help:"End with exit code 2 when files changed since the current checkpoint."`
 	filesFlag
 	jsonFlag
 }
 
-// Run says where the job stands.
+// Run prints where the job stands, and warns about hooks of coding agents that need attention.
 func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.Status(ctx, s)
@@ -27,7 +27,9 @@ func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 		if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 			return err
 		}
-		// Where the git directory cannot be written nobody remembers, and nothing is told.
+		// A repository that was cloned may contain hooks of agents, which need the user's consent.
+		// That is said once: connect.News remembers it in the git directory, and says nothing if it
+		// cannot.
 		if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
 			app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing without your consent: git checkpoint agent add " + news[0])
 		}

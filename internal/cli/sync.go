@@ -7,18 +7,18 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// SyncCmd is sync.
+// SyncCmd is "git checkpoint sync": fetch, then push.
 type SyncCmd struct {
 	sendFlags
 }
 
-// Help is the detail of sync.
+// Help returns the long help text of "sync", for -h and the man page.
 func (*SyncCmd) Help() string {
 	return `
 A ` + "`fetch`" + ` and then a ` + "`push`" + `: afterwards both sides have everything that either had.`
 }
 
-// Run fetches, then pushes.
+// Run fetches and pushes. With --dry-run it only compares.
 func (c *SyncCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.DryRun {

@@ -12,7 +12,7 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// repository is a fresh one with two checkpoints, and the working directory.
+// repository makes a new repository with two checkpoints and changes the working directory to it.
 func repository(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,8 @@ func content(t *testing.T) string {
 	return string(text)
 }
 
-// A person is shown the plan and asked; anything but yes changes nothing and is exit 4.
+// TestRollbackAsks checks that the plan is shown and confirmed: any answer but yes changes nothing
+// and ends with 4.
 func TestRollbackAsks(t *testing.T) {
 	for _, c := range []struct {
 		answers []string
@@ -66,7 +67,7 @@ func TestRollbackAsks(t *testing.T) {
 	}
 }
 
-// Ctrl+C at the question is exit 130 and changes nothing.
+// TestRollbackInterrupted checks that Ctrl+C at the question changes nothing and ends with 130.
 func TestRollbackInterrupted(t *testing.T) {
 	repository(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -78,7 +79,8 @@ func TestRollbackInterrupted(t *testing.T) {
 	}
 }
 
-// With --json stdout has the JSON of what was done alone; plan and question are beside it.
+// TestRollbackAsksInJSON checks that with --json stdout has only the JSON of the result. Plan and
+// question are on stderr.
 func TestRollbackAsksInJSON(t *testing.T) {
 	repository(t)
 	code, screen := at(context.Background(), term.NewFake("y"), "rollback", "1", "--json")
@@ -90,7 +92,7 @@ func TestRollbackAsksInJSON(t *testing.T) {
 	}
 }
 
-// Without a checkpoint there is a list to pick from, the newest first.
+// TestRollbackPicks checks that a rollback without a checkpoint offers a list, the newest first.
 func TestRollbackPicks(t *testing.T) {
 	repository(t)
 	code, screen := at(context.Background(), term.NewFake("1", "y"), "rollback")
@@ -105,8 +107,9 @@ func TestRollbackPicks(t *testing.T) {
 	}
 }
 
-// A terminal gets colours, short hashes and relative times; a pipe, NO_COLOR, a dumb
-// terminal and --color=never get none, --color=always does; git's pager is a terminal.
+// TestLooks checks what counts as a terminal, which gets colours, short hashes and relative times:
+// a pipe, NO_COLOR, a dumb terminal and --color=never get no colours, --color=always does, and
+// git's pager is a terminal.
 func TestLooks(t *testing.T) {
 	repository(t)
 	for _, c := range []struct {
@@ -138,7 +141,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// What git is configured to counts for colours, after the line.
+// TestConfiguredColours checks that git's settings of colours apply unless --color is given.
 func TestConfiguredColours(t *testing.T) {
 	repository(t)
 	for _, c := range []struct {
@@ -161,7 +164,8 @@ func TestConfiguredColours(t *testing.T) {
 	}
 }
 
-// Ctrl+C while the state is read is exit 130 at once.
+// TestStateInterrupted checks that Ctrl+C while the state is being read ends the program at once,
+// with 130.
 func TestStateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	screen := term.NewFake(term.Interrupt)
@@ -171,7 +175,7 @@ func TestStateInterrupted(t *testing.T) {
 	}
 }
 
-// Errors on a terminal are coloured as stderr is, not as stdout is.
+// TestErrorLooks checks that colours of errors depend on stderr, not on stdout.
 func TestErrorLooks(t *testing.T) {
 	_, screen := at(context.Background(), term.NewFake(), "lsit")
 	if !strings.HasPrefix(screen.Stderr(), "\x1b[1;31merror:\x1b[0m ") {
@@ -183,7 +187,7 @@ func TestErrorLooks(t *testing.T) {
 	}
 }
 
-// diff and log go through the pager of a person, as git's do.
+// TestPaged checks that diff and log use the pager of git.
 func TestPaged(t *testing.T) {
 	repository(t)
 	for _, args := range [][]string{{"diff", "1", "2"}, {"log"}, {"show", "-p"}} {
@@ -196,7 +200,8 @@ func TestPaged(t *testing.T) {
 	}
 }
 
-// What flags choose to prune is shown first, and asked about; the workflow's own rule is not.
+// TestPruneAsks checks that a prune by flags is shown and confirmed first, but not one by the
+// workflow's rules.
 func TestPruneAsks(t *testing.T) {
 	for _, c := range []struct {
 		answer string

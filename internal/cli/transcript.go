@@ -9,20 +9,21 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// TranscriptCmd is transcript.
+// TranscriptCmd is "git checkpoint transcript": the conversations that checkpoints kept as an
+// output.
 type TranscriptCmd struct {
 	Ref string `arg:"" optional:"" name:"ref" complete:"ref" help:"Only what this checkpoint kept."`
 	sessionFlag
 	jsonFlag
 }
 
-// Help is the detail of transcript.
+// Help returns the long help text of "transcript", for -h and the man page.
 func (*TranscriptCmd) Help() string {
 	return `
 Prints the lines that coding agents wrote of their conversations, as they wrote them, but with secrets replaced. They are kept with each turn after ` + "`git checkpoint agent add <agent> --transcripts`" + `.`
 }
 
-// Run prints the transcript.
+// Run prints the transcripts through the pager.
 func (c *TranscriptCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		talks, err := inspect.Transcript(ctx, s, c.Session, c.Ref)

@@ -9,19 +9,22 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// UndoCmd is undo.
+// UndoCmd is "git checkpoint undo". Rollbacks form a stack per worktree: each undo goes back one
+// level, and redo goes forward again until a new rollback clears what was undone.
 type UndoCmd struct {
+	// Levels is a number, or the id of an event.
 	Levels string `arg:"" optional:"" name:"n|event" help:"How many rollbacks to take back, or the event of the last of them."`
 	To     string `placeholder:"<ref>|<event>" complete:"ref" help:"Go back to before the rollback that has this event, or went to this checkpoint."`
 	walkFlags
 }
 
-// RedoCmd is redo.
+// RedoCmd is "git checkpoint redo".
 type RedoCmd struct {
 	Levels string `arg:"" optional:"" name:"n" help:"How many undos to take back."`
 	walkFlags
 }
 
+// walkFlags are the flags that undo and redo share.
 type walkFlags struct {
 	List bool   `help:"List what can be undone and redone, the next first."`
 	Plan string `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
@@ -32,7 +35,7 @@ type walkFlags struct {
 	quietFlag
 }
 
-// Help is the detail of undo.
+// Help returns the long help text of "undo", for -h and the man page.
 func (*UndoCmd) Help() string {
 	return `
 Files, index, branch and the current checkpoint are as they were before, to the byte. The next undo goes one rollback further back, and ` + "`git checkpoint redo`" + ` goes forward again. Checkpoints that you make in between change neither list. What is there is captured first, as before any rollback.
@@ -43,7 +46,7 @@ Files, index, branch and the current checkpoint are as they were before, to the 
     git checkpoint undo --list`
 }
 
-// Help is the detail of redo.
+// Help returns the long help text of "redo", for -h and the man page.
 func (*RedoCmd) Help() string {
 	return `
 Each redo takes back one undo. A new rollback empties the list of what can be redone.
@@ -52,13 +55,14 @@ Each redo takes back one undo. A new rollback empties the list of what can be re
     git checkpoint redo --list`
 }
 
-// Run takes rollbacks back.
+// Run takes back one or more rollbacks.
 func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	request := rollback.UndoRequest{To: c.To}
 	n, isNumber := levels(c.Levels)
 	switch {
 	case c.Levels != "" && c.To != "":
 		return usageError("a number and --to exclude each other")
+	// A word that is no number is the id of an event, as with --to.
 	case isNumber:
 		request.Levels = n
 	case c.Levels != "":
@@ -70,7 +74,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	return c.run(ctx, app, request, undone)
 }
 
-// Run does again what was undone.
+// Run takes back one or more undos.
 func (c *RedoCmd) Run(ctx context.Context, app *App) error {
 	request := rollback.UndoRequest{Redo: true, Levels: 1}
 	if c.Levels != "" {
@@ -83,12 +87,14 @@ func (c *RedoCmd) Run(ctx context.Context, app *App) error {
 	return c.run(ctx, app, request, redone)
 }
 
-// levels reads a number of levels. An event's id that has only digits is longer.
+// levels parses a number of levels. The same argument may be the id of an event, which is a commit
+// id: one that consists of digits only has at least seven of them.
 func levels(text string) (n int, isNumber bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && len(text) < 7
 }
 
+// run lists the levels, or plans the undo or redo and carries it out.
 func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequest, done outcome) error {
 	request.DryRun = c.DryRun
 	return app.serve(ctx, func(s *checkpoint.Service) error {
@@ -114,5 +120,6 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 	})
 }
 
+// undone and redone are the answers of undo and redo.
 func undone(d *rollback.Answer) answer.Answer { return answer.Undone{Done: d} }
 func redone(d *rollback.Answer) answer.Answer { return answer.Redone{Done: d} }

@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// ValidateCmd is validate.
+// ValidateCmd is "git checkpoint validate".
 type ValidateCmd struct {
 	Ref           string `arg:"" optional:"" complete:"ref" help:"Checkpoint; all of the session when not given."`
 	Session       string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to validate instead of the one that is active here."`
@@ -20,7 +20,7 @@ type ValidateCmd struct {
 	quietFlag
 }
 
-// Help is the detail of validate.
+// Help returns the long help text of "validate", for -h and the man page.
 func (*ValidateCmd) Help() string {
 	return `
 Refs, journal, commits, records, notes and tags are held against each other, and every object that is read against its id. What is found has a kind, the object, and what to do about it; ` + "`git checkpoint rebuild`" + ` mends what can be proven. Exit code 5 when anything is found. What was found is marked in ` + "`list`" + ` until it is mended and validated again.
@@ -29,7 +29,8 @@ Refs, journal, commits, records, notes and tags are held against each other, and
     git checkpoint validate --all --deep`
 }
 
-// Run validates.
+// Run prints a line for each checkpoint and a summary, and ends with code 5 if anything is damaged.
+// With --quiet it prints only what is damaged.
 func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 	if c.Ref != "" && c.All {
 		return usageError("a checkpoint and --all cannot be used together")
@@ -44,6 +45,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			defer progress.Finish()
 			request.Depth, request.Read = repair.DepthObjects, func(n int) { progress.Add(int64(n)) }
 		}
+		// The summary is counted from all lines, also from those that --quiet suppresses.
 		found := answer.Validation{}
 		give, flush := app.giveMany()
 		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {

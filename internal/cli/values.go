@@ -14,10 +14,11 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// assignment is <path>=<value> on the command line.
+// assignment is a flag value of the form <path>=<value>, as in --set metrics.coverage=81.5.
 type assignment struct{ Path, Value string }
 
-// UnmarshalText splits at the first "=".
+// UnmarshalText splits the text at the first "=", so the value may contain more of them. kong calls
+// it for each flag.
 func (a *assignment) UnmarshalText(text []byte) error {
 	path, value, found := strings.Cut(string(text), "=")
 	if !found || path == "" {
@@ -27,6 +28,7 @@ func (a *assignment) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// assigns converts assignments into what package create takes.
 func assigns(given []assignment) []create.Assign {
 	var made []create.Assign
 	for _, a := range given {
@@ -35,10 +37,11 @@ func assigns(given []assignment) []create.Assign {
 	return made
 }
 
+// ago matches a duration back from now.
 var ago = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,6})(s|m|h|d|w)$`) })
 
-// since reads a point in time: RFC 3339, a date or date and time of this place, or
-// how long ago it was (30d, 12h).
+// since parses the point in time of --since: RFC 3339, a local date or date and time, or how long
+// ago it was (30d, 12h). An empty text gives the zero time.
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -48,7 +51,7 @@ func since(text string, now time.Time) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		switch m[2] { // a Duration ends after 292 years
+		switch m[2] { // calendar days; a Duration also overflows after 292 years
 		case "d":
 			return now.AddDate(0, 0, -n), nil
 		case "w":
@@ -60,6 +63,7 @@ func since(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
 	}
+	// A date or time without a zone is a local one.
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return t, nil
@@ -69,6 +73,8 @@ func since(text string, now time.Time) (time.Time, error) {
 		"2026-11-20, 2026-11-20T09:43:11Z, or how long ago: 30d, 12h")
 }
 
+// hintsOf returns the hints of an error. The capacity is cut to the length, so that appending to
+// the result does not write into the error.
 func hintsOf(err error) []string {
 	var known *checkpoint.Error
 	if errors.As(err, &known) {

@@ -2,10 +2,10 @@ package cli
 
 import "git-checkpoint/internal/render"
 
-// VersionCmd is version.
+// VersionCmd is "git checkpoint version", also --version and -v.
 type VersionCmd struct{}
 
-// Run prints one line, and opens no repository.
+// Run prints the version. It needs no repository.
 func (c *VersionCmd) Run(app *App) error {
 	return app.view.Line(app.Terminal.Out, render.Span{Text: "git-checkpoint version " + app.Version})
 }

@@ -14,7 +14,9 @@ import (
 	"git-checkpoint/internal/watch"
 )
 
-// WatchCmd is watch.
+// WatchCmd is "git checkpoint watch": it makes a checkpoint whenever files have changed and then
+// been quiet. Package watch observes the directories and calls back into this file, which opens the
+// repository anew for each checkpoint, so that a long run sees changes of settings and refs.
 type WatchCmd struct {
 	Settle  time.Duration `default:"3s" placeholder:"<duration>" help:"How long files have to be quiet."`
 	Every   time.Duration `default:"10m" placeholder:"<duration>" help:"Look this often without any event."`
@@ -22,23 +24,24 @@ type WatchCmd struct {
 	quietFlag
 }
 
-// Help is the detail of watch.
+// Help returns the long help text of "watch", for -h and the man page.
 func (*WatchCmd) Help() string {
 	return `
 Makes a checkpoint when files have changed and then been quiet for a while. Ignored directories are not watched. One watcher runs for a worktree; Ctrl+C ends it and says what it made.`
 }
 
-// Run watches until it is interrupted.
+// Run watches until it is interrupted, and prints how many checkpoints it made.
 func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	if c.Settle <= 0 || c.Every <= 0 {
 		return usageError("--settle and --every take durations such as 3s and 10m")
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	app.heed = nil // Ctrl+C ends the watch, not a checkpoint that is being made
+	app.heed = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
 	var top string
 	var release func() error
 	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		// BeWatcher takes the lock that lets one watcher run per worktree.
 		top = s.Repo.WorkTree
 		release, err = inspect.BeWatcher(s)
 		return err
@@ -56,6 +59,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 			})
 			return ignored, err
 		},
+		// A checkpoint that has begun is finished although the watch is being ended.
 		Save: func(ctx context.Context) error { return c.save(context.WithoutCancel(ctx), app, &made) },
 	}
 	err = w.Run(ctx)
@@ -68,6 +72,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	return err
 }
 
+// count is a number of checkpoints in words.
 func count(made int) string {
 	if made == 1 {
 		return "1 checkpoint"
@@ -75,7 +80,7 @@ func count(made int) string {
 	return fmt.Sprintf("%d checkpoints", made)
 }
 
-// save makes a checkpoint where something changed.
+// save makes a checkpoint, unless nothing changed, and counts it in made.
 func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		detail, err := create.Checkpoint(ctx, s, create.Request{Session: c.Session, Trigger: "watch", Unchanged: create.UnchangedSkip})

@@ -17,7 +17,8 @@ import (
 	"git-checkpoint/internal/web"
 )
 
-// WebCmd is web.
+// WebCmd is "git checkpoint web": it serves pages about the job to the browser, or writes them into
+// one file. Package web draws the pages.
 type WebCmd struct {
 	sessionFlag
 	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; any free one when not given."`
@@ -27,7 +28,7 @@ type WebCmd struct {
 	NoContents bool   `help:"With --output: leave out contents of files, state and outputs."`
 }
 
-// Help is the detail of web.
+// Help returns the long help text of "web", for -h and the man page.
 func (*WebCmd) Help() string {
 	return `
 Shows the job in a browser: its timeline, what each step changed, its state and metrics, and what differs between two steps. The page is served on this machine only, to the browser that opens the printed address, and follows what happens here. Ctrl+C ends it; so does an hour in which nobody reads it. Enter prints a new address.
@@ -36,7 +37,7 @@ Shows the job in a browser: its timeline, what each step changed, its state and 
     git checkpoint web --output job.html`
 }
 
-// Run serves the page, or writes it.
+// Run serves the pages until it is interrupted, or writes the file.
 func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	switch {
 	case c.Output != "" && (c.Port != 0 || c.NoOpen || c.Write):
@@ -46,6 +47,7 @@ func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	case c.Port < 0 || c.Port > 65535:
 		return usageError("--port takes a number from 1 to 65535")
 	}
+	// Session may be empty; the server then shows the session that other commands would use.
 	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.now}
 	if c.Output != "" {
 		return app.serve(ctx, func(s *checkpoint.Service) error { return c.write(ctx, app, s, server) })
@@ -53,13 +55,16 @@ func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	return c.serve(ctx, app, server)
 }
 
+// serve starts the server, prints its address, opens the browser, and prints a new address whenever
+// the user presses Enter: each works once.
 func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	app.heed = nil // Ctrl+C ends the server, not a rollback that it began
+	app.heed = nil // Ctrl+C must end the server, but not a rollback that it has begun
 	var top string
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
 		top = s.Repo.WorkTree
+		// git keeps refs in one of these directories, depending on its ref format.
 		server.Refs = []string{filepath.Join(s.Repo.CommonDir, "refs"), filepath.Join(s.Repo.CommonDir, "reftable")}
 		return nil
 	})
@@ -85,21 +90,26 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 		}
 	}
 	if app.Terminal.Interactive() {
+		// A read from the terminal cannot be interrupted, so this goroutine is left behind when the
+		// server ends.
 		go func() {
 			for lines := bufio.NewScanner(app.Terminal.In); lines.Scan() && ctx.Err() == nil; {
-				_, _ = fmt.Fprintln(app.Terminal.Out, server.Address()) // nobody is left to tell
+				_, _ = fmt.Fprintln(app.Terminal.Out, server.Address()) // if stdout cannot be written, nobody can be told
 			}
 		}()
 	}
 	return server.Serve(ctx, l)
 }
 
-// write writes the file beside its place first, so that none is half-written.
+// write writes the file, after the secret scanner has passed what it contains. It writes to a
+// temporary file and renames that, so that a failure leaves no half of a file and keeps an older
+// one.
 func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) (err error) {
 	t, err := inspect.ReadTimeline(ctx, s, c.Session)
 	if err != nil {
 		return err
 	}
+	// The file leaves the repository like a push does, so it passes the same gate.
 	sending := clearance.Sending{To: c.Output, Tips: web.Tips(t)}
 	for _, step := range t.Steps {
 		sending.Labels = append(sending.Labels, clearance.Holder{Commit: step.Commit, Label: step.Label})
@@ -113,7 +123,7 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // the error is about something else
+			_ = os.Remove(file.Name()) // the error that is returned is the one that matters
 		}
 	}()
 	err = errors.Join(server.WriteFile(ctx, s, t, !c.NoContents, file), file.Close())

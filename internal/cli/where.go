@@ -7,16 +7,17 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// whereFlag stands for a checkpoint.
+// whereFlag has two flags that select a checkpoint instead of a typed one: --where by an
+// expression, --pick from a list on the screen. show, diff, fork and rollback embed it.
 type whereFlag struct {
 	Where *string `xor:"which" placeholder:"<expression>" help:"Instead of a checkpoint: the newest live one that makes this expression true, as in list."`
 	Pick  bool    `xor:"which" help:"Instead of a checkpoint: choose one from a list, with a preview."`
 }
 
-// given reports whether a flag stands for the checkpoint.
+// given reports whether one of the flags selects the checkpoint.
 func (f whereFlag) given() bool { return f.Where != nil || f.Pick }
 
-// refuse says that the flag is one too many beside what was typed.
+// refuse is the error for a flag together with what was typed.
 func (f whereFlag) refuse(typed string) error {
 	flag := "--where"
 	if f.Pick {
@@ -25,7 +26,8 @@ func (f whereFlag) refuse(typed string) error {
 	return usageError(typed + " and " + flag + " exclude each other")
 }
 
-// choose gives the checkpoint that was typed, or the one that the flags stand for.
+// choose returns the checkpoint to use: typed if none of the flags was given, else the one that the
+// flag selects. It may be empty if nothing was typed; what that means depends on the command.
 func (f whereFlag) choose(ctx context.Context, app *App, s *checkpoint.Service, session, typed string) (string, error) {
 	switch {
 	case !f.given():

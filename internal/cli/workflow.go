@@ -11,14 +11,14 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// WorkflowCmd is workflow and its commands.
+// WorkflowCmd is "git checkpoint workflow", the group of commands about workflow definitions.
 type WorkflowCmd struct {
 	List  WorkflowListCmd  `cmd:"" default:"withargs" help:"List the workflows that can be used here."`
 	Show  WorkflowShowCmd  `cmd:"" help:"Print a definition, fit to be renamed and used."`
 	Check WorkflowCheckCmd `cmd:"" help:"Say what is wrong with a definition, by line and member."`
 }
 
-// Help is the detail of workflow.
+// Help returns the long help text of "workflow", for -h and the man page.
 func (*WorkflowCmd) Help() string {
 	return `
 A workflow tells which steps a job has, which states are allowed, what has to be asked before work goes on, and what may be pruned. It is data; a repository adds its own in ` + "`.checkpoint/workflows/<name>.json`" + `.
@@ -27,12 +27,12 @@ A workflow tells which steps a job has, which states are allowed, what has to be
     git checkpoint workflow check .checkpoint/workflows/mine.json`
 }
 
-// WorkflowListCmd is workflow list.
+// WorkflowListCmd is "workflow list", also what "workflow" alone runs.
 type WorkflowListCmd struct {
 	jsonFlag
 }
 
-// Run lists the workflows.
+// Run prints the built-in workflows and those of the repository.
 func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.Workflows(s)
@@ -43,13 +43,14 @@ func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// WorkflowShowCmd is workflow show.
+// WorkflowShowCmd is "workflow show".
 type WorkflowShowCmd struct {
 	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 	jsonFlag
 }
 
-// Run prints a definition as it was written.
+// Run prints a definition as it was written. Without --json it escapes control characters in
+// strings, because the file may come from somebody else and a terminal would obey them.
 func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		text, err := inspect.Workflow(s, c.Name)
@@ -64,14 +65,15 @@ func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// WorkflowCheckCmd is workflow check.
+// WorkflowCheckCmd is "workflow check".
 type WorkflowCheckCmd struct {
 	File string `arg:"" complete:"file" help:"File with the definition."`
 	jsonFlag
 	quietFlag
 }
 
-// Run checks a file, in a repository or not.
+// Run prints the mistakes in a definition, and ends with code 5 if there are any. It needs no
+// repository.
 func (c *WorkflowCheckCmd) Run(app *App) error {
 	text, err := definitionText(c.File)
 	if err != nil {
@@ -87,7 +89,8 @@ func (c *WorkflowCheckCmd) Run(app *App) error {
 	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is no workflow that can be used", c.File)}
 }
 
-// definitionText reads more than a definition can have, and not what has no end.
+// definitionText reads at most 1 MiB of a file: more than a definition may have, but not all of a
+// device that never ends.
 func definitionText(file string) ([]byte, error) {
 	opened, err := os.Open(file)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"git-checkpoint/internal/term"
 )
 
-// unfinished is a repository with a session that works on a topic, and a file that was
-// edited since.
+// unfinished makes a repository with an unfinished session on a topic, and a file that was edited
+// since.
 func unfinished(t *testing.T) {
 	t.Helper()
 	repository(t)
@@ -22,8 +22,8 @@ func unfinished(t *testing.T) {
 	}
 }
 
-// A person chooses what becomes of a session: resume, start fresh, view as often as
-// wanted, delete when confirmed; leaving changes nothing.
+// TestResumeMenu checks the choices about a session: resume, start fresh, view any number of times,
+// and delete, which is confirmed. Leaving the menu changes nothing.
 func TestResumeMenu(t *testing.T) {
 	for _, c := range []struct {
 		about   string
@@ -58,7 +58,8 @@ func TestResumeMenu(t *testing.T) {
 	}
 }
 
-// Starting a session on a topic that another one works on asks a person first.
+// TestStartOnUnfinishedTopic checks that a person is asked before a session starts on the topic of
+// an unfinished one.
 func TestStartOnUnfinishedTopic(t *testing.T) {
 	for _, c := range []struct {
 		about   string

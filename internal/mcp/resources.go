@@ -11,7 +11,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// addResources adds checkpoints as documents: checkpoint://<session>/<ref>/record, /state and /diff.
+// addResources adds checkpoints as documents that a client can attach to a conversation:
+// checkpoint://<session>/<ref>/ followed by record, state or diff.
 func (s *Server) addResources(server *mcp.Server) {
 	for _, part := range []struct{ name, mime, description string }{
 		{"record", "application/json", "the record of a checkpoint"},
@@ -42,7 +43,8 @@ func (s *Server) addResources(server *mcp.Server) {
 	}
 }
 
-// refOf is the checkpoint that an address names, as a person types it.
+// refOf turns the address of a resource into the way to type the checkpoint, <session>:<ref>. Both
+// parts may be percent-encoded.
 func refOf(address, part string) (string, error) {
 	rest, is := strings.CutPrefix(address, "checkpoint://")
 	session, path, found := strings.Cut(rest, "/")
@@ -55,7 +57,8 @@ func refOf(address, part string) (string, error) {
 	return session + ":" + ref, nil
 }
 
-// addPrompts adds what a person may pick in a client.
+// addPrompts adds the prompts that a person can pick in a client. A prompt is a sentence and the
+// output of a command.
 func (s *Server) addPrompts(server *mcp.Server) {
 	for _, p := range []struct {
 		name, description, before string

@@ -1,7 +1,13 @@
-// Package mcp serves the commands of this program to agents and desktop clients over the Model Context
-// Protocol. A tool is a command line and its --json answer, so that a client sees what a person would
-// see. Tools that change files exist only where the person started the server with --write, and take
-// the digest of a plan. There is no tool that pushes, prunes or deletes.
+// Package mcp serves this program to coding agents and desktop clients over the Model Context
+// Protocol (MCP): JSON-RPC on standard input and output.
+//
+// A tool is a command line of this program, run with --json; its answer is what the command prints.
+// So a client sees exactly what a person would see, and nothing is implemented twice. Server.run
+// runs the command lines. tools.go defines the tools, resources.go the resources and prompts.
+//
+// Tools that change files (rollback, undo, redo) exist only if the person started the server with
+// --write. rollback also takes the digest of a plan that the client has shown. There is no tool
+// that pushes, prunes or deletes.
 package mcp
 
 import (
@@ -22,26 +28,30 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Command runs this program in a directory, off a terminal.
+// Command runs a command line of this program in dir, with buffers in place of the terminal and
+// stdin as its input.
 type Command func(ctx context.Context, dir string, args []string, stdin []byte) Result
 
-// Result is what a command wrote and its exit code.
+// Result is what a command wrote to stdout and stderr, and its exit code.
 type Result struct {
 	Out, Err []byte
 	Code     int
 }
 
-// Server serves one directory.
+// Server serves one client. Set the exported fields, then call Serve.
 type Server struct {
 	Version string
-	Dir     string // where it was started
-	Write   bool   // whether tools may change files
-	Run     Command
+	// Dir is the directory in which commands run unless a request names a root.
+	Dir string
+	// Write adds the tools that change files.
+	Write bool
+	Run   Command
 
-	one sync.Mutex // commands run one after the other
+	// one lets a single command run at a time: the client may send requests in parallel.
+	one sync.Mutex
 }
 
-// Serve answers requests on in until it ends.
+// Serve answers requests on in until it ends or ctx is cancelled; both are a normal end.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	err := s.server().Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
@@ -50,6 +60,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 	return err
 }
 
+// server registers tools, resources and prompts. The instructions are for the model of the client.
 func (s *Server) server() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "git-checkpoint", Version: s.Version}, &mcp.ServerOptions{
 		Instructions: "Checkpoints of a multi-step job in a git repository. Read `resume` first when you continue a job. " +
@@ -62,13 +73,16 @@ func (s *Server) server() *mcp.Server {
 	return server
 }
 
-// line is a command line of this program. Values are data of the client and stand behind the flags.
+// line is a command line of this program. args are ours. values come from the client and are
+// appended to args as positional arguments; stdin is the command's input.
 type line struct {
 	args, values []string
 	stdin        []byte
 }
 
-// run runs a command for a request, in the directory that it may use.
+// run runs a command line for a request. root is the directory that the client asks for; empty
+// means the server's. A value that begins with a dash is refused, because it would be read as a
+// flag. The command's exit code is in the result, not in the error.
 func (s *Server) run(ctx context.Context, session *mcp.ServerSession, root string, l line) (Result, error) {
 	dir, err := s.directory(ctx, session, root)
 	if err != nil {
@@ -88,7 +102,8 @@ func (s *Server) run(ctx context.Context, session *mcp.ServerSession, root strin
 	return s.Run(ctx, dir, args, l.stdin), nil
 }
 
-// directory is where the server was started, or a root that the client names; no other.
+// directory returns the directory to run in: the server's own, or a root that the client has
+// declared to the server. The model chooses the parameter, so any other directory is refused.
 func (s *Server) directory(ctx context.Context, session *mcp.ServerSession, root string) (string, error) {
 	if root == "" || root == s.Dir {
 		return s.Dir, nil
@@ -107,12 +122,16 @@ func (s *Server) directory(ctx context.Context, session *mcp.ServerSession, root
 	return root, nil
 }
 
-// structured is the answer of a command as a JSON object: an object as it is, lines as items.
+// structured turns the output of a command into the JSON object that MCP demands. A single object
+// stays as it is. Several values, or any number with lines set, become {"items": [...]}. The exit
+// code is added if it is not 0: a command such as validate prints an answer and reports with its
+// code what is wrong. With no output, a failed command is an error.
 func structured(r Result, lines bool) (map[string]any, error) {
 	if len(bytes.TrimSpace(r.Out)) == 0 && r.Code != 0 {
 		return nil, problem(r)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(r.Out))
+	// Numbers in a state may have more digits than a float64 holds.
 	decoder.UseNumber()
 	var items []any
 	for {
@@ -140,6 +159,7 @@ func structured(r Result, lines bool) (map[string]any, error) {
 	return answer, nil
 }
 
+// first returns the only item, or nil if there are none or several.
 func first(items []any) any {
 	if len(items) != 1 {
 		return nil
@@ -147,7 +167,8 @@ func first(items []any) any {
 	return items[0]
 }
 
-// problem is the error that a command told, with what to do about it.
+// problem turns the JSON error that a command printed on stderr into an error that the model reads,
+// with the hints. Warnings may stand before it.
 func problem(r Result) error {
 	var told struct {
 		Error struct {

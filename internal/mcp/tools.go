@@ -11,15 +11,16 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Where is the part of every tool's input that says where it works.
+// Where is embedded in the input of each tool. The tags jsonschema describe the members to the
+// model; the SDK derives the schema of a tool's input from its type.
 type Where struct {
 	Root string `json:"root,omitempty" jsonschema:"a root of the client; the directory of the server when left out"`
 }
 
-// In is the input of a tool that only needs to know where.
+// In is the input of tools without parameters of their own: status and validate.
 type In struct{ Where }
 
-// ListIn is the input of list.
+// ListIn is the input of the tool list.
 type ListIn struct {
 	Where
 	Session string `json:"session,omitempty" jsonschema:"a session; the active one when left out"`
@@ -27,20 +28,20 @@ type ListIn struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"only the newest so many; 50 when left out"`
 }
 
-// RefIn is the input of show.
+// RefIn is the input of the tools show and resume.
 type RefIn struct {
 	Where
 	Ref string `json:"ref,omitempty" jsonschema:"a checkpoint: a step such as 3, a label, an id, @~1 or session:3; the current one when left out"`
 }
 
-// DiffIn is the input of diff.
+// DiffIn is the input of the tool diff.
 type DiffIn struct {
 	Where
 	A string `json:"a" jsonschema:"the checkpoint to compare"`
 	B string `json:"b,omitempty" jsonschema:"the checkpoint to compare it with; the worktree as it is now when left out"`
 }
 
-// SaveIn is the input of save.
+// SaveIn is the input of the tool save.
 type SaveIn struct {
 	Where
 	Message string `json:"message" jsonschema:"what this checkpoint is for"`
@@ -49,13 +50,13 @@ type SaveIn struct {
 	Patch   string `json:"patch,omitempty" jsonschema:"instead of state: a JSON merge patch (RFC 7396) with what changed in it"`
 }
 
-// PlanIn is the input of rollback_plan.
+// PlanIn is the input of the tool rollback_plan.
 type PlanIn struct {
 	Where
 	Ref string `json:"ref" jsonschema:"the checkpoint to go back to"`
 }
 
-// ApplyIn is the input of rollback.
+// ApplyIn is the input of the tool rollback.
 type ApplyIn struct {
 	Where
 	Ref    string `json:"ref" jsonschema:"the checkpoint to go back to"`
@@ -63,18 +64,22 @@ type ApplyIn struct {
 	Reason string `json:"reason,omitempty" jsonschema:"why, for the history"`
 }
 
-// StepsIn is the input of undo and redo.
+// StepsIn is the input of the tools undo and redo.
 type StepsIn struct {
 	Where
 }
 
+// answer is the structured result of a tool.
 type answer = map[string]any
 
+// reads are the annotations of a tool that changes nothing. new(bool) is an explicit false: left
+// out, the protocol's default for OpenWorldHint is true.
 func reads(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 }
 
-// addReaders adds what changes no file of the worktree.
+// addReaders adds the tools that change no file of the worktree. save is one of them: it adds a
+// checkpoint.
 func (s *Server) addReaders(server *mcp.Server) {
 	add(s, server, "status", "Where the job stands, and what changed since the last checkpoint", reads("Status"), false,
 		func(In) line { return line{args: []string{"status", "--json"}} })
@@ -103,6 +108,7 @@ func (s *Server) addReaders(server *mcp.Server) {
 	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
 	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and of the state. It changes no file", Annotations: save},
 		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
+			// Documents are passed on stdin: they may be longer than an argument can be.
 			l := line{args: option(option([]string{"create", "--json"}, "message", in.Message), "name", in.Name)}
 			switch {
 			case in.State != "" && in.Patch != "":
@@ -121,11 +127,13 @@ func (s *Server) addReaders(server *mcp.Server) {
 		})
 }
 
+// located is an input with a Where, for the generic function add.
 type located interface{ root() string }
 
 func (w Where) root() string { return w.Root }
 
-// add adds a tool that is one command.
+// add adds a tool that runs a single command line. lines says that the command prints a series of
+// JSON values rather than one object.
 func add[I located](s *Server, server *mcp.Server, name, description string, hints *mcp.ToolAnnotations, lines bool, command func(I) line) {
 	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, Annotations: hints},
 		func(ctx context.Context, req *mcp.CallToolRequest, in I) (*mcp.CallToolResult, answer, error) {
@@ -138,7 +146,8 @@ func add[I located](s *Server, server *mcp.Server, name, description string, hin
 		})
 }
 
-// option adds --name=value, where there is a value: it is data, whatever it begins with.
+// option appends --name=value if there is a value. With "=" the value cannot be read as a flag,
+// even if it begins with a dash.
 func option(args []string, name, value string) []string {
 	if value == "" {
 		return args
@@ -146,7 +155,9 @@ func option(args []string, name, value string) []string {
 	return append(args, "--"+name+"="+value)
 }
 
-// addWriters adds what changes files, where that is allowed.
+// addWriters adds the tools that change files, if the server was started with --write. Their
+// descriptions ask the model to wait for the person; change makes sure where the client supports
+// it.
 func (s *Server) addWriters(server *mcp.Server) {
 	if !s.Write {
 		return
@@ -177,11 +188,14 @@ func (s *Server) addWriters(server *mcp.Server) {
 	}
 }
 
-// change asks the person, where the client can, and then runs the command.
+// change runs a command that changes files. If the client can ask its user (elicitation), the user
+// must agree first. Otherwise the client's own permission prompt is all that stands between the
+// model and the files.
 func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question string, l line) (*mcp.CallToolResult, answer, error) {
 	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {
 		said, err := req.Session.Elicit(ctx, &mcp.ElicitParams{
-			Message:         question,
+			Message: question,
+			// The answer is accept or decline; no further input is needed.
 			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 		})
 		if err != nil {

@@ -10,32 +10,44 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// planPage is what an action would do, and asks for a yes.
+// planPage shows what an action would do, in the terms of the command's JSON.
+//
+// An action takes two requests. POST /plan runs the command with --dry-run and shows its plan, with
+// the plan's digest hidden in a form. POST /do runs it with --plan=<digest>, which refuses if the
+// plan has become another one in between. So what is done is what the person saw. save, pin and
+// unpin have no plan and need only the second request.
 type planPage struct {
+	// Verb is the command, Ref and Session are what it is about.
 	Verb, Ref, Session string
-	Digest             string
-	To                 string
-	Write, Delete      []string
-	Mode, Skipped      []string
-	Discard            []string
-	Risk               []string
-	Meanwhile          []string
-	Nothing            bool
+	// Digest identifies the plan. It is passed on in the form.
+	Digest string
+	// To is the label of the checkpoint that becomes the current one.
+	To string
+	// Lists of paths: to write, to delete, with another mode, left alone, and the checkpoints that
+	// become discarded.
+	Write, Delete []string
+	Mode, Skipped []string
+	Discard       []string
+	// Risk are files that might not be restored exactly, with the reason.
+	Risk []string
+	// Meanwhile is what happened in other worktrees since.
+	Meanwhile []string
+	// Nothing is set if the plan changes nothing.
+	Nothing bool
 }
 
-// donePage is what an action did.
+// donePage confirms an action. Undo offers to undo it.
 type donePage struct {
 	Said string
 	Undo bool
 }
 
-// verbs are the actions, and whether each has a plan to be shown first.
+// verbs are the actions of the page, and whether each has a plan that must be shown first.
 func verbs() map[string]bool {
 	return map[string]bool{"rollback": true, "undo": true, "redo": true, "promote": true, "save": false, "pin": false, "unpin": false}
 }
 
-// plan shows the plan of the command line. Its digest goes into the form, so that what is done is what
-// was seen.
+// plan runs the command of an action with --dry-run and shows the plan.
 func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Request) (view, error) {
 	p := &planPage{Verb: r.PostFormValue("verb"), Ref: r.PostFormValue("ref"), Session: r.PostFormValue("session")}
 	if planned := verbs()[p.Verb]; !planned {
@@ -68,7 +80,7 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 	return view{Name: "plan", Title: p.Verb, Data: p}, nil
 }
 
-// pathText is a path of an answer, which is an object where it is not UTF-8.
+// pathText is a path in a JSON answer: a string, or an object if the path is not valid UTF-8.
 func pathText(v gjson.Result) string {
 	if v.IsObject() {
 		return plain(v.Get("path").String())
@@ -76,7 +88,8 @@ func pathText(v gjson.Result) string {
 	return plain(v.String())
 }
 
-// do runs an action by the plan that was seen.
+// do runs the command of an action. If the action has a plan, it needs the digest of the one that
+// was shown.
 func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request) (view, error) {
 	verb, in, ref := r.PostFormValue("verb"), r.PostFormValue("session"), r.PostFormValue("ref")
 	planned, known := verbs()[verb]
@@ -95,7 +108,7 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 		args = append(args, "--message="+r.PostFormValue("message"))
 	}
 	args = target(args, in, ref)
-	// A reader who closes the page has still said yes.
+	// The person has said yes. Closing the page must not stop the command halfway.
 	result := s.Write(context.WithoutCancel(ctx), args...)
 	if result.Code != 0 {
 		return view{}, told(result)
@@ -103,8 +116,9 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 	return view{Name: "done", Title: "Done", Data: &donePage{Said: verb + ": done", Undo: planned}}, nil
 }
 
-// target adds what a verb is about: a checkpoint by its session and id, or an attempt by its session. Both
-// are data of a form: they cannot be taken for a flag.
+// target appends what the command is about: a checkpoint as <session>:<id>, or an attempt by its
+// session. Both come from a form, so leading dashes are removed: the value must not be read as a
+// flag.
 func target(args []string, in, ref string) []string {
 	in = strings.TrimLeft(in, "-")
 	switch args[0] {
@@ -116,7 +130,8 @@ func target(args []string, in, ref string) []string {
 	return args
 }
 
-// told is the error that a command told.
+// told turns the JSON error that a command printed on stderr back into an error with kind and
+// hints. There may be warnings before the JSON. If there is none, all of stderr is the message.
 func told(result Result) error {
 	_, text, _ := strings.Cut(string(result.Err), `{"error"`)
 	said := gjson.Parse(`{"error"` + text).Get("error")

@@ -9,14 +9,17 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// attemptsPage puts the attempts of the newest fork side by side.
+// attemptsPage is the table of the newest fork's attempts, and a list of all attempts.
 type attemptsPage struct {
 	*attempt.Comparison
+	// Sort is the column by which the rows are sorted.
 	Sort string
-	Ran  bool // a command ran in them
-	All  []attempt.Attempt
+	// Ran shows the column with exit codes: a command ran in at least one attempt.
+	Ran bool
+	All []attempt.Attempt
 }
 
+// attempts shows the attempts of the repository.
 func (s *Server) attempts(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	p := &attemptsPage{Sort: r.FormValue("sort")}
 	v := view{Name: "attempts", Title: "Attempts", Data: p}
@@ -25,7 +28,7 @@ func (s *Server) attempts(ctx context.Context, service *checkpoint.Service, r *h
 		return v, err
 	}
 	p.Comparison, err = attempt.Compare(ctx, service, attempt.CompareRequest{Session: r.FormValue("session"), Sort: p.Sort})
-	if checkpoint.KindOf(err) == checkpoint.KindNotFound { // all of them belong to other sessions
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound { // there are attempts, but none of this session
 		return v, nil
 	}
 	if err == nil {
@@ -34,5 +37,6 @@ func (s *Server) attempts(ctx context.Context, service *checkpoint.Service, r *h
 	return v, err
 }
 
-// Is reports whether an attempt is the best by a metric.
+// Is reports whether metric is in best, the metrics by which an attempt is the best. Templates have
+// no function for that.
 func (p *attemptsPage) Is(best []string, metric string) bool { return slices.Contains(best, metric) }

@@ -14,7 +14,9 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// Limits of a page. What is over them is shown when somebody asks for that file.
+// longestFile and longestPage bound how many changed lines of one file and of all files a page
+// shows. The lines of further files are shown on request. The other limits keep a page from
+// exhausting memory.
 const (
 	longestFile  = 800       // changed lines of one file
 	longestPage  = 4000      // changed lines of all files
@@ -23,34 +25,47 @@ const (
 	mostLines    = 200 << 10 // lines of one file that was asked for
 )
 
-// fileDiff is a file that differs.
+// fileDiff is a file that differs between two trees.
+//
+// The diffs come from two runs of git diff: --numstat -z gives the list of files with unambiguous
+// names and their counts, and a patch of those that are short enough gives their lines. readPatch
+// joins the two.
 type fileDiff struct {
 	inspect.FileCount
-	Op       string // added, deleted, renamed, mode, modified
-	OldID    string // blobs, when git names them
-	NewID    string
-	Modes    string // "100644 → 100755"
-	Hunks    []hunk
-	Held     bool // its lines are shown on demand
+	// Op is added, deleted, renamed or modified.
+	Op string
+	// OldID and NewID are the blobs, if the patch has them; empty where the file does not exist.
+	OldID string
+	NewID string
+	// Modes is a change of the file mode: "100644 → 100755".
+	Modes string
+	Hunks []hunk
+	// Held is set if the lines are not shown, because they are too many.
+	Held bool
+	// Language is the name of the language for the highlighter.
 	Language string
-	Image    bool // by its name; what it holds decides
+	// Image is set if the file's name is that of a picture; blob decides by the content.
+	Image bool
 }
 
-// hunk is a part of a file that differs.
+// hunk is a run of lines that differ, with the lines around them.
 type hunk struct {
 	Header string
 	Lines  []line
 }
 
-// line is one line of a hunk; the marked part of it is what differs from the line that it replaced.
+// line is one line of a hunk. Its text is Before, Marked and Rest together; Marked is the part that
+// differs from the line that it replaces or that replaced it.
 type line struct {
-	Kind                 string // add, del, same
-	Old, New             int    // line numbers; 0: none
+	// Kind is add, del, same, or note for git's remarks.
+	Kind                 string
+	Old, New             int // line numbers; 0: none
 	Before, Marked, Rest string
 }
 
-// filesOf reads what differs between two trees, with the lines of files that are not too long. Only
-// is a path that is shown whatever its length.
+// filesOf returns the files that differ between two trees, with their lines unless a limit is
+// exceeded. only is the path of a file to show in any case; then the lines of all others are held
+// back.
 func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Difference, only string) ([]*fileDiff, error) {
 	if d.FromTree == d.ToTree {
 		return nil, nil
@@ -83,7 +98,7 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 		return files, nil
 	}
 	if len(paths) > 1000 || len(paths) == len(files) {
-		paths = nil // all of them, or more than a command line takes
+		paths = nil // show all files: each has a path here, or the command line would become too long
 	}
 	patch := limited{most: longestPatch}
 	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.full {
@@ -93,7 +108,7 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 	return files, nil
 }
 
-// gitDiff runs git's diff without what a person's configuration would add to it.
+// gitDiff runs git diff and switches off what the user's configuration would change in its format.
 func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Difference, to interface{ Write([]byte) (int, error) }, paths []string, flags ...string) error {
 	flags = append(flags, "--find-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
 	var problems bytes.Buffer
@@ -104,7 +119,8 @@ func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 	return err
 }
 
-// limited keeps the beginning of what is written to it.
+// limited is a buffer that keeps the beginning of what is written to it and drops the rest. full is
+// set once it has dropped something.
 type limited struct {
 	bytes.Buffer
 	most int
@@ -118,6 +134,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
+// newFileDiff makes a fileDiff from the counts. header corrects the operation if the patch says
+// more.
 func newFileDiff(count inspect.FileCount) *fileDiff {
 	f := &fileDiff{FileCount: count, Op: "modified", Language: languageOf(count.Path), Image: isImage(count.Path)}
 	if f.Old != "" {
@@ -126,8 +144,8 @@ func newFileDiff(count inspect.FileCount) *fileDiff {
 	return f
 }
 
-// readPatch adds the hunks of a patch to its files. Names in a patch may be quoted, so a file is found by
-// the order in which git prints both lists: that of paths.
+// readPatch adds the hunks of a patch to the files in byPath, which are found by the name that the
+// patch has for them.
 func readPatch(text string, byPath map[string]*fileDiff) {
 	var f *fileDiff
 	var old, next int
@@ -160,8 +178,10 @@ func readPatch(text string, byPath map[string]*fileDiff) {
 	}
 }
 
-// pathIn is the path that a file has after a change: from "+++ b/…", "rename to …", "--- a/…" for a file
-// that was deleted, else from the header, in which both names are alike.
+// pathIn is the path of a file after the change, from the header of its patch. rest is what follows
+// the first line of the header. The path is taken from "rename to", "+++ b/" or, for a deleted
+// file, "--- a/". A change of mode or a binary file has none of these lines; then it comes from
+// "diff --git a/x b/x", where both names are equal.
 func pathIn(header, rest string) string {
 	for rest != "" {
 		var l string
@@ -191,7 +211,7 @@ func pathIn(header, rest string) string {
 	return names[min(half+3, len(names)):]
 }
 
-// unquote reads a name as git quotes it: in double quotes, with octal escapes.
+// unquote decodes a name that git has quoted: in double quotes with C escapes.
 func unquote(name string) string {
 	if !strings.HasPrefix(name, `"`) {
 		return name
@@ -202,6 +222,8 @@ func unquote(name string) string {
 	return name
 }
 
+// header reads a line between "diff --git" and the first hunk: the mode, the blobs, and whether the
+// file was added or deleted.
 func (f *fileDiff) header(l string) {
 	switch word, rest, _ := strings.Cut(l, " "); word {
 	case "new":
@@ -213,6 +235,7 @@ func (f *fileDiff) header(l string) {
 	case "index":
 		ids, _, _ := strings.Cut(rest, " ")
 		f.OldID, f.NewID, _ = strings.Cut(ids, "..")
+		// An id of zeros only stands for no file.
 		if strings.Trim(f.OldID, "0") == "" {
 			f.OldID, f.Op = "", "added"
 		}
@@ -226,15 +249,16 @@ func (f *fileDiff) header(l string) {
 	}
 }
 
-// ranges reads "@@ -1,2 +3,4 @@".
+// ranges returns the first line numbers of a hunk on both sides, from "@@ -1,2 +3,4 @@".
 func ranges(header string) (old, next int) {
-	_, _ = fmt.Sscanf(header, "@@ -%d", &old) // git wrote it
+	_, _ = fmt.Sscanf(header, "@@ -%d", &old) // if it is malformed, old stays 0
 	if i := strings.Index(header, "+"); i >= 0 {
-		_, _ = fmt.Sscanf(header[i:], "+%d", &next) // as above
+		_, _ = fmt.Sscanf(header[i:], "+%d", &next) // likewise
 	}
 	return old, next
 }
 
+// add appends a line of the patch and advances the line numbers.
 func (h *hunk) add(l string, old, next *int) {
 	if l == "" {
 		return
@@ -256,6 +280,7 @@ func (h *hunk) add(l string, old, next *int) {
 	}
 }
 
+// clipLine cuts a very long line, such as minified code.
 func clipLine(l string) string {
 	if len(l) > longestLine {
 		return strings.ToValidUTF8(l[:longestLine], "") + "…"
@@ -263,7 +288,8 @@ func clipLine(l string) string {
 	return l
 }
 
-// markWords marks what differs in lines that replace as many others.
+// markWords looks for deleted lines that are followed by as many added ones, takes them for edits
+// of each other, and marks in each pair what differs.
 func markWords(lines []line) {
 	for i := 0; i < len(lines); {
 		dels := i
@@ -285,8 +311,9 @@ func markWords(lines []line) {
 	}
 }
 
-// mark splits two lines where they begin and end to differ, at the edges of words. Lines that have little
-// in common are not split.
+// mark splits two lines into a common beginning, what differs, and a common end, at word
+// boundaries. It leaves lines alone that share less than a third of the shorter one: there marks
+// would not help.
 func mark(a, b *line) {
 	x, y := a.Before, b.Before
 	begin := 0
@@ -307,7 +334,8 @@ func mark(a, b *line) {
 	}
 }
 
-// wordStart goes back from a position to where its word begins, and never into a character.
+// wordStart moves a position in text back to the beginning of the word that it is in, so never into
+// the middle of a character.
 func wordStart(text string, at int) int {
 	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
 		at--
@@ -315,11 +343,12 @@ func wordStart(text string, at int) int {
 	return at
 }
 
+// isWord reports whether a byte belongs to a word; bytes of characters beyond ASCII do.
 func isWord(b byte) bool {
 	return b >= utf8.RuneSelf || b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
 }
 
-// wordEnd goes on from a position to where its word ends.
+// wordEnd moves a position on to the end of the word that it is in.
 func wordEnd(text string, at int) int {
 	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
 		at++
@@ -327,7 +356,8 @@ func wordEnd(text string, at int) int {
 	return at
 }
 
-// languageOf is what the highlighter calls the language of a file; empty: none that it knows.
+// languageOf is the highlighter's name for the language of a file, by the file's name; "" if there
+// is none.
 func languageOf(file string) string {
 	switch base := strings.ToLower(path.Base(file)); base {
 	case "makefile", "gnumakefile":
@@ -345,6 +375,7 @@ func languageOf(file string) string {
 	}[strings.ToLower(path.Ext(file))]
 }
 
+// isImage reports whether a file's name is that of a raster image that blob would answer with.
 func isImage(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp":

@@ -7,7 +7,8 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// Names that git quotes, renames, binary files and modes end at the right file.
+// TestReadPatch checks that quoted names, renames, binary files and changes of mode are assigned to
+// the right file.
 func TestReadPatch(t *testing.T) {
 	files := inspect.Counts("1\t1\ta b.txt\x00-\t-\tlogo.png\x000\t0\t\x00old name\x00new\ttab\x002\t0\tadded\x000\t1\tgone\x000\t0\tscript.sh\x00")
 	byPath := map[string]*fileDiff{}
@@ -68,7 +69,7 @@ new mode 100755
 	}
 }
 
-// What differs is marked at the edges of words and of characters.
+// TestMark checks that marks begin and end between words, and never within a character.
 func TestMark(t *testing.T) {
 	for _, c := range []struct{ a, b, marked string }{
 		{"return foo(bar)", "return foo(baz)", "baz"},
@@ -88,7 +89,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// The state is shown with the digits that it has, and says what changed.
+// TestTreeOf checks that numbers keep their digits, and that changed values are marked.
 func TestTreeOf(t *testing.T) {
 	tree := treeOf([]byte(`{"n":9007199254740993,"deep":{"list":[1,{"a":"b"}],"x":true}}`), []inspect.StateChange{{Path: "deep.x", Op: "changed"}})
 	if tree[0].Value != "9007199254740993" || tree[1].Count != "2 members" || !tree[1].Open || tree[1].Below[1].Changed != "changed" || tree[1].Below[0].Open {
@@ -96,7 +97,8 @@ func TestTreeOf(t *testing.T) {
 	}
 }
 
-// Characters that turn the direction of writing, or draw nothing, are seen.
+// TestPlain checks that characters which are invisible or reverse the direction of writing are
+// shown as numbers.
 func TestPlain(t *testing.T) {
 	if got := plain("a\u202eb\x1bc\td\xff"); got != "a⟨U+202E⟩b⟨U+001B⟩c\td\ufffd" {
 		t.Errorf("%q", got)

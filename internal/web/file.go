@@ -14,22 +14,27 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// mostInFile is how many checkpoints a file has; older ones are named by their number.
+// mostInFile is how many checkpoints a file contains: the newest. Of older ones it gives the
+// number.
 const mostInFile = 500
 
-// filePage is a whole session on one page.
+// filePage is a session as a single page: the timeline, and below it the page of every step.
 type filePage struct {
 	timelinePage
-	Pages    []frame
-	Contents bool // files, state and outputs are in it
-	Style    template.CSS
-	Script   template.JS
-	Policy   string
-	Written  checkpoint.Time
+	// Pages are the steps, the newest first.
+	Pages []frame
+	// Contents is set if file contents, state and outputs are included.
+	Contents bool
+	// Style and Script are embedded in the page. Policy is its Content-Security-Policy.
+	Style  template.CSS
+	Script template.JS
+	Policy string
+	// Written is when the file was made.
+	Written checkpoint.Time
 }
 
-// Tips are the commits of the checkpoints that a file of the session shows: what has to be allowed to
-// leave before it is written.
+// Tips are the commits of the checkpoints that WriteFile includes. The caller must have them
+// checked for secrets before it writes the file.
 func Tips(t *inspect.Timeline) (tips []name.OID) {
 	for _, step := range t.Steps[max(0, len(t.Steps)-mostInFile):] {
 		tips = append(tips, step.Commit)
@@ -37,7 +42,9 @@ func Tips(t *inspect.Timeline) (tips []name.OID) {
 	return tips
 }
 
-// WriteFile writes a session as one HTML file that needs neither this server nor a network.
+// WriteFile writes a session as one HTML file that needs neither a server nor a network. Without
+// contents it leaves out the contents of files, state and outputs; paths and messages stay. Nothing
+// is written if a page cannot be drawn.
 func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline, contents bool, to io.Writer) error {
 	begin := max(0, len(t.Steps)-mostInFile)
 	p := &filePage{timelinePage: timelinePage{Timeline: *t, Older: begin}, Contents: contents, Written: checkpoint.Time{Time: s.Now()}}
@@ -62,7 +69,8 @@ func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *
 	return err
 }
 
-// inFile is a checkpoint of the file. One that is damaged is named, and the others are shown.
+// inFile is the page of one checkpoint. If the checkpoint is damaged, the page says so, and the
+// file still has the others.
 func (s *Server) inFile(ctx context.Context, service *checkpoint.Service, r row, contents bool) (*stepPage, error) {
 	p, err := s.stepOf(ctx, service, r.Session, string(r.ID), "")
 	if err != nil {
@@ -81,7 +89,8 @@ func (s *Server) inFile(ctx context.Context, service *checkpoint.Service, r row,
 	return p, nil
 }
 
-// dress puts style and script into the file. Its policy allows that script alone.
+// dress embeds style and script. A file has no server that could send a policy, so the policy is a
+// meta element; it allows scripts only by the hash of this one.
 func (p *filePage) dress() error {
 	style, err := embedded.ReadFile("static/page.css")
 	if err != nil {

@@ -6,19 +6,27 @@ import (
 	"strings"
 )
 
-// policy forbids a page everything but its own script, style and images, whatever a name or a diff
-// in it contains.
+// policy is the Content-Security-Policy of every page: it may load only scripts, styles and images
+// of this server. If a file name or a diff ever got past the escaping, its script still would not
+// run.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guarded lets only the browser in that opened the printed address. Other pages in that browser cannot
-// reach it: the Host is compared against rebinding, requests from other origins are refused, the cookie
-// is strict, and a form carries a token of its own.
+// guarded admits only the browser that has opened a printed address. The server can read and change
+// the repository, and any website in the same browser can send requests to 127.0.0.1, so there are
+// several checks:
+//
+//   - The Host must be ours. Otherwise a hostile site could point its own name at 127.0.0.1 (DNS
+//     rebinding) and read the answers.
+//   - Requests that the browser marks as coming from another site are refused.
+//   - A cookie that other sites cannot send (SameSite=Strict) proves that the browser was let in.
+//   - Forms carry a token besides the cookie, and CrossOriginProtection checks their origin.
 func (s *Server) guarded(inner http.Handler) http.Handler {
 	checked := http.NewCrossOriginProtection().Handler(inner)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.idle.enter()()
 		header := w.Header()
+		// Headers that keep other sites from framing, caching, sniffing or embedding the pages.
 		for name, value := range map[string]string{
 			"Content-Security-Policy":      policy,
 			"Referrer-Policy":              "no-referrer",
@@ -57,8 +65,8 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 	})
 }
 
-// letIn exchanges a ticket for the cookie, so that the address in the history of the browser is worth
-// nothing.
+// letIn exchanges the ticket in an address for the cookie and redirects to the address without it.
+// A ticket works once, so the one in the browser's history is worthless.
 func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != "/" || !s.tickets.take(r.URL.Query().Get("t"), s.Now()) {
 		http.Error(w, "This address was used, or is older than a minute. Press Enter in the terminal for another.", http.StatusForbidden)
@@ -70,9 +78,11 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// cookieName has the port, because cookies do not tell ports apart.
+// cookieName contains the port, because cookies do not distinguish ports: two servers on this
+// machine would overwrite each other's cookie.
 func (s *Server) cookieName() string {
 	return "checkpoint-" + s.host[strings.LastIndexByte(s.host, ':')+1:]
 }
 
+// same compares secrets in constant time, so that the time tells nothing about them.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -12,19 +12,25 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Waits of live.
+// settled is how long refs must be unchanged before pages are told, because one create changes
+// several refs. polled is the interval of poll.
 const (
-	settled = 100 * time.Millisecond // one create changes several refs
-	polled  = 2 * time.Second        // where directories cannot be watched
+	settled = 100 * time.Millisecond
+	polled  = 2 * time.Second
 )
 
-// live tells readers that refs changed. It watches directories, because git replaces the files in
-// them; what changed is for the page to find out.
+// live tells open pages that refs have changed; the script of the page then asks for what is new.
+// Every checkpoint, rollback or pin changes a ref, so there is nothing else to watch.
+//
+// It watches directories rather than files, because git replaces a ref file by renaming another one
+// over it.
 type live struct {
-	mu      sync.Mutex
+	mu sync.Mutex
+	// readers has one channel per open page, with room for one notice.
 	readers map[chan struct{}]bool
 }
 
+// subscribe returns a channel that receives a value after a change, and a function to end that.
 func (l *live) subscribe() (changes chan struct{}, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,18 +46,20 @@ func (l *live) subscribe() (changes chan struct{}, leave func()) {
 	}
 }
 
+// tell notifies all readers without waiting for any of them.
 func (l *live) tell() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for reader := range l.readers {
 		select {
 		case reader <- struct{}{}:
-		default: // it has not heard of the last change yet
+		default: // the last notice has not been read yet, and covers this change
 		}
 	}
 }
 
-// watch watches directories until the context ends.
+// watch watches the directories until ctx ends. If they cannot be watched, for example because the
+// limit of inotify watches is reached, it polls them.
 func (l *live) watch(ctx context.Context, dirs []string) {
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -70,6 +78,7 @@ func (l *live) watch(ctx context.Context, dirs []string) {
 	go l.follow(ctx, watcher)
 }
 
+// follow tells readers after a series of events has ended.
 func (l *live) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	defer watcher.Close() //nolint:errcheck // the process ends
 	quiet := time.NewTimer(settled)
@@ -79,10 +88,10 @@ func (l *live) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 			return
 		case e := <-watcher.Events:
 			if e.Has(fsnotify.Create) {
-				_ = watchBelow(watcher, e.Name) // a session that was started; a file is none
+				_ = watchBelow(watcher, e.Name) // a new session is a new directory; for a file this does nothing
 			}
 			quiet.Reset(settled)
-		case _, open := <-watcher.Errors: // events were lost
+		case _, open := <-watcher.Errors: // the queue overflowed and events were lost: treat it as a change
 			if !open {
 				return
 			}
@@ -93,8 +102,8 @@ func (l *live) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	}
 }
 
-// watchBelow watches a directory and those in it. One that is not there is created by git later, and
-// seen in the directory above it.
+// watchBelow watches a directory and all below it. If it does not exist, that is no error: git
+// creates it later, which is an event of the directory above.
 func watchBelow(watcher *fsnotify.Watcher, dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
@@ -117,7 +126,7 @@ func watchBelow(watcher *fsnotify.Watcher, dir string) error {
 	return nil
 }
 
-// poll compares the times of directories.
+// poll compares the modification times of the directories every polled.
 func (l *live) poll(ctx context.Context, dirs []string) {
 	last := timesOf(dirs)
 	for ctx.Err() == nil {
@@ -133,6 +142,8 @@ func (l *live) poll(ctx context.Context, dirs []string) {
 	}
 }
 
+// timesOf lists all directories below dirs with their modification times. Creating, replacing or
+// deleting a ref changes that of its directory.
 func timesOf(dirs []string) string {
 	var all []byte
 	for _, dir := range dirs {
@@ -149,7 +160,9 @@ func timesOf(dirs []string) string {
 	return string(all)
 }
 
-// events sends a line whenever something changed, until the reader leaves.
+// events is the stream of server-sent events that an open page listens to. It sends "changed" after
+// each change, and a comment every minute: if that cannot be written, the reader is gone and no
+// longer keeps the server alive.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	changes, leave := s.live.subscribe()
 	defer leave()

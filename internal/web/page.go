@@ -21,23 +21,30 @@ import (
 //go:embed templates/*.html static/*
 var embedded embed.FS
 
-// view is a page that is ready to be drawn.
+// view is what a page function returns: data, and the template that draws it.
 type view struct {
-	Name  string // of its template
+	// Name is the template's file name without ".html".
+	Name  string
 	Title string
 	Data  any
 }
 
-// frame is what every page has around its own data.
+// frame is what the templates see: the page's view, and what all pages need around it.
 type frame struct {
 	view
+	// Session is the session of the request; links keep it.
 	Session string
-	Write   bool
-	Form    string
-	File    bool // it is written into a file: there is no server to ask
+	// Write shows the buttons of actions, Form is the token that their forms carry.
+	Write bool
+	Form  string
+	// File is set when the page goes into a file, in which links lead to anchors and nothing can be
+	// loaded.
+	File bool
 }
 
-// page answers a request with a view of the repository.
+// page turns a function that makes a view into an HTTP handler. It opens the repository for the
+// request, draws the view, or an error as a page of its own, and only then begins the response, so
+// that the status is right.
 func (s *Server) page(look func(context.Context, *checkpoint.Service, *http.Request) (view, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.one.Lock()
@@ -59,10 +66,11 @@ func (s *Server) page(look func(context.Context, *checkpoint.Service, *http.Requ
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = w.Write(page.Bytes()) // a browser that is gone hears nothing
+		_, _ = w.Write(page.Bytes()) // the browser may have gone
 	}
 }
 
+// draw draws a page with its frame. The caller holds s.one, or is the only user of the Server.
 func (s *Server) draw(to *bytes.Buffer, f frame) error {
 	if s.templates == nil {
 		var err error
@@ -76,19 +84,21 @@ func (s *Server) draw(to *bytes.Buffer, f frame) error {
 	return nil
 }
 
-// drawable lets the frame draw the page's own template, whose name is data.
+// drawable is a frame that can draw its content: html/template cannot call a template whose name is
+// a variable, so the frame calls Content instead.
 type drawable struct {
 	frame
 	templates *template.Template
 }
 
-// Content draws the page inside the frame.
+// Content draws the page's own template. Its result is not escaped again.
 func (d drawable) Content() (template.HTML, error) {
 	var out bytes.Buffer
 	err := d.templates.ExecuteTemplate(&out, d.Name+".html", d.frame)
 	return template.HTML(out.String()), err //nolint:gosec // html/template has escaped it
 }
 
+// functions are those that templates may call. In a file, links to steps become anchors.
 func (s *Server) functions(file bool) template.FuncMap {
 	return template.FuncMap{
 		"step": func(session, id any) string {
@@ -107,7 +117,8 @@ func (s *Server) functions(file bool) template.FuncMap {
 	}
 }
 
-// query is an address with escaped values: path, name, value, name, value, …; empty values are left out.
+// query builds an address: a path, then pairs of name and value, which are escaped. Pairs with an
+// empty value are left out.
 func query(path string, pairs ...any) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -121,13 +132,15 @@ func query(path string, pairs ...any) string {
 	return path + "?" + values.Encode()
 }
 
+// firstLine is the first line of a text, such as the subject of a message.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return plain(line)
 }
 
-// plain shows characters that would change how a page reads, such as those that turn the direction of
-// writing, as their numbers.
+// plain replaces control and format characters, except newline, tab and the joiner of emoji, by
+// their numbers. html/template escapes markup, but characters that reverse the direction of writing
+// or have no width could still make a name or a diff look like another one.
 func plain(text string) string {
 	var out strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
@@ -141,12 +154,13 @@ func plain(text string) string {
 	return out.String()
 }
 
-// trouble is an error as a page.
+// trouble is an error with its hints, as a page shows it.
 type trouble struct {
 	Message string
 	Hints   []string
 }
 
+// problem is the page for an error, and its HTTP status.
 func problem(err error) (view, int) {
 	t := trouble{Message: err.Error()}
 	var known *checkpoint.Error
@@ -165,7 +179,7 @@ func problem(err error) (view, int) {
 	return view{Name: "problem", Title: "Cannot show this", Data: t}, status
 }
 
-// static answers with an embedded file.
+// static answers with an embedded style or script.
 func static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := fs.ReadFile(embedded, path.Join("static", path.Base(name)))
@@ -175,6 +189,6 @@ func static(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind+"; charset=utf-8")
-	w.Header().Set("Cache-Control", "private, max-age=3600") // it is no content of the job
-	_, _ = w.Write(data)                                     // a browser that is gone hears nothing
+	w.Header().Set("Cache-Control", "private, max-age=3600") // unlike a page, it has no content of the repository
+	_, _ = w.Write(data)                                     // the browser may have gone
 }

@@ -19,7 +19,7 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// stepPage is one checkpoint.
+// stepPage shows one checkpoint. The templates read the embedded record too.
 type stepPage struct {
 	*record.Record
 	Commit    name.OID
@@ -28,22 +28,30 @@ type stepPage struct {
 	Discarded bool
 	Pinned    bool
 	Created   checkpoint.Time
-	Who       string
-	Agent     string
-	Command   string // that comes back here
-	Files     []*fileDiff
-	Changes   []inspect.StateChange
-	State     []leaf
-	Outputs   []output
-	Checks    []checked
-	Restore   bool    // it can be gone back to
-	Older     name.ID // the one before
-	Newer     name.ID // the one after it
-	Anchor    string  // of a file: its place in it
-	Missing   string  // of a file: the label of a checkpoint that cannot be read
+	// Who is the author, Agent the coding agent that made the checkpoint.
+	Who   string
+	Agent string
+	// Command goes back to this checkpoint when typed in a shell.
+	Command string
+	Files   []*fileDiff
+	Changes []inspect.StateChange
+	State   []leaf
+	Outputs []output
+	// Checks are what validate finds wrong.
+	Checks []checked
+	// Restore is set if the checkpoint has files to go back to.
+	Restore bool
+	// Older and Newer are its neighbours; empty at either end.
+	Older name.ID
+	Newer name.ID
+	// Anchor and Missing are used in a file only: the target of links to this step, and the label
+	// of a checkpoint that cannot be read.
+	Anchor  string
+	Missing string
 }
 
-// output is a named file that the step handed in.
+// output is an output of the checkpoint: a named file that the job handed in. Cut is set if Text is
+// not all of it.
 type output struct {
 	Name  string
 	Size  int64
@@ -60,6 +68,8 @@ type checked struct {
 // mostOutput is how much of an output a page shows, in bytes.
 const mostOutput = 64 << 10
 
+// step shows the checkpoint of the request. With a path it also shows the lines of that file,
+// however many.
 func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	p, err := s.stepOf(ctx, service, r.FormValue("session"), r.FormValue("ref"), r.FormValue("path"))
 	if err != nil {
@@ -73,7 +83,9 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 	return view{Name: "step", Title: p.Label, Data: p}, nil
 }
 
-// stepOf reads a checkpoint with the files and the state that it changed.
+// stepOf reads a checkpoint, what it changed in files and state, and its outputs. only is the path
+// of a file whose lines are shown regardless of their number; empty means none. Parts that cannot
+// be read are left out where the rest is still useful.
 func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, ref, only string) (*stepPage, error) {
 	detail, err := inspect.Show(ctx, service, in, ref)
 	if err != nil {
@@ -85,7 +97,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 		Created: checkpoint.Time{Time: rec.CreatedAt}, Restore: rec.Snapshot.Tree != "",
 		Command: "git checkpoint rollback " + string(rec.Session) + ":" + string(rec.ID),
 	}
-	if detail.Tag != "" { // its label means no other
+	if detail.Tag != "" { // a tag shows that the label means this checkpoint
 		p.Command = "git checkpoint rollback " + string(rec.Session) + ":" + rec.Label
 	}
 	if a, has := rec.Agent(); has {
@@ -100,7 +112,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	}
 	if rec.Previous != "" {
 		if d, err := inspect.Diff(ctx, service, inspect.DiffRequest{Session: string(rec.Session), A: string(rec.Previous), B: string(rec.ID)}); err == nil {
-			p.Changes = d.State // of one that is pruned or damaged nothing can be said
+			p.Changes = d.State // if that one is pruned or damaged, the changes stay unknown
 		}
 	}
 	p.State = treeOf(rec.State, p.Changes)
@@ -115,7 +127,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	return p, nil
 }
 
-// checksOf runs validate on one checkpoint.
+// checksOf runs validate on a checkpoint and returns the findings.
 func (s *Server) checksOf(ctx context.Context, in, ref string) (out []checked) {
 	if s.Read == nil {
 		return nil
@@ -131,15 +143,19 @@ func (s *Server) checksOf(ctx context.Context, in, ref string) (out []checked) {
 	return out
 }
 
-// comparePage is what differs between two checkpoints, or one and the worktree.
+// comparePage shows what differs between two checkpoints, or between one and the worktree.
 type comparePage struct {
 	*inspect.Difference
-	A, B    string
-	Files   []*fileDiff
+	// A and B are as they were typed or chosen; an empty B is the worktree.
+	A, B  string
+	Files []*fileDiff
+	// Choices are the checkpoints to choose from, the newest first.
 	Choices []inspect.TimelineStep
-	Chosen  bool
+	// Chosen is set if A was given, so that there is something to show.
+	Chosen bool
 }
 
+// compare shows the form to choose two checkpoints, and below it how they differ.
 func (s *Server) compare(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	in := r.FormValue("session")
 	t, err := inspect.ReadTimeline(ctx, service, in)
@@ -161,21 +177,26 @@ func (s *Server) compare(ctx context.Context, service *checkpoint.Service, r *ht
 	return view{Name: "compare", Title: "Compare", Data: p}, nil
 }
 
-// metricsPage is how the numbers of the state went, step by step.
+// metricsPage shows how the numbers in the state developed from step to step.
 type metricsPage struct {
+	// Lines has a chart for each metric.
 	Lines []metric
+	// Older is how many milestones were left out.
 	Older int
 }
 
-// metric is one number over the steps.
+// metric is one number over the steps. Its chart is an SVG path in pixels, 24 per step.
 type metric struct {
-	Name      string
-	Points    []point
-	Path      string // of the line
+	Name   string
+	Points []point
+	// Path joins the points, in the syntax of an SVG path.
+	Path string
+	// Low and High are the smallest and the largest value, as they stand in the state.
 	Low, High string
 	Width     int
 }
 
+// point is the value at one step. number is the value for scaling; true counts as 1.
 type point struct {
 	X, Y        int
 	Value       string
@@ -183,9 +204,10 @@ type point struct {
 	number      float64
 }
 
-// mostMetrics is how many milestones the page reads.
+// mostMetrics is how many milestones the page reads, the newest.
 const mostMetrics = 1000
 
+// metrics shows a chart for each number or boolean that the milestones have among their metrics.
 func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
 	if err != nil {
@@ -198,7 +220,7 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 	for i, step := range steps[p.Older:] {
 		rec, err := t.Record(ctx, service, step.ID)
 		if err != nil {
-			continue // the timeline says that it is damaged
+			continue // the timeline shows that it is damaged
 		}
 		gjson.ParseBytes(t.Metrics(rec.State)).ForEach(func(key, value gjson.Result) bool {
 			if value.Type != gjson.Number && !value.IsBool() {
@@ -225,7 +247,8 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 	return view{Name: "metrics", Title: "Metrics", Data: p}, nil
 }
 
-// scale places the points and joins them.
+// scale sets the heights of the points and draws the line through them. A metric that never changes
+// is a level line at half height.
 func (m *metric) scale() {
 	low, high := m.Points[0], m.Points[0]
 	for _, p := range m.Points {
@@ -250,18 +273,21 @@ func (m *metric) scale() {
 	m.Path = path.String()
 }
 
-// sessionsPage lists the sessions, and what this worktree is at.
+// sessionsPage lists the sessions and shows where this worktree is.
 type sessionsPage struct {
 	Sessions []manifest
 	Status   *inspect.StatusAnswer
 }
 
+// manifest is a session with the label of its current checkpoint and the number of checkpoints that
+// no rollback has discarded.
 type manifest struct {
 	session.Manifest
-	Label string // of the current checkpoint
+	Label string
 	Live  int
 }
 
+// sessions shows all sessions.
 func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *http.Request) (view, error) {
 	all, err := session.List(ctx, service)
 	if err != nil {
@@ -286,25 +312,30 @@ func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *h
 	return view{Name: "sessions", Title: "Sessions", Data: p}, nil
 }
 
-// findPage lists checkpoints whose words, paths or record fit.
+// findPage lists checkpoints that match a text, or an expression over the record.
 type findPage struct {
 	Text, Where string
 	Found       []found
-	Cut         bool
-	Searched    int // how many records were read for paths
+	// Cut is set if there are more than Found shows.
+	Cut bool
+	// Searched is how many records were read for their paths.
+	Searched int
 }
 
+// found is a checkpoint with those of its changed paths that match.
 type found struct {
 	inspect.Item
 	Paths []string
 }
 
-// What find looks through, and shows.
+// mostSearched is how many records a search reads, because paths stand only there; mostFound is how
+// many results a page shows.
 const (
 	mostSearched = 1000
 	mostFound    = 200
 )
 
+// find searches by the expression of the request, else by its text.
 func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	p := &findPage{Text: r.FormValue("q"), Where: r.FormValue("where")}
 	v := view{Name: "find", Title: "Find", Data: p}
@@ -331,7 +362,8 @@ func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.
 	return v, nil
 }
 
-// search looks at words of all checkpoints, and at paths of the newest.
+// search compares the text with messages, labels, step names and ids of all checkpoints, and with
+// the changed paths of the newest mostSearched.
 func (p *findPage) search(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline) {
 	text := strings.ToLower(p.Text)
 	for _, step := range slices.Backward(t.Steps) {
@@ -352,6 +384,7 @@ func (p *findPage) search(ctx context.Context, service *checkpoint.Service, t *i
 	}
 }
 
+// pathsWith returns up to five changed paths that contain the text.
 func pathsWith(rec *record.Record, text string) (out []string) {
 	for _, list := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
 		for _, p := range list {
@@ -363,8 +396,8 @@ func pathsWith(rec *record.Record, text string) (out []string) {
 	return out
 }
 
-// blob answers with a picture of the repository. Nothing else is answered, so that a file cannot be run
-// as a page.
+// blob answers with a picture from the repository. It answers with nothing else: an HTML or SVG
+// file of the repository could otherwise run scripts with the rights of these pages.
 func (s *Server) blob(w http.ResponseWriter, r *http.Request) {
 	s.one.Lock()
 	defer s.one.Unlock()
@@ -380,11 +413,13 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	_, _ = w.Write(data) // a browser that is gone hears nothing
+	_, _ = w.Write(data) // the browser may have gone
 }
 
+// largestPicture is in bytes.
 const largestPicture = 10 << 20
 
+// pictureOf reads a blob by its id.
 func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]byte, error) {
 	if !checkpoint.HexPattern().MatchString(id) {
 		return nil, fmt.Errorf("%q is no object id", name.Clip(id, name.Said))
@@ -396,7 +431,8 @@ func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]b
 	return o.Data, err
 }
 
-// pictureKind knows raster pictures by how they begin. SVG is a document, and stays text.
+// pictureKind returns the media type of a raster image, recognised by its first bytes, or "". SVG
+// is not one of them, because it may contain scripts.
 func pictureKind(data []byte) string {
 	switch kind := http.DetectContentType(data); kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp":
@@ -405,7 +441,7 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// compact is JSON on one line.
+// compact is a JSON document on one line.
 func compact(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""

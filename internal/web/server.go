@@ -1,7 +1,16 @@
 // Package web shows a job in a browser: its timeline, each step with its files and state, and what
-// differs between two. It serves one worktree on the loopback interface, to the browser that opened
-// the address it printed, and can write the same pages into one file. It reads through the verbs and
-// changes something only by command lines of this program, and only where it was given a Command.
+// differs between two steps. It serves one worktree on the loopback interface, or writes the same
+// pages into a single HTML file that needs no server.
+//
+// A request passes guarded (who may ask), Server.page (which opens the repository and draws the
+// answer) and one function per page: timeline, step, compare, attempts, metrics, sessions, find,
+// plan, do. Each reads with the verb packages, fills a struct such as stepPage, and names the
+// template in templates/ that draws it. Pages work without JavaScript; live.go tells the script
+// when something has changed.
+//
+// The package changes nothing itself. The pages plan and do (act.go) run command lines of this
+// program, and exist only if the server was given a Command for that. Everything that comes from
+// the repository is untrusted: html/template escapes it, and plain shows invisible characters.
 package web
 
 import (
@@ -18,47 +27,60 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// Command runs a command line of this program off a terminal, as --json answers it.
+// Command runs a command line of this program with buffers in place of the terminal.
 type Command func(ctx context.Context, args ...string) Result
 
-// Result is what a command wrote and its exit code.
+// Result is what a command wrote to stdout and stderr, and its exit code.
 type Result struct {
 	Out, Err []byte
 	Code     int
 }
 
-// Server serves the jobs of one repository.
+// Server serves the pages of one worktree. Set the exported fields, then call Listen and Serve, or
+// WriteFile alone. A Server either serves pages or writes one file.
 type Server struct {
-	// Open opens the repository for as long as do runs.
+	// Open opens the repository, calls do, and closes it. It is called for each request, so that
+	// pages show what is there now.
 	Open func(ctx context.Context, do func(*checkpoint.Service) error) error
-	// Read runs commands that change nothing.
+	// Read runs commands that change nothing, such as validate and rollback --dry-run.
 	Read Command
-	// Write runs commands that change files; nil: the pages cannot change anything.
+	// Write runs commands that change files. If it is nil, there are no pages for that.
 	Write Command
-	// Session is shown first; empty: the one that commands would choose.
+	// Session is the session to show first; empty means the one that commands would choose.
 	Session string
-	// Refs are the directories in which git keeps the refs of this repository.
+	// Refs are the directories in which git keeps the refs of this repository; live watches them.
 	Refs []string
-	Now  func() time.Time
+	// Now is the clock: for tickets, and for relative times on the pages.
+	Now func() time.Time
 
-	host    string // of the listener, 127.0.0.1:port: the only name that requests may use
-	secret  string // of the cookie
-	form    string // that forms carry beside the cookie
+	// host is the listener's address, 127.0.0.1:port. Requests must use it as their Host.
+	host string
+	// secret is the value of the cookie that lets a browser in.
+	secret string
+	// form is a token that each form sends along, in addition to the cookie.
+	form string
+	// tickets are the addresses that were printed and may still be opened.
 	tickets tickets
-	live    live
-	idle    idle
-	one     sync.Mutex // requests open the repository one after the other
-	// templates are parsed for the first page. A server draws pages, or writes one file.
+	// live tells open pages that refs have changed.
+	live live
+	// idle ends the server when nobody uses it.
+	idle idle
+	// one lets a single request at a time use the repository and the templates: a Service is not
+	// for concurrent use, and a command must not run while a page reads.
+	one sync.Mutex
+	// templates are parsed when the first page is drawn.
 	templates *template.Template
 }
 
-// How long things live.
+// ticketLife is how long a printed address can be opened. idleLife is how long the server runs
+// without any request.
 const (
-	ticketLife = time.Minute // an address that was printed and not opened
-	idleLife   = time.Hour   // a server that nobody reads
+	ticketLife = time.Minute
+	idleLife   = time.Hour
 )
 
-// Listen opens a port on the loopback interface, 0 for one that is free.
+// Listen opens a port on the loopback interface; port 0 means any free one. It also generates the
+// secrets of this run, so it must be called before Address and Serve.
 func (s *Server) Listen(ctx context.Context, port int) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
@@ -69,12 +91,14 @@ func (s *Server) Listen(ctx context.Context, port int) (net.Listener, error) {
 	return l, nil
 }
 
-// Address is where the page is to be opened: once, and within a minute.
+// Address returns an address that lets a browser in once, and within ticketLife. Each call issues a
+// new one.
 func (s *Server) Address() string {
 	return "http://" + s.host + "/?t=" + s.tickets.issue(s.Now())
 }
 
-// Serve answers requests until the context ends, or for an hour that nobody reads in.
+// Serve answers requests until ctx ends or nobody has used the server for idleLife. It then waits,
+// for up to a minute, for requests that are being answered.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -91,7 +115,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	// A rollback that a request began is carried to its end.
+	// A rollback that a request began must be finished, not cut off in the middle.
 	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	if err := server.Shutdown(patient); err != nil {
@@ -103,7 +127,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Handler answers all requests, behind the rules of guarded.
+// Handler returns the handler for all requests, behind the checks of guarded.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page(s.timeline))
@@ -123,12 +147,15 @@ func (s *Server) Handler() http.Handler {
 	return s.guarded(mux)
 }
 
-// tickets are addresses that were printed and not opened yet.
+// tickets are the one-time tokens in printed addresses, with the time at which each expires. The
+// cookie itself is never in an address, because addresses end up in the browser's history and in
+// process lists.
 type tickets struct {
 	mu    sync.Mutex
 	until map[string]time.Time
 }
 
+// issue returns a new ticket.
 func (t *tickets) issue(now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,7 +167,7 @@ func (t *tickets) issue(now time.Time) string {
 	return ticket
 }
 
-// take reports whether a ticket is good. No ticket is good twice.
+// take uses up a ticket and reports whether it was valid.
 func (t *tickets) take(ticket string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,7 +176,8 @@ func (t *tickets) take(ticket string, now time.Time) bool {
 	return issued && now.Before(until)
 }
 
-// idle ends a server that nobody has read for some time.
+// idle calls a function when there has been no reader for some time. A reader is a request that is
+// being answered; an open page counts, because its event stream is one.
 type idle struct {
 	mu      sync.Mutex
 	life    time.Duration
@@ -157,6 +185,7 @@ type idle struct {
 	timer   *time.Timer
 }
 
+// start starts the timer, unless there are readers already.
 func (i *idle) start(life time.Duration, end func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -166,7 +195,7 @@ func (i *idle) start(life time.Duration, end func()) {
 	}
 }
 
-// enter counts a reader until leave is called.
+// enter counts a reader and stops the timer. leave starts it again after the last reader.
 func (i *idle) enter() (leave func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

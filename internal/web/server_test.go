@@ -14,7 +14,8 @@ import (
 
 const host = "127.0.0.1:4242"
 
-// asked is a server that has no repository: every request that reaches a page fails there, with 500.
+// asked returns a server without a repository, in which every request that passes the checks fails
+// with 500.
 func asked(t *testing.T, write bool) (*Server, *time.Time) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -46,7 +47,7 @@ func status(s *Server, r *http.Request) (int, http.Header) {
 	return w.Code, w.Header()
 }
 
-// Each rule that keeps others out, broken one at a time.
+// TestKeepsOut violates each rule of guarded by itself.
 func TestKeepsOut(t *testing.T) {
 	s, _ := asked(t, true)
 	if code, _ := status(s, request("GET", "/", nil)); code != http.StatusBadRequest {
@@ -74,7 +75,7 @@ func TestKeepsOut(t *testing.T) {
 	}
 }
 
-// An address is good once, and for a minute.
+// TestTicket checks that an address works once, and for a minute.
 func TestTicket(t *testing.T) {
 	s, now := asked(t, false)
 	enter := func(address string) (int, http.Header) {
@@ -100,7 +101,7 @@ func TestTicket(t *testing.T) {
 	}
 }
 
-// Without --write nothing that changes something is there.
+// TestReadsOnly checks that without --write there are no actions.
 func TestReadsOnly(t *testing.T) {
 	s, _ := asked(t, false)
 	form := func(path string) *http.Request {
@@ -121,7 +122,7 @@ func TestReadsOnly(t *testing.T) {
 	}
 }
 
-// What a browser is told with every answer.
+// TestHeaders checks the headers of every answer.
 func TestHeaders(t *testing.T) {
 	s, _ := asked(t, false)
 	for _, target := range []string{"/", "/static/page.css", "/nowhere"} {
@@ -140,7 +141,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// A static file is one of ours.
+// TestStatic checks that only embedded styles and scripts are served.
 func TestStatic(t *testing.T) {
 	s, _ := asked(t, false)
 	for target, want := range map[string]int{
@@ -152,7 +153,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// A server that nobody reads ends; a reader keeps it.
+// TestIdle checks that a server without readers ends, and that a reader keeps it running.
 func TestIdle(t *testing.T) {
 	var i idle
 	ended := make(chan struct{})
@@ -168,7 +169,7 @@ func TestIdle(t *testing.T) {
 	<-ended
 }
 
-// Only raster pictures are shown as such.
+// TestPictureKind checks that only raster images are served as pictures.
 func TestPictureKind(t *testing.T) {
 	for content, want := range map[string]string{
 		"\x89PNG\r\n\x1a\n": "image/png", "GIF89a": "image/gif", "<svg xmlns='http://www.w3.org/2000/svg'><script>": "",

@@ -10,20 +10,28 @@ import (
 	"git-checkpoint/internal/inspect"
 )
 
-// leaf is a value of the state: an object or a list with others below it, or what stands there.
+// leaf is a node of the state's tree as a page shows it: an object or a list with nodes below it,
+// or a value.
 type leaf struct {
-	Key     string
-	Value   string // as the document has it; empty for an object or a list
-	Count   string // "3 members", "2 items"
-	Below   []leaf
-	Changed string // added or changed against the step before
-	Open    bool   // it, or something below it, changed
+	// Key is the name of the member; it is empty in a list.
+	Key string
+	// Value is the value as text. It is empty for an object or a list.
+	Value string
+	// Count says how large an object or a list is: "3 members", "2 items".
+	Count string
+	Below []leaf
+	// Changed is how the value differs from the step before, as "diff" calls it; empty if it does
+	// not.
+	Changed string
+	// Open shows what is below without a click, because something there has changed.
+	Open bool
 }
 
-// mostLeaves bounds what a page shows of a state; the rest is in `show --get state`.
+// mostLeaves bounds how many nodes a page shows. "git checkpoint show --get state" prints all of
+// them.
 const mostLeaves = 5000
 
-// treeOf is the state as a tree, with what changed.
+// treeOf returns the members of a state as trees, marked with what changed since the step before.
 func treeOf(state json.RawMessage, changes []inspect.StateChange) []leaf {
 	changed := map[string]string{}
 	for _, c := range changes {
@@ -34,6 +42,8 @@ func treeOf(state json.RawMessage, changes []inspect.StateChange) []leaf {
 	return root.Below
 }
 
+// leafOf builds the node for a value at a path, and those below it. left is how many nodes may
+// still be made.
 func leafOf(key, path string, value gjson.Result, changed map[string]string, left *int) leaf {
 	l := leaf{Key: plain(key), Changed: changed[path]}
 	l.Open = l.Changed != ""
@@ -64,6 +74,7 @@ func leafOf(key, path string, value gjson.Result, changed map[string]string, lef
 	return l
 }
 
+// counted is a number of members or items in words.
 func counted(n int, list bool) string {
 	word := map[bool]string{false: "members", true: "items"}[list]
 	if n == 1 {

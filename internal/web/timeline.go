@@ -15,22 +15,28 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// window is how many checkpoints a page draws; older ones are a page further.
+// window is how many checkpoints a page of the timeline shows.
 const window = 100
 
-// timelinePage is the job from left to right, and the same as a list.
+// timelinePage shows the job from left to right as a drawing, and below it as a list by day. Both
+// show the same window of checkpoints.
 type timelinePage struct {
 	inspect.Timeline
 	Drawing drawing
 	Days    []day
-	Older   int // the number of steps before the window
-	Before  int // where the next older window ends
-	Newest  bool
-	Colour  string   // the path of the metric by which steps are coloured
-	Metrics []string // that can be chosen
+	// Older is how many checkpoints come before the window.
+	Older int
+	// Before is the parameter of the link to the next older window: the index at which that ends.
+	Before int
+	// Newest is set if the window ends at the newest checkpoint.
+	Newest bool
+	// Colour is the name of the metric that colours the steps; empty means by status.
+	Colour string
+	// Metrics are the names to choose from.
+	Metrics []string
 }
 
-// row is a checkpoint with what its record adds.
+// row is a checkpoint of the timeline, with what only its record says.
 type row struct {
 	inspect.TimelineStep
 	Session string
@@ -39,19 +45,21 @@ type row struct {
 	Dot     bool   // it is no milestone
 }
 
-// day is what was done on one day, the newest first.
+// day is the checkpoints of one day, the newest first.
 type day struct {
 	Date  string
 	Parts []part
 }
 
-// part is one milestone, or several checkpoints between milestones that are folded.
+// part is a milestone, or a run of checkpoints between two milestones, which the list shows folded.
+// Label says what is folded.
 type part struct {
 	Rows  []row
 	Fold  bool
 	Label string
 }
 
+// timeline shows a window of the session's checkpoints.
 func (s *Server) timeline(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	session := r.FormValue("session")
 	if session == "" {
@@ -76,8 +84,8 @@ func (s *Server) timeline(ctx context.Context, service *checkpoint.Service, r *h
 	return view{Name: "timeline", Title: string(t.Session), Data: p}, nil
 }
 
-// rows reads what the records of a window add. A record that cannot be read adds nothing: the page says
-// of the checkpoint that it is damaged.
+// rows reads the records of the window. A record that cannot be read adds nothing to its row; the
+// page marks the checkpoint as damaged. It also collects the names of all metrics.
 func (p *timelinePage) rows(ctx context.Context, service *checkpoint.Service, begin, end int) []row {
 	metrics := map[string]bool{}
 	var out []row
@@ -106,7 +114,8 @@ func (p *timelinePage) rows(ctx context.Context, service *checkpoint.Service, be
 	return out
 }
 
-// days groups rows, the newest first, and folds what lies between milestones.
+// days groups rows by local date, the newest first, and folds checkpoints that lie between
+// milestones.
 func days(rows []row) []day {
 	var out []day
 	for _, r := range slices.Backward(rows) {
@@ -129,7 +138,7 @@ func days(rows []row) []day {
 	return out
 }
 
-// folded says what is folded: "4 more: tool 3, safety 1".
+// folded summarizes checkpoints by trigger: "4 more: tool 3, safety 1".
 func folded(rows []row) string {
 	count := map[string]int{}
 	var triggers []string
@@ -144,7 +153,7 @@ func folded(rows []row) string {
 	return fmt.Sprintf("%d more: %s", len(rows), strings.Join(triggers, ", "))
 }
 
-// Sizes of the drawing, in pixels.
+// Sizes in the drawing, in pixels.
 const (
 	stepWidth  = 60
 	dotWidth   = 22
@@ -152,8 +161,9 @@ const (
 	topMargin  = 64 // for the arcs of rollbacks
 )
 
-// drawing is a timeline from left to right: live checkpoints on the first lane, what rollbacks discarded
-// on those below it, and rollbacks as arcs above.
+// drawing is the timeline as SVG, from left to right. Live checkpoints are on the first lane. Those
+// that a rollback discarded, and safety checkpoints, are on lanes below it, so that each abandoned
+// branch is a line of its own. Rollbacks and undos are arcs above.
 type drawing struct {
 	Width, Height int
 	Nodes         []node
@@ -161,23 +171,32 @@ type drawing struct {
 	Arcs          []arc
 }
 
+// node is a checkpoint: a numbered circle for a milestone, else a dot.
 type node struct {
 	row
+	// X and Y are the centre, R is the radius.
 	X, Y, R int
 	Class   string
-	Text    string // in it
-	Below   string // under it
+	// Text stands in the circle, Below under it.
+	Text  string
+	Below string
 }
 
+// edge joins a checkpoint with the one that it was made after. It is faint if it leads to a
+// discarded one.
 type edge struct {
 	Path  string
 	Faint bool
 }
 
+// arc is a rollback or an undo, from the checkpoint that was current to the one that became
+// current.
 type arc struct {
 	Path, Title, Class string
 }
 
+// draw places the checkpoints from left to right in the order of rows, and draws what joins them.
+// Edges and arcs from or to a checkpoint outside the window are left out.
 func draw(rows []row, moves []inspect.Move) drawing {
 	d := drawing{}
 	at := map[name.ID]int{}
@@ -213,8 +232,9 @@ func draw(rows []row, moves []inspect.Move) drawing {
 	return d
 }
 
-// laneOf is the first lane for what is live, and for the rest the one on which the checkpoint before it
-// ends, or a new one.
+// laneOf is the lane of a checkpoint. lanes has the newest checkpoint of each. What is live goes on
+// lane 0. A discarded checkpoint continues the lane that ends with the one before it, else it
+// begins a new lane.
 func laneOf(r row, lanes []name.ID) int {
 	if !r.Discarded && !r.Safety {
 		return 0
@@ -222,12 +242,13 @@ func laneOf(r row, lanes []name.ID) int {
 	if at := slices.Index(lanes[1:], r.Previous); at >= 0 && r.Previous != "" {
 		return at + 1
 	}
-	if len(lanes) > 6 { // further branches share the last lane
+	if len(lanes) > 6 { // there are at most six lanes below the first; the last one is shared
 		return 6
 	}
 	return len(lanes)
 }
 
+// edgeBetween is a straight line on one lane, and a curve between two.
 func edgeBetween(a, b node) edge {
 	if a.Y == b.Y {
 		return edge{fmt.Sprintf("M%d %dH%d", a.X+a.R, a.Y, b.X-b.R), b.Discarded || b.Safety}
@@ -236,11 +257,13 @@ func edgeBetween(a, b node) edge {
 	return edge{fmt.Sprintf("M%d %dC%d %d %d %d %d %d", a.X+a.R, a.Y, middle, a.Y, middle, b.Y, b.X-b.R, b.Y), b.Discarded || b.Safety}
 }
 
+// arcBetween is a curve above both checkpoints, higher the further they are apart, within the
+// margin on top.
 func arcBetween(a, b node, m inspect.Move) arc {
 	height := min(abs(a.X-b.X)/3+14, topMargin-18)
 	top := min(a.Y, b.Y) - height
 	out := arc{Class: "rollback", Title: "rollback " + a.Label + " → " + b.Label}
-	if m.Undo { // beside the rollback that it takes back, not on it
+	if m.Undo { // above the arc of the rollback that it takes back
 		top -= 9
 		out.Class, out.Title = "undo", "undo "+a.Label+" → "+b.Label
 	}
@@ -251,9 +274,10 @@ func arcBetween(a, b node, m inspect.Move) arc {
 	return out
 }
 
+// abs is the absolute value of n.
 func abs(n int) int { return max(n, -n) }
 
-// clip shortens a text to a number of characters.
+// clip shortens the first line of a text to a number of characters.
 func clip(text string, most int) string {
 	text = firstLine(text)
 	if r := []rune(text); len(r) > most {
@@ -262,9 +286,10 @@ func clip(text string, most int) string {
 	return text
 }
 
-// scale is the range of a metric that is drawn.
+// scale is the range of the metric that colours the steps.
 type scale struct{ low, high float64 }
 
+// scaleOf is the range of a number over the rows; the zero scale if there is none.
 func scaleOf(rows []row) (s scale) {
 	first := true
 	for _, r := range rows {
@@ -278,7 +303,8 @@ func scaleOf(rows []row) (s scale) {
 	return s
 }
 
-// classOf colours a step by the chosen metric, else by its status.
+// classOf is the CSS classes of a checkpoint: its colour by the chosen metric, else by its status,
+// and its marks.
 func classOf(r row, s scale) string {
 	class := "node"
 	if r.Dot {
