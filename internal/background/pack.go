@@ -29,8 +29,9 @@ const (
 	usualGCAuto = 6700
 	// usualGCAutoPackLimit is git's default of gc.autoPackLimit, the same for packs.
 	usualGCAutoPackLimit = 50
-	// Packing starts at gc.auto/objectsPart loose objects and gc.autoPackLimit/objectsPart packs, well before git would start a whole gc
-	// during somebody's commit because of the objects that checkpoints add.
+	// Packing starts at gc.auto/objectsPart loose objects, or gc.autoPackLimit/objectsPart packs:
+	// well before git would start a whole gc
+	// during a commit because of the objects that checkpoints add.
 	objectsPart = 2
 	// It also starts at gc.auto/refsPart loose refs of a session. That is a lower number, as git
 	// opens each loose ref whenever it lists refs.

@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// Background starts this very program again, with other arguments, as a process that
-// goes on when this one ends. It has no terminal, and what it says is lost.
+// Background starts this program again, with other arguments, as a process that continues when this
+// one ends. It has no terminal and its output is discarded.
 func Background(dir string, env []string, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {

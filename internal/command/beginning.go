@@ -7,8 +7,9 @@ import (
 	"os/exec"
 )
 
-// Beginning runs a command in the working directory and gives the first bytes of what it says, at most
-// limit. One that said nothing and failed is an error.
+// Beginning runs a program in the working directory and returns the first bytes of its output
+// (stdout and stderr together), at most limit. A program that prints more gets SIGPIPE or a write
+// error. It returns an error if the program fails without any output.
 func Beginning(ctx context.Context, limit int64, env []string, program string, args ...string) (string, error) {
 	out, into, err := os.Pipe()
 	if err != nil {

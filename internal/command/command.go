@@ -1,7 +1,11 @@
-// Package command runs a user's command at the user's terminal. It owns how the
-// command is started, which signals are passed on to it, how it is ended when its time
-// is over, and what counts as interrupted. It refuses to read what it runs: there is
-// no shell, and no argument is changed.
+// Package command runs a command of the user's at the user's terminal. It decides how the command
+// is started, which signals it gets, how it is ended when its time is over, and what counts as
+// interrupted. There is no shell, and no argument is changed.
+//
+// Command.Run is the main function: it starts the process and returns an End. Call Watch before it,
+// so that a Ctrl-C does not end this program first. process_unix.go has the process groups and
+// signals, process_other.go what is left of that on Windows. Background starts this program again
+// in the background, and Beginning runs a program for a few bytes of its output.
 package command
 
 import (
@@ -16,62 +20,65 @@ import (
 	"time"
 )
 
-// Command is what is run and where.
+// Command is a command to run.
 type Command struct {
-	Args     []string
-	Dir      string
-	Env      []string
+	Args     []string // the program and its arguments; at least one
+	Dir      string   // working directory; empty: that of this process
+	Env      []string // complete environment; nil: that of this process
 	In       io.Reader
 	Out, Err io.Writer
-	// Timeout is how long it may run; 0: as long as it likes.
+	// Timeout is how long the command may run; 0 means no limit.
 	Timeout time.Duration
-	// Grace is how long it may take to end after it was told to; 0: five seconds.
+	// Grace is how long the command may take to end after it was told to; 0 means five seconds.
+	// Then it is killed.
 	Grace time.Duration
 }
 
-// How a command ended.
+// How says in which way a command ended.
 type How int
 
-// The ways.
+// The values of How.
 const (
-	Exited      How = iota // by itself, well or not
-	Interrupted            // by Ctrl+C or a signal to this process
+	Exited      How = iota // by itself, with success or not
+	Interrupted            // by Ctrl-C or by a signal to this process
 	TimedOut               // its time was over
 )
 
-// End is what became of a command. Code is its own exit code, or what shells make of
-// the signal that ended it; 130 or 143 when it was interrupted, 124 when it timed out.
+// End is the result of a command. Code is its exit code, or 128 plus the number of the signal that
+// ended it, as in a shell. It is 130 (Ctrl-C) or 143 (another signal) if the command was
+// interrupted, and 124 if it timed out.
 type End struct {
 	How  How
 	Code int
 }
 
-// Exit codes that have a meaning among programs.
+// Exit codes by the conventions of shells and of timeout(1).
 const (
 	codeTimedOut    = 124
 	codeCannotRun   = 126
 	codeNotFound    = 127
 	codeInterrupted = 130
 	codeTerminated  = 143
-	codeSignal      = 128 // and the number of the signal
+	codeSignal      = 128 // plus the number of the signal
 )
 
+// usualGrace is the default of Command.Grace.
 const (
 	usualGrace = 5 * time.Second
-	// lateSignal is how long this process may learn later than the command that both
-	// were interrupted.
+	// lateSignal is how long this process waits for a signal that the command has already received.
+	// A Ctrl-C goes to all processes of the terminal, and the command may end first.
 	lateSignal = 100 * time.Millisecond
 )
 
-// Watch takes the signals that end a program away from this process until stop is
-// called, and gives them to the commands that run meanwhile.
+// Watch diverts the signals that would end this process to the returned channel, until stop is
+// called. Pass the channel to Run.
 func Watch() (signals <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 8)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
 }
 
-// Find reports why a program cannot be run; nil when it can.
+// Find returns an error that says why a program cannot be run, or nil.
 func Find(program string) error {
 	if _, err := exec.LookPath(program); err != nil {
 		var known *exec.Error
@@ -83,7 +90,8 @@ func Find(program string) error {
 	return nil
 }
 
-// CodeOf is what shells give for an error of Find.
+// CodeOf returns the exit code that a shell would give for an error of Find: 127 if there is no
+// such program, else 126.
 func CodeOf(err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return codeNotFound
@@ -91,8 +99,9 @@ func CodeOf(err error) int {
 	return codeCannotRun
 }
 
-// Run starts the command and waits for its end. An error is that it could not be
-// started.
+// Run starts the command and waits until it has ended. A signal from signals ends it, or is passed
+// on to it; see waiter. The error says that the command could not be started; every other outcome
+// is in End.
 func (c Command) Run(signals <-chan os.Signal) (End, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx,gosec // it is what the user wants to run; it is ended by signals, and gets time to
 	cmd.Dir, cmd.Env = c.Dir, c.Env
@@ -100,6 +109,8 @@ func (c Command) Run(signals <-chan os.Signal) (End, error) {
 	if c.Grace == 0 {
 		c.Grace = usualGrace
 	}
+	// A background process that the command leaves behind may hold its output pipes open. Wait no
+	// longer than this for them.
 	cmd.WaitDelay = c.Grace
 	p := newProcess(cmd)
 	defer p.close()
@@ -117,21 +128,23 @@ func (c Command) Run(signals <-chan os.Signal) (End, error) {
 	return w.wait(), nil
 }
 
-// waiter waits for the end of a process that runs.
+// waiter waits for the end of a running process. Whatever asks the process to end (a timeout, or a
+// signal that is passed on) also starts the grace period, after which the process is killed.
 type waiter struct {
 	process process
 	grace   time.Duration
 	signals <-chan os.Signal
-	done    <-chan error
-	over    <-chan time.Time
+	done    <-chan error     // receives the result of cmd.Wait
+	over    <-chan time.Time // fires when the timeout is reached; nil: no timeout
 
-	kill     <-chan time.Time // when it was told to end, and has not
-	heard    os.Signal        // the last one
+	kill     <-chan time.Time // fires when the grace period is over; nil while it has not begun
+	heard    os.Signal        // the last signal
 	heardAt  time.Time
-	passedOn bool
+	passedOn bool // a signal was passed on
 	timedOut bool
 }
 
+// wait handles signals and timers until the process has ended.
 func (w *waiter) wait() End {
 	for {
 		select {
@@ -149,8 +162,9 @@ func (w *waiter) wait() End {
 	}
 }
 
-// hear passes a signal on. Ctrl+C at the terminal of the command has reached it
-// already, and it may go on: an interactive program takes Ctrl+C as one of its keys.
+// hear handles a signal to this process. It is passed on, except for a Ctrl-C that the terminal has
+// sent to the command as well. In that case the command decides what it means: in an editor or a
+// REPL, Ctrl-C is one of the keys.
 func (w *waiter) hear(s os.Signal) {
 	w.heard, w.heardAt = s, time.Now()
 	if s == os.Interrupt && w.process.hears() {
@@ -160,7 +174,7 @@ func (w *waiter) hear(s os.Signal) {
 	w.tell(s)
 }
 
-// tell lets the command end, and sees to it that it does.
+// tell sends a signal and starts the grace period.
 func (w *waiter) tell(s os.Signal) {
 	w.process.signal(s)
 	if w.kill == nil {
@@ -168,9 +182,11 @@ func (w *waiter) tell(s os.Signal) {
 	}
 }
 
-// end says what the exit means. What ends soon after a signal was ended by it, however
-// it says so; what goes on for longer has made that signal its own.
+// end returns the result for an exit code. A command that ends within the grace period after a
+// signal counts as interrupted, whatever its exit code. One that runs on for longer has handled the
+// signal itself, and its exit code counts.
 func (w *waiter) end(code int) End {
+	// The exit code looks like that of a signal which has not arrived here yet.
 	if w.heard == nil && (code == codeInterrupted || code == codeTerminated) {
 		select {
 		case w.heard = <-w.signals:
@@ -193,7 +209,8 @@ func (w *waiter) end(code int) End {
 	return End{Exited, code}
 }
 
-// codeOf is the command's exit code, or 128 and the number of the signal that ended it.
+// codeOf returns the exit code of a command, or 128 plus the number of the signal that ended it.
+// exec.ErrWaitDelay means that the command itself succeeded.
 func codeOf(err error) int {
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return 0

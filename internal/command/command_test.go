@@ -18,7 +18,7 @@ func sh(script string) Command {
 	return Command{Args: []string{"sh", "-c", script}, Env: os.Environ(), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 }
 
-// The exit code is the command's own, or what shells make of the signal that ended it.
+// The exit code is that of the command, or what shells make of the signal that ended it.
 func TestCodes(t *testing.T) {
 	for script, want := range map[string]End{
 		"exit 0": {Exited, 0}, "exit 7": {Exited, 7}, "kill -KILL $$": {Exited, 128 + int(syscall.SIGKILL)},
@@ -29,7 +29,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// No argument is changed on the way, and nothing is added to the environment.
+// Arguments are passed on unchanged, and nothing is added to the environment.
 func TestArguments(t *testing.T) {
 	args := []string{"a b", "$HOME", "*", "", "'"}
 	c := sh(`printf '<%s>' "$@"; echo "$ONLY"`)
@@ -42,7 +42,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A command whose time is over is told to end, and made to when it does not.
+// A command whose time is over is told to end, and is killed if it does not.
 func TestTimeout(t *testing.T) {
 	for _, script := range []string{"exec sleep 60", "trap '' TERM; while :; do sleep 0.05; done"} {
 		c := sh(script)
@@ -53,7 +53,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A signal to this process is passed on, and the command is interrupted by it.
+// A signal to this process is passed on and interrupts the command.
 func TestPassedOn(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -68,8 +68,7 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// What cannot be run has the exit code that shells give.
-// A command that says too much is not read to the end, and not waited for.
+// Output beyond the limit is not read, and the command is not waited for.
 func TestBeginning(t *testing.T) {
 	said, err := Beginning(t.Context(), 6, os.Environ(), "sh", "-c", "while echo y; do :; done")
 	if said != "y\ny\ny\n" || err != nil {
@@ -83,6 +82,7 @@ func TestBeginning(t *testing.T) {
 	}
 }
 
+// A program that cannot be run has the exit code that shells give.
 func TestFind(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o666); err != nil {

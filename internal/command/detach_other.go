@@ -4,5 +4,5 @@ package command
 
 import "os/exec"
 
-// detach has nothing to do where there are no sessions of processes.
+// detach does nothing: without sessions of processes there is no terminal to detach from.
 func detach(*exec.Cmd) {}

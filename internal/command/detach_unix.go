@@ -7,5 +7,6 @@ import (
 	"syscall"
 )
 
-// detach takes a process out of the terminal's session: Ctrl+C is not meant for it.
+// detach puts a process into a session of its own, so that a Ctrl-C at the terminal does not reach
+// it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -7,14 +7,15 @@ import (
 	"os/exec"
 )
 
-// process is a command on its way. Ctrl+C reaches every program of a console; other
-// signals do not exist here, so what has to end is ended at once.
+// process is a running command. A Ctrl-C reaches every program in a Windows console. There are no
+// other signals, so a command that has to end is killed.
 type process struct{ cmd *exec.Cmd }
 
 func newProcess(cmd *exec.Cmd) process { return process{cmd} }
 
 func (p process) close() {}
 
+// hears reports whether the command gets a Ctrl-C without us.
 func (p process) hears() bool { return true }
 
 func (p process) signal(os.Signal) { p.kill() }

@@ -2,5 +2,5 @@
 
 package command
 
-// Yield has no priorities to lower here.
+// Yield does nothing here.
 func Yield() {}

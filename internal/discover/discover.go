@@ -1,7 +1,11 @@
-// Package discover finds an ordinary repository and reads its configuration without
-// starting git, which costs more than most commands of this program do. Where anything is
-// out of the ordinary (a linked worktree, GIT_DIR, another owner, an unknown extension) it
-// returns ErrAsk, and the caller asks git.
+// Package discover finds an ordinary repository and reads its configuration without starting git,
+// because starting git takes longer than most commands of this program.
+//
+// Find does what `git rev-parse` would do, but only for the usual case: a directory .git that
+// belongs to the user, with no GIT_* variable that changes its place or configuration. Where
+// anything is unusual (a linked worktree, a submodule, another owner, an unknown extension, a bare
+// repository) it returns ErrAsk, and the caller asks git. A wrong answer would be worse than a slow
+// one, so every doubt is ErrAsk.
 package discover
 
 import (
@@ -13,20 +17,19 @@ import (
 	"git-checkpoint/internal/gitconfig"
 )
 
-// ErrAsk means that only git can tell.
+// ErrAsk says that only git can tell.
 var ErrAsk = gitconfig.ErrAsk
 
-// Repository is an ordinary one: its git directory is <WorkTree>/.git.
+// Repository is an ordinary repository: its git directory is <WorkTree>/.git.
 type Repository struct {
-	WorkTree string // absolute, without symbolic links
-	Prefix   string // of the directory below WorkTree: "" or "a/b/"
+	WorkTree string // absolute path without symbolic links
+	Prefix   string // the directory that was given, relative to WorkTree: "" or "a/b/"
 	Format   string // "sha1" or "sha256"
 	Config   *gitconfig.Config
 }
 
-// Find looks for the repository that dir belongs to ("": the working directory) as git
-// would with the environment env: `.git` is a directory of the user's own in dir or above
-// it.
+// Find returns the repository that dir belongs to ("" is the working directory), as git would find
+// it with the environment env.
 func Find(dir string, env []string) (*Repository, error) {
 	if !plainEnv(env) {
 		return nil, ErrAsk
@@ -51,16 +54,17 @@ func Find(dir string, env []string) (*Repository, error) {
 	return found, nil
 }
 
-// harmless lists the variables of git's, or their beginnings, that neither place nor
-// configure a repository. An unknown one might.
+// harmless lists the variables (without GIT_, as prefixes) that neither move nor configure a
+// repository. A variable that is not in the list may do so, perhaps in a later version of git.
 var harmless = [...]string{
 	"ADVICE", "ALLOW_PROTOCOL", "ASKPASS", "AUTHOR_", "CHECKPOINT_", "COMMITTER_", "CONFIG_GLOBAL", "CONFIG_NOSYSTEM", "CURL_",
 	"EDITOR", "HTTP_", "LFS_", "MERGE_", "OPTIONAL_LOCKS", "PAGER", "PREFIX", "PROTOCOL", "PROXY_", "PS1_", "REFLOG_ACTION",
 	"SEQUENCE_EDITOR", "SSH", "SSL_", "TERMINAL_PROMPT", "TEXTDOMAINDIR", "TRACE",
 }
 
-// plainEnv reports whether nothing in the environment tells git where the repository is
-// or how it is configured.
+// plainEnv reports whether the environment contains only harmless variables of git. A variable that
+// is set to "" has no effect, except GIT_CONFIG_GLOBAL, for which "" means no file; ReadFiles deals
+// with that.
 func plainEnv(env []string) bool {
 	for _, kv := range env {
 		key, value, _ := strings.Cut(kv, "=")
@@ -75,7 +79,8 @@ func plainEnv(env []string) bool {
 	return true
 }
 
-// realDir is a directory's path without symbolic links; "" is the working directory.
+// realDir returns the path of a directory without symbolic links. "" stands for the working
+// directory. It does not resolve links itself but returns ErrAsk.
 func realDir(dir string) (string, error) {
 	if dir == "" {
 		return workingDir()
@@ -86,10 +91,14 @@ func realDir(dir string) (string, error) {
 	return dir, nil
 }
 
-// topOf goes up to the first directory with a .git, on one file system, as git does.
+// topOf goes up from dir to the first directory with a .git. Like git, it does not leave the file
+// system of dir. Everything that git would check further is ErrAsk: a file named HEAD (dir may be a
+// bare repository), .git as a file or link, another owner (safe.directory), and a commondir (a
+// linked worktree).
 func topOf(dir string) (string, error) {
 	for first := dir; ; dir = filepath.Dir(dir) {
-		if dir != first && !sameDevice(first, dir) || exists(filepath.Join(dir, "HEAD")) { // perhaps a bare repository
+		// A bare repository has a HEAD at its top.
+		if dir != first && !sameDevice(first, dir) || exists(filepath.Join(dir, "HEAD")) {
 			return "", ErrAsk
 		}
 		at := filepath.Join(dir, ".git")
@@ -111,13 +120,15 @@ func topOf(dir string) (string, error) {
 	}
 }
 
+// exists reports whether something is at path, without following a symbolic link.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// formatOf is the object format of a repository whose configuration names no extension
-// that moves its parts.
+// formatOf returns the object format of a repository. It returns ErrAsk if the configuration has an
+// extension that moves or changes parts of the repository, or that is not known here. Extensions
+// count only with repositoryformatversion 1.
 func formatOf(c *gitconfig.Config) (string, error) {
 	if bare, err := c.Bool("core.bare", false); err != nil || bare {
 		return "", ErrAsk

@@ -2,7 +2,8 @@
 
 package discover
 
-// IsDistributed is false: git is always asked here.
+// IsDistributed is false: on this system git is always asked, and the functions below are never
+// used.
 func IsDistributed(string) bool { return false }
 
 func workingDir() (string, error) { return "", ErrAsk }

@@ -8,12 +8,13 @@ import (
 	"git-checkpoint/internal/gitconfig"
 )
 
-// maxAlternates is how deep git follows repositories that borrow from others.
+// maxAlternates is how many levels of alternates git follows: repositories that borrow objects from
+// others, which borrow themselves.
 const maxAlternates = 5
 
-// objectDirs are the object directories in which something may be: the repository's own
-// and those that it borrows from. What is written in a way that is rare is left out; git
-// finds what is there.
+// objectDirs returns the object directories to search: own first, then all those from which the
+// repository borrows objects, directly or not. Rare notations, such as quoted paths, are skipped.
+// Their objects are then not found in this process, and git finds them.
 func (r *Repo) objectDirs(own string) []string {
 	dirs := []string{own}
 	for _, dir := range filepath.SplitList(gitconfig.Getenv(r.env, "GIT_ALTERNATE_OBJECT_DIRECTORIES")) {
@@ -22,6 +23,8 @@ func (r *Repo) objectDirs(own string) []string {
 	return appendAlternates(dirs, own, 0)
 }
 
+// appendAlternates adds the directories that <of>/info/alternates lists. A relative path is
+// relative to the object directory that contains the list.
 func appendAlternates(dirs []string, of string, depth int) []string {
 	data, err := os.ReadFile(filepath.Join(of, "info", "alternates"))
 	if err != nil || depth > maxAlternates {
@@ -33,6 +36,7 @@ func appendAlternates(dirs []string, of string, depth int) []string {
 	return dirs
 }
 
+// withAlternate adds a directory and its own alternates, unless it is in the list already.
 func withAlternate(dirs []string, dir, base string, depth int) []string {
 	if dir == "" || dir[0] == '#' || dir[0] == '"' {
 		return dirs

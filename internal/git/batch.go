@@ -15,58 +15,62 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ErrMissing is an object or ref that does not exist, ErrUnreadable an object
-// that git cannot read, ErrTooLarge one over MaxObject.
+// ErrMissing says that an object or ref does not exist, ErrUnreadable that git cannot read the
+// object, and ErrTooLarge that it is larger than MaxObject.
 var (
 	ErrMissing    = errors.New("missing")
 	ErrUnreadable = errors.New("unreadable: the object is damaged")
 	ErrTooLarge   = errors.New("too large to be read into memory")
 )
 
-// MaxObject is the largest object that is read into memory.
+// MaxObject is the size in bytes of the largest object that is read into memory.
 const MaxObject = 1 << 31
 
-// Object is one object as `git cat-file` gives it.
+// Object is one object as `git cat-file` prints it.
 type Object struct {
 	OID  name.OID
 	Type string
-	Size int64
-	Data []byte // nil from Info
+	Size int64  // in bytes
+	Data []byte // nil when only type and size were asked for
 }
 
-// Batch reads objects: small ones in process, all others, and refs, through one
-// long-lived `git cat-file`. It is safe for concurrent use; requests of one call
-// are pipelined, and a function that is handed the answers must not ask itself. What
-// is asked for by its id is compared with it.
+// Batch reads objects. Small ones are read in this process (askHere); all others, and specs that
+// are not plain ids, go through a long-lived `git cat-file --batch-command`. The content of an
+// object that was asked for by its full id is always checked against that id.
+//
+// A Batch is safe for concurrent use. The requests of one call are pipelined: all specs are sent to
+// git while its answers are read. Therefore a function that receives the answers must not call the
+// Batch itself; it would wait for the lock that its caller holds.
 type Batch struct {
 	repo    *Repo
 	objects *objects
 
 	known     sync.Mutex
-	kept      map[name.OID]Object // small ones that were read or written here
+	kept      map[name.OID]Object // small objects that were read or written here, see keep
 	keptBytes int64
 
 	mu sync.Mutex
-	// command is `cat-file --batch-command` (git 2.36 and later). Where git does
-	// not know it, contents and info are two processes.
+	// command is `cat-file --batch-command` (git 2.36 and later). If git does not know that option,
+	// old is set, and contents and info are two processes, `--batch` and `--batch-check`.
 	command, contents, info *pipe
 	old                     bool
 }
 
+// pipe is one running cat-file.
 type pipe struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
 	cancel context.CancelFunc
-	broken bool // unread content is in it
-	served bool // it has answered before
+	broken bool // content that nobody read is still in it: it cannot be used again
+	served bool // it has answered before, so it did start
 }
 
 func newBatch(r *Repo) *Batch {
 	return &Batch{repo: r, objects: r.database(), kept: map[name.OID]Object{}}
 }
 
-// Object reads one object by id or ref name.
+// Object reads one object by id or ref name. The error wraps ErrMissing when there is none.
 func (b *Batch) Object(ctx context.Context, spec string) (Object, error) {
 	var o Object
 	err := b.Objects(ctx, []string{spec}, func(_ int, got Object, err error) error {
@@ -76,7 +80,7 @@ func (b *Batch) Object(ctx context.Context, spec string) (Object, error) {
 	return o, err
 }
 
-// Typed reads one object and refuses another type.
+// Typed reads one object and returns an error if it has another type than typ.
 func (b *Batch) Typed(ctx context.Context, spec, typ string) (Object, error) {
 	o, err := b.Object(ctx, spec)
 	if err == nil && o.Type != typ {
@@ -85,24 +89,27 @@ func (b *Batch) Typed(ctx context.Context, spec, typ string) (Object, error) {
 	return o, err
 }
 
-// Objects reads objects in order; each gets the object or an error that wraps
-// ErrMissing. An error from each ends the reading and is returned.
+// Objects reads the objects of specs, which are ids or ref names, and calls each for every one of
+// them in order: with its index in specs and either the object or an error. The error wraps
+// ErrMissing, ErrUnreadable or ErrTooLarge. If each returns an error, reading stops and Objects
+// returns that error.
 func (b *Batch) Objects(ctx context.Context, specs []string, each func(int, Object, error) error) error {
 	return b.ask(ctx, "contents", specs, each)
 }
 
-// Info tells type and size without the content.
+// Info is Objects for type and size alone; the content is not read.
 func (b *Batch) Info(ctx context.Context, specs []string, each func(int, Object, error) error) error {
 	return b.ask(ctx, "info", specs, each)
 }
 
-// asking is what is asked of objects, and how their content is read; nil: there is none.
+// asking is a command of cat-file, and the function that reads the content which follows the header
+// of an answer. Without a function there is no content.
 type asking struct {
 	verb string
 	read func(io.Reader, *Object) error
 }
 
-// asked is what is asked by a verb: "contents" keeps the content.
+// asked returns the asking of a command whose content, if any, is to be kept in Object.Data.
 func asked(verb string) asking {
 	if verb == "info" {
 		return asking{verb: verb}
@@ -110,17 +117,20 @@ func asked(verb string) asking {
 	return asking{verb: verb, read: whole}
 }
 
+// whole reads all of the content into Data.
 func whole(r io.Reader, o *Object) (err error) {
 	o.Data, err = readSized(r, o.Size)
 	return err
 }
 
+// ask checks the specs and reads them in groups of atOnce, so that the objects of a long list are
+// not all in memory before the first one is handed on.
 func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
 	if len(specs) == 0 {
 		return nil
 	}
 	for _, s := range specs {
-		if s == "" || strings.ContainsAny(s, "\n\x00") {
+		if s == "" || strings.ContainsAny(s, "\n\x00") { // cat-file reads one spec per line
 			return fmt.Errorf("read object %q: %w", s, ErrMissing)
 		}
 	}
@@ -141,11 +151,16 @@ func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(
 // atOnce is how many objects are read before they are handed on.
 const atOnce = 256
 
-// exchange lets git answer.
+// exchange has git answer, with the content kept.
 func (b *Batch) exchange(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
 	return b.exchangeAs(ctx, asked(verb), specs, each)
 }
 
+// exchangeAs has git answer specs in order. If the process ends early, there are three cases. git
+// may not know --batch-command: the older options are tried. A process that was kept from an
+// earlier call may have ended long ago: a new one is started. Otherwise git died over the object
+// that it was asked for: that object gets ErrUnreadable, and a new process goes on with the next
+// one.
 func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,12 +181,12 @@ func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each
 			return context.Cause(ctx)
 		case !errors.Is(err, errEnded):
 			if done < len(specs) {
-				b.stopAll() // unread answers are in the pipe
+				b.stopAll() // answers that nobody read are in the pipe
 			}
 			return err
 		case b.stopAll() == usage && !b.old:
-			b.old = true // this git does not know --batch-command
-		case n == 0 && reused: // it may have ended long before this request
+			b.old = true
+		case n == 0 && reused: // try again with a new process
 		default: // git died over this object
 			if err := each(done, Object{}, fmt.Errorf("object %q: %w", specs[done], ErrUnreadable)); err != nil {
 				return err
@@ -185,8 +200,9 @@ func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each
 // usage is git's exit code for an option that it does not know.
 const usage = 129
 
-// open starts the process that answers verb. It outlives the call's context: the
-// next request may come with another one.
+// open returns the process for a command, and the prefix of its input lines. It starts the process
+// if necessary. The process is not bound to the context of the call, because the next call will use
+// it with another context.
 func (b *Batch) open(verb string) (*pipe, string, error) {
 	slot, args, prefix := &b.command, []string{"cat-file", "--batch-command"}, verb+" "
 	if b.old && verb == "info" {
@@ -219,11 +235,12 @@ func (b *Batch) open(verb string) (*pipe, string, error) {
 	return *slot, prefix, nil
 }
 
-// errEnded says that the process ended before it answered.
+// errEnded says that the process ended before it had answered, or that its answer made no sense.
 var errEnded = errors.New("git cat-file ended")
 
-// exchange asks for specs and hands out the answers. It returns how many were
-// handed out; the error is errEnded or what each returned.
+// exchange sends specs and hands out the answers as they arrive. It returns how many answers were
+// handed out. The error is nil, errEnded, or what each returned. A goroutine does the sending: git
+// stops reading when its output pipe is full, so that sending everything first would deadlock.
 func (p *pipe) exchange(specs []string, prefix string, how asking, each func(int, Object, error) error) (int, error) {
 	sent := make(chan struct{})
 	go func() {
@@ -246,6 +263,7 @@ func (p *pipe) exchange(specs []string, prefix string, how asking, each func(int
 		if err == nil && !p.broken {
 			continue
 		}
+		// The caller wants no more. Kill git, so that the goroutine that sends does not block.
 		if i < len(specs)-1 || p.broken {
 			p.cancel()
 		}
@@ -256,6 +274,8 @@ func (p *pipe) exchange(specs []string, prefix string, how asking, each func(int
 	return len(specs), nil
 }
 
+// answer reads one answer: the line "<id> <type> <size>", or "<spec> missing", then for a command
+// with content the content and a newline.
 func (p *pipe) answer(how asking) (Object, error) {
 	line, err := p.out.ReadString('\n')
 	if err != nil {
@@ -268,12 +288,13 @@ func (p *pipe) answer(how asking) (Object, error) {
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	if err != nil || size < 0 {
-		return Object{}, errEnded // out of step; start anew
+		return Object{}, errEnded // we are out of step with the process; a new one is needed
 	}
 	o := Object{OID: name.OID(fields[0]), Type: fields[1], Size: size}
 	if how.read == nil {
 		return o, nil
 	}
+	// After ErrGarbled the content has been read to its end, so the pipe can be used further.
 	if err = how.read(p.out, &o); err != nil && !errors.Is(err, ErrGarbled) {
 		return o, err
 	}
@@ -283,8 +304,8 @@ func (p *pipe) answer(how asking) (Object, error) {
 	return o, err
 }
 
-// readSized believes a size only as far as the bytes really come: the header of a
-// damaged object may claim any.
+// readSized reads size bytes. The header of a damaged object may claim any size, so memory for more
+// than a megabyte is only allocated as the bytes arrive.
 func readSized(r io.Reader, size int64) ([]byte, error) {
 	const believed = 1 << 20
 	if size > MaxObject {
@@ -305,8 +326,7 @@ func readSized(r io.Reader, size int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// stopAll ends the processes and gives the exit code of the one that had ended
-// by itself, else -1.
+// stopAll ends the processes. It returns the exit code of one that had failed by itself, else -1.
 func (b *Batch) stopAll() int {
 	code := -1
 	for _, slot := range []**pipe{&b.command, &b.contents, &b.info} {

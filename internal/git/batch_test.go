@@ -56,7 +56,7 @@ func TestBatchReads(t *testing.T) {
 	}
 }
 
-// A reader that stops early leaves nothing behind that the next one would get.
+// A caller that stops early leaves no answers behind that the next caller would get.
 func TestBatchStopsEarly(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
@@ -117,7 +117,7 @@ func deflate(t *testing.T, content string) string {
 	return b.String()
 }
 
-// One damaged object is an error of its own; those around it are read.
+// One damaged object is an error of its own; the objects before and after it are read.
 func TestBatchDamaged(t *testing.T) {
 	garbled := map[string]string{
 		"empty":     "",
@@ -212,7 +212,7 @@ func TestBatchContext(t *testing.T) {
 	}
 }
 
-// A tag that is called like a full ref does not answer for it.
+// A tag whose name looks like a full ref does not answer for that ref.
 func TestResolve(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.blob("one"), f.blob("two")

@@ -10,12 +10,14 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// CountBetween counts the commits that to reaches and from does not.
+// CountBetween returns the number of commits that are reachable from to and not from from.
 func (r *Repo) CountBetween(ctx context.Context, from, to name.OID) (int, error) {
 	return r.count(ctx, string(to), "^"+string(from))
 }
 
-// CountLeft counts those of them that no branch would hold any more if one moved to from.
+// CountLeft returns how many of the commits that CountBetween counts would no longer be on any
+// branch, local or remote-tracking, if the branch moving were moved from to to from. An empty
+// moving means that no branch moves (HEAD is detached).
 func (r *Repo) CountLeft(ctx context.Context, from, to name.OID, moving name.Ref) (int, error) {
 	args := []string{string(to), "^" + string(from), "--not"}
 	if moving != "" {
@@ -24,6 +26,7 @@ func (r *Repo) CountLeft(ctx context.Context, from, to name.OID, moving name.Ref
 	return r.count(ctx, append(args, "--glob=refs/heads", "--remotes")...)
 }
 
+// count runs rev-list --count. The "--" keeps git from taking a revision for a path.
 func (r *Repo) count(ctx context.Context, args ...string) (int, error) {
 	out, err := r.Output(ctx, append(append([]string{"rev-list", "--count"}, args...), "--")...)
 	if err != nil {
@@ -32,15 +35,16 @@ func (r *Repo) count(ctx context.Context, args ...string) (int, error) {
 	return strconv.Atoi(out)
 }
 
-// Below turns a path that the user typed, relative to where they are or absolute,
-// into one below the top of the worktree; "." is the top itself.
+// Below turns a path that the user typed, absolute or relative to the working directory, into one
+// relative to the top of the worktree, with slashes. "." is the top itself. It returns an error for
+// a path outside the worktree.
 func (r *Repo) Below(p string) (string, error) {
 	full := p
 	if !filepath.IsAbs(p) {
 		full = filepath.Join(r.WorkTree, filepath.FromSlash(r.Prefix), p)
 	}
 	rel, err := filepath.Rel(r.WorkTree, full)
-	if !filepath.IsLocal(rel) { // perhaps it goes through a link that leads here
+	if !filepath.IsLocal(rel) { // the path may lead into the worktree through a symbolic link
 		if dir, wrong := filepath.EvalSymlinks(filepath.Dir(full)); wrong == nil {
 			rel, err = filepath.Rel(r.WorkTree, filepath.Join(dir, filepath.Base(full)))
 		}
@@ -51,8 +55,9 @@ func (r *Repo) Below(p string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// DiffMatching lists the paths that differ between two trees and that pathspecs match,
-// as they are typed where the user is.
+// DiffMatching returns the set of paths that differ between two trees and that match pathspecs.
+// Pathspecs are relative to the directory where the user is; the returned paths are relative to the
+// top of the worktree.
 func (r *Repo) DiffMatching(ctx context.Context, a, b name.OID, specs []string) (map[string]bool, error) {
 	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-relative", string(a), string(b), "--"}
 	out, err := r.Run(ctx, Cmd{Args: append(args, specs...), Dir: filepath.Join(r.WorkTree, filepath.FromSlash(r.Prefix))})
@@ -66,21 +71,23 @@ func (r *Repo) DiffMatching(ctx context.Context, a, b name.OID, specs []string) 
 	return matched, nil
 }
 
-// HeadMove says where HEAD goes.
+// HeadMove says where MoveHead puts HEAD.
 type HeadMove struct {
-	Branch name.Ref // empty: HEAD is detached
-	To     name.OID
-	Old    name.OID // what the branch, or a detached HEAD, must be at; empty: anything
-	Reason string   // for the reflog
+	Branch name.Ref // the branch that HEAD is to be on; empty: HEAD is to be detached
+	To     name.OID // the commit
+	Old    name.OID // what the branch, or the detached HEAD, must point to before; empty: anything
+	Reason string   // for the reflog, on one line or more
 }
 
-// MoveHead puts HEAD on a branch or detaches it, at a commit, with reflog entries
-// and ORIG_HEAD as git itself writes them.
+// MoveHead moves a branch to a commit and puts HEAD on it, or detaches HEAD there. It works in
+// three steps: it sets ORIG_HEAD, moves the branch (or HEAD), and switches HEAD to the branch if it
+// is on another one. git writes the reflogs. The error is a LockedError when another process holds
+// one of the locks. Index and files are not touched.
 func (r *Repo) MoveHead(ctx context.Context, m HeadMove) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	ctx = context.WithoutCancel(ctx) // these are few moments, and half of them would be worse
+	ctx = context.WithoutCancel(ctx) // stopping between the steps would leave half of the move
 	message := "checkpoint: " + strings.Join(strings.Fields(m.Reason), " ")
 	run := func(what string, args ...string) error {
 		_, err := r.Run(ctx, Cmd{Args: args})

@@ -12,11 +12,12 @@ import (
 	"git-checkpoint/internal/gitconfig"
 )
 
-// ErrBorrowed says that refs are to be written whose objects are not in the repository.
+// ErrBorrowed says that refs cannot be written after Borrow, because their objects are not in the
+// repository.
 var ErrBorrowed = errors.New("this repository can only be read")
 
-// Unwritable reports whether err says that nothing may, or can, be written where it was
-// tried: by this program, or by a git that it started.
+// Unwritable reports whether err says that this program, or a git that it started, was not able to
+// write: no permission, a read-only file system, or a full disk.
 func Unwritable(err error) bool {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) {
 		return true
@@ -25,9 +26,12 @@ func Unwritable(err error) bool {
 	return errors.As(err, &e) && strings.Contains(e.Stderr, "insufficient permission for adding an object")
 }
 
-// Borrow has new objects go to a directory of the system's temporary ones, which Close
-// removes, and all others be read where they are: so what only compares works in a
-// repository that may only be read. No ref can be written after it.
+// Borrow redirects new objects into a temporary directory, which Close removes. Existing objects
+// are read from where they are: the temporary directory has the repository as its alternate. So
+// commands that only compare (and need to write trees for that) work in a repository that is
+// read-only for the user. UpdateRefs fails afterwards.
+//
+// The processes that were started before know the old environment, so they are ended.
 func (r *Repo) Borrow() error {
 	if r.borrowed != "" {
 		return nil
@@ -58,12 +62,15 @@ func (r *Repo) Borrow() error {
 	return r.Batch().close()
 }
 
+// The variables by which git is told to write objects to another directory and to read them from
+// further ones.
 const (
 	objectDirectory = "GIT_OBJECT_DIRECTORY"
 	alternates      = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 )
 
-// quoteAlternate writes a path so that git takes it for one, whatever it holds.
+// quoteAlternate quotes a path for GIT_ALTERNATE_OBJECT_DIRECTORIES, if it contains the character
+// that separates the entries of that list.
 func quoteAlternate(path string) string {
 	if !strings.ContainsRune(path, filepath.ListSeparator) && !strings.HasPrefix(path, `"`) {
 		return path
@@ -71,6 +78,5 @@ func quoteAlternate(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
-// Borrowed is the directory for what cannot be written to the repository, "" as long as
-// Borrow was not asked for.
+// Borrowed returns the temporary directory of Borrow, or "" if Borrow was not called.
 func (r *Repo) Borrowed() string { return r.borrowed }

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// ErrGCRunning says that a `git gc` is already at work; git runs one at a time.
+// ErrGCRunning says that another `git gc` is running. git allows one at a time.
 var ErrGCRunning = errors.New("a git gc is already running")
 
-// Collected is what a `git gc` came to, in bytes.
+// Collected is the result of a `git gc`. Sizes are in bytes.
 type Collected struct {
-	Freed   int64 // what the object store shrank by
-	Waiting int64 // what no ref needs and git keeps until its grace has passed
-	Grace   string
+	Freed   int64  // by how much the object store has shrunk
+	Waiting int64  // size of the unreachable objects that git keeps until their grace period is over
+	Grace   string // that period in words, such as "2 weeks"
 }
 
-// KeepsAll reports whether nothing may ever be deleted from the object store.
+// KeepsAll reports whether nothing may ever be deleted from the object store
+// (extensions.preciousObjects).
 func (r *Repo) KeepsAll() (bool, error) { return r.Config.Bool("extensions.preciousObjects", false) }
 
-// CollectGarbage runs `git gc`. Which objects go is git's decision alone: those that
-// nothing holds and that nobody has written or freshened for the time that gc.pruneExpire
-// says.
+// CollectGarbage runs `git gc`. git alone decides which objects are deleted: those that are
+// unreachable and that nobody has written or freshened within gc.pruneExpire.
 func (r *Repo) CollectGarbage(ctx context.Context) (Collected, error) {
 	version, err := r.Version(ctx)
 	if err != nil {
@@ -38,14 +38,15 @@ func (r *Repo) CollectGarbage(ctx context.Context) (Collected, error) {
 	if err != nil {
 		return Collected{}, err
 	}
-	// With a cruft pack the newest time of all copies of an object counts. Without one a
-	// recently used pack is taken apart, and where an old loose copy lies beside, that one
-	// stays with its old time and is deleted. So nothing is deleted then.
+	// A cruft pack records for each object the newest mtime of all its copies. Without one, gc
+	// unpacks the unreachable objects of a recently used pack, but where an old loose copy of such
+	// an object exists, that one stays with its old mtime and is deleted. An object that was
+	// freshened in its pack a moment ago would be lost. So nothing is deleted in that case.
 	how := "--cruft"
 	if !cruft || Older(version, "2.37") {
 		how = "--no-prune"
 	}
-	r.database().packs.Close() // some systems do not delete what is open
+	r.database().packs.Close() // some systems cannot delete a file that is open
 	if _, err := r.Output(ctx, "gc", "-q", how); err != nil {
 		var said *Error
 		if errors.As(err, &said) && strings.Contains(said.Stderr, "gc is already running") {
@@ -57,7 +58,7 @@ func (r *Repo) CollectGarbage(ctx context.Context) (Collected, error) {
 	return Collected{Freed: max(0, before.total-after.total), Waiting: after.unreferenced, Grace: r.grace()}, err
 }
 
-// grace is gc.pruneExpire in words: "2 weeks" for "2.weeks.ago".
+// grace returns gc.pruneExpire in words: "2 weeks" for "2.weeks.ago".
 func (r *Repo) grace() string {
 	v, ok := r.Config.Get("gc.pruneExpire")
 	if !ok {
@@ -66,8 +67,8 @@ func (r *Repo) grace() string {
 	return strings.ReplaceAll(strings.TrimSuffix(v, ".ago"), ".", " ")
 }
 
-// Grace is how long gc keeps an object that nothing needs; ends is false where it keeps
-// all of them. `git rev-parse` reads the date as gc does, and answers with seconds.
+// Grace returns how long gc keeps an unreachable object. ends is false if gc keeps such objects for
+// ever ("never"). `git rev-parse --since` parses the date as gc does, and prints it in seconds.
 func (r *Repo) Grace(ctx context.Context) (grace time.Duration, ends bool, err error) {
 	expire, set := r.Config.Get("gc.pruneExpire")
 	if !set {

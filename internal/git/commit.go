@@ -17,15 +17,17 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Signature is who made a commit and when, to the second.
+// Signature is the author or committer of a commit: the person, and the time to the second.
 type Signature struct {
 	Name, Email string
 	When        time.Time
 }
 
-// Person is "Name <email>".
+// Person returns "Name <email>".
 func (s Signature) Person() string { return s.Name + " <" + s.Email + ">" }
 
+// String returns the signature as it is written in a commit object: "Name <email> <seconds>
+// <zone>".
 func (s Signature) String() string {
 	b := make([]byte, 0, len(s.Name)+len(s.Email)+32)
 	b = append(append(append(append(b, s.Name...), " <"...), s.Email...), "> "...)
@@ -36,10 +38,10 @@ func (s Signature) String() string {
 	return string(s.When.AppendFormat(b, "-0700"))
 }
 
-// Commit is a commit object. Headers that this program does not write (gpgsig,
-// encoding) are in Other, whole lines.
+// Commit is a commit object. Other holds all headers that have no field here (gpgsig, encoding,
+// mergetag), as complete lines.
 type Commit struct {
-	OID               name.OID // filled by reading
+	OID               name.OID // set when it was read; Encode does not use it
 	Tree              name.OID
 	Parents           []name.OID
 	Author, Committer Signature
@@ -47,7 +49,8 @@ type Commit struct {
 	Message           string
 }
 
-// Encode gives the object's content.
+// Encode returns the content of the commit object. Other stands after the committer, where git
+// writes such headers.
 func (c Commit) Encode() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", c.Tree)
@@ -58,15 +61,15 @@ func (c Commit) Encode() []byte {
 	return b.Bytes()
 }
 
-// WriteCommit writes a commit object.
+// WriteCommit writes a commit object and returns its id.
 func (r *Repo) WriteCommit(ctx context.Context, c Commit) (name.OID, error) {
 	return r.WriteObject(ctx, "commit", c.Encode())
 }
 
-// ParentsOf reads the parents of a commit object, and nothing else of it. It appends to
-// parents, which may be nil.
+// ParentsOf appends the parents of a commit to parents, which may be nil. data is the content of
+// the commit object. It decodes nothing else, so it is fast, and does not notice damage.
 func ParentsOf(parents []name.OID, data []byte) []name.OID {
-	_, rest, _ := bytes.Cut(data, []byte{'\n'}) // the tree
+	_, rest, _ := bytes.Cut(data, []byte{'\n'}) // skip the tree, which comes first
 	for {
 		line, below, _ := bytes.Cut(rest, []byte{'\n'})
 		parent, is := bytes.CutPrefix(line, []byte("parent "))
@@ -77,7 +80,8 @@ func ParentsOf(parents []name.OID, data []byte) []name.OID {
 	}
 }
 
-// ParseCommit decodes a commit object.
+// ParseCommit decodes the content of a commit object. It returns an error if tree, author or
+// committer is missing or malformed.
 func ParseCommit(oid name.OID, data []byte) (Commit, error) {
 	c := Commit{OID: oid}
 	head, message, _ := strings.Cut(string(data), "\n\n")
@@ -117,6 +121,8 @@ func ParseCommit(oid name.OID, data []byte) (Commit, error) {
 	return c, nil
 }
 
+// parseSignature parses "Name <email> <seconds> <zone>". The date may be missing, as in commits of
+// some old tools. An unreadable zone is read as UTC.
 func parseSignature(s string) (Signature, error) {
 	end := strings.LastIndexByte(s, '>')
 	start := strings.IndexByte(s, '<')
@@ -143,7 +149,8 @@ func parseSignature(s string) (Signature, error) {
 	return sig, nil
 }
 
-// ReadCommit reads a commit by id or ref.
+// ReadCommit reads a commit by id or ref name. It also finds commits that InPacks has not handed to
+// git yet.
 func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
 	if o, ok := r.unpacked(spec, "commit"); ok {
 		return ParseCommit(o.OID, o.Data)
@@ -155,10 +162,13 @@ func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
 	return ParseCommit(o.OID, o.Data)
 }
 
-// History reads all commits reachable from tip that none of known reaches, in
-// one process. Of their further headers Other has the encoding alone; a message in
-// another encoding is given in UTF-8.
+// History returns all commits that are reachable from tip and not from any of known. It starts one
+// process, however long the history is. Of the further headers, Other has only the encoding.
+// Messages are in UTF-8, whatever encoding they were written in. In a shallow clone the error wraps
+// ErrShallow if the history is cut off.
 func (r *Repo) History(ctx context.Context, tip name.OID, known ...name.OID) ([]Commit, error) {
+	// Nine fields per commit, each with a NUL behind it, because names and messages may contain
+	// newlines.
 	const format = "%H%x00%T%x00%P%x00%ad%x00%cd%x00%an <%ae>%x00%cn <%ce>%x00%e%x00%B%x00"
 	const fields = 9
 	args := []string{"rev-list", "--no-commit-header", "--encoding=UTF-8", "--date=raw", "--format=" + format, string(tip)}
@@ -173,7 +183,7 @@ func (r *Repo) History(ctx context.Context, tip name.OID, known ...name.OID) ([]
 	var out []Commit
 	for f := range slices.Chunk(parts, fields) {
 		if len(f) < fields {
-			break // the newline after the last one
+			break // after the last commit there is only a newline
 		}
 		c := Commit{OID: name.OID(strings.TrimPrefix(f[0], "\n")), Tree: name.OID(f[1]), Message: f[8]}
 		if f[7] != "" {
@@ -193,8 +203,8 @@ func (r *Repo) History(ctx context.Context, tip name.OID, known ...name.OID) ([]
 	return out, r.checkWhole(out)
 }
 
-// checkWhole refuses a history that a shallow clone cut off: git shows the last
-// commit that it has as if it had no parents.
+// checkWhole returns ErrShallow if one of the commits is where a shallow clone was cut off. git
+// shows such a commit as if it had no parents, and we would take it for the first one.
 func (r *Repo) checkWhole(commits []Commit) error {
 	data, err := os.ReadFile(filepath.Join(r.CommonDir, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -215,11 +225,13 @@ func (r *Repo) checkWhole(commits []Commit) error {
 	return nil
 }
 
-// ErrShallow is a history that is cut off because the clone is shallow.
+// ErrShallow says that a history is not complete because the clone is shallow.
 var ErrShallow = errors.New("cut off, the clone is shallow; `git fetch --unshallow` brings the rest")
 
-// Identity is who acts: what git would take from environment and configuration,
-// else this program. A missing identity is never an error.
+// Identity returns the author and the committer for a new commit, by git's rules: GIT_AUTHOR_NAME,
+// then author.name, then user.name, and so on. If there is no name or address, it is that of this
+// program. So unlike in `git commit`, a missing identity is never an error: nobody should lose a
+// checkpoint because git is not configured.
 func (r *Repo) Identity(when time.Time) (author, committer Signature) {
 	pick := func(role string) Signature {
 		get := func(field string) string {
@@ -247,12 +259,14 @@ func (r *Repo) Identity(when time.Time) (author, committer Signature) {
 	return pick("author"), pick("committer")
 }
 
+// configured returns a configuration value, or "".
 func (r *Repo) configured(key string) string {
 	v, _ := r.Config.Get(key)
 	return v
 }
 
-// cleanPerson drops what would break a commit header.
+// cleanPerson removes characters from a name or address that would break a commit header, and from
+// its ends the punctuation that git removes too.
 func cleanPerson(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c < ' ' || c == '<' || c == '>' || c == 0x7f {

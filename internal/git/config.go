@@ -9,6 +9,8 @@ import (
 	"git-checkpoint/internal/gitconfig"
 )
 
+// readConfig reads the whole configuration as git sees it from the directory of o. It uses a Repo
+// with plain set: with our own -c settings the list would hold them instead of the user's.
 func readConfig(ctx context.Context, r *Repo, o Options) (*gitconfig.Config, error) {
 	probe := &Repo{program: r.program, env: r.env, plain: true}
 	dir := o.Dir
@@ -22,14 +24,14 @@ func readConfig(ctx context.Context, r *Repo, o Options) (*gitconfig.Config, err
 	return gitconfig.ParseConfig(res.Stdout), nil
 }
 
-// ReadConfigFile reads a file in git's configuration syntax without following
-// includes. A missing file is an empty configuration.
+// ReadConfigFile reads one file in git's configuration syntax. It does not follow includes. A
+// missing file is an empty configuration.
 func (r *Repo) ReadConfigFile(ctx context.Context, path string) (*gitconfig.Config, error) {
 	info, err := os.Stat(path)
 	if os.IsNotExist(err) {
 		return gitconfig.ParseConfig(nil), nil
 	}
-	if err == nil && !info.Mode().IsRegular() { // git would wait for who writes into a pipe
+	if err == nil && !info.Mode().IsRegular() { // git would block on a named pipe until somebody writes to it
 		return nil, fmt.Errorf("read configuration %q: it is no file", path)
 	}
 	res, err := r.Run(ctx, Cmd{Args: []string{"config", "-z", "--list", "--no-includes", "--file", filepath.Clean(path)}})

@@ -13,8 +13,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// LooseObjects estimates how many objects are loose, as git does: ids spread evenly, so
-// one directory of the 256 tells.
+// LooseObjects estimates the number of loose objects as git does: ids are distributed evenly, so
+// counting one of the 256 directories is enough.
 func (r *Repo) LooseObjects() int {
 	return 256 * countNames(filepath.Join(r.CommonDir, "objects", "17"), 1<<16)
 }
@@ -27,14 +27,14 @@ func (r *Repo) Packs() int {
 	return len(packs) - len(kept)
 }
 
-// LooseRefs counts the refs directly below a prefix that are files of their own; it
-// stops when there are more than most.
+// LooseRefs counts the loose refs (those with a file of their own) directly below prefix. It stops
+// counting at most+1.
 func (r *Repo) LooseRefs(prefix name.Ref, most int) int {
 	return countNames(filepath.Join(r.CommonDir, filepath.FromSlash(string(prefix))), most+1)
 }
 
-// countNames counts the entries of a directory, up to a number; one that is not there
-// has none.
+// countNames counts the entries of a directory, up to most. A directory that does not exist has
+// none.
 func countNames(dir string, most int) int {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -52,9 +52,9 @@ func countNames(dir string, most int) int {
 	return count
 }
 
-// MayPackObjects reports whether loose objects may be put into packs here: not where
-// packs must stay as they are, where another place has what is missing here, or where an
-// operation of git's has its objects apart.
+// MayPackObjects reports whether Pack may move loose objects into packs. It must not if packs have
+// to stay as they are (extensions.preciousObjects), in a partial clone, where a repack could ask
+// the remote for missing objects, and while GIT_OBJECT_DIRECTORY or a quarantine redirects objects.
 func (r *Repo) MayPackObjects() bool {
 	if precious, err := r.Config.Bool("extensions.preciousObjects", false); err != nil || precious {
 		return false
@@ -65,14 +65,16 @@ func (r *Repo) MayPackObjects() bool {
 	return gitconfig.Getenv(r.env, objectDirectory) == "" && gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") == ""
 }
 
-// gcStale is the age from which git itself takes the mark of a running gc for one that
-// was left behind.
+// gcStale is the age from which git takes a gc.pid file for a leftover of a gc that died.
 const gcStale = 12 * time.Hour
 
-// Pack puts loose refs into one file, and loose objects with small packs into a larger
-// one, so that there are never more packs than a logarithm of the objects. It deletes
-// nothing that is in no pack, and leaves the work to a gc that is at it. It runs in the
-// directory that all worktrees share: the one that this Repo is of may be removed meanwhile.
+// Pack moves loose refs into packed-refs, and loose objects and small packs into a larger pack. The
+// geometric repack keeps the number of packs logarithmic in the number of objects. Nothing is
+// deleted that is not in a pack afterwards. If a gc or git's maintenance is running, Pack leaves
+// the work to it.
+//
+// It runs in the common directory and not in the worktree, because it may run in the background,
+// and a linked worktree may be removed meanwhile.
 func (r *Repo) Pack(ctx context.Context) error {
 	for _, mark := range []string{"gc.pid", filepath.Join("objects", "maintenance.lock")} {
 		if info, err := os.Stat(filepath.Join(r.CommonDir, mark)); err == nil && time.Since(info.ModTime()) < gcStale {
@@ -86,7 +88,7 @@ func (r *Repo) Pack(ctx context.Context) error {
 	if !r.MayPackObjects() {
 		return nil
 	}
-	// One thread and little memory: somebody is at work here.
+	// Use one thread and little memory: the user is working in this repository.
 	_, err := r.Run(ctx, Cmd{
 		Args:   []string{"repack", "--geometric=2", "-d", "-l", "-n", "-q"},
 		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "repack.writeBitmaps=false"},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Packing goes on when the worktree that started it was removed.
+// Packing continues when the worktree that started it is removed.
 func TestPackWithoutWorktree(t *testing.T) {
 	f := newFixture(t)
 	f.git("commit", "-q", "--allow-empty", "-m", "first")

@@ -14,7 +14,7 @@ import (
 	"git-checkpoint/internal/gitconfig"
 )
 
-// both opens a directory in process and by git's own processes.
+// both opens a directory twice: in this process, and with git.
 func (f *fixture) both(env ...string) (found *Repo, err error, asked *Repo, askErr error) {
 	f.t.Helper()
 	o := Options{Dir: f.dir, Env: append(f.env[:len(f.env):len(f.env)], env...)}
@@ -24,8 +24,8 @@ func (f *fixture) both(env ...string) (found *Repo, err error, asked *Repo, askE
 	return found, err, asked, askErr
 }
 
-// compare fails when what was found differs from what git says; with must, also when
-// nothing was.
+// compareFound fails if what was found in this process differs from what git says. With must it
+// also fails if nothing was found in this process.
 func (f *fixture) compareFound(must bool, env ...string) {
 	f.t.Helper()
 	found, err, asked, askErr := f.both(env...)
@@ -52,7 +52,7 @@ func (f *fixture) compareFound(must bool, env ...string) {
 	}
 }
 
-// values are all values of all keys.
+// values returns all values of all keys.
 func values(c *gitconfig.Config) map[string][]string {
 	all := map[string][]string{}
 	for _, key := range c.Keys("") {
@@ -84,7 +84,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestDiscoverLeaves lists what only git finds, or refuses.
+// TestDiscoverLeaves lists the repositories that only git finds, or refuses.
 func TestDiscoverLeaves(t *testing.T) {
 	inside := func(f *fixture) string { return filepath.Join(f.dir, ".git") }
 	for what, do := range map[string]func(*fixture) []string{
@@ -154,8 +154,8 @@ func TestDiscoverLeaves(t *testing.T) {
 	}
 }
 
-// TestConfigFilesAgainstGit writes random files of configuration; what is read of them
-// is what git reads.
+// TestConfigFilesAgainstGit writes random configuration files. What is read from them must be what
+// git reads.
 func TestConfigFilesAgainstGit(t *testing.T) {
 	f := newFixture(t)
 	piece := rapid.SampledFrom([]string{

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// diskUse is what files of the object store take, in bytes.
+// diskUse is the size of the files of the object store, in bytes.
 type diskUse struct {
 	total        int64
-	unreferenced int64 // right after a gc, which puts all else into ordinary packs
+	unreferenced int64 // loose objects and cruft packs; right after a gc these are the unreachable objects
 }
 
-// diskUse measures the object store, alternates aside.
+// diskUse measures the repository's own object store. Alternates do not count.
 func (r *Repo) diskUse() (diskUse, error) {
 	use, err := measure(os.DirFS(filepath.Join(r.CommonDir, "objects")))
 	if err != nil {
@@ -25,8 +25,9 @@ func (r *Repo) diskUse() (diskUse, error) {
 	return use, nil
 }
 
-// measure adds up files. Others add and remove some meanwhile: git also removes a
-// directory of loose objects as soon as it is empty.
+// measure adds up the sizes of all files below objects. Other processes add and remove files in the
+// meantime, and git removes a directory of loose objects as soon as it is empty, so a file that has
+// vanished is not an error.
 func measure(objects fs.FS) (use diskUse, err error) {
 	packs, cruft := map[string]int64{}, []string{}
 	err = fs.WalkDir(objects, ".", func(file string, d fs.DirEntry, err error) error {
@@ -45,9 +46,9 @@ func measure(objects fs.FS) (use diskUse, err error) {
 		switch {
 		case ext == ".pack":
 			packs[base] = info.Size()
-		case ext == ".mtimes": // git marks a cruft pack by it
+		case ext == ".mtimes": // only a cruft pack has this file
 			cruft = append(cruft, base)
-		case len(path.Dir(file)) == 2: // a loose object
+		case len(path.Dir(file)) == 2: // a loose object: objects/xx/...
 			use.unreferenced += info.Size()
 		}
 		return nil

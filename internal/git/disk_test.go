@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// vanishing is a file system of which a directory is removed after it was listed.
+// vanishing is a file system in which a directory is removed after it was listed.
 type vanishing struct {
 	fstest.MapFS
 	gone string

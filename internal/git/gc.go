@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// gcPatience bounds the wait for a gc.
+// gcPatience is the longest time that AwaitGC waits.
 const gcPatience = 30 * time.Second
 
-// AwaitGC waits while a `git gc` is at work that drops objects without a time of grace:
-// it looked at the refs before it deletes, so what a new ref names may still go. One that
-// starts later sees the ref. One with the usual two weeks leaves alone what is as young,
-// and is not waited for.
+// AwaitGC waits while a `git gc` runs that may delete young objects (see GCDropsAll). Such a gc has
+// listed the refs already, and may still delete the objects of a ref that is created now. A gc that
+// starts later sees the new ref. One with the usual grace of two weeks does not touch objects that
+// were just written or freshened, so there is no need to wait for it. AwaitGC gives up after
+// gcPatience and returns nil then, too.
 func (r *Repo) AwaitGC(ctx context.Context) error {
 	var limit <-chan time.Time
 	for r.GCDropsAll() {
@@ -35,8 +36,10 @@ func (r *Repo) AwaitGC(ctx context.Context) error {
 	return nil
 }
 
-// GCDropsAll reports whether a gc is at work that drops what no ref holds, however young it
-// is. Where the arguments of git's cannot be read it is taken for one of the harmless kind.
+// GCDropsAll reports whether a running gc may delete unreachable objects however young they are. It
+// assumes that when gc.pruneExpire is set to anything but "never" or the default, or when the gc
+// was started with --prune. If the arguments of the process cannot be read (only Linux has /proc),
+// it reports false.
 func (r *Repo) GCDropsAll() bool {
 	args := r.gcAtWork()
 	if !strings.Contains(args, "git") {
@@ -48,8 +51,8 @@ func (r *Repo) GCDropsAll() bool {
 	return strings.Contains(args, "\x00--prune")
 }
 
-// gcAtWork gives the arguments of the process that the mark of a running gc names; none when
-// there is no such process here.
+// gcAtWork returns the command line of the process that gc.pid names, with NULs between the
+// arguments. It is empty when no such process runs on this machine.
 func (r *Repo) gcAtWork() string {
 	data, err := os.ReadFile(filepath.Join(r.CommonDir, "gc.pid"))
 	if err != nil {

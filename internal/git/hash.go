@@ -8,8 +8,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// HashObject is the id that an object of a type has in a repository of an object
-// format ("sha1" or "sha256"); nothing is written.
+// HashObject returns the id that an object has in a repository of the given object format ("sha1"
+// or "sha256"). It writes nothing.
 func HashObject(format, typ string, data []byte) name.OID {
 	h := newHash(format)
 	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
@@ -17,8 +17,10 @@ func HashObject(format, typ string, data []byte) name.OID {
 	return name.OID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// HashBlob is the id of a blob of a size whose content comes from a reader. It is empty
-// when more or less comes.
+// HashBlob returns the id of a blob whose content is read from content. The size must be known in
+// advance, because it is hashed first. If the content turns out to be longer or shorter, for
+// example because the file is being written to, the id is empty and the error is that of the
+// reader, or nil.
 func HashBlob(format string, size int64, content io.Reader) (name.OID, error) {
 	h := newHash(format)
 	fmt.Fprintf(h, "blob %d\x00", size)

@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// discover opens an ordinary repository without a process of git; errAsk: it is not one.
+// discover opens an ordinary repository without starting git. It returns errAsk when the repository
+// is not an ordinary one, or when HEAD cannot be read with certainty.
 func (r *Repo) discover(o Options) error {
 	found, err := discover.Find(o.Dir, o.Env)
 	if err != nil {
@@ -21,7 +22,8 @@ func (r *Repo) discover(o Options) error {
 	return r.readHead()
 }
 
-// readHead follows HEAD to a branch, and that to a commit.
+// readHead resolves HEAD to a branch, and the branch to a commit. It handles the two forms that git
+// writes: an id, and "ref: refs/heads/<branch>". An unborn branch resolves to no commit.
 func (r *Repo) readHead() error {
 	path := filepath.Join(r.GitDir, "HEAD")
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
@@ -35,11 +37,12 @@ func (r *Repo) readHead() error {
 	files := r.refFiles()
 	branch, symbolic := strings.CutPrefix(line, "ref: ")
 	switch {
-	case !ended:
+	case !ended: // git always ends the line; the file may be half written
 		return errAsk
 	case !symbolic && len(line) == files.digits && name.IsHex(line):
 		r.Head.OID = name.OID(line)
 		return nil
+	// A symbolic HEAD outside refs/heads is possible, but rare enough to leave to git.
 	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !plainBranch(branch):
 		return errAsk
 	}
@@ -48,7 +51,8 @@ func (r *Repo) readHead() error {
 	return err
 }
 
-// plainBranch reports whether a name is certainly one that git allows.
+// plainBranch reports whether a branch name is certainly one that git allows. It may report false
+// for some that git allows too.
 func plainBranch(ref string) bool {
 	for i := range len(ref) {
 		if c := ref[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("~^:?*[\\@{", c) >= 0 {

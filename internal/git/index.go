@@ -14,25 +14,27 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Index is an index file, versions 2 to 4. go-git's
-// decoder drops the assume-unchanged bit and keeps every entry in memory; this
-// one hands them out one by one.
+// Index is a decoded index file of version 2, 3 or 4. See gitformat-index(5) for the format.
+//
+// go-git's decoder drops the assume-unchanged bit and keeps all entries in memory. This one keeps
+// the bytes of the file, mapped into memory, and decodes one entry at a time.
 type Index struct {
 	Version    int
-	Count      int
-	Tree       name.OID // the cache tree's root: the staged tree, when it is known
-	Split      bool     // part of the entries is in a shared index
-	Sparse     bool     // directories stand for their files
-	Flagged    bool     // an entry has a stage or one of the flag bits
-	further    bool     // there is more in it than entries and what git works out from them
-	text       string   // the file; paths of entries are parts of it
-	data       []byte
-	trees      []byte // the cache of trees, as the file has it
-	entriesEnd int
-	hashLen    int
+	Count      int      // number of entries
+	Tree       name.OID // root of the cache tree: the tree of what is staged; empty when invalid
+	Split      bool     // some of the entries are in a shared index file
+	Sparse     bool     // a sparse index: an entry may stand for a whole directory
+	Flagged    bool     // some entry has a stage other than 0, or a flag
+	further    bool     // there are extensions that cannot be recomputed from the entries
+	text       string   // the file as a string, so that paths need no copies
+	data       []byte   // the file without its checksum
+	trees      []byte   // content of the TREE extension
+	entriesEnd int      // offset of the first extension
+	hashLen    int      // bytes of a binary id: 20 or 32
 }
 
-// IndexEntry is one entry of an index.
+// IndexEntry is one entry of an index. The stat fields are those of the file when git last compared
+// it; see gitformat-index(5).
 type IndexEntry struct {
 	Path            string
 	Mode            Mode
@@ -41,26 +43,28 @@ type IndexEntry struct {
 	AssumeUnchanged bool
 	SkipWorktree    bool
 	IntentToAdd     bool
-	Size            uint32 // of the file when it was last compared, modulo 2^32
+	Size            uint32 // modulo 2^32; 0 also when git must compare the content
 	MtimeSec        uint32
 	MtimeNsec       uint32
 	CtimeSec        uint32
 	CtimeNsec       uint32
 	Inode           uint32
 
-	oidAt int // in the file
+	oidAt int // offset of the id in the file, for OIDOf
 }
 
+// Bits of the flags of an entry, of its extended flags (version 3 and later), and the size of the
+// fixed part before the id.
 const (
 	flagAssume  = 0x8000
-	flagMore    = 0x4000
-	flagStage   = 0x3000
+	flagMore    = 0x4000 // extended flags follow
+	flagStage   = 0x3000 // two bits, shifted by 12
 	moreSkip    = 0x4000
 	moreIntent  = 0x2000
 	entryHeader = 40 // ctime, mtime, dev, ino, mode, uid, gid, size
 )
 
-// ReadIndex reads an index file. A missing one is an empty index.
+// ReadIndex reads an index file. A missing file is an empty index.
 func (r *Repo) ReadIndex(path string) (*Index, error) {
 	data, err := mapped.Path(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,8 +80,9 @@ func (r *Repo) ReadIndex(path string) (*Index, error) {
 	return ix, nil
 }
 
-// ParseIndex checks the structure of an index; hashLen is 20 or 32 bytes. It does
-// not verify the trailing checksum, which git may leave out (index.skipHash).
+// ParseIndex decodes the structure of an index. hashLen is 20 or 32. Nothing in the file is
+// trusted: all lengths are checked. The checksum at the end is not verified, because git may leave
+// it out (index.skipHash).
 func ParseIndex(data []byte, hashLen int) (*Index, error) {
 	if len(data) < 12+hashLen || string(data[:4]) != "DIRC" {
 		return nil, errors.New("not an index file")
@@ -104,6 +109,8 @@ func ParseIndex(data []byte, hashLen int) (*Index, error) {
 	return ix, ix.extensions(at)
 }
 
+// extensions walks over the extensions behind the entries. The name of an optional one begins with
+// a capital letter; a reader must refuse any other that it does not know.
 func (ix *Index) extensions(at int) error {
 	for at+8 <= len(ix.data) {
 		sig, size := string(ix.data[at:at+4]), int(binary.BigEndian.Uint32(ix.data[at+4:]))
@@ -118,7 +125,7 @@ func (ix *Index) extensions(at int) error {
 			ix.Split = true
 		case "sdir":
 			ix.Sparse = true
-		case "EOIE", "IEOT": // where entries and their blocks end
+		case "EOIE", "IEOT": // offsets that let git read the entries in parallel; git rebuilds them
 		default:
 			ix.further = true
 			if sig[0] < 'A' || sig[0] > 'Z' {
@@ -130,8 +137,9 @@ func (ix *Index) extensions(at int) error {
 	return nil
 }
 
-// cacheTreeRoot reads the first entry of the extension: an empty path, the
-// number of entries (-1: not valid) and of subtrees, and the tree's id.
+// cacheTreeRoot reads the first entry of the TREE extension: an empty path, the number of entries
+// (-1: invalid), the number of subtrees, and the tree's id. It returns "" when the root is invalid,
+// because something was staged since the last write-tree.
 func cacheTreeRoot(body []byte, hashLen int) name.OID {
 	if len(body) == 0 || body[0] != 0 {
 		return ""
@@ -144,14 +152,16 @@ func cacheTreeRoot(body []byte, hashLen int) name.OID {
 	return name.OID(hex.EncodeToString(rest[:hashLen]))
 }
 
-// span says where the parts of an entry lie in the file.
+// span holds the offsets of the parts of one entry in the file.
 type span struct {
 	start, oid         int
-	flags, more        uint16
-	strip              int // version 4: bytes of the previous path to drop
-	path, pathEnd, end int
+	flags, more        uint16 // flags, and extended flags
+	strip              int    // version 4 only: how many bytes to drop from the previous path
+	path, pathEnd, end int    // the path, without its NUL, and the start of the next entry
 }
 
+// header finds the parts of the entry at an offset. The length of the path in the flags is not
+// used, because it is capped at 0xfff; the NUL behind the path counts.
 func (ix *Index) header(at int) (span, error) {
 	h := span{start: at, oid: at + entryHeader}
 	p := h.oid + ix.hashLen
@@ -182,7 +192,7 @@ func (ix *Index) header(at int) (span, error) {
 	}
 	h.pathEnd = p + length
 	h.end = h.pathEnd + 1
-	if ix.Version < 4 { // padded with NULs to a multiple of eight
+	if ix.Version < 4 { // versions 2 and 3 pad with 1 to 8 NULs to a multiple of eight
 		h.end = at + (h.pathEnd-at+8)&^7
 	}
 	if h.end > len(ix.data) {
@@ -191,7 +201,8 @@ func (ix *Index) header(at int) (span, error) {
 	return h, nil
 }
 
-// offsetVarint decodes git's offset encoding; width 0 means that it is cut off.
+// offsetVarint decodes the variable-length integer of version 4, which is the same as in an offset
+// delta of a pack. width is the number of bytes; 0 means that it is cut off or too long.
 func offsetVarint(data []byte) (n, width int) {
 	for i, c := range data {
 		if i > 4 {
@@ -208,7 +219,7 @@ func offsetVarint(data []byte) (n, width int) {
 	return 0, 0
 }
 
-// Each calls fn for every entry, in the order of the file: by path, then stage.
+// Each calls fn for every entry in the order of the file: by path, then by stage.
 func (ix *Index) Each(fn func(IndexEntry) error) error {
 	return ix.each(func(e *IndexEntry, h span) error {
 		e.OID = ix.oid(h)
@@ -216,8 +227,9 @@ func (ix *Index) Each(fn func(IndexEntry) error) error {
 	})
 }
 
-// Entries gives all entries. To be cheap with a hundred thousand of them, OID is
-// there only where the size is 0, and for flagged entries and .gitattributes.
+// Entries returns all entries. OID is set only for entries whose id callers usually need: those
+// with size 0, those with a stage or flag, and .gitattributes files. Formatting the ids of a
+// hundred thousand entries takes longer than reading them. OIDOf returns the others.
 func (ix *Index) Entries() ([]IndexEntry, error) {
 	out := make([]IndexEntry, 0, ix.Count)
 	err := ix.each(func(e *IndexEntry, h span) error {
@@ -230,7 +242,10 @@ func (ix *Index) Entries() ([]IndexEntry, error) {
 	return out, err
 }
 
+// each decodes the entries one by one, without ids. In versions 2 and 3 paths are substrings of one
+// copy of the file. In version 4 each path is built from the previous one.
 func (ix *Index) each(fn func(*IndexEntry, span) error) error {
+	// Entries begin after the signature, the version and the count.
 	at := 12
 	var path []byte
 	if ix.text == "" && ix.Version < 4 {
@@ -265,6 +280,7 @@ func (ix *Index) oidAt(at int) name.OID {
 	return name.OID(hex.EncodeToString(ix.data[at : at+ix.hashLen]))
 }
 
+// entry decodes the fixed part of an entry, which is ten big-endian words.
 func (ix *Index) entry(h span, path string) IndexEntry {
 	word := func(n int) uint32 { return binary.BigEndian.Uint32(ix.data[h.start+4*n:]) }
 	return IndexEntry{

@@ -11,29 +11,33 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// FileStat is what an index keeps of a file to see whether it has changed. The zero
-// value is that of no file, so that git has to read it.
+// FileStat is what an index stores about a file to detect changes. The zero value matches no file,
+// so that git compares the content.
 type FileStat struct {
 	CtimeSec, CtimeNsec, MtimeSec, MtimeNsec, Dev, Inode, UID, GID, Size uint32
 }
 
-// IndexEdit is what becomes of one path of an index; without a mode it goes.
+// IndexEdit is the new entry of one path of an index. If the mode is 0, the path is removed.
 type IndexEdit struct {
 	Entry Entry
 	Stat  FileStat
 }
 
-// Editable reports whether the index can be edited here: it is whole, each entry is at
-// stage 0 without a flag, and nothing else is in it.
+// Editable reports whether EditIndex can edit this index: it must be complete, all entries must be
+// at stage 0 and without flags, and it must not have extensions that would be lost.
 func (ix *Index) Editable() bool {
 	return !ix.Split && !ix.Sparse && !ix.Flagged && !ix.further && ix.Count > 0
 }
 
-// OIDOf is the id of an entry that Entries gave without one.
+// OIDOf returns the id of an entry that Entries returned without one.
 func (ix *Index) OIDOf(e IndexEntry) name.OID { return ix.oidAt(e.oidAt) }
 
-// EditIndex encodes an index with other entries at some paths; tree is what is staged
-// then. It is for an Editable one, in whose version it stays.
+// EditIndex returns the content of an index file that differs from ix at the paths of edits. tree
+// is the tree that these entries make up; it becomes the root of the cache tree. ix must be
+// Editable, and its version is kept.
+//
+// It merges the sorted entries of ix with the sorted edits, and copies the bytes of entries that do
+// not change. That is much faster than `git update-index`, and it does not read the worktree.
 func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
 	w := &indexWriter{version: ix.Version, hashLen: ix.hashLen}
 	w.out = append(make([]byte, 0, len(ix.data)+len(edits)*128+1024), ix.data[:12]...)
@@ -48,7 +52,7 @@ func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexE
 			paths = paths[1:]
 		}
 		if len(paths) > 0 && paths[0] == e.Path {
-			return nil // in its turn
+			return nil // its edit is written before the next entry, or at the end
 		}
 		w.add(ix.data[h.start:h.oid+ix.hashLen], e.Path)
 		return nil
@@ -60,6 +64,8 @@ func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexE
 		w.edit(p, edits[p])
 	}
 	binary.BigEndian.PutUint32(w.out[8:], uint32(w.count))
+	// The cache tree is optional, but without it the user's next commit would have to hash all
+	// directories again.
 	cache := ix.trees
 	if tree != ix.Tree {
 		if cache, err = r.cacheOf(ctx, ix, edits, tree); err != nil {
@@ -74,14 +80,15 @@ func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexE
 	return h.Sum(w.out), nil
 }
 
-// indexWriter appends entries in the order of their paths.
+// indexWriter appends encoded entries, which must come in the order of their paths.
 type indexWriter struct {
 	out              []byte
 	version, hashLen int
 	count            int
-	last             string
+	last             string // path of the last entry, for the prefix compression of version 4
 }
 
+// edit writes the new entry of a path, or nothing if the path is removed.
 func (w *indexWriter) edit(path string, e IndexEdit) {
 	if e.Entry.Mode == 0 {
 		return
@@ -94,7 +101,8 @@ func (w *indexWriter) edit(path string, e IndexEdit) {
 	w.add(append(head, oid...), path)
 }
 
-// add writes an entry whose beginning, up to its id, is given.
+// add writes an entry. head is the part of it up to the end of the id; the flags, which hold only
+// the length of the path, and the path follow.
 func (w *indexWriter) add(head []byte, path string) {
 	start := len(w.out)
 	w.out = append(w.out, head...)
@@ -114,6 +122,7 @@ func (w *indexWriter) add(head []byte, path string) {
 	w.count++
 }
 
+// appendOffsetVarint is the inverse of offsetVarint.
 func appendOffsetVarint(out []byte, n int) []byte {
 	var b [10]byte
 	at := len(b) - 1
@@ -126,8 +135,8 @@ func appendOffsetVarint(out []byte, n int) []byte {
 	return append(out, b[at:]...)
 }
 
-// cacheOf encodes the cache of trees for another tree. Only directories are read that
-// differ from those of the index, or whose tree it does not know.
+// cacheOf encodes the TREE extension for another tree. It copies what ix has for the directories
+// that stay the same, and reads only the trees of the others.
 func (r *Repo) cacheOf(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
 	old := wantedDirectories(edits)
 	if d := (&cacheTree{data: ix.trees, hashLen: ix.hashLen}); !d.read(old, 0) {
@@ -138,8 +147,8 @@ func (r *Repo) cacheOf(ctx context.Context, ix *Index, edits map[string]IndexEdi
 	return out, err
 }
 
-// encodeCache appends a directory and those below it, and gives how many entries of the
-// index they are.
+// encodeCache appends the cache entries of a directory and of everything below it. old is what the
+// previous cache has for it, or nil. It returns how many index entries the directory contains.
 func (r *Repo) encodeCache(ctx context.Context, out *[]byte, dir string, tree name.OID, old *cached) (int, error) {
 	if old != nil && old.oid == tree {
 		*out = append(*out, old.text...)
@@ -151,7 +160,7 @@ func (r *Repo) encodeCache(ctx context.Context, out *[]byte, dir string, tree na
 	}
 	var below []byte
 	subtrees, count := 0, 0
-	// git looks a directory up by the length of its name first.
+	// In the cache tree, git orders subdirectories by the length of their names first.
 	slices.SortFunc(entries, func(a, b Entry) int {
 		if len(a.Name) != len(b.Name) {
 			return len(a.Name) - len(b.Name)

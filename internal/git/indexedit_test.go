@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestEditIndexAgainstGit goes from one random tree to another. What is written is what
-// git's own read-tree makes of the index, up to the stat data.
+// TestEditIndexAgainstGit edits an index from one random tree to another. Apart from stat data, the
+// result must be the index that git's own read-tree writes.
 func TestEditIndexAgainstGit(t *testing.T) {
 	for _, format := range formats {
 		for _, version := range []string{"2", "4"} {

@@ -7,14 +7,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Bounds of what is kept, and of what one reader reads before it is handed on.
+// Limits in bytes. maxKeptSize is the size of the largest object that is kept in memory, and
+// maxKeptBytes is that of all of them together. maxTogether is how much content one reader reads
+// before it is handed on; what goes beyond it is left to git.
 const (
 	maxKeptSize  = 64 << 10
 	maxKeptBytes = 8 << 20
 	maxTogether  = 8 << 20
 )
 
-// keep remembers an object, so that it is read but once. Objects never change.
+// keep remembers a small object, so that it is read only once. That is safe because the content of
+// an id never changes. Nothing is ever dropped: when maxKeptBytes is reached, no more objects are
+// kept.
 func (b *Batch) keep(o Object) {
 	b.known.Lock()
 	defer b.known.Unlock()
@@ -25,6 +29,7 @@ func (b *Batch) keep(o Object) {
 	b.keptBytes += o.Size
 }
 
+// recall returns an object that keep has remembered.
 func (b *Batch) recall(oid name.OID) (Object, bool) {
 	b.known.Lock()
 	defer b.known.Unlock()
@@ -32,12 +37,16 @@ func (b *Batch) recall(oid name.OID) (Object, bool) {
 	return o, ok
 }
 
-// askHere answers what it can itself and lets git answer the rest in one exchange;
-// each gets all of it in order. An object that is damaged in one place may be whole in
-// another: what git finds of a name that stood here is held against its id.
+// askHere answers what can be read in this process, and has git answer the rest in one exchange. It
+// calls each for all of them, in the order of specs.
+//
+// An object that is damaged in one place may be intact in another one, where git finds it. So
+// content that git returns for an id is checked against the id too.
 func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
 	found, rest, at := b.readHere(verb, specs)
 	next := 0
+	// upTo hands out what was read here, up to an index. It drops each object afterwards, to free
+	// memory.
 	upTo := func(end int) error {
 		for ; next < end; next++ {
 			if err := each(next, found[next], nil); err != nil {
@@ -67,7 +76,9 @@ func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each f
 	return upTo(len(specs))
 }
 
-// readHere reads what can be read in process, and lists the rest and where it stands.
+// readHere reads what can be read in this process. found has the same length as specs; an Object
+// with an empty OID was not found. rest lists the specs that git has to answer, and at their
+// indexes in specs.
 func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []string, at []int) {
 	found = make([]Object, len(specs))
 	b.objects.apart(len(specs), func(r *reader, from, to int) {
@@ -75,7 +86,7 @@ func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []st
 		oids := make([]name.OID, 0, to-from)
 		for _, s := range specs[from:to] {
 			if len(s) != 2*b.repo.HashLen() || !name.IsHex(s) {
-				s = "" // no id
+				s = "" // not an id, perhaps a ref name; locate skips it
 			}
 			oids = append(oids, name.OID(s))
 		}
@@ -95,7 +106,8 @@ func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []st
 	return found, rest, at
 }
 
-// here gives an object without git. Whether one is still there only the disk knows.
+// here returns one object without git. For "info" the objects that keep remembers do not count: the
+// caller asks whether the object is still on disk.
 func (b *Batch) here(r *reader, verb string, l located, limit int64) (Object, error) {
 	if verb == "info" {
 		return r.info(l)
@@ -110,7 +122,8 @@ func (b *Batch) here(r *reader, verb string, l located, limit int64) (Object, er
 	return o, err
 }
 
-// check holds content against the id that was asked for.
+// check compares the content of an object with the id that was asked for. A spec that is not an id
+// names something else, and there is nothing to compare.
 func (b *Batch) check(spec string, o Object) error {
 	if oid := name.OID(spec); oid == o.OID && HashObject(b.repo.Format, o.Type, o.Data) != oid {
 		return fmt.Errorf("object %q: %w", spec, ErrUnreadable)

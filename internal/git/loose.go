@@ -15,30 +15,39 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// looseDir is an object directory whose loose objects are written in process.
+// looseDir writes loose objects into an object directory, in this process. A file must end up as
+// git itself would have written it: compressed at the configured level, with the configured mode,
+// and synced if that is configured.
+//
+// write is crash-safe in the way of git: it writes a temporary file tmp_obj_* beside the object and
+// renames it. If the object exists, its file (or its pack) gets a new mtime instead, because `git
+// prune` deletes unreachable objects by their age, and no ref reaches our objects before the
+// transaction.
 type looseDir struct {
 	dir, format string
-	level       int // of compression
-	sync        bool
-	shared      sharing
+	level       int     // the zlib level
+	sync        bool    // fsync every object before the rename
+	shared      sharing // core.sharedRepository
 
-	whole  func(name.OID) bool            // whether a loose object can be read, and has its id
-	packed func(oid name.OID, n int) bool // whether a pack has it, which is freshened then
+	// Set by newObjects. whole reports whether a loose object can be read and has its id. packed
+	// reports whether an intact copy of an object of n bytes is in a pack, and freshens that pack.
+	whole  func(name.OID) bool
+	packed func(oid name.OID, n int) bool
 
-	mu       sync.Mutex
-	deflater *zlib.Writer // one: each new one costs as much as forty small objects
+	mu       sync.Mutex   // protects the two below
+	deflater *zlib.Writer // shared, because making a new one costs as much as writing forty small objects
 	buffer   *bufio.Writer
 }
 
 func (r *Repo) newLooseDir() *looseDir {
 	d := &looseDir{dir: filepath.Join(r.CommonDir, "objects"), format: r.Format, level: compression(r.Config), sync: syncsLoose(r.Config), shared: sharedMode(r.Config)}
 	if v := gitconfig.Getenv(r.env, objectDirectory); v != "" {
-		d.dir = v // inside a quarantine
+		d.dir = v // inside the quarantine of a push
 	}
 	return d
 }
 
-// compression is the level that git itself would use for loose objects.
+// compression returns the zlib level that git would use for loose objects.
 func compression(c *gitconfig.Config) int {
 	for _, key := range []string{"core.looseCompression", "core.compression"} {
 		v, ok := c.Get(key)
@@ -52,22 +61,24 @@ func compression(c *gitconfig.Config) int {
 	return zlib.BestSpeed
 }
 
+// path returns the file of an object: objects/<2 hex digits>/<rest>.
 func (d *looseDir) path(oid name.OID) string {
 	return filepath.Join(d.dir, string(oid[:2]), string(oid[2:]))
 }
 
-// has reports whether an object stands there, by the look of its file: a crash leaves
-// an empty one.
+// has reports whether a loose object file exists. It does not open it. An empty file does not
+// count, because a crash of the machine may leave one.
 func (d *looseDir) has(oid name.OID) bool {
 	info, err := os.Lstat(d.path(oid))
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0
 }
 
-// write gives the object its file. One that is there already is freshened, in its pack or
-// as a file, and written again where it is damaged. As with git, nothing becomes loose that
-// an ordinary pack has: of two copies only one is freshened, and a gc goes by the other.
+// write makes sure that the object exists and is fresh. An existing copy is freshened, in its pack
+// or as a file, and replaced if it is damaged. Like git, it does not write a loose copy of an
+// object that an ordinary pack has: only one of the two copies would be freshened, and a gc might
+// go by the time of the other one.
 func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
-	for range 10 { // a gc beside us removes directories that are empty, and temporaries
+	for range 10 { // a concurrent gc may remove an empty directory or our temporary file: try again
 		if err = d.writeOnce(oid, typ, data); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -75,12 +86,14 @@ func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
 	return err
 }
 
+// writeOnce is one attempt of write. It fails with fs.ErrNotExist when a gc removed something under
+// it. A large object (over maxHere) that exists is not read again to check it.
 func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	if there, err := d.there(oid, len(data)); there || err != nil {
 		return err
 	}
 	path := d.path(oid)
-	// git's gc sweeps what a crash leaves of this name.
+	// If we crash, git's gc removes files with this name.
 	temp := filepath.Join(filepath.Dir(path), "tmp_obj_")
 	f, err := createTemp(temp, 0o444)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,6 +142,7 @@ func (d *looseDir) tempPack() (*os.File, error) {
 	return f, nil
 }
 
+// deflate writes the header and the content of an object, compressed, to f.
 func (d *looseDir) deflate(f *os.File, typ string, data []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +169,7 @@ func (d *looseDir) deflate(f *os.File, typ string, data []byte) error {
 	return err
 }
 
-// settle gives the file the durability and the mode that git's own would have.
+// settle syncs the file and sets its mode, as git would. Object files are read-only for everybody.
 func (d *looseDir) settle(f *os.File) error {
 	if d.sync {
 		if err := f.Sync(); err != nil {
@@ -176,7 +190,9 @@ func (d *looseDir) settle(f *os.File) error {
 	return f.Chmod(mode)
 }
 
-// makeDir makes the directory as git does, by the umask and core.sharedRepository.
+// makeDir creates a directory for loose objects with the mode that git would give it, from the
+// umask and core.sharedRepository. Whoever may read it may also enter it, and a shared one hands
+// its group on to new files.
 func (d *looseDir) makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrExist) {

@@ -14,8 +14,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Whatever byte of a loose object is garbled, nothing but its content is ever given
-// out under its id.
+// Whichever byte of a loose object is damaged, no other content is ever returned under its id.
 func TestGarbledLooseObjects(t *testing.T) {
 	for _, format := range formats {
 		f := newFixture(t, "--object-format="+format)
@@ -51,8 +50,8 @@ func TestGarbledLooseObjects(t *testing.T) {
 	}
 }
 
-// An object that is garbled where it is loose is read from the pack, and an error
-// where there is none; what another object's file holds is never given out.
+// An object whose loose copy is damaged is read from a pack, or is an error if there is none. The
+// content of another object's file is never returned.
 func TestGarbledAndPacked(t *testing.T) {
 	f := newFixture(t)
 	oid, other := f.blob("packed"), f.blob("other")
@@ -80,8 +79,8 @@ func TestGarbledAndPacked(t *testing.T) {
 	}
 }
 
-// Where a pack has other content under an id git gives that one, and a proof says so, even
-// if a loose object is whole; who only reads gets the one that is whole.
+// If a pack has other content under an id, git returns that content, and a proof reports it, even
+// if there is an intact loose copy. A normal read finds the intact copy.
 func TestSwappedInPack(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.blob("first of them"), f.blob("the other one")
@@ -114,7 +113,7 @@ func TestSwappedInPack(t *testing.T) {
 	}
 }
 
-// What was asked for comes in order, wherever it is read from.
+// Answers come in the order of the requests, wherever the objects are read from.
 func TestAskHereOrder(t *testing.T) {
 	f := newFixture(t)
 	var oids, packed []name.OID

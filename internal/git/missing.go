@@ -8,14 +8,16 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Missing lists those of the ids that name no object here.
+// Missing returns those of the ids that name no object in this repository or its alternates. Empty
+// ids do not count. An object in a pack counts as present without a look at its content; of a loose
+// one, type and size must be readable.
 func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool, error) {
 	missing := map[name.OID]bool{}
 	if len(oids) == 0 {
 		return missing, ctx.Err()
 	}
 	var specs []string
-	var before [4]name.OID // one checkpoint after the other needs the same
+	var before [4]name.OID // consecutive checkpoints often need the same objects; skip the last few ids
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
 	for i, oid := range oids {
@@ -26,6 +28,8 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 		if _, packed := b.objects.packs.Find(oid); packed {
 			continue
 		}
+		// Not in a pack and not readable as a loose object: git knows about alternates, new packs
+		// and promisors.
 		if _, err := r.info(located{oid: oid}); err != nil {
 			specs = append(specs, string(oid))
 		}
@@ -43,15 +47,15 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 	return missing, err
 }
 
-// NotLoose leaves those of the ids out that have a file of their own, by its look
-// alone: enough for what this process has written or read.
+// NotLoose returns the ids without those that have a loose object file. It does not open the files,
+// so it is meant for objects that this process has written or read itself.
 func (b *Batch) NotLoose(oids []name.OID) []name.OID {
 	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool { return oid != "" && b.objects.loose.has(oid) })
 }
 
-// Present reports of lists of ids, each the ids as bytes one behind the other, whether all
-// of a list have a place in a pack or a file of their own, by its look alone. An empty list
-// has none.
+// Present reports for each list whether all its objects exist in a pack or as a loose file. A list
+// is a string of binary ids, one directly after the other. No object is opened. For an empty list
+// the result is false.
 func (b *Batch) Present(lists []string) []bool {
 	b.objects.packs.Refresh()
 	all := make([]bool, len(lists))

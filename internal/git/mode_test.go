@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Modes of files and directories are those that git would give them.
+// Files and directories get the modes that git would give them.
 func TestWriterModes(t *testing.T) {
 	for _, umask := range []int{0o022, 0o002, 0o077} {
 		for _, shared := range []string{"umask", "group", "all", "0640", "0660", "0600", "nonsense"} {

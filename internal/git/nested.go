@@ -8,9 +8,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// HeadOf gives the commit that the HEAD of another repository, whose worktree is
-// dir, points to; empty when it has none or is no repository. Its own hooks and
-// file watchers are not started.
+// HeadOf returns the commit at HEAD of another repository, whose worktree is dir. It is empty when
+// HEAD has no commit or dir is not the top of a worktree. No hooks and file watchers of that
+// repository are started.
 func (r *Repo) HeadOf(ctx context.Context, dir string) (name.OID, error) {
 	other := &Repo{program: r.program, env: r.env, WorkTree: dir}
 	res, err := other.Run(ctx, Cmd{Args: []string{"rev-parse", "--verify", "-q", "--show-toplevel", "HEAD"}, Dir: dir})
@@ -21,7 +21,8 @@ func (r *Repo) HeadOf(ctx context.Context, dir string) (name.OID, error) {
 		return "", err
 	}
 	top, oid, found := strings.Cut(strings.TrimSpace(string(res.Stdout)), "\n")
-	if !found || filepath.Clean(top) != filepath.Clean(dir) { // an empty directory lies in the outer repository
+	// In a directory without .git, git finds the repository around it.
+	if !found || filepath.Clean(top) != filepath.Clean(dir) {
 		return "", nil
 	}
 	return name.ParseOID(oid)

@@ -13,27 +13,32 @@ import (
 	"git-checkpoint/internal/odb"
 )
 
-// objects are the object database's files, read in process. What is not read for certain
-// is git's to answer: other forms of packs, what a promisor still has, damage.
+// objects reads and writes the files of the object database in this process. It refuses
+// (odb.ErrElsewhere) whatever it cannot read with certainty, such as unusual packs, objects that a
+// promisor remote still has, and damage. The caller asks git then.
 type objects struct {
 	loose *looseDir
 	packs *odb.Packs
 
 	mu      sync.Mutex
-	readers []*reader // that nobody uses
+	readers []*reader // free ones, see borrow
 }
 
-// reader reads for one goroutine at a time.
+// reader reads objects for one goroutine at a time. The fields after objects are buffers that are
+// used again for each object.
 type reader struct {
 	odb.Reader
 	*objects
-	sum     hash.Hash
-	begin   []byte // of what is hashed
-	digest  []byte
-	want    []byte
-	located []located // of the last locate
+	sum     hash.Hash // of the object format
+	begin   []byte    // the header that is hashed before the content
+	digest  []byte    // the binary id of the content
+	want    []byte    // the binary id that was asked for
+	located []located // the result of the last locate
 }
 
+// newObjects connects the two halves. Before looseDir writes an object it asks, with whole and
+// packed, whether the object exists in good condition, so that a damaged copy is replaced and not
+// trusted.
 func (r *Repo) newObjects() *objects {
 	loose := r.newLooseDir()
 	o := &objects{loose: loose, packs: odb.New(r.objectDirs(loose.dir), r.HashLen())}
@@ -60,7 +65,8 @@ func (r *Repo) newObjects() *objects {
 	return o
 }
 
-// borrow gives a reader, which is to be given back: it remembers what it read.
+// borrow returns a reader, a used one if possible, because that one has packs' recent objects in
+// memory. The caller must give it back with giveBack.
 func (o *objects) borrow() *reader {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,16 +78,19 @@ func (o *objects) borrow() *reader {
 	return &reader{objects: o, sum: newHash(o.loose.format)}
 }
 
+// giveBack makes a reader available to others.
 func (o *objects) giveBack(r *reader) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.readers = append(o.readers, r)
 }
 
-// maxHere is the size up to which an object is read in process.
+// maxHere is the size in bytes up to which an object is read in this process. Larger ones are left
+// to git.
 const maxHere = 1 << 20
 
-// apart lets several readers at once do a part of n each, where that is worth it.
+// apart splits n things into parts and has one reader per processor work on one part each. Small
+// numbers are not split, because starting goroutines would cost more than it saves.
 func (o *objects) apart(n int, do func(r *reader, from, to int)) {
 	const enough = 32
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/enough))
@@ -93,16 +102,17 @@ func (o *objects) apart(n int, do func(r *reader, from, to int)) {
 	})
 }
 
-// located is an object that is asked for, and where it is, when that is a pack.
+// located is an object that was asked for, and its place if it is in a pack.
 type located struct {
-	index  int // among what was asked for
+	index  int // in the list of what was asked for
 	oid    name.OID
 	place  odb.Place
 	packed bool
 }
 
-// locate looks ids up, and puts them into the order in which packs are read. An empty one
-// is left out. What it gives is good until the next time.
+// locate looks ids up in the packs and sorts them by their position in them, because packs are
+// fastest to read from front to back. Empty ids are left out. The result is valid until the next
+// call.
 func (r *reader) locate(oids []name.OID) []located {
 	all := slices.Grow(r.located[:0], len(oids))
 	for i, oid := range oids {
@@ -118,8 +128,8 @@ func (r *reader) locate(oids []name.OID) []located {
 	return all
 }
 
-// read gives an object of at most limit bytes whose content has the id that it stands
-// under. What cannot be read in a pack may be whole as a loose one.
+// read returns an object of at most limit bytes. The content is checked against the id. If the copy
+// in a pack is damaged, the loose one is tried.
 func (r *reader) read(l located, limit int64) (Object, error) {
 	o, err := r.readAsGit(l, limit, (*odb.Reader).Read)
 	if l.packed && err != nil && !errors.Is(err, odb.ErrLarge) {
@@ -128,9 +138,10 @@ func (r *reader) read(l located, limit int64) (Object, error) {
 	return o, err
 }
 
-// readAsGit reads where git reads: a loose object counts where a pack cannot be read, and
-// not where it holds other content under the id, which git takes at its word.
-// Packs are read by packed, so that the content is as good as it gives it.
+// readAsGit reads the copy that git would read: the loose object is used only if the one in the
+// pack cannot be read. It is not used if the pack holds other content under the id, because git
+// does not notice that. packed is how packs are read: (*odb.Reader).Read, or Peek, whose content is
+// only valid until the next read.
 func (r *reader) readAsGit(l located, limit int64, packed func(*odb.Reader, odb.Place, int64) (odb.Object, error)) (Object, error) {
 	if l.packed {
 		o, err := packed(&r.Reader, l.place, limit)
@@ -141,12 +152,14 @@ func (r *reader) readAsGit(l located, limit int64, packed func(*odb.Reader, odb.
 	return r.readLoose(l.oid, limit)
 }
 
+// readLoose reads a loose object of the repository itself, not of its alternates.
 func (r *reader) readLoose(oid name.OID, limit int64) (Object, error) {
 	o, err := r.Loose(r.loose.path(oid), limit)
 	return r.proven(oid, o, err)
 }
 
-// proven compares content with the id that was asked for.
+// proven compares the content with the id that was asked for. It returns odb.ErrElsewhere if they
+// differ.
 func (r *reader) proven(oid name.OID, o odb.Object, err error) (Object, error) {
 	if err == nil && !r.has(oid, o) {
 		err = odb.ErrElsewhere
@@ -157,7 +170,7 @@ func (r *reader) proven(oid name.OID, o odb.Object, err error) (Object, error) {
 	return Object{OID: oid, Type: o.Type, Size: o.Size, Data: o.Data}, nil
 }
 
-// has reports whether content has an id.
+// has reports whether the content has the id oid.
 func (r *reader) has(oid name.OID, o odb.Object) bool {
 	begin := append(append(r.begin[:0], o.Type...), ' ')
 	r.begin = append(strconv.AppendInt(begin, o.Size, 10), 0)
@@ -169,7 +182,7 @@ func (r *reader) has(oid name.OID, o odb.Object) bool {
 	return len(r.want) > 0 && bytes.Equal(r.want, r.digest)
 }
 
-// info gives type and size of an object, without a look at its content.
+// info returns type and size of an object without reading its content.
 func (r *reader) info(l located) (Object, error) {
 	o, err := odb.Object{}, odb.ErrElsewhere
 	if l.packed {

@@ -17,8 +17,8 @@ import (
 	"git-checkpoint/internal/scripttest"
 )
 
-// history commits files that change a little each time, so that packs hold long chains of
-// deltas, some that do not compress, a large one, and an annotated tag.
+// history commits files that change a little each time, so that packs contain long chains of
+// deltas. It also commits some that do not compress, a large one, and an annotated tag.
 func (f *fixture) history(random *rand.Rand, commits int) {
 	f.t.Helper()
 	lines := make([]string, 400)
@@ -46,7 +46,7 @@ func (f *fixture) history(random *rand.Rand, commits int) {
 	f.git("tag", "-a", "-m", "a tag", fmt.Sprintf("v%d", commits))
 }
 
-// all is every object as git reads it.
+// all returns every object as git reads it.
 func (f *fixture) all() map[name.OID]Object {
 	f.t.Helper()
 	out, err := f.try("", "cat-file", "--batch", "--batch-all-objects", "--unordered")
@@ -66,8 +66,8 @@ func (f *fixture) all() map[name.OID]Object {
 	return all
 }
 
-// forms are ways in which git may keep what a repository has; whole says that all small
-// objects can be read without git then.
+// forms are ways in which git may store the objects of a repository. whole says that all small
+// objects can be read without git in that form.
 func forms() map[string]func(*fixture) (whole bool) {
 	repack := func(config, args string) func(*fixture) bool {
 		return func(f *fixture) bool {
@@ -114,8 +114,8 @@ func forms() map[string]func(*fixture) (whole bool) {
 	}
 }
 
-// What is read here is what git reads, in whatever form it is kept; and what can be read
-// without git is.
+// What is read in this process is what git reads, in every form of storage, and what can be read
+// without git is read without it.
 func TestObjectsAgreeWithGit(t *testing.T) {
 	commits := 25
 	if testing.Short() {
@@ -201,8 +201,8 @@ func oids(specs []string) (all []name.OID) {
 	return all
 }
 
-// What a gc moved is found again, what it dropped is missing, and what was opened before
-// can be read on.
+// What a gc has moved is found again, what it has dropped is missing, and packs that were opened
+// before stay readable.
 func TestPacksMove(t *testing.T) {
 	f := newFixture(t)
 	f.history(rand.New(rand.NewPCG(2, 2)), 12)
@@ -230,8 +230,8 @@ func TestPacksMove(t *testing.T) {
 	}
 }
 
-// Whatever bit of a pack or its index is garbled: nothing but its content is given out
-// under an id, and what git cannot read is not proven.
+// Whichever bit of a pack or its index is flipped, no other content is returned under an id, and
+// what git cannot read is not proven.
 func TestGarbledPacks(t *testing.T) {
 	flips := 30
 	if testing.Short() {
@@ -266,7 +266,7 @@ func TestGarbledPacks(t *testing.T) {
 	}
 }
 
-// garble flips a bit and says whether git sees damage.
+// garble flips a bit and reports whether git sees damage.
 func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object) (damaged int) {
 	f.t.Helper()
 	before, err := os.ReadFile(path)
@@ -314,8 +314,8 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	return damaged
 }
 
-// readable are the objects that git reads as they were; it ends at one that it cannot read,
-// and takes what it can read at its word.
+// readable returns the objects that git reads unchanged. It stops at one that git cannot read, and
+// does not check the content of those that it can read.
 func (f *fixture) readable(specs []string, all map[name.OID]Object) map[name.OID]bool {
 	found := map[name.OID]bool{}
 	for rest := specs; len(rest) > 0; {

@@ -9,8 +9,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ObjectsOf tells of the trees and blobs of commits, each once, and of the commits
-// themselves; not of those before them.
+// ObjectsOf calls each for the given commits and for every tree and blob in them, once per object.
+// It does not follow parents.
 func (r *Repo) ObjectsOf(ctx context.Context, commits []name.OID, each func(name.OID)) error {
 	if len(commits) == 0 {
 		return ctx.Err()
@@ -29,12 +29,14 @@ func (r *Repo) ObjectsOf(ctx context.Context, commits []name.OID, each func(name
 	return nil
 }
 
-// lineWriter hands on the lines that are written to it; the last one may be cut off.
+// lineWriter splits what is written to it into lines and calls each for every complete one. A last
+// line without a newline is dropped.
 type lineWriter struct {
 	each func(string)
-	rest []byte
+	rest []byte // the beginning of a line whose end has not arrived yet
 }
 
+// Write implements io.Writer.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.rest = append(w.rest, p...)
 	for {

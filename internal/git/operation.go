@@ -9,16 +9,17 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// operations are the files in a worktree's git directory that say what is under
-// way; the first that exists counts.
+// operations lists the files and directories in a worktree's git directory by which git remembers
+// an operation in progress. The first one that exists decides, so the order matters: rebase-apply
+// is also there during an am, and a rebase that stops at a conflict may leave CHERRY_PICK_HEAD.
 var operations = [...]struct{ file, operation string }{
 	{"rebase-merge", "rebase"}, {"rebase-apply/applying", "am"}, {"rebase-apply", "rebase"},
 	{"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},
 	{"sequencer", "cherry-pick"}, {"BISECT_LOG", "bisect"},
 }
 
-// Operation names what is in progress in this worktree: merge, rebase, am,
-// cherry-pick, revert or bisect; empty when nothing is.
+// Operation returns what is in progress in this worktree: "merge", "rebase", "am", "cherry-pick",
+// "revert" or "bisect". It is empty when nothing is.
 func (r *Repo) Operation() string {
 	for _, o := range operations {
 		if _, err := os.Lstat(filepath.Join(r.GitDir, filepath.FromSlash(o.file))); err == nil {
@@ -28,8 +29,8 @@ func (r *Repo) Operation() string {
 	return ""
 }
 
-// OperationHead is the other commit of the operation in progress: what is merged,
-// picked or reverted; empty without one.
+// OperationHead returns the other commit of the operation in progress, the one that is merged,
+// picked or reverted. It is empty when there is none.
 func (r *Repo) OperationHead() name.OID {
 	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/stopped-sha"} {
 		data, err := os.ReadFile(filepath.Join(r.GitDir, filepath.FromSlash(file)))
@@ -46,19 +47,23 @@ func (r *Repo) OperationHead() name.OID {
 
 // Worktree is one of the repository's worktrees.
 type Worktree struct {
-	Name   string // "main" or the name of the linked one
-	GitDir string
-	Branch name.Ref // empty when detached
-	Head   name.OID // empty when unborn
+	Name   string   // "main", or the name of the linked worktree in <common dir>/worktrees
+	GitDir string   // empty for a linked worktree whose directory could not be matched
+	Branch name.Ref // full ref name; empty when HEAD is detached
+	Head   name.OID // empty when the branch is unborn
 }
 
-// Worktrees lists the repository's worktrees, the main one first. Without linked
-// ones that costs no process, and the list is empty.
+// Worktrees lists the repository's worktrees, the main one first. Without linked worktrees the list
+// is empty, and no process is started.
+//
+// git prints the paths of worktrees, but not their names. The file gitdir in each directory below
+// <common dir>/worktrees links the two.
 func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 	linked, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
 	if err != nil || len(linked) == 0 {
 		return nil, nil //nolint:nilerr // no such directory: no linked worktrees
 	}
+	// The file gitdir contains the path of the linked worktree's .git file.
 	byPath := map[string]string{}
 	for _, d := range linked {
 		data, err := os.ReadFile(filepath.Join(r.CommonDir, "worktrees", d.Name(), "gitdir"))

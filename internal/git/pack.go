@@ -69,7 +69,7 @@ const packLanes = 2
 type packLane struct {
 	entries bytes.Buffer
 	deflate *zlib.Writer
-	err     error
+	err     error // checked when the pack is complete
 }
 
 func newPackWriter(r *Repo) *packWriter {
@@ -80,6 +80,7 @@ func newPackWriter(r *Repo) *packWriter {
 	return w
 }
 
+// add compresses one object and appends it.
 func (l *packLane) add(code byte, data []byte) {
 	l.entries.Write(packHeader(code, len(data)))
 	if l.deflate == nil {
@@ -100,6 +101,7 @@ type kept struct {
 	data []byte
 }
 
+// packType returns the number by which a pack knows a type of objects. Tags are never written here.
 func packType(typ string) (byte, error) {
 	switch typ {
 	case "commit":
@@ -168,7 +170,9 @@ func (w *packWriter) added(lane *packLane) {
 	}
 }
 
-// packHeader is the type and the size of an entry: four bits of it, then seven a byte.
+// packHeader encodes type and size of an entry. The first byte has three bits of type and four of
+// size, each further byte seven bits of size, the lowest first. The top bit says that another byte
+// follows.
 func packHeader(code byte, size int) []byte {
 	first := code<<4 | byte(size&0x0f)
 	out := []byte{first}
@@ -208,6 +212,7 @@ func (w *packWriter) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compress objects: %w", err)
 	}
+	// A pack ends with the hash of everything before it.
 	sum := newHash(w.repo.Format)
 	trailer := readerFunc(func(p []byte) (int, error) { return copy(p, sum.Sum(nil)), io.EOF })
 	stream := io.MultiReader(io.TeeReader(io.MultiReader(parts...), sum), trailer)
@@ -232,7 +237,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// unpacked is an object of a pack that is being written.
+// unpacked returns an object that InPacks has written and that git may not have yet. It does not
+// return blobs.
 func (r *Repo) unpacked(oid, typ string) (Object, bool) {
 	if r.pack == nil {
 		return Object{}, false

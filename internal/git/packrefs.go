@@ -13,14 +13,19 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// manyRefs is how many new refs of one transaction go straight into packed-refs: reading
-// and packing a thousand small files takes longer than all else that an import does.
+// manyRefs is how many new refs in one transaction make it worthwhile to write them directly into
+// packed-refs. Writing thousands of small files, which a later pack-refs has to read again, would
+// take longer than everything else that an import does.
 const manyRefs = 100
 
+// packedHeader is the first line that git writes to packed-refs. "fully-peeled" says that every
+// annotated tag has a line with its target, so that a ref without such a line is known to need
+// none.
 const packedHeader = "# pack-refs with: peeled fully-peeled sorted \n"
 
-// packable splits a transaction into the new refs that go straight into packed-refs and the
-// rest, in its order; none where there are few, or where refs are deleted too.
+// packable splits the updates of a transaction into the new refs that go directly into packed-refs,
+// and the rest in its order. fresh is empty if there are few new refs, or if the transaction also
+// deletes refs. Journals are never packed here: they change with every event.
 func (r *Repo) packable(ctx context.Context, updates []Update) (fresh, rest []Update) {
 	for _, u := range updates {
 		switch {
@@ -39,12 +44,12 @@ func (r *Repo) packable(ctx context.Context, updates []Update) (fresh, rest []Up
 	return fresh, rest
 }
 
-// areCommits reports whether all new values are commits by their names: a line of
-// packed-refs needs the peeled value of anything else.
+// areCommits reports whether all new values are commits. A tag object would need a second line in
+// packed-refs with its target.
 func (r *Repo) areCommits(ctx context.Context, fresh []Update) bool {
 	var specs []string
 	for _, u := range fresh {
-		if _, ours := r.unpacked(string(u.New), "commit"); !ours { // git has checked the pack that it is in
+		if _, ours := r.unpacked(string(u.New), "commit"); !ours { // git has checked these when it got their pack
 			specs = append(specs, string(u.New))
 		}
 	}
@@ -57,7 +62,9 @@ func (r *Repo) areCommits(ctx context.Context, fresh []Update) bool {
 	return err == nil
 }
 
-// fillPacked writes into the lock of packed-refs what it is to hold.
+// fillPacked writes the new content of packed-refs into its lock, if the transaction has that lock.
+// It writes through the proof file, which is the same inode. The mode of the file is kept, and the
+// content is synced, because this one file holds all refs.
 func (t *refLocks) fillPacked() error {
 	at := slices.IndexFunc(t.locks, func(l *refLock) bool { return l.update.Ref == packedRefsFile })
 	if at < 0 {
@@ -73,6 +80,7 @@ func (t *refLocks) fillPacked() error {
 			gone[string(other.update.Ref)] = true
 		}
 	}
+	// packed-refs is locked, so nobody replaces it between this and the rename.
 	old, err := os.ReadFile(l.ref)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errAsk
@@ -86,7 +94,7 @@ func (t *refLocks) fillPacked() error {
 		return errAsk
 	}
 	if info, there := os.Lstat(l.ref); there == nil {
-		if !info.Mode().IsRegular() { // git writes where a link leads
+		if !info.Mode().IsRegular() { // git follows a symbolic link here; leave that to git
 			err = errAsk
 		} else {
 			err = out.Chmod(info.Mode().Perm())
@@ -104,8 +112,9 @@ func (t *refLocks) fillPacked() error {
 	return nil
 }
 
-// mergePacked puts refs among those of a packed-refs file, in order, and leaves out what is
-// gone. A file in another form than git has written for years is left to git.
+// mergePacked returns the content of packed-refs with the new refs inserted in order and those in
+// gone left out. It returns errAsk for a file in another form than git has written for years, and
+// ErrRaced if one of the new refs exists.
 func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, error) {
 	fresh = slices.Clone(fresh)
 	slices.SortFunc(fresh, func(a, b Update) int { return strings.Compare(string(a.Ref), string(b.Ref)) })
@@ -123,6 +132,7 @@ func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, erro
 	}
 	b := bytes.NewBuffer(make([]byte, 0, len(old)+128*len(fresh)))
 	b.WriteString(header)
+	// add writes the new refs that sort before the given one; "" means all that are left.
 	add := func(before string) {
 		for len(fresh) > 0 && (before == "" || string(fresh[0].Ref) < before) {
 			fmt.Fprintf(b, "%s %s\n", fresh[0].New, fresh[0].Ref)
@@ -131,7 +141,7 @@ func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, erro
 	}
 	dropped := false
 	for line := range bytes.Lines(body) {
-		if line[0] == '^' { // of the ref before it
+		if line[0] == '^' { // belongs to the ref before it
 			if !dropped {
 				b.Write(line)
 			}
@@ -148,6 +158,7 @@ func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, erro
 			b.Write(line)
 		}
 	}
+	// Only refs behind the last line are left.
 	add("")
 	return b.Bytes(), nil
 }

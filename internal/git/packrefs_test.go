@@ -16,7 +16,7 @@ import (
 	"git-checkpoint/internal/scripttest"
 )
 
-// manyNew are a transaction of so many new refs and one journal.
+// manyNew returns a transaction of n new refs and one journal.
 func manyNew(oid name.OID, session string, n int) []Update {
 	var out []Update
 	for i := range n {
@@ -31,8 +31,8 @@ func commitOf(f *fixture, message string) name.OID {
 	return name.OID(f.git("rev-parse", "HEAD"))
 }
 
-// Very many new refs are as if each had been written by git, in every state of
-// packed-refs, and what is in their way stays.
+// A transaction with very many new refs has the same result as if git had written each of them,
+// whatever packed-refs contains, and does not change refs that are in the way.
 func TestManyRefs(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		f := newFixture(t, "--object-format="+format)
@@ -97,8 +97,8 @@ func TestManyRefs(t *testing.T) {
 	}
 }
 
-// A packed-refs file that git has not written so for years, or that is a link, and a ref
-// whose lock somebody holds, stay as they are.
+// Nothing changes if packed-refs has a form that git no longer writes, or is a symbolic link, or if
+// another process holds the lock of a ref.
 func TestManyRefsInOddPlaces(t *testing.T) {
 	scripttest.Long(t)
 	f := newFixture(t)
@@ -173,8 +173,8 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	}
 }
 
-// Several writers, and git packing refs beside them: of those that want the same refs one
-// gets all of them, and nothing of anybody is lost.
+// Several writers run while git packs refs. Of those that want the same refs one gets all of them,
+// and no ref of anybody is lost.
 func TestManyRefsAtOnce(t *testing.T) {
 	scripttest.Long(t)
 	f := newFixture(t)
@@ -235,8 +235,8 @@ func TestManyRefsAtOnce(t *testing.T) {
 	}
 }
 
-// What packed-refs cannot hold as a plain line goes git's way: an annotated tag has a
-// peeled value, and an object that is not there is refused.
+// What packed-refs cannot hold in one line is left to git: an annotated tag needs its peeled value,
+// and a missing object is refused.
 func TestManyRefsOfOtherTypes(t *testing.T) {
 	f := newFixture(t)
 	one := commitOf(f, "one")
@@ -261,8 +261,7 @@ func TestManyRefsOfOtherTypes(t *testing.T) {
 	}
 }
 
-// What is written in packs can be read at once, is there before refs move, and passes
-// fsck.
+// What is written in packs can be read at once, exists before refs move, and passes fsck.
 func TestInPacks(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		f := newFixture(t, "--object-format="+format)

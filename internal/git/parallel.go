@@ -6,13 +6,15 @@ import (
 	"sync"
 )
 
-// Each calls do for 0 to n-1, some at once where there are processors for it: most
-// of the time of writing an object is spent waiting for the file system.
+// Each calls do for 0 to n-1 and returns all errors, joined. It runs as many calls at once as there
+// are processors, because writing an object is mostly waiting for the file system. An error does
+// not stop the other calls.
 func Each(n int, do func(int) error) error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i := range n {
+		// No goroutine is needed for one call.
 		if n == 1 {
 			return do(i)
 		}

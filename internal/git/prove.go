@@ -17,14 +17,16 @@ import (
 	"git-checkpoint/internal/odb"
 )
 
-// ErrGarbled is an object whose content has another id than the one it is kept under.
+// ErrGarbled says that the content of an object has another id than the one under which it is
+// stored.
 var ErrGarbled = errors.New("garbled: its content has another id")
 
-// Prove reads objects by their whole ids and computes the ids anew: git itself takes a
-// loose object at its word. Content of more than keep bytes is looked at and not kept,
-// so that no object fills the memory; its Data is nil, and otherwise good until each
-// returns. Errors are those of Objects, and ErrGarbled, with which the content comes all
-// the same. Each is called in no order.
+// Prove reads objects by their full ids and computes their ids anew. git does not do that for a
+// loose object that it reads.
+//
+// Of an object of more than keep bytes only the id is checked and Data is nil, so that no object
+// can fill the memory. Other content is valid until each returns. each gets the errors of Objects,
+// and ErrGarbled together with the garbled content. It is called in no particular order.
 func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
 	if len(oids) == 0 {
 		return ctx.Err()
@@ -44,7 +46,7 @@ func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(
 	return b.proveRest(ctx, oids, rest, keep, each)
 }
 
-// proveRest lets git read those that could not be read in process.
+// proveRest has git read the objects that could not be read here. rest holds their indexes in oids.
 func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep int64, each func(int, Object, error) error) error {
 	specs := make([]string, len(rest))
 	for k, i := range rest {
@@ -54,19 +56,20 @@ func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep i
 	how := asking{verb: "contents", read: func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }}
 	return b.exchangeAs(ctx, how, specs, func(k int, o Object, err error) error {
 		if err == nil && string(o.OID) != specs[k] {
-			err = fmt.Errorf("object %q: %w", specs[k], ErrMissing) // it was no whole id
+			err = fmt.Errorf("object %q: %w", specs[k], ErrMissing) // an abbreviated SHA-256 id
 		}
 		return each(rest[k], o, err)
 	})
 }
 
-// Follow proves an object, and then those that each says are next, until there is none.
-// Each of them is read as often as it is said, and its content is good until each returns.
+// Follow proves the object from, then the objects that each returns for it, and so on, until there
+// are none left. The order is depth first. An object that is named twice is read twice; each must
+// prevent loops. Content is valid until each returns.
 func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func(Object, error) ([]name.OID, error)) error {
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
 	defer b.objects.giveBack(r)
-	here := r.packs.Sound()
+	here := r.packs.Sound() // whether the packs can be read in this process
 	for queue := []name.OID{from}; len(queue) > 0; {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -85,6 +88,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 			continue
 		}
 		o, err := Object{}, odb.ErrElsewhere
+		// An id of the other object format cannot exist here; git reports it as missing.
 		if here && len(oid) == 2*r.sum.Size() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
@@ -105,7 +109,8 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 	return nil
 }
 
-// prove reads what is whole in process, and lists the rest: what is wrong with it git says.
+// prove checks what can be read in this process, and returns the indexes of the rest. For those the
+// caller asks git, which also says what is wrong with them.
 func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) (rest []int, err error) {
 	if !r.packs.Sound() {
 		for i := range oids {
@@ -140,13 +145,15 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 	return rest, ctx.Err()
 }
 
-// Bounds of how many read at once, and of how few are worth it.
+// readersApart is how many readers work at once at most. enoughApart is how many objects one of
+// them must get to be worth its start.
 const (
 	readersApart = 4
 	enoughApart  = 32
 )
 
-// Batches are several readers that wait for nobody, as many as can be at work at once.
+// Batches returns several readers that can work at the same time, because each has its own
+// cat-file. There is one per processor, but no more than readersApart.
 func (r *Repo) Batches() []*Batch {
 	r.apartLock.Lock()
 	defer r.apartLock.Unlock()
@@ -156,10 +163,11 @@ func (r *Repo) Batches() []*Batch {
 	return r.apart
 }
 
-// partApart is how many objects a reader takes at once.
+// partApart is how many things a reader takes at a time.
 const partApart = 256
 
-// Apart lets several readers at once do parts of n things, in no order.
+// Apart splits n things into parts of partApart and has several readers work on them at once. A
+// reader that has finished a part takes the next one. The order is not defined.
 func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
 	batches := r.Batches()
 	var next atomic.Int64
@@ -176,8 +184,8 @@ func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
 	})
 }
 
-// ProveApart is Prove by several readers at once, each with a part of the objects. Each
-// is called by several goroutines at once, in no order.
+// ProveApart is Prove with several readers at once, each with a part of the objects. each is called
+// from several goroutines at the same time, in no particular order.
 func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
 	apart := r.Batches()
 	readers := min(len(apart), len(oids)/enoughApart)
@@ -190,7 +198,8 @@ func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each f
 	})
 }
 
-// proven reads the content of an object and compares it with its id.
+// proven reads the content of an object from cat-file and compares it with the object's id. It
+// reads to the end in any case, so that the pipe stays usable.
 func proven(r io.Reader, o *Object, format string, keep int64) error {
 	sum := newHash(format)
 	fmt.Fprintf(sum, "%s %d\x00", o.Type, o.Size)
@@ -210,6 +219,7 @@ func proven(r io.Reader, o *Object, format string, keep int64) error {
 	return nil
 }
 
+// newHash returns the hash function of an object format.
 func newHash(format string) hash.Hash {
 	if format == "sha256" {
 		return sha256.New()

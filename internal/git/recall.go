@@ -10,9 +10,12 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Recall makes known the trees that an index stands for, as far as its cache of trees
-// is valid, of the directories that paths are in: they need not be read. entries are
-// those of the index. What does not have the id that the cache says is forgotten.
+// Recall rebuilds tree objects from an index, so that the object reader does not have to read them.
+// It covers the directories that contain the given paths, as far as the cache tree of the index
+// (the TREE extension) is valid for them. entries must be all entries of ix.
+//
+// A rebuilt tree is remembered only if it has the id that the cache tree says. So a wrong index
+// costs time, but never gives a wrong tree.
 func (r *Repo) Recall(ix *Index, entries []IndexEntry, paths map[string]Entry) {
 	if len(ix.trees) == 0 || len(entries) != ix.Count {
 		return
@@ -25,16 +28,16 @@ func (r *Repo) Recall(ix *Index, entries []IndexEntry, paths map[string]Entry) {
 	r.recall(ix, entries, "", root)
 }
 
-// cached is a directory in an index's cache of trees.
+// cached is a directory in the cache tree of an index.
 type cached struct {
-	oid      name.OID // empty: not valid
-	count    int      // of entries in the index
-	text     []byte   // as the cache has it, with what is below
-	wanted   bool
+	oid      name.OID // empty: invalid, something in it was staged later
+	count    int      // number of index entries in it
+	text     []byte   // its encoded cache entry, with those of everything below it
+	wanted   bool     // a path of interest is in it
 	children map[string]*cached
 }
 
-// wantedDirectories are those that paths are in.
+// wantedDirectories returns a tree of the directories that contain paths, as keys of a map.
 func wantedDirectories[T any](paths map[string]T) *cached {
 	root := &cached{wanted: true}
 	for p := range paths {
@@ -52,7 +55,9 @@ func wantedDirectories[T any](paths map[string]T) *cached {
 	return root
 }
 
-// recall encodes the tree of a directory and of the wanted ones below it.
+// recall encodes the tree of the directory prefix, whose index entries are entries, and those of
+// the wanted directories below it. Entries are sorted by path, so those of one subdirectory stand
+// together; a binary search finds their end.
 func (r *Repo) recall(ix *Index, entries []IndexEntry, prefix string, n *cached) {
 	var tree []Entry
 	whole := n.oid != ""
@@ -77,6 +82,8 @@ func (r *Repo) recall(ix *Index, entries []IndexEntry, prefix string, n *cached)
 		}
 		i = end
 	}
+	// A subdirectory is invalid, so the id of this tree is not known. Valid ones below were handled
+	// above.
 	if !whole {
 		return
 	}
@@ -86,18 +93,19 @@ func (r *Repo) recall(ix *Index, entries []IndexEntry, prefix string, n *cached)
 	}
 }
 
-// maxCacheDepth bounds how deep a cache of trees is followed.
+// maxCacheDepth limits the recursion in a cache tree, because the file may be damaged.
 const maxCacheDepth = 4096
 
-// cacheTree reads the extension TREE: of each directory its name and a NUL, how many
-// entries (-1: not valid) and subdirectories it has, the id where it is valid, and its
-// subdirectories in turn.
+// cacheTree decodes the TREE extension of an index. Each directory is its name and a NUL, the
+// number of its index entries (-1: invalid) and of its subdirectories in decimal, a newline, its id
+// unless it is invalid, and then its subdirectories in the same form.
 type cacheTree struct {
-	data    []byte
+	data    []byte // what has not been decoded yet
 	hashLen int
 }
 
-// read reads one directory into n, nil when nobody asks for it.
+// read decodes one directory into n. If n is nil, nobody asks for that directory, and it is
+// skipped. It returns false when the data is damaged.
 func (t *cacheTree) read(n *cached, depth int) bool {
 	start := t.data
 	end := bytes.IndexByte(t.data, 0)

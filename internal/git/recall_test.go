@@ -12,8 +12,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// What an index recalls are trees as git wrote them, also where a part of its cache is
-// no longer valid, and in every version of the file.
+// The trees that an index recalls are those that git wrote, also if a part of its cache tree is
+// invalid, and in every version of the file.
 func TestRecall(t *testing.T) {
 	for _, format := range formats {
 		f := newFixture(t, "--object-format="+format)
@@ -60,7 +60,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A cache of trees that lies is not believed.
+// A cache tree with wrong ids is not believed.
 func TestRecallForged(t *testing.T) {
 	f := newFixture(t)
 	f.write("a/b", "x")
@@ -93,7 +93,7 @@ func TestRecallForged(t *testing.T) {
 	}
 }
 
-// Missing is what git says is missing, wherever the others are.
+// Missing returns what git says is missing, wherever the other objects are.
 func TestMissing(t *testing.T) {
 	for _, format := range formats {
 		f := newFixture(t, "--object-format="+format)

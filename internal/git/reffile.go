@@ -15,13 +15,17 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// refFiles reads refs as the files that they are, loose ones and packed-refs. What
-// it cannot tell for certain is git's to tell.
+// refFiles reads refs without git, from the files of git's "files" backend: a loose ref is a file
+// <dir>/refs/..., and packed-refs is one sorted file with a line for each ref. A loose ref hides a
+// line in packed-refs. The methods return errAsk for everything unusual, such as symbolic refs,
+// refs of one worktree, damage, or another backend.
 type refFiles struct {
-	dir    string // the common git directory; empty: the refs are kept in another way
-	digits int    // of an id
+	dir    string // the common git directory; empty if another backend holds the refs
+	digits int    // hex digits of an id
 }
 
+// refFiles returns the reader for this repository. Its dir is empty if the configuration or the
+// environment selects another ref backend, such as reftable.
 func (r *Repo) refFiles() refFiles {
 	f := refFiles{r.CommonDir, 2 * r.HashLen()}
 	if v, ok := r.Config.Get("extensions.refStorage"); ok && !strings.EqualFold(v, "files") {
@@ -35,11 +39,12 @@ func (r *Repo) refFiles() refFiles {
 	return f
 }
 
-// errAsk says that only git can tell.
+// errAsk says that this process cannot tell, and that git has to be asked.
 var errAsk = discover.ErrAsk
 
-// resolve gives what a ref points to directly, "" when it does not exist. As in git,
-// the loose file comes first: packing writes packed-refs before it removes one.
+// resolve returns the id that a ref holds, or "" if the ref does not exist. It looks at the loose
+// file first, as git does: `git pack-refs` writes packed-refs before it removes the loose file, so
+// in this order no ref is missed.
 func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 	if f.dir == "" || !f.shared(string(ref)) {
 		return "", errAsk
@@ -49,7 +54,7 @@ func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		data, err := mapped.Small(path)
-		if errors.Is(err, fs.ErrNotExist) { // it was packed or deleted just now
+		if errors.Is(err, fs.ErrNotExist) { // packed or deleted since the Lstat
 			return f.packed(ref)
 		}
 		oid := strings.TrimSuffix(string(data), "\n")
@@ -63,14 +68,14 @@ func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 	return "", errAsk
 }
 
-// shared reports whether a ref is one of the whole repository, by a name that is a
-// path below refs and no other.
+// shared reports whether ref belongs to the whole repository and not to one worktree, and whether
+// its name is a clean path below refs, so that it can be used as a file name.
 func (f refFiles) shared(ref string) bool {
 	rest, ok := strings.CutPrefix(ref, "refs/")
 	if !ok || filepath.ToSlash(filepath.Clean(ref)) != ref || strings.ContainsAny(ref, "\\:") {
 		return false
 	}
-	for _, own := range []string{"worktree/", "bisect/", "rewritten/"} { // of one worktree
+	for _, own := range []string{"worktree/", "bisect/", "rewritten/"} { // these belong to one worktree
 		if strings.HasPrefix(rest, own) {
 			return false
 		}
@@ -78,7 +83,7 @@ func (f refFiles) shared(ref string) bool {
 	return true
 }
 
-// packed searches packed-refs, which git keeps sorted and says so.
+// packed looks a ref up in packed-refs.
 func (f refFiles) packed(ref name.Ref) (name.OID, error) {
 	p, err := f.openPacked()
 	if err != nil || p.file == nil {
@@ -88,7 +93,8 @@ func (f refFiles) packed(ref name.Ref) (name.OID, error) {
 	return p.resolve(string(ref), f.digits)
 }
 
-// openPacked opens packed-refs; without one there is no file.
+// openPacked opens packed-refs. If there is no such file, packedRefs.file is nil. It returns errAsk
+// if the header does not say that the file is sorted.
 func (f refFiles) openPacked() (packedRefs, error) {
 	file, err := os.Open(filepath.Join(f.dir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,15 +116,21 @@ func (f refFiles) openPacked() (packedRefs, error) {
 	return p, nil
 }
 
-// packedRefs is the open file.
+// packedRefs is the open packed-refs file. It is searched in place, because it may have a hundred
+// thousand lines and mostly one ref is needed. git replaces the file by a rename and never writes
+// into it, so what is open does not change.
+//
+// The format is a header line and then lines "<id> <ref>", sorted by ref. After the line of an
+// annotated tag comes a line "^<id>" with the object that the tag points to.
 type packedRefs struct {
 	file interface {
 		io.ReaderAt
 		io.Closer
 	}
-	size, begin int64 // where the first ref is
+	size, begin int64 // size of the file, and offset of the first ref
 }
 
+// readHeader checks the first line and sets begin.
 func (p *packedRefs) readHeader() error {
 	first, begin, err := p.line(0)
 	if err != nil || !saysSorted(first) {
@@ -128,12 +140,13 @@ func (p *packedRefs) readHeader() error {
 	return nil
 }
 
-// saysSorted reports whether packed-refs says in its first line that it is sorted.
+// saysSorted reports whether the first line of packed-refs says that the file is sorted. git has
+// written that for years.
 func saysSorted(header string) bool {
 	return strings.HasPrefix(header, "# pack-refs with:") && strings.Contains(header+" ", " sorted ")
 }
 
-// resolve gives what a ref points to, "" where there is none.
+// resolve returns the id of a ref, or "" if it is not in the file.
 func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
 	line, err := p.find(ref)
 	if _, at, _ := strings.Cut(line, " "); err != nil || at != ref {
@@ -145,7 +158,8 @@ func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
 	return name.OID(line[:digits]), nil
 }
 
-// line is the line that starts at an offset, and where the next one starts.
+// line returns the line that starts at an offset, and the offset of the next one. It reads more and
+// more until it finds the end of the line.
 func (p packedRefs) line(at int64) (string, int64, error) {
 	for size := int64(512); ; size *= 8 {
 		buf := make([]byte, min(size, p.size-at))
@@ -161,8 +175,9 @@ func (p packedRefs) line(at int64) (string, int64, error) {
 	}
 }
 
-// find is a binary search: the line of a ref, else of the next one, "" behind the last. A
-// line that starts with "^" belongs to the ref before it.
+// find searches for a ref by bisection. It returns the ref's line, or that of the next larger ref,
+// or "" if there is none. lo is always the start of a ref line, and the result is at lo or behind
+// it. A line "^<id>" belongs to the ref before it and is skipped.
 func (p packedRefs) find(ref string) (string, error) {
 	lo, found := p.begin, ""
 	for hi := p.size; lo < hi; {
@@ -196,7 +211,8 @@ func (p packedRefs) find(ref string) (string, error) {
 	return found, nil
 }
 
-// start is where the ref begins whose lines an offset is in; lo is the start of one.
+// start returns the start of the ref line at or before an offset. lo is the start of a ref line,
+// before which it does not look. It reads backwards in growing pieces.
 func (p packedRefs) start(lo, at int64) (int64, error) {
 	for back := int64(256); ; back *= 8 {
 		from := max(lo, at-back)
@@ -207,7 +223,7 @@ func (p packedRefs) start(lo, at int64) (int64, error) {
 		for end := len(buf); ; {
 			begin := bytes.LastIndexByte(buf[:end], '\n')
 			if begin < 0 && from > lo {
-				break // further back
+				break // look further back
 			}
 			first, err := p.byteAt(from + int64(begin) + 1)
 			if err != nil || begin < 0 {
@@ -221,6 +237,7 @@ func (p packedRefs) start(lo, at int64) (int64, error) {
 	}
 }
 
+// byteAt returns the byte at an offset.
 func (p packedRefs) byteAt(at int64) (byte, error) {
 	var b [1]byte
 	if _, err := p.file.ReadAt(b[:], at); err != nil {

@@ -14,8 +14,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Refs are what git says they are, loose, packed, both or neither, annotated tags and
-// refs below others' names among them.
+// Refs have the values that git reads: loose, packed, both or neither, annotated tags, and refs
+// below the names of others.
 func TestRefFiles(t *testing.T) {
 	for _, format := range formats {
 		f := newFixture(t, "--object-format="+format)
@@ -64,8 +64,8 @@ func TestRefFiles(t *testing.T) {
 	}
 }
 
-// What is not certain is left to git: symbolic and broken refs, refs of one worktree,
-// paths that are no names, packed refs without order, other ways to keep refs.
+// What is not certain is left to git: symbolic and broken refs, refs of one worktree, paths that
+// are not ref names, unsorted packed refs, other ref backends.
 func TestRefFilesAsk(t *testing.T) {
 	f := newFixture(t)
 	f.git("commit", "-q", "--allow-empty", "-m", "x")
@@ -107,8 +107,7 @@ func TestRefFilesAsk(t *testing.T) {
 	}
 }
 
-// Whatever bit of packed-refs is garbled: what is listed is what git lists, or git is
-// asked.
+// Whichever bit of packed-refs is flipped, either the listing is that of git, or git is asked.
 func TestGarbledPackedRefs(t *testing.T) {
 	f := newFixture(t)
 	f.git("commit", "-q", "--allow-empty", "-m", "x")

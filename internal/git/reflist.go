@@ -15,14 +15,15 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Bounds of what is listed in process; git lists more as fast.
+// Limits of what is listed in this process. Beyond them git is as fast.
 const (
 	maxPackedRefs = 16 << 20 // bytes
 	maxLooseRefs  = 20_000
 )
 
-// list gives the refs below prefixes, sorted, as for-each-ref does. The loose ones come
-// first, as in resolve.
+// list returns the refs below prefixes, sorted, as `git for-each-ref` does. It reads the loose refs
+// first, for the same reason as resolve: a ref that is packed in between is then found twice, and
+// not missed.
 func (f refFiles) list(prefixes []string) ([]RefValue, error) {
 	if f.dir == "" || len(prefixes) == 0 {
 		return nil, errAsk
@@ -36,6 +37,7 @@ func (f refFiles) list(prefixes []string) ([]RefValue, error) {
 			return nil, err
 		}
 	}
+	// packed now appends to an empty list, and skips the refs that were found as files.
 	loose := l.out
 	l.out = nil
 	if err := l.packed(); err != nil {
@@ -44,7 +46,9 @@ func (f refFiles) list(prefixes []string) ([]RefValue, error) {
 	return united(loose, l.out), nil
 }
 
-// united puts loose refs where they belong among the packed ones, which are sorted.
+// united merges the loose refs into the packed ones. The packed ones are sorted, and no ref is in
+// both. Usually there are few loose ones, so it searches the place of each and copies what lies
+// between.
 func united(loose, packed []RefValue) []RefValue {
 	if len(loose) == 0 {
 		return packed
@@ -60,17 +64,18 @@ func united(loose, packed []RefValue) []RefValue {
 	return append(all, packed...)
 }
 
-// refList is a listing that is being made.
+// refList collects the refs of one list call.
 type refList struct {
 	refFiles
 	prefixes []string
-	found    map[name.Ref]bool // loose ones
+	found    map[name.Ref]bool // the loose refs, which hide the packed ones
 	out      []RefValue
-	text     strings.Builder // of packed ones
-	lines    int             // that packed-refs has
+	text     strings.Builder // memory for the lines of packed refs, see keep
+	lines    int             // number of lines in packed-refs
 }
 
-// wanted reports whether a ref is one of the prefixes, or below it.
+// wanted reports whether a ref matches one of the prefixes, by the rule of for-each-ref: it is the
+// prefix itself, or begins with the prefix up to a slash.
 func (l *refList) wanted(ref string) bool {
 	for _, p := range l.prefixes {
 		rest, below := strings.CutPrefix(ref, p)
@@ -81,7 +86,7 @@ func (l *refList) wanted(ref string) bool {
 	return false
 }
 
-// loose reads the file of a ref, or those below a directory.
+// loose reads the ref of that name, or all refs in the directory of that name.
 func (l *refList) loose(ref string) error {
 	path := filepath.Join(l.dir, filepath.FromSlash(ref))
 	info, err := os.Lstat(path)
@@ -98,10 +103,11 @@ func (l *refList) loose(ref string) error {
 	return l.below(ref, path)
 }
 
+// below reads all loose refs in a directory and its subdirectories.
 func (l *refList) below(ref, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // packing removes what is empty
+		return nil // `git pack-refs` removes directories that have become empty
 	}
 	if err != nil || len(l.found)+len(entries) > maxLooseRefs {
 		return errAsk
@@ -109,7 +115,7 @@ func (l *refList) below(ref, dir string) error {
 	for _, e := range entries {
 		n := e.Name()
 		if n[0] == '.' || strings.HasSuffix(n, ".lock") {
-			continue // as git does
+			continue // git ignores these files too
 		}
 		at, path := ref+"/"+n, filepath.Join(dir, n)
 		switch {
@@ -127,12 +133,13 @@ func (l *refList) below(ref, dir string) error {
 	return nil
 }
 
+// file reads one loose ref.
 func (l *refList) file(ref, path string) error {
 	if l.found[name.Ref(ref)] || !l.wanted(ref) {
 		return nil
 	}
 	data, err := mapped.Small(path)
-	if errors.Is(err, fs.ErrNotExist) { // it was packed or deleted just now
+	if errors.Is(err, fs.ErrNotExist) { // packed or deleted just now; packed-refs is read later
 		return nil
 	}
 	oid := strings.TrimSuffix(string(data), "\n")
@@ -144,7 +151,7 @@ func (l *refList) file(ref, path string) error {
 	return nil
 }
 
-// packed takes what is wanted of packed-refs.
+// packed adds the wanted refs from packed-refs.
 func (l *refList) packed() error {
 	data, err := l.readPacked()
 	if err != nil || len(data) == 0 {
@@ -154,8 +161,8 @@ func (l *refList) packed() error {
 	return l.eachPacked(data, l.add)
 }
 
-// readPacked gives packed-refs when it is there and sorted, as git has written it for
-// years.
+// readPacked returns the content of packed-refs, or nothing if the file does not exist. It returns
+// errAsk if the file is not marked as sorted, as git has written it for years.
 func (f refFiles) readPacked() ([]byte, error) {
 	path := filepath.Join(f.dir, "packed-refs")
 	info, err := os.Stat(path)
@@ -165,7 +172,7 @@ func (f refFiles) readPacked() ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackedRefs {
 		return nil, errAsk
 	}
-	data, err := os.ReadFile(path) // not mapped: it is read for one session after the other
+	data, err := os.ReadFile(path) // not mapped, because it is read again and again, once per session
 	if err != nil {
 		return nil, errAsk
 	}
@@ -175,18 +182,21 @@ func (f refFiles) readPacked() ([]byte, error) {
 	return data, nil
 }
 
-// packedFault is an errAsk that says where packed-refs is damaged.
+// packedFault is an errAsk that says which line of packed-refs is damaged.
 type packedFault struct {
 	line int
 	text string
 }
 
+// Error describes the damage.
 func (e *packedFault) Error() string { return fmt.Sprintf("line %d of packed-refs %s", e.line, e.text) }
 
+// Unwrap makes it an errAsk.
 func (e *packedFault) Unwrap() error { return errAsk }
 
-// eachPacked goes through all lines of refs: where one is out of order git finds what it
-// finds.
+// eachPacked calls each for every line with a ref. It checks the format and the order of all lines.
+// If the order is wrong it stops with a packedFault: git's binary search then finds some refs and
+// misses others, and this program must not see other refs than git does.
 func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 	_, rest, _ := bytes.Cut(data, []byte{'\n'})
 	var before []byte
@@ -198,7 +208,7 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 		line := rest[:end]
 		rest = rest[end+1:]
 		if before != nil && len(line) == f.digits+1 && line[0] == '^' && name.IsHex(line[1:]) {
-			continue // what the annotated tag before it stands for
+			continue // the object that the annotated tag before it points to
 		}
 		if len(line) < f.digits+2 || line[f.digits] != ' ' || !name.IsHex(line[:f.digits]) {
 			return &packedFault{n, "is no id and a ref"}
@@ -215,9 +225,9 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 	return nil
 }
 
-// RefsAndFault is Refs, and says what is wrong with the file of the packed refs, "" where
-// nothing is or it is not looked at. git searches it without a look at its order, so that
-// a damaged line hides others.
+// RefsAndFault is Refs, and also returns a description of the damage in packed-refs. fault is empty
+// if there is no damage, or if the refs are not in files. git does not check the order of the
+// lines, so one damaged line can hide other refs without any error.
 func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (refs []RefValue, fault string, err error) {
 	if refs, err := r.refFiles().list(prefixes); err == nil {
 		return refs, "", ctx.Err()
@@ -226,6 +236,7 @@ func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (refs []Ref
 	return refs, r.packedRefsFault(), err
 }
 
+// packedRefsFault returns the description of the first damaged line, or "".
 func (r *Repo) packedRefsFault() string {
 	f := r.refFiles()
 	if f.dir == "" {
@@ -239,7 +250,7 @@ func (r *Repo) packedRefsFault() string {
 	return ""
 }
 
-// add takes a line of packed-refs when its ref is wanted and not loose.
+// add takes a line of packed-refs, if its ref is wanted and there is no loose ref of that name.
 func (l *refList) add(line []byte) error {
 	if !l.wanted(string(line[l.digits+1:])) {
 		return nil
@@ -252,18 +263,18 @@ func (l *refList) add(line []byte) error {
 		return errAsk
 	default:
 		if len(l.out) == 0 {
-			l.out = make([]RefValue, 0, l.lines) // what is not used of it takes no memory
+			l.out = make([]RefValue, 0, l.lines) // untouched pages of it cost no memory
 		}
 		l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: oid})
 	}
 	return nil
 }
 
-// textSize is how much text of packed refs stands in one piece of memory: there may be
-// thousands of them.
+// textSize is the size of one piece of memory for lines. Thousands of refs share a piece, which
+// saves as many allocations.
 const textSize = 16 << 10
 
-// keep copies a line behind others.
+// keep copies a line to a piece of memory that it shares with others.
 func (l *refList) keep(line []byte) string {
 	if l.text.Cap()-l.text.Len() < len(line) {
 		l.text = strings.Builder{}
@@ -274,7 +285,7 @@ func (l *refList) keep(line []byte) string {
 	return l.text.String()[from:]
 }
 
-// simple has what may stand anywhere in a ref.
+// simple marks the characters that are allowed at any place in a ref name.
 var simple = func() (table [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+") {
 		table[c] = true
@@ -282,7 +293,8 @@ var simple = func() (table [256]bool) {
 	return table
 }()
 
-// isSimpleRef reports whether a name breaks none of git's rules for sure.
+// isSimpleRef reports whether a name certainly fulfils git's rules (git-check-ref-format). It may
+// report false for some valid names; for those git is asked.
 func isSimpleRef(ref string) bool {
 	for i := range len(ref) {
 		switch c := ref[i]; {

@@ -12,39 +12,46 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// How long git waits for the lock of a ref, and for that of packed-refs, unless configured.
+// How long git waits by default for the lock of a ref, and for that of packed-refs.
 const (
 	refPatience    = 100 * time.Millisecond
 	packedPatience = time.Second
 )
 
-// RefTempPrefix begins the names of the files in <common directory>/checkpoint that prove
-// whose the locks of refs are.
+// RefTempPrefix is the beginning of the names of proof files in <common dir>/checkpoint. A proof
+// file shows that a lock of a ref is ours; see refLock.
 const RefTempPrefix = "tmp-ref-"
 
-// refLock is the lock of one ref, or of packed-refs: the file that git would make. It is a
-// second name of a file of ours, its proof, so that it can be told from every other lock.
-// A new value is its content, and it becomes the ref by a rename.
+// refLock is the lock of one ref, or of packed-refs. It is the file <ref>.lock that git itself
+// would create, so git and this program exclude each other.
+//
+// The lock is made as a hard link to a proof file, which is created first. Since both names are the
+// same inode, a lock of ours can be told from every other lock, even after this process has been
+// killed. The content of the lock is the new value, and renaming the lock to the ref sets that
+// value.
 type refLock struct {
 	update Update
-	proof  string // path
-	ref    string // the path that it becomes
-	packs  bool   // the new value goes into packed-refs
-	held   bool   // it has its name
-	idle   bool   // nothing is to be written, and nothing to be deleted
+	proof  string // path of the proof file
+	ref    string // path of the ref file
+	packs  bool   // the new value is written to packed-refs, not to a loose file
+	held   bool   // the lock file exists and is ours
+	idle   bool   // the ref has the new value already: nothing to write or delete
 }
 
-// noLoose is the content of a lock whose ref has no file of its own in the end: it is
-// deleted, or new in packed-refs. It is not empty: that is what a crash of the machine may
-// leave of a new value.
+// noLoose is the content of a lock whose ref will have no loose file, because it is deleted or goes
+// into packed-refs. It must not be empty: an empty lock may be what a crash of the machine left of
+// a new value.
 const noLoose = "no loose ref\n"
 
-// packedRefsFile is what is locked of refs that are in no files of their own.
+// packedRefsFile stands for the packed-refs file in the list of locks. It is locked when refs in it
+// are added or deleted.
 const packedRefsFile name.Ref = "packed-refs"
 
+// path returns the path of the lock file.
 func (l *refLock) path() string { return l.ref + ".lock" }
 
-// content is what the lock is made with. What packed-refs is to hold is known later.
+// content returns what the lock is created with. That of packed-refs is filled in later, by
+// fillPacked.
 func (l *refLock) content() string {
 	switch {
 	case l.update.Ref == packedRefsFile:
@@ -55,33 +62,43 @@ func (l *refLock) content() string {
 	return string(l.update.New) + "\n"
 }
 
-// refLocks are those of one transaction. The proof of the first is locked with flock for as long as
-// we live, and gets another name when all is decided: whoever comes after a process
-// that was killed ends its transaction, or takes it back (see reclaim).
+// refLocks are the locks of one transaction. Its steps are:
+//
+//  1. add creates the proofs and the locks, one after the other.
+//  2. verifyRefs and fillPacked check the old values and prepare packed-refs.
+//  3. decide renames the first proof. From here on the transaction counts as done.
+//  4. commit renames the locks to the refs, or deletes refs.
+//  5. release removes remaining locks and all proofs.
+//
+// The first proof is locked with flock while this process lives. If the process is killed, the next
+// one that finds the first proof without a flock takes the transaction back if it was not decided,
+// and completes it if it was (see ReclaimRefs).
 type refLocks struct {
 	repo  *Repo
-	id    string
+	id    string // random; part of the names of all proofs
 	locks []*refLock
-	first *os.File
+	first *os.File // the first proof, open and locked with flock
 }
 
-// proofs is the directory of the proofs. Each repository has one, for all worktrees.
+// proofs returns the directory of the proof files. All worktrees of a repository share it, as they
+// share the refs.
 func (r *Repo) proofs() string { return filepath.Join(r.CommonDir, "checkpoint") }
 
-// proofOf names a proof; no ref has a ":" or blank in its name. decided says that the
-// transaction is to be ended.
+// proofOf returns the name of the n-th proof of a transaction: tmp-ref-<id>.<n>:<ref>, with ":" for
+// each "/" in the ref. That is reversible because git allows neither a colon nor a space in the
+// name of a ref. In the first proof of a decided transaction a space replaces the first colon.
 func proofOf(id string, n int, ref name.Ref) string {
 	return fmt.Sprintf("%s%s.%06d:%s", RefTempPrefix, id, n, strings.ReplaceAll(string(ref), "/", ":"))
 }
 
-// decided is the name that the first proof gets.
+// decided returns the name that the first proof gets when the transaction is decided.
 func decided(proof string) string { return strings.Replace(proof, firstProof+":", firstProof+" ", 1) }
 
 // firstProof is the number in the name of a transaction's first proof.
 const firstProof = ".000000"
 
-// add makes the lock of a ref, or of packed-refs. errAsk: it cannot be made here, for git
-// to say why.
+// add creates the proof and the lock of a ref, or of packed-refs. It returns errAsk if that fails
+// for a reason that git can explain better, and a LockedError if somebody else holds the lock.
 func (t *refLocks) add(l *refLock) error {
 	l.proof = filepath.Join(t.repo.proofs(), proofOf(t.id, len(t.locks), l.update.Ref))
 	l.ref = filepath.Join(t.repo.CommonDir, filepath.FromSlash(string(l.update.Ref)))
@@ -107,7 +124,8 @@ func (t *refLocks) add(l *refLock) error {
 	return t.take(l)
 }
 
-// take gives the lock its name, waiting as long as git does.
+// take links the lock file. It waits for another holder as long as git would wait by default, and
+// removes locks that killed processes of ours have left.
 func (t *refLocks) take(l *refLock) error {
 	patience := refPatience
 	if l.update.Ref == packedRefsFile {
@@ -118,7 +136,7 @@ func (t *refLocks) take(l *refLock) error {
 		case err == nil:
 			l.held = true
 			return nil
-		case errors.Is(err, fs.ErrNotExist) && made < 5: // packing removes directories that are empty
+		case errors.Is(err, fs.ErrNotExist) && made < 5: // `git pack-refs` removes directories that have become empty
 			made++
 			if os.MkdirAll(filepath.Dir(l.ref), 0o777) != nil {
 				return errAsk
@@ -134,8 +152,9 @@ func (t *refLocks) take(l *refLock) error {
 	}
 }
 
-// commit gives the locks the refs' names, or deletes what they lock, one after the other.
-// From decide on a process that is killed counts as one that would have done it all.
+// commit makes the transaction happen. A failure before the first ref is written returns errAsk,
+// and git tries the same updates. A later failure is an error, and the refs before it keep their
+// new values, as in git.
 func (t *refLocks) commit() error {
 	if err := t.decide(); err != nil {
 		return errAsk
@@ -149,15 +168,18 @@ func (t *refLocks) commit() error {
 			if written == 0 {
 				return errAsk
 			}
-			return fmt.Errorf("update refs: %w", err) // as in git, those before it are written
+			return fmt.Errorf("update refs: %w", err)
 		}
 		written++
 	}
 	return nil
 }
 
+// commit renames the lock to the ref, which sets the value and releases the lock at once. A lock
+// without a value stays until release, because the ref must be locked until the whole transaction
+// is done.
 func (l *refLock) commit() error {
-	if l.content() == noLoose { // it stays locked until all is done
+	if l.content() == noLoose {
 		return removeLoose(l.ref)
 	}
 	err := os.Rename(l.path(), l.ref)
@@ -165,7 +187,7 @@ func (l *refLock) commit() error {
 	return err
 }
 
-// removeLoose removes the file of a ref, which may be in packed-refs only.
+// removeLoose removes the loose file of a ref. A ref that is only in packed-refs has none.
 func removeLoose(ref string) error {
 	if err := os.Remove(ref); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -173,6 +195,8 @@ func removeLoose(ref string) error {
 	return nil
 }
 
+// decide renames the first proof. The rename is atomic, so every other process sees the transaction
+// either as open or as decided.
 func (t *refLocks) decide() error {
 	first := t.locks[0]
 	to := filepath.Join(t.repo.proofs(), decided(filepath.Base(first.proof)))
@@ -183,8 +207,8 @@ func (t *refLocks) decide() error {
 	return err
 }
 
-// release gives the locks free that are left, and forgets the proofs, the first one last:
-// while it is there and locked, nobody takes the others for those of the dead.
+// release removes the remaining locks and then the proofs. The first proof goes last: as long as it
+// exists and is locked with flock, no other process takes the remaining ones for leftovers.
 func (t *refLocks) release() {
 	for _, l := range t.locks {
 		if l.held {
@@ -202,8 +226,8 @@ func (t *refLocks) release() {
 	}
 }
 
-// removeEmpty removes the directories of a ref that hold nothing any more, as git does
-// when it deletes a ref: refs/tags and its like stay.
+// removeEmpty removes the directories of a deleted ref that have become empty, as git does. The
+// first two levels, such as refs/tags, stay.
 func (r *Repo) removeEmpty(ref name.Ref) {
 	const kept = 2
 	parts := strings.Split(string(ref), "/")

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryFlock locks an open file against all others, unless somebody has done so. It is free again
-// when this process has ended in whatever way.
+// tryFlock locks an open file with flock and reports whether it succeeded. It does not wait. The
+// system releases the lock when this process ends, however it ends.
 func tryFlock(f *os.File) bool {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
-// localFileSystem reports whether a directory is on a file system of this machine alone,
-// whose locks all processes see and which gives a file a second name.
+// localFileSystem reports whether a directory is on a local file system of a known kind. On a
+// network file system another machine might not see our flock, and hard links may not work.
 func localFileSystem(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

@@ -8,17 +8,19 @@ import (
 	"os/exec"
 )
 
-// refProcess is a git update-ref that waits for its transaction. Half of what one
-// costs is its start, which another processor does while the worktree is read.
+// refProcess is a `git update-ref --stdin` that was started before its transaction is known. Half
+// of the time of a transaction in git is the start of the process. It can start on another
+// processor while this one still captures the worktree.
 type refProcess struct {
-	tried  chan struct{} // closed when it has started, or could not
+	tried  chan struct{} // closed when the process has started, or failed to start
 	cmd    *exec.Cmd
-	stdin  io.WriteCloser // nil: it could not
+	stdin  io.WriteCloser // nil if it failed to start
 	stdout io.Reader
 	stderr bytes.Buffer
 }
 
-// begin starts it: a fork takes half a millisecond of the one who waits for it.
+// begin starts the process. It runs in a goroutine, because a fork alone blocks for half a
+// millisecond.
 func (p *refProcess) begin() {
 	defer close(p.tried)
 	stdin, err := p.cmd.StdinPipe()
@@ -30,14 +32,16 @@ func (p *refProcess) begin() {
 	}
 }
 
-// updateRefCmd writes no reflog. It does not look either whether there is a ref with the
-// name of an id, six places for each, of which it would only warn: an id it is all the same.
+// updateRefCmd returns the command for a transaction. It writes no reflog. core.warnAmbiguousRefs
+// is off because git would otherwise look in six places, for each id, whether a ref has the id as
+// its name, only to warn about it.
 func updateRefCmd() Cmd {
 	return Cmd{Args: []string{"update-ref", "--stdin", "-z"}, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"}}
 }
 
-// ReadyRefs starts the process of the next UpdateRefs ahead of time, where it will be
-// git's to do. It reads no ref before it has the transaction, and ends without one at Close, or when we are killed.
+// ReadyRefs starts the process for the next UpdateRefs ahead of time, if git will be needed for it.
+// The process reads no refs before it gets the transaction. If there is no transaction, it ends
+// when Close closes its input, or when this process is killed.
 func (r *Repo) ReadyRefs(ctx context.Context) {
 	if r.refs != nil || r.writesRefs() {
 		return
@@ -50,7 +54,7 @@ func (r *Repo) ReadyRefs(ctx context.Context) {
 	go p.begin()
 }
 
-// ready gives the process that waits, once; nil when there is none, or it did not start.
+// ready returns the waiting process, once. It returns nil if there is none or it failed to start.
 func (r *Repo) ready() *refProcess {
 	p := r.refs
 	r.refs = nil
@@ -62,10 +66,10 @@ func (r *Repo) ready() *refProcess {
 	return p
 }
 
-// updateRef gives the input to the process that waits for it, or to a new one.
+// updateRef gives the input of a transaction to the waiting process, or to a new one.
 func (r *Repo) updateRef(ctx context.Context, input []byte) error {
 	p := r.ready()
-	if p == nil { // whatever is wrong with it, this one says it
+	if p == nil { // if the start failed, a new process reports why
 		c := updateRefCmd()
 		c.Stdin = bytes.NewReader(input)
 		_, err := r.Run(ctx, c)
@@ -73,6 +77,7 @@ func (r *Repo) updateRef(ctx context.Context, input []byte) error {
 	}
 	_, err := p.stdin.Write(input)
 	p.stdin.Close() //nolint:errcheck // how it ended says all
+	// All refs are written. Do not wait until the process has ended; that takes it some more time.
 	if p.committed() {
 		go p.cmd.Wait() //nolint:errcheck // it has only to end, which takes it a while
 		return nil
@@ -83,7 +88,8 @@ func (r *Repo) updateRef(ctx context.Context, input []byte) error {
 	return classify(ctx, updateRefCmd().Args, p.stderr.String(), err)
 }
 
-// committed reads its answers, and reports whether all refs are written and no lock is left.
+// committed reads the answers of the process and reports whether the commit succeeded: then all
+// refs are written and all locks are released.
 func (p *refProcess) committed() bool {
 	for answers := bufio.NewScanner(p.stdout); answers.Scan(); {
 		if answers.Text() == "commit: ok" {
@@ -93,7 +99,7 @@ func (p *refProcess) committed() bool {
 	return false
 }
 
-// endRefs lets a process go that nothing was for.
+// endRefs ends a waiting process that nobody used.
 func (r *Repo) endRefs() {
 	if p := r.ready(); p != nil {
 		p.stdin.Close() //nolint:errcheck // it has nothing to do

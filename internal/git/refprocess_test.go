@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A process that was started ahead sees the refs as they are when it gets its
-// transaction, serves one, and leaves nothing behind when nothing was for it.
+// A process that was started ahead of time sees the refs as they are when it gets its transaction,
+// serves one transaction, and leaves nothing behind if it gets none.
 func TestReadyRefs(t *testing.T) {
 	f := newFixture(t)
 	f.git("config", "core.filesRefLockTimeout", "100") // or refs are written without it
@@ -46,7 +46,7 @@ func TestReadyRefs(t *testing.T) {
 	}
 }
 
-// One that was ended meanwhile changes nothing, and the error says so.
+// A process that has been killed meanwhile changes nothing, and the error says so.
 func TestReadyRefsEnded(t *testing.T) {
 	f := newFixture(t)
 	f.git("config", "core.filesRefLockTimeout", "100")

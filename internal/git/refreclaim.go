@@ -8,10 +8,12 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ReclaimRefs ends what killed processes of ours had begun with refs, and reports whether
-// a lock was left. Where a transaction was decided, the locks get their refs' names: nobody
-// could change these refs since. Where it was not, the locks go. A lock of a process that
-// lives stays, and so does one that git made, or anybody else.
+// ReclaimRefs finishes the transactions of processes of ours that were killed, and reports whether
+// it removed a lock. It completes a transaction that was decided: the locks have prevented all
+// changes of these refs since then. It takes back one that was not decided, by removing its locks.
+// Locks of living processes, of git, and of other programs stay.
+//
+// reflock.go describes the files that it works with.
 func (r *Repo) ReclaimRefs() bool {
 	entries, _ := os.ReadDir(r.proofs()) //nolint:errcheck // then nothing is proved
 	done := false
@@ -20,7 +22,7 @@ func (r *Repo) ReclaimRefs() bool {
 		if !ok || !p.first {
 			continue
 		}
-		if !localFileSystem(r.proofs()) { // the process may live on another machine
+		if !localFileSystem(r.proofs()) { // the process may be alive on another machine
 			return false
 		}
 		done = r.reclaim(p) || done
@@ -28,13 +30,15 @@ func (r *Repo) ReclaimRefs() bool {
 	return done
 }
 
-// proof is what the name of one says.
+// proof is what the name of a proof file says.
 type proof struct {
-	file, id       string
+	file, id       string // name of the file; id of the transaction
 	ref            name.Ref
-	first, decided bool
+	first, decided bool // the first proof of its transaction; with the mark of a decided one
 }
 
+// parseProof is the inverse of proofOf and decided. ok is false for names that no proof can have,
+// so that a file that somebody put there cannot name a path outside refs.
 func parseProof(file string) (proof, bool) {
 	p := proof{file: file}
 	rest, ours := strings.CutPrefix(file, RefTempPrefix)
@@ -49,19 +53,19 @@ func parseProof(file string) (proof, bool) {
 	return p, known && (p.decided || mark == ':')
 }
 
-// reclaim has the first proof locked while it works: its process is dead, and nobody else
-// ends the same transaction. A lock that is the same file as a proof stays so, because
-// nobody but we may remove it.
+// reclaim finishes one transaction. It takes the flock of the first proof, which shows that the
+// process is dead and keeps other processes from doing the same work. A lock that is the same file
+// as its proof cannot change meanwhile, because only a holder of this flock may remove it.
 func (r *Repo) reclaim(first proof) bool {
 	f, err := os.Open(filepath.Join(r.proofs(), first.file))
 	if err != nil {
-		return false // it was decided or is over
+		return false // the transaction was decided or has ended since
 	}
 	defer f.Close() //nolint:errcheck // read only
 	if !tryFlock(f) || !r.isNamed(f, first.file) {
 		return false
 	}
-	entries, err := os.ReadDir(r.proofs()) // in order; more may have come since the first look
+	entries, err := os.ReadDir(r.proofs()) // list again: the process may have created more proofs before it died
 	if err != nil {
 		return false
 	}
@@ -74,7 +78,7 @@ func (r *Repo) reclaim(first proof) bool {
 		}
 		one, err := r.end(p, first.decided)
 		if err != nil {
-			return done // the proofs stay
+			return done // leave the proofs for the next attempt
 		}
 		all, done = append(all, p), done || one
 	}
@@ -84,7 +88,8 @@ func (r *Repo) reclaim(first proof) bool {
 	return done
 }
 
-// isNamed reports whether a file has still the name by which it was opened.
+// isNamed reports whether the open file f still has the name file. Between the listing and the
+// flock, the process may have renamed its proof (decided) or removed it.
 func (r *Repo) isNamed(f *os.File, file string) bool {
 	info, err := f.Stat()
 	if err != nil {
@@ -94,7 +99,8 @@ func (r *Repo) isNamed(f *os.File, file string) bool {
 	return err == nil && os.SameFile(info, now)
 }
 
-// end does what a lock that is left was for, or removes it, and reports whether there is one.
+// end finishes the lock of one proof and reports whether there was one. With write it does what the
+// lock was for; in any case the lock is gone afterwards.
 func (r *Repo) end(p proof, write bool) (bool, error) {
 	ref := filepath.Join(r.CommonDir, filepath.FromSlash(string(p.ref)))
 	lock, err := os.Lstat(ref + ".lock")
@@ -109,6 +115,7 @@ func (r *Repo) end(p proof, write bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	// The content may be cut off after a crash of the machine. Then the ref keeps its old value.
 	if write && r.isValue(p.ref, string(data)) {
 		return true, os.Rename(ref+".lock", ref)
 	}
@@ -124,7 +131,8 @@ func (r *Repo) end(p proof, write bool) (bool, error) {
 	return true, err
 }
 
-// isValue reports whether the content of a lock is whole: the machine may have crashed.
+// isValue reports whether the content of a lock is complete and may become the ref: a readable
+// packed-refs file, or the id of an object that exists.
 func (r *Repo) isValue(ref name.Ref, data string) bool {
 	if ref == packedRefsFile {
 		return saysSorted(data) && strings.HasSuffix(data, "\n")

@@ -12,8 +12,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// The lock of a process of ours that was killed goes, also when git meets it; one that
-// somebody holds stays, and so does git's own.
+// The lock of a killed process of ours is removed, also when git meets it. A lock that a living
+// process holds stays, and so does one that git made.
 func TestReclaimRefs(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.blob("one"), f.blob("two")
@@ -82,8 +82,8 @@ func TestReclaimRefs(t *testing.T) {
 	}
 }
 
-// A transaction that was decided is ended, wherever its process was killed; one that was
-// not is taken back. Both are whole, or nothing of them is there.
+// A transaction that was decided is completed, wherever its process was killed. One that was not
+// decided is taken back. In both cases all of it takes effect, or nothing.
 func TestReclaimEnds(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
@@ -133,8 +133,8 @@ func TestReclaimEnds(t *testing.T) {
 	}
 }
 
-// A transaction that deletes refs, or writes many into packed-refs, ends as one that only
-// writes: all of it after it was decided, else nothing.
+// The same holds for a transaction that deletes refs, or writes many into packed-refs: all of it
+// takes effect once it was decided, else nothing.
 func TestReclaimDeletes(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
@@ -209,7 +209,7 @@ func TestReclaimDeletes(t *testing.T) {
 	}
 }
 
-// The name of a proof says of which ref it is, and of no other.
+// The name of a proof identifies one ref, and no other.
 func TestProofNames(t *testing.T) {
 	for i, ref := range refsOfWriting() {
 		file := proofOf("ABC", i, ref)

@@ -9,8 +9,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Refresh reads HEAD anew, after another program may have moved it. What cannot
-// be read leaves HEAD as it was known.
+// Refresh reads HEAD again, because another program may have moved it. If HEAD can be read neither
+// as a commit nor as a branch, the old values stay. If the directory in which the command was
+// started is gone, Prefix becomes the top of the worktree.
 func (r *Repo) Refresh() {
 	fresh := &Repo{GitDir: r.GitDir, WorkTree: r.WorkTree, program: r.program, env: r.env}
 	res, err := fresh.Run(context.Background(), Cmd{Args: []string{"rev-parse", "--verify", "-q", "HEAD"}})

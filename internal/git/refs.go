@@ -12,14 +12,14 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// RefValue is a ref and the object that it points to directly.
+// RefValue is a ref and the object that it points to. An annotated tag is not peeled.
 type RefValue struct {
 	Ref name.Ref
 	OID name.OID
 }
 
-// Refs lists the refs below the prefixes, sorted by name. It reads no objects,
-// so that a missing one stops nothing. Mostly it needs no process.
+// Refs lists the refs below the prefixes, sorted by name. It does not read the objects, so refs
+// with missing objects are listed too. In most repositories it starts no process.
 func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error) {
 	if refs, err := r.refFiles().list(prefixes); err == nil {
 		return refs, ctx.Err()
@@ -27,6 +27,7 @@ func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error)
 	return r.forEachRef(ctx, prefixes)
 }
 
+// forEachRef has git list the refs.
 func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, error) {
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, prefixes...)
 	res, err := r.Run(ctx, Cmd{Args: args})
@@ -44,20 +45,24 @@ func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, e
 	return out, nil
 }
 
-// Update is one ref change of a transaction. An empty New deletes; an empty Old
-// demands that the ref does not exist.
+// Update is the change of one ref in a transaction. An empty New deletes the ref. Old is the
+// expected value; an empty Old says that the ref must not exist.
 type Update struct {
 	Ref      name.Ref
 	New, Old name.OID
 }
 
-// ErrRaced says that a ref was not as a transaction expected it, or was locked.
+// ErrRaced says that a ref did not have the value that a transaction expected, or that it was
+// locked. The caller reads the refs again and retries.
 var ErrRaced = errors.New("a ref changed meanwhile")
 
-// UpdateRefs applies all updates in one transaction, in order, or none. No
-// reflog is written: it would keep what a prune lets go. An error that wraps
-// ErrRaced can be retried from the refs as they are then. Very many new refs are written at
-// once.
+// UpdateRefs applies all updates in one transaction, or none of them. An error that wraps ErrRaced
+// means that the caller should compute the updates again from the refs as they are then.
+//
+// Updates come before deletions, each in the order given. A kill leaves a prefix of them
+// (docs/format.md, "Transactions", says which orders are safe). No reflog is written, because it
+// would keep alive what a prune removes. A transaction with a hundred or more new refs writes these
+// directly into packed-refs.
 func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -65,7 +70,8 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	if r.borrowed != "" {
 		return ErrBorrowed
 	}
-	ctx = context.WithoutCancel(ctx) // git renames ref after ref, and a killed one leaves its locks
+	// git renames one ref after the other. A killed git would leave half of them, and its locks.
+	ctx = context.WithoutCancel(ctx)
 	if r.pack != nil {
 		if err := r.pack.flush(ctx); err != nil {
 			return err
@@ -77,12 +83,13 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	return r.updateRefs(ctx, updates)
 }
 
-// updateRefs has git do it.
+// updateRefs has git apply the updates.
 func (r *Repo) updateRefs(ctx context.Context, updates []Update) error {
 	return r.unstuck(func() error { return r.askUpdate(ctx, updates) })
 }
 
-// unstuck does what takes locks of refs, once more where a killed process had left one.
+// unstuck calls do, which takes locks of refs. If a lock is in the way that a killed process of
+// ours has left, it removes the lock and calls do again.
 func (r *Repo) unstuck(do func() error) error {
 	err := do()
 	if HeldLock(err) != "" && r.ReclaimRefs() {
@@ -91,6 +98,7 @@ func (r *Repo) unstuck(do func() error) error {
 	return err
 }
 
+// askUpdate runs one transaction of `git update-ref --stdin -z`.
 func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 	var in bytes.Buffer
 	in.WriteString("start\x00")
@@ -101,7 +109,8 @@ func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 	return refFault(r.updateRef(ctx, in.Bytes()))
 }
 
-// writeUpdates writes updates as update-ref reads them.
+// writeUpdates writes updates in the input format of `git update-ref --stdin -z`. There an old
+// value of zeros says that the ref must not exist.
 func (r *Repo) writeUpdates(in *bytes.Buffer, updates []Update) error {
 	zero := strings.Repeat("0", 2*r.HashLen())
 	for _, u := range updates {
@@ -121,7 +130,8 @@ func (r *Repo) writeUpdates(in *bytes.Buffer, updates []Update) error {
 	return nil
 }
 
-// refFault tells a lost race and a lock from what trying again would not change.
+// refFault classifies an error of git update-ref: a lock becomes a LockedError, a lost race wraps
+// ErrRaced, and for everything else a retry is of no use.
 func refFault(err error) error {
 	if err == nil {
 		return nil
@@ -133,7 +143,7 @@ func refFault(err error) error {
 	if lock := HeldLock(err); lock != "" {
 		return &LockedError{Path: lock}
 	}
-	if strings.Contains(e.Stderr, "nonexistent object") { // a gc beside us took it: what is built anew is written anew
+	if strings.Contains(e.Stderr, "nonexistent object") { // a concurrent gc deleted it; the retry writes it again
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
 	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless().MatchString(e.Stderr) {
@@ -142,7 +152,8 @@ func refFault(err error) error {
 	return fmt.Errorf("update refs: %w", err)
 }
 
-// HeldLock is the lock file in the way of a git that failed; empty when that is not why.
+// HeldLock returns the path of the lock file that made git, or a transaction of ours, fail. It is
+// empty if err has another reason.
 func HeldLock(err error) string {
 	var locked *LockedError
 	if errors.As(err, &locked) {
@@ -158,17 +169,17 @@ func HeldLock(err error) string {
 	return ""
 }
 
-// lockExists is how git says, in the C locale, that a lock file is in its way. A
-// deletion that meets packed-refs.lock says no more than this.
+// lockExists matches git's message, in the C locale, about a lock file that exists. When a deletion
+// fails because of packed-refs.lock, git prints only this message.
 var lockExists = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`) })
 
-// hopeless is what trying again would not change.
+// hopeless matches the reasons for "cannot lock ref" that a retry does not change.
 var hopeless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
 })
 
-// LockedError is an ErrRaced that names the lock that another process holds, or
-// left behind.
+// LockedError is an ErrRaced that names the lock file, which another process holds or has left
+// behind.
 type LockedError struct{ Path string }
 
 func (e *LockedError) Error() string {

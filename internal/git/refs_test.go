@@ -79,7 +79,7 @@ func TestUpdateRefs(t *testing.T) {
 	}
 }
 
-// A lock of another process is named, on a loose ref and on the packed ones.
+// The error names the lock of another process, both on a loose ref and on packed-refs.
 func TestUpdateRefsLocked(t *testing.T) {
 	f := newFixture(t)
 	one := f.blob("one")
@@ -106,7 +106,7 @@ func TestUpdateRefsLocked(t *testing.T) {
 	}
 }
 
-// History gives what reading commit by commit gives, whatever is in names and messages.
+// History returns what reading commit by commit returns, whatever names and messages contain.
 func TestHistory(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {

@@ -16,17 +16,20 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// maxName is how long the name of a file can be.
+// maxName is the maximum length in bytes of a file name on common file systems.
 const maxName = 255
 
-// writesRefs reports whether refs are kept as files that can be written as git itself
-// writes them, with nothing configured that git would do besides: no sync, no modes, no
-// other format. Hooks and reflogs are switched off for our refs anyway.
+// writesRefs reports whether this process may write refs itself. See plainRefs.
 func (r *Repo) writesRefs() bool {
 	r.plainOnce.Do(func() { r.plainly = r.plainRefs() })
 	return r.plainly
 }
 
+// plainRefs reports whether the refs are ordinary files on a local file system, and nothing is
+// configured that git would do in addition: fsync, shared modes, a timeout for ref locks,
+// namespaces, an unknown extension. It also reports false if HEAD is on a ref of ours, because git
+// would then write a reflog of HEAD. Hooks and reflogs of our own refs are switched off in any
+// case.
 func (r *Repo) plainRefs() bool {
 	if r.refFiles().dir == "" || sharedMode(r.Config).bits != 0 || strings.HasPrefix(string(r.Head.Branch), name.CheckpointRoot) ||
 		strings.HasPrefix(string(r.Head.Branch), name.TagRoot) || r.Head.Branch == name.NotesRef {
@@ -50,8 +53,8 @@ func (r *Repo) plainRefs() bool {
 	return localFileSystem(r.CommonDir) && localFileSystem(filepath.Join(r.CommonDir, "refs"))
 }
 
-// plainUpdates reports whether all are refs of ours, each once and none below another,
-// without a reflog that somebody began.
+// plainUpdate reports whether an update is simple: it is a ref of ours with an ordinary name, its
+// ids are well-formed, and it has no reflog, which git would continue.
 func (r *Repo) plainUpdates(updates []Update) bool {
 	if len(updates) == 0 {
 		return false
@@ -86,10 +89,11 @@ func (r *Repo) plainUpdate(u Update) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// writeRefs is a transaction as git's files backend makes it: it locks all refs, looks
-// whether each is as it was expected, and gives the locks the refs' names or deletes the refs, one after the
-// other. After a kill the next run does the rest of it, or takes it back. errAsk: nothing
-// was written, and git is to do it, or to say what is wrong.
+// writeRefs applies the updates in this process, in the way of git's files backend: it locks all
+// refs, compares each with its expected value, and then renames the locks to the refs or deletes
+// refs, one after the other. If this process is killed, the next one completes the transaction or
+// takes it back (see refLocks). errAsk means that nothing was written, and that git should do it or
+// say what is wrong.
 func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
 	if !r.writesRefs() || !r.plainUpdates(updates) {
 		return errAsk
@@ -110,13 +114,18 @@ func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
 	return t.commit()
 }
 
-// locksFor are the locks of a transaction, in the order in which they are taken and
-// committed. A ref is there before another value tells of it, and as in git it is deleted
-// after that, first from packed-refs: its loose file hides an older value there.
+// locksFor returns the locks of a transaction in the order in which they are taken and committed:
+// new and changed refs first, then deletions. So a ref exists before the journal mentions it. A ref
+// is deleted first from packed-refs and then as a file, as in git: while the loose file exists, it
+// hides an older value in packed-refs.
+//
+// If new refs go into packed-refs, that file comes first instead. last holds what has no loose file
+// in the end.
 func (r *Repo) locksFor(ctx context.Context, updates []Update) []*refLock {
 	var locks, last []*refLock
 	packed := &refLock{update: Update{Ref: packedRefsFile}}
 	fresh, updates := r.packable(ctx, updates)
+	// Many new refs: packed-refs is written before the refs that mention them, such as the journal.
 	if len(fresh) > 0 {
 		locks = append(locks, packed)
 	}
@@ -130,14 +139,16 @@ func (r *Repo) locksFor(ctx context.Context, updates []Update) []*refLock {
 			locks = append(locks, &refLock{update: u})
 		}
 	}
+	// Some refs are deleted: packed-refs is rewritten without them before their files are removed.
 	if len(last) > len(fresh) {
 		locks = append(locks, packed)
 	}
 	return append(locks, last...)
 }
 
-// verifyRefs holds what is there against what was expected. The refs are locked: nobody
-// changes, packs or deletes one meanwhile.
+// verifyRefs compares all refs with their expected values. The refs are locked, so nobody changes,
+// packs or deletes them meanwhile. It sets idle for those that have the new value already. A
+// difference is ErrRaced; a new value whose object is not here is errAsk, so that git reports it.
 func (r *Repo) verifyRefs(locks []*refLock) error {
 	files := r.refFiles()
 	packed, err := files.openPacked()
@@ -169,8 +180,8 @@ func (r *Repo) verifyRefs(locks []*refLock) error {
 	return nil
 }
 
-// current is the value of a ref that is locked, "" without one. errAsk: there is something
-// in its way, or it is no plain ref.
+// current returns the value of a locked ref, or "" if it does not exist. It returns errAsk if the
+// ref is not an ordinary one, or if a directory or another ref is in the way of its file.
 func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	path := filepath.Join(f.dir, filepath.FromSlash(string(ref)))
 	switch info, err := os.Lstat(path); {
@@ -193,7 +204,8 @@ func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	return "", packed.free(string(ref))
 }
 
-// free is errAsk where a packed ref is below a new one, or above it.
+// free returns errAsk if a packed ref is below or above ref: git does not allow refs/a and refs/a/b
+// at the same time.
 func (p packedRefs) free(ref string) error {
 	line, err := p.find(ref + "/")
 	if _, at, _ := strings.Cut(line, " "); err != nil || strings.HasPrefix(at, ref+"/") {
@@ -211,7 +223,7 @@ func (p packedRefs) free(ref string) error {
 	}
 }
 
-// isWhole reports whether an object is on the disk and can be read, or is in a pack.
+// isWhole reports whether an object exists. A loose one is also read and checked.
 func (r *Repo) isWhole(oid name.OID) bool {
 	d := r.database()
 	if d.loose.has(oid) {

@@ -15,7 +15,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// writesHere skips a test where refs are left to git, as outside Linux.
+// writesHere skips a test if git writes the refs, as it does outside Linux.
 func writesHere(t *testing.T, r *Repo) {
 	t.Helper()
 	if !r.writesRefs() {
@@ -23,7 +23,7 @@ func writesHere(t *testing.T, r *Repo) {
 	}
 }
 
-// refsOfWriting are names that lie in each other's way now and then.
+// refsOfWriting returns names some of which are in each other's way.
 func refsOfWriting() []name.Ref {
 	return []name.Ref{
 		"refs/checkpoints/s/a", "refs/checkpoints/s/b", "refs/checkpoints/s/journal", "refs/checkpoints/s", "refs/checkpoints/s/a/c",
@@ -31,7 +31,7 @@ func refsOfWriting() []name.Ref {
 	}
 }
 
-// loose are the files of refs that a repository has, and their content.
+// loose returns the files of loose refs and their content.
 func (f *fixture) loose() string {
 	var out strings.Builder
 	top := filepath.Join(f.dir, ".git", "refs")
@@ -65,8 +65,8 @@ func (f *fixture) leftovers() []string {
 	return left
 }
 
-// A transaction that is written here leaves the files that git's own leaves, or fails where
-// git fails; one that is left to git has changed nothing.
+// A transaction that is written in this process leaves the same files as git, or fails where git
+// fails. One that is left to git has changed nothing.
 func TestWriteRefsAsGit(t *testing.T) {
 	for _, format := range formats {
 		ours, theirs := newFixture(t, "--object-format="+format), newFixture(t, "--object-format="+format)
@@ -127,7 +127,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 	}
 }
 
-// drawUpdates mostly expects what is there.
+// drawUpdates returns updates whose expected values are mostly the present ones.
 func drawUpdates(rt *rapid.T, r *Repo, oids []name.OID, absent name.OID) []Update {
 	var out []Update
 	refs := rapid.SliceOfNDistinct(rapid.SampledFrom(refsOfWriting()), 1, 4, rapid.ID).Draw(rt, "refs")
@@ -154,8 +154,8 @@ func drawUpdates(rt *rapid.T, r *Repo, oids []name.OID, absent name.OID) []Updat
 	return out
 }
 
-// Writers here, git's own and packing beside each other lose no update: each that
-// succeeded went on from another.
+// Writers in this process, writers with git, and packing run at the same time and lose no update:
+// each update that succeeded was based on the one before it.
 func TestWriteRefsRace(t *testing.T) {
 	f := newFixture(t)
 	writesHere(t, f.open())
@@ -249,7 +249,7 @@ func (f *fixture) locks() []string {
 	return out
 }
 
-// What git would do besides, or in another way, is git's.
+// What git would do in addition, or in another way, is left to git.
 func TestWriteRefsAsks(t *testing.T) {
 	plain := newFixture(t)
 	writesHere(t, plain.open())
@@ -286,8 +286,7 @@ func TestWriteRefsAsks(t *testing.T) {
 	}
 }
 
-// Refs are written in the order that was asked for: one that cannot be stops those after
-// it.
+// Refs are written in the order of the updates: one that cannot be written stops those after it.
 func TestWriteRefsOrder(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()

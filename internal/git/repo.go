@@ -1,7 +1,16 @@
-// Package git is the only package that starts git or imports go-git. It owns the
-// environment of git processes, the reading and writing of objects, refs and
-// configuration, and the decoding of the index. It knows nothing of checkpoints,
-// and refuses bare repositories.
+// Package git is the only package that starts git or imports go-git. It owns the environment of git
+// processes, the reading and writing of objects and refs, and the decoding and encoding of index
+// files. It knows nothing of checkpoints, and it refuses bare repositories.
+//
+// Start with Repo: Open finds a repository and returns one Repo for one worktree. Run starts git
+// (run.go). Batch reads objects (batch.go), WriteObject writes them (write.go), Refs and UpdateRefs
+// read and write refs (refs.go).
+//
+// Starting git costs a few milliseconds, so most operations have two implementations. The first
+// works on git's files directly, in this process, and handles only what every version of git stores
+// in the same way. For everything else (another ref backend, a damaged file, an unknown extension)
+// it returns errAsk or odb.ErrElsewhere, and the second implementation starts git and takes its
+// answer. What git says always wins.
 package git
 
 import (
@@ -20,58 +29,61 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ErrUnusable wraps every reason why the directory is no repository that this
-// program can work in (none, bare, unreadable); the exit code is 128.
+// ErrUnusable wraps every reason why a directory is not in a repository that this program can work
+// in: there is none, it is bare, or it cannot be read. The command exits with code 128 then.
 var ErrUnusable = errors.New("not a usable git repository")
 
-// Repo is one worktree of a repository. All paths are absolute.
+// Repo is one worktree of a repository. Open returns it; Close ends the processes that it has
+// started. All paths in it are absolute.
 type Repo struct {
-	GitDir    string // of this worktree
-	CommonDir string // shared by all worktrees
-	WorkTree  string
-	Prefix    string // of the working directory below WorkTree: "" or "a/b/"
-	IndexPath string // of this worktree, or the inherited GIT_INDEX_FILE
+	GitDir    string // the git directory of this worktree
+	CommonDir string // the git directory that all worktrees share
+	WorkTree  string // the top directory of the worktree
+	Prefix    string // the working directory relative to WorkTree: "" or "a/b/"
+	IndexPath string // the index of this worktree, or the inherited GIT_INDEX_FILE
 	Format    string // "sha1" or "sha256"
 	Head      Head
-	Config    *gitconfig.Config
+	Config    *gitconfig.Config // nil until Open has read it
 
-	program string
-	env     []string
-	plain   bool // without the quiet configuration, to read the user's own
-	batch   *Batch
+	program string   // path of the git executable
+	env     []string // the environment of every git process, without what dropped lists
+	plain   bool     // start git without the settings of quiet, to read the user's own configuration
+	batch   *Batch   // started on first use, see Batch
 	once    sync.Once
 
-	objects    *objects
+	objects    *objects // created on first use, see database
 	objectOnce sync.Once
 
+	// Further readers for parallel work, created on first use. See Batches.
 	apartLock sync.Mutex
-	apart     []*Batch // further readers, started on first use
+	apart     []*Batch
 
-	writer  ObjectWriter
+	writer  ObjectWriter // where WriteObject writes: a looseWriter, a processWriter, or pack
 	writing sync.Once
-	pack    *packWriter // while InPacks runs
-	refs    *refProcess // waits for the next UpdateRefs
+	pack    *packWriter // set while InPacks runs
+	refs    *refProcess // an update-ref that waits for the next UpdateRefs
 
-	plainly   bool // refs are written here
+	plainly   bool // this program may write refs without git, see writesRefs
 	plainOnce sync.Once
 
-	borrowed string // by Borrow
+	borrowed string // the temporary object directory of Borrow, or ""
 }
 
-// Head is where HEAD stood when the repository was opened.
+// Head is where HEAD was when the repository was opened, or at the last Refresh.
 type Head struct {
-	Branch name.Ref // full ref, empty when detached
-	OID    name.OID // empty when unborn
+	Branch name.Ref // full ref name; empty when HEAD is detached
+	OID    name.OID // empty when the branch is unborn (has no commit)
 }
 
-// Options say where to look for the repository.
+// Options tell Open where to look for the repository.
 type Options struct {
-	Dir string   // default: the process's working directory
-	Env []string // default: the process's environment
+	Dir string   // default: the working directory of this process
+	Env []string // default: the environment of this process
 }
 
-// Open finds the repository of a directory. Where it is not an ordinary one, two
-// processes of git find it.
+// Open finds the repository that a directory belongs to. For an ordinary repository it starts no
+// process (see package discover). Otherwise it asks two git processes, which run at the same time.
+// The error wraps ErrUnusable when there is no repository to work in.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -87,7 +99,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	return ask(ctx, program, o)
 }
 
-// ask finds it by two processes at once.
+// ask finds the repository with git: one process lists the configuration while another one prints
+// the places. Both run with the inherited GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE. Afterwards
+// r.env no longer has these variables, because command sets them anew for each process.
 func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	r := &Repo{program: program, env: append(cleanEnv(o.Env), inherited(o.Env)...)}
 	type parsed struct {
@@ -112,9 +126,11 @@ func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	return r, r.settleObjectDir()
 }
 
-// settleObjectDir refuses an object directory that somebody set by hand: refs would name
-// objects that nobody finds once it is not set any more. In a hook of a push git sets one
-// itself, and moves the objects when it takes the refs.
+// settleObjectDir refuses an object directory that the user set with GIT_OBJECT_DIRECTORY. Our refs
+// would name objects that nobody can find once the variable is unset. There are two exceptions.
+// During a push git sets the variable for its hooks (together with GIT_QUARANTINE_PATH) and moves
+// the objects into the repository when it accepts the refs. And if the variable names the
+// repository's own object directory, it has no effect and is dropped.
 func (r *Repo) settleObjectDir() error {
 	set := gitconfig.Getenv(r.env, objectDirectory)
 	if set == "" || gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") != "" {
@@ -122,7 +138,7 @@ func (r *Repo) settleObjectDir() error {
 	}
 	dir := set
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(r.WorkTree, dir) // git goes there before it looks
+		dir = filepath.Join(r.WorkTree, dir) // git changes to the worktree before it resolves the path
 	}
 	at, err := os.Stat(dir)
 	own, ownErr := os.Stat(filepath.Join(r.CommonDir, "objects"))
@@ -133,7 +149,8 @@ func (r *Repo) settleObjectDir() error {
 	return fmt.Errorf("%w: %s is %q, and objects there are lost to the refs in %s; unset it", ErrUnusable, objectDirectory, set, r.CommonDir)
 }
 
-// inherited keeps what git itself handed over to find the repository with.
+// inherited returns the variables of env that tell git where the repository is. A hook gets them
+// from git.
 func inherited(env []string) []string {
 	var out []string
 	for _, key := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
@@ -144,11 +161,17 @@ func inherited(env []string) []string {
 	return out
 }
 
+// placeFlags are the flags of rev-parse that print one line each, in the order of their lines.
+// Their number is the least number of lines that locate expects.
 var placeFlags = [...]string{"--is-bare-repository", "--absolute-git-dir", "--git-common-dir", "--show-object-format",
 	"--git-path", "--show-prefix", "--show-toplevel"}
 
-// locate asks one rev-parse for all places. An unborn HEAD makes it fail after
-// it has printed them and the word HEAD.
+// locate asks one rev-parse for all places. If HEAD is unborn, rev-parse fails, but only after it
+// has printed the places and the word HEAD. So a positive exit code is not yet an error: the number
+// of lines decides.
+//
+// A newline in a path would shift the lines. The checks on the number of lines and on absolute
+// paths detect that.
 func (r *Repo) locate(ctx context.Context, o Options) error {
 	args := append([]string{"rev-parse", "--path-format=absolute"}, placeFlags[:4]...)
 	args = append(args, "--git-path", "index", "--show-prefix", "--show-toplevel", "HEAD", "--symbolic-full-name", "HEAD")
@@ -177,8 +200,9 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 		return fmt.Errorf("%w: a newline in the path of the repository, or an unknown object format", ErrUnusable)
 	}
 	if full := filepath.Join(r.GitDir, "index.lock"); strings.HasPrefix(filepath.Base(r.IndexPath), "next-index-") {
-		// `git commit -- path` runs its hooks with an index of HEAD and that path;
-		// what else is staged is in the lock, which becomes the index.
+		// `git commit -- path` runs its hooks with a temporary index that holds HEAD and that path
+		// only. Everything else that is staged is in index.lock, which becomes the index when the
+		// commit is done.
 		if info, err := os.Stat(full); err == nil && info.Size() > 0 {
 			r.IndexPath = full
 		}
@@ -186,8 +210,9 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 	return r.locateHead(ctx, lines[len(placeFlags):])
 }
 
+// locateHead reads the last lines of locate: the commit of HEAD and the full name of its branch.
 func (r *Repo) locateHead(ctx context.Context, lines []string) error {
-	if len(lines) > 0 && lines[0] != "HEAD" { // an unborn HEAD is echoed
+	if len(lines) > 0 && lines[0] != "HEAD" { // rev-parse echoes the word when HEAD is unborn
 		oid, err := name.ParseOID(lines[0])
 		if err != nil {
 			return fmt.Errorf("%w: HEAD is %q", ErrUnusable, lines[0])
@@ -198,10 +223,10 @@ func (r *Repo) locateHead(ctx context.Context, lines []string) error {
 		r.Head.Branch = name.Ref(lines[1])
 		return nil
 	}
-	if len(lines) > 1 && lines[1] == "HEAD" {
+	if len(lines) > 1 && lines[1] == "HEAD" { // detached
 		return nil
 	}
-	// Unborn, or a branch called HEAD made the name ambiguous.
+	// HEAD is unborn, or a branch called HEAD made the name ambiguous.
 	branch, err := r.Output(ctx, "symbolic-ref", "-q", "HEAD")
 	if err != nil && r.Head.OID == "" {
 		return fmt.Errorf("%w: HEAD names neither a branch nor a commit", ErrUnusable)
@@ -210,7 +235,8 @@ func (r *Repo) locateHead(ctx context.Context, lines []string) error {
 	return nil
 }
 
-// HeadTree is the tree of HEAD's commit; empty when HEAD is unborn or unreadable.
+// HeadTree returns the tree of HEAD's commit. It is empty when HEAD is unborn or its commit cannot
+// be read.
 func (r *Repo) HeadTree(ctx context.Context) name.OID {
 	if r.Head.OID == "" {
 		return ""
@@ -222,6 +248,7 @@ func (r *Repo) HeadTree(ctx context.Context) name.OID {
 	return c.Tree
 }
 
+// firstLine returns the first line of what git printed to stderr, without "fatal: ".
 func firstLine(err error) string {
 	var e *Error
 	s := err.Error()
@@ -229,14 +256,14 @@ func firstLine(err error) string {
 		s = strings.TrimPrefix(strings.TrimSpace(e.Stderr), "fatal: ")
 	}
 	s, rest, _ := strings.Cut(s, "\n")
-	if strings.HasSuffix(s, ":") { // what it is about stands below, one a line
+	if strings.HasSuffix(s, ":") { // git lists the paths or names below, one per line
 		s += " " + strings.Join(strings.Fields(rest), " ")
 	}
 	return s
 }
 
-// Dir is this worktree's directory of disposable files, <git dir>/checkpoint,
-// made when it is missing.
+// Dir returns <git dir>/checkpoint, the directory for this worktree's files that are not part of
+// the format. It creates the directory if necessary.
 func (r *Repo) Dir() (string, error) {
 	dir := filepath.Join(r.GitDir, "checkpoint")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -245,19 +272,20 @@ func (r *Repo) Dir() (string, error) {
 	return dir, nil
 }
 
-// Batch is the repository's long-lived reader of objects, started on first use.
+// Batch returns the repository's reader of objects. It starts no process before it needs one.
 func (r *Repo) Batch() *Batch {
 	r.once.Do(func() { r.batch = newBatch(r) })
 	return r.batch
 }
 
-// database is the repository's reader of objects in process.
+// database returns the in-process reader and writer of the object directory.
 func (r *Repo) database() *objects {
 	r.objectOnce.Do(func() { r.objects = r.newObjects() })
 	return r.objects
 }
 
-// Close ends the processes that were kept.
+// Close ends the processes that were kept, closes the open packs, and removes the directory of
+// Borrow.
 func (r *Repo) Close() error {
 	r.endRefs()
 	var err error

@@ -88,7 +88,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// What the user configured is read, not what is set for our own processes.
+// Config is the configuration of the user, without what is set for our own processes.
 func TestConfigIsTheUsers(t *testing.T) {
 	f := newFixture(t)
 	f.git("config", "core.hooksPath", "my-hooks")
@@ -113,7 +113,7 @@ func TestCleanEnv(t *testing.T) {
 	}
 }
 
-// Our processes run no hook, and `-c` and `environment` of one command arrive.
+// Our processes run no hooks, and they get the `-c` settings and the environment of one command.
 func TestRun(t *testing.T) {
 	f := newFixture(t)
 	f.write("x", "x")
@@ -141,8 +141,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Hooks from configuration do not run either. A git that does not know them would run
-// none anyway, so what each process is told is looked at too.
+// Hooks from the configuration do not run either. A git that does not know them would not run them
+// anyway, so the test also looks at the settings that each process gets.
 func TestRunWithoutConfiguredHooks(t *testing.T) {
 	f := newFixture(t)
 	f.write("x", "x")
@@ -180,7 +180,7 @@ func TestRunWithoutConfiguredHooks(t *testing.T) {
 	}
 }
 
-// A child of a killed git that keeps the pipe does not keep us.
+// A child of a killed git that keeps its pipe open does not make us wait.
 func TestRunEndsWithItsContext(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {
 		t.Skip("no sleep")

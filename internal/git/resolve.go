@@ -10,7 +10,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Resolve gives the id that a ref points to, or ErrMissing.
+// Resolve returns the id that a ref points to. The error wraps ErrMissing if the ref does not
+// exist.
 func (b *Batch) Resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
 	oids, err := b.ResolveAll(ctx, ref)
 	if err == nil && oids[ref] == "" {
@@ -19,12 +20,12 @@ func (b *Batch) Resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
 	return oids[ref], err
 }
 
-// shadows are the places where git looks for a full ref name that does not exist:
-// a tag called "refs/x/y", which a fetch brings along, would answer for refs/x/y.
+// shadows are the places where git looks for a name after it has not found it as a full ref name: a
+// tag called "refs/x/y", which a fetch may bring, would answer for the ref refs/x/y.
 var shadows = [...]string{"refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"}
 
-// ResolveAll gives the ids of those refs that exist, also where the object is missing.
-// Mostly it needs no process.
+// ResolveAll returns the ids of those refs that exist, even if the object is missing. In most
+// repositories it starts no process.
 func (b *Batch) ResolveAll(ctx context.Context, refs ...name.Ref) (map[name.Ref]name.OID, error) {
 	found := make(map[name.Ref]name.OID, len(refs))
 	files := b.repo.refFiles()
@@ -45,8 +46,9 @@ func (b *Batch) ResolveAll(ctx context.Context, refs ...name.Ref) (map[name.Ref]
 	return found, err
 }
 
-// askRefs lets git resolve: through the batch those that it finds there, by a listing
-// the others, because a ref whose object is missing looks as if it did not exist.
+// askRefs has git resolve refs. It asks the cat-file process first, for the refs and for everything
+// that could shadow them. If a ref was not found or one could be shadowed, it lists the refs
+// instead: for cat-file, a ref whose object is missing does not exist.
 func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name.OID, error) {
 	specs, of := make([]string, 0, 6*len(refs)), make([]name.Ref, 0, len(refs))
 	for _, r := range refs {
@@ -74,6 +76,7 @@ func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name
 	if err != nil {
 		return nil, err
 	}
+	// The answers of cat-file may be those of shadowing refs. Only the listing counts.
 	clear(found)
 	for _, v := range exact {
 		if slices.Contains(refs, v.Ref) {
@@ -83,6 +86,7 @@ func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name
 	return found, nil
 }
 
+// unlessMissing returns err unless it is ErrMissing.
 func unlessMissing(err error) error {
 	if errors.Is(err, ErrMissing) {
 		return nil

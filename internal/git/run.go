@@ -13,34 +13,35 @@ import (
 	"time"
 )
 
-// Cmd is one git process.
+// Cmd describes one git process.
 type Cmd struct {
 	Args   []string
-	Config []string // further -c key=value
-	Env    []string // further or overriding environment, "K=V"
+	Config []string // further -c key=value, after those of quiet
+	Env    []string // further environment, "K=V"; it overrides the environment of the Repo
 	Dir    string   // working directory; default: the top of the worktree
 	Stdin  io.Reader
 	Stdout io.Writer // default: collected into Result.Stdout
 	Stderr io.Writer // default: collected into Result.Stderr
 }
 
-// waitDelay bounds the wait for a process of git's own (a filter, ssh) that still
-// holds the pipes of a git that was killed.
+// waitDelay limits how long Run waits, after git was killed, for a child of git (a filter, ssh)
+// that still holds git's pipes open.
 const waitDelay = 3 * time.Second
 
-// Result is what a finished process said.
+// Result is the output of a finished process. A stream that Cmd redirected is empty here.
 type Result struct {
 	Stdout, Stderr []byte
 }
 
-// Error is a git process that ended with a code other than zero.
+// Error reports a git process that exited with a code other than zero, or that a signal ended.
 type Error struct {
 	Args   []string
-	Code   int // exit code; -1 when a signal ended it
+	Code   int // exit code; -1 when a signal ended the process
 	signal syscall.Signal
 	Stderr string
 }
 
+// Error returns what git printed to stderr, or the exit code when it printed nothing.
 func (e *Error) Error() string {
 	msg := strings.TrimSpace(e.Stderr)
 	if msg == "" {
@@ -52,7 +53,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("git %s: %s", e.Args[0], msg)
 }
 
-// ExitCode is the exit code of the git process that err reports, or -1.
+// ExitCode returns the exit code of the git process that err reports. It is -1 for every other
+// error and for a process that a signal ended.
 func ExitCode(err error) int {
 	var e *Error
 	if errors.As(err, &e) {
@@ -67,7 +69,8 @@ func EndedBy(err error, signal syscall.Signal) bool {
 	return errors.As(err, &e) && e.Code < 0 && e.signal == signal
 }
 
-// Run starts git and waits for it.
+// Run starts git and waits for it. It returns *Error when git fails, and the cause of ctx when ctx
+// ended first.
 func (r *Repo) Run(ctx context.Context, c Cmd) (Result, error) {
 	cmd := r.command(ctx, c)
 	var stdout, stderr bytes.Buffer
@@ -82,19 +85,22 @@ func (r *Repo) Run(ctx context.Context, c Cmd) (Result, error) {
 	return res, classify(ctx, c.Args, stderr.String(), err)
 }
 
-// Output runs git and returns its standard output without the last newline.
+// Output runs git and returns its standard output without the newline at its end.
 func (r *Repo) Output(ctx context.Context, args ...string) (string, error) {
 	res, err := r.Run(ctx, Cmd{Args: args})
 	return strings.TrimSuffix(string(res.Stdout), "\n"), err
 }
 
+// command builds the process: our configuration first, then that of c, so that the caller's
+// settings win. The place of the repository is passed in GIT_DIR and GIT_WORK_TREE, so that git
+// does not search for it again.
 func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	var args []string
 	var config []string
 	if !r.plain {
 		config = append(config, quiet...)
 	}
-	if !r.plain && r.Config != nil { // nil while the repository is looked for
+	if !r.plain && r.Config != nil { // nil while ask still reads it
 		config = append(config, withoutHooks(r.Config)...)
 	}
 	for _, kv := range append(config, c.Config...) {
@@ -102,7 +108,7 @@ func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, r.program, append(args, c.Args...)...)
 	cmd.WaitDelay = waitDelay
-	cmd.Cancel = func() error { // a killed git leaves its lock files behind
+	cmd.Cancel = func() error { // on SIGTERM git removes its lock files; on SIGKILL it leaves them
 		if err := cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
 			return err
 		}
@@ -121,13 +127,20 @@ func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	return cmd
 }
 
-// lateSignal is how long this process may learn later than git that both are to end.
+// lateSignal is how long this process waits for a signal that git has already received. A Ctrl-C
+// goes to all processes of the terminal, and git may die of it before our own handler has run.
 const lateSignal = 100 * time.Millisecond
 
+// interrupts reports whether s is a signal by which a user or the system ends a whole group of
+// processes.
 func interrupts(s syscall.Signal) bool {
 	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
 }
 
+// classify turns the outcome of a process into an error: the cause of ctx if ctx has ended, an
+// *Error if git failed, and otherwise an error that says why git did not start. If one of the
+// interrupting signals ended git, it waits a moment for ctx to end too, so that a Ctrl-C is
+// reported as such and not as a failure of git.
 func classify(ctx context.Context, args []string, stderr string, err error) error {
 	if err == nil {
 		return nil
@@ -141,7 +154,7 @@ func classify(ctx context.Context, args []string, stderr string, err error) erro
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			e.signal = status.Signal()
 			if interrupts(e.signal) {
-				select { // one for all processes may reach git first
+				select {
 				case <-ctx.Done():
 					return context.Cause(ctx)
 				case <-time.After(lateSignal):

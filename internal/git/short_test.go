@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Nearly each draw of a property starts processes of git here, so a sample has few.
+// Almost every draw of a property starts git processes here, so a short run has few of them.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {

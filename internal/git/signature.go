@@ -8,15 +8,19 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// SignatureState is what git says of the signature of a commit.
+// SignatureState is what git says about the signature of a commit.
 type SignatureState struct {
-	Code               byte // G good, U good of unknown validity, B bad, X and Y expired, R revoked, E not to be checked, N none
+	// Code is the letter of %G? in git-log(1): G good, U good with unknown validity, B bad, X and Y
+	// expired, R revoked, E cannot be checked, N no signature.
+	Code byte
+	// Signer is the name of the signer, Key the fingerprint (or else the id) of the key, and Trust
+	// how far git trusts it. Trust is only known for good signatures.
 	Signer, Key, Trust string
 }
 
-// Signatures asks git about the signatures of commits, all of which can be read. How far
-// a key is trusted is asked of good ones only: of another, git before 2.44 ends with an
-// assertion.
+// Signatures asks git about the signatures of commits, which must be readable. It asks for the
+// trust in a second process, for good signatures only, because git before 2.44 aborts with an
+// assertion for others.
 func (r *Repo) Signatures(ctx context.Context, commits []name.OID) (map[name.OID]SignatureState, error) {
 	out := make(map[name.OID]SignatureState, len(commits))
 	var good []name.OID
@@ -44,7 +48,8 @@ func (r *Repo) Signatures(ctx context.Context, commits []name.OID) (map[name.OID
 	return out, err
 }
 
-// describe hands on what git log says of commits in a format of fields between NULs.
+// describe runs `git log` with a format whose fields are separated by NULs, and calls each with the
+// fields of every commit.
 func (r *Repo) describe(ctx context.Context, commits []name.OID, format string, each func(fields []string)) error {
 	if len(commits) == 0 {
 		return nil
@@ -62,7 +67,7 @@ func (r *Repo) describe(ctx context.Context, commits []name.OID, format string, 
 	}
 	fields := strings.Count(format, "%x00") + 1
 	parts := strings.Split(string(res.Stdout), "\x00")
-	for i := 0; i+fields <= len(parts); i += fields + 1 { // -z ends each with one more
+	for i := 0; i+fields <= len(parts); i += fields + 1 { // -z adds one more NUL after each commit
 		each(parts[i : i+fields])
 	}
 	return nil

@@ -11,19 +11,19 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Mode is a tree entry's mode as git writes it, in octal.
+// Mode is the mode of a tree entry. git writes it in octal.
 type Mode uint32
 
-// The modes that git knows.
+// These are the modes that git writes today.
 const (
 	ModeTree    Mode = 0o040000
 	ModeFile    Mode = 0o100644
 	ModeExec    Mode = 0o100755
 	ModeSymlink Mode = 0o120000
-	ModeGitlink Mode = 0o160000
+	ModeGitlink Mode = 0o160000 // a submodule or nested repository; the id is a commit
 )
 
-// Entry is one name in a tree. The zero Entry stands for "nothing there".
+// Entry is one name in a tree. The zero Entry means that nothing is there.
 type Entry struct {
 	Mode Mode
 	Name string
@@ -33,12 +33,12 @@ type Entry struct {
 // IsTree reports whether the entry is a directory.
 func (e Entry) IsTree() bool { return e.Mode == ModeTree }
 
-// same compares what two trees hold at one path, the name aside.
+// same reports whether two entries have the same mode and id. Their names may differ.
 func (e Entry) same(o Entry) bool { return e.Mode == o.Mode && e.OID == o.OID }
 
-// ParseTree decodes a tree object; hashLen is 20 or 32 bytes.
+// ParseTree decodes the content of a tree object. hashLen is 20 or 32.
 func ParseTree(data []byte, hashLen int) ([]Entry, error) {
-	const usual = 40 // bytes of an entry
+	const usual = 40 // bytes of an average entry
 	out := make([]Entry, 0, 1+len(data)/usual)
 	err := EachEntry(data, hashLen, func(mode Mode, entry, id []byte) {
 		out = append(out, Entry{mode, string(entry), name.OIDOf(id)})
@@ -49,11 +49,13 @@ func ParseTree(data []byte, hashLen int) ([]Entry, error) {
 	return out, nil
 }
 
-// EachEntry is ParseTree for who keeps little of it: each gets the names and ids as they
-// stand in data. After an error it has had those before.
+// EachEntry is ParseTree without allocations, for callers that keep little of a tree. entry (the
+// name) and id are slices of data, so the caller must copy what it keeps. If the tree is damaged,
+// each has been called for the entries before the damage.
 func EachEntry(data []byte, hashLen int, each func(mode Mode, entry, id []byte)) error {
 	for n := 0; len(data) > 0; n++ {
 		space := bytes.IndexByte(data, ' ')
+		// Each entry is "<octal mode> <name>\0<binary id>".
 		if space < 1 || space > 7 {
 			return fmt.Errorf("damaged tree: no mode after %d entries", n)
 		}
@@ -75,7 +77,7 @@ func EachEntry(data []byte, hashLen int, each func(mode Mode, entry, id []byte))
 	return nil
 }
 
-// EncodeTree sorts entries as git does and encodes them.
+// EncodeTree returns the content of a tree object. It sorts entries in place, as git does.
 func EncodeTree(entries []Entry) ([]byte, error) {
 	sort.Slice(entries, func(i, j int) bool { return sortKey(entries[i]) < sortKey(entries[j]) })
 	var b bytes.Buffer
@@ -90,7 +92,7 @@ func EncodeTree(entries []Entry) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// sortKey orders a directory as if its name ended in '/'.
+// sortKey returns what git sorts an entry by: a directory sorts as if its name ended in '/'.
 func sortKey(e Entry) string {
 	if e.IsTree() {
 		return e.Name + "/"
@@ -98,7 +100,7 @@ func sortKey(e Entry) string {
 	return e.Name
 }
 
-// HashLen is the length of a binary object id: 20 or 32.
+// HashLen returns the length of a binary object id in bytes: 20 or 32.
 func (r *Repo) HashLen() int {
 	if r.Format == "sha256" {
 		return 32
@@ -106,7 +108,7 @@ func (r *Repo) HashLen() int {
 	return 20
 }
 
-// ReadTree reads one tree; a zero id is the empty tree.
+// ReadTree reads one tree, without those below it. A zero id stands for the empty tree.
 func (r *Repo) ReadTree(ctx context.Context, oid name.OID) ([]Entry, error) {
 	if oid.IsZero() {
 		return nil, nil
@@ -121,7 +123,7 @@ func (r *Repo) ReadTree(ctx context.Context, oid name.OID) ([]Entry, error) {
 	return ParseTree(o.Data, r.HashLen())
 }
 
-// Lookup finds the entry at a path below tree; ok is false when nothing is there.
+// Lookup returns the entry at the path p below tree. ok is false when nothing is there.
 func (r *Repo) Lookup(ctx context.Context, tree name.OID, p string) (Entry, bool, error) {
 	e := Entry{Mode: ModeTree, OID: tree}
 	for _, part := range strings.Split(p, "/") {
@@ -146,22 +148,22 @@ func (r *Repo) Lookup(ctx context.Context, tree name.OID, p string) (Entry, bool
 	return e, true, nil
 }
 
-// Change is a path that differs between two trees. Old or New is zero where
-// nothing is; neither is ever a directory.
+// Change is a path that differs between two trees. Old or New is the zero Entry if the path is not
+// in that tree. Neither is ever a directory.
 type Change struct {
 	Path     string
 	Old, New Entry
 }
 
-// Bounds of what is walked: a few hostile trees that hold each other many times
-// stand for more paths than any machine can list.
+// Limits of a walk. A few hostile trees that contain each other many times can stand for more paths
+// than any machine can list.
 const (
-	maxTreeDepth = 2048 // git's own default, core.maxTreeDepth
+	maxTreeDepth = 2048 // the default of git's core.maxTreeDepth
 	maxTreePaths = 1 << 22
 )
 
-// DiffTrees lists the paths that differ, sorted, without detecting renames. It
-// reads only directories that differ, one level at a time.
+// DiffTrees lists the paths that differ between two trees, sorted. Renames are not detected. An
+// empty id stands for the empty tree. Only directories that differ are read, one level at a time.
 func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
 	var out []Change
 	err := r.walkPairs(ctx, a, b, func(_ treePair, changed []Change) int {
@@ -175,8 +177,7 @@ func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
 	return out, nil
 }
 
-// TreesBeyond lists tree and the trees below it, as far as base has another one, or
-// none, in the same place.
+// TreesBeyond returns tree and the trees below it that base does not have at the same path.
 func (r *Repo) TreesBeyond(ctx context.Context, base, tree name.OID) ([]name.OID, error) {
 	var out []name.OID
 	err := r.walkPairs(ctx, base, tree, func(p treePair, _ []Change) int {
@@ -188,8 +189,10 @@ func (r *Repo) TreesBeyond(ctx context.Context, base, tree name.OID) ([]name.OID
 	return out, err
 }
 
-// walkPairs shows each pair of directories that differ, and what differs in it; each
-// answers how much it has collected.
+// walkPairs calls each for every pair of directories that differ, with the files that differ
+// directly in them. It goes breadth first, because one batch of requests can then read all trees of
+// a level. each returns how many results it has collected so far, which counts towards
+// maxTreePaths.
 func (r *Repo) walkPairs(ctx context.Context, a, b name.OID, each func(treePair, []Change) int) error {
 	level := []treePair{{"", a, b}}
 	for depth := 0; len(level) > 0; depth++ {
@@ -216,17 +219,21 @@ func (r *Repo) walkPairs(ctx context.Context, a, b name.OID, each func(treePair,
 	return nil
 }
 
+// treePair is a directory in both of the trees that are compared.
 type treePair struct {
 	dir  string
-	a, b name.OID // empty: no directory there
+	a, b name.OID // empty: there is no directory on this side
 }
 
+// readPairs reads the trees of all pairs that differ, each tree once.
 func (r *Repo) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]Entry, error) {
 	trees := map[name.OID][]Entry{}
 	var want []string
 	for _, p := range pairs {
 		for _, oid := range []name.OID{p.a, p.b} {
 			if _, known := trees[oid]; p.a != p.b && !oid.IsZero() && !known {
+				// Mark the id as requested, so that it is read once even if it occurs in many
+				// places.
 				trees[oid] = nil
 				want = append(want, string(oid))
 			}
@@ -246,8 +253,8 @@ func (r *Repo) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]
 	return trees, err
 }
 
-// compare lists the changed files of one directory and the pairs of
-// subdirectories that differ.
+// compare returns the files that differ directly in one directory, and the pairs of subdirectories
+// that differ. Where a file became a directory, or the reverse, it returns both.
 func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 	byName := make(map[string]*[2]Entry, len(a))
 	for side, entries := range [2][]Entry{a, b} {
@@ -265,6 +272,7 @@ func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 		full := below(p.dir, n)
 		sub := treePair{dir: full}
 		var c Change
+		// On each side the name is a directory (compared one level deeper), a file, or missing.
 		if e[0].IsTree() {
 			sub.a = e[0].OID
 		} else {
@@ -286,8 +294,8 @@ func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 	return changed, deeper
 }
 
-// below joins without cleaning: what a hostile tree calls ".." must not become
-// another path.
+// below joins a directory and a name without cleaning the result: a name like ".." in a hostile
+// tree must not turn it into another path.
 func below(dir, part string) string {
 	if dir == "" {
 		return part
@@ -295,8 +303,8 @@ func below(dir, part string) string {
 	return dir + "/" + part
 }
 
-// WalkTree calls each for every file, symlink and gitlink below tree, a level at
-// a time; paths are slash-separated and not sorted.
+// WalkTree calls each for every file, symbolic link and gitlink below tree, sorted by path. Paths
+// are slash-separated.
 func (r *Repo) WalkTree(ctx context.Context, tree name.OID, each func(path string, e Entry) error) error {
 	changes, err := r.DiffTrees(ctx, "", tree)
 	if err != nil {

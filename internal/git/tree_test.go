@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// part draws few names, so that files, directories and sort order collide.
+// part draws from few names, so that files, directories and the sort order collide often.
 var part = rapid.SampledFrom([]string{"a", "a.b", "a-b", "a0", "b", "ä", "-x", "sp ace", "ta\tb", "new\nline", "\xff"})
 
 var treePath = rapid.Custom(func(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, "parts"), "/")
 })
 
-// files draws a set of paths none of which is a directory of another.
+// files draws a set of paths none of which is a directory of another one.
 func files(oids []name.OID) *rapid.Generator[map[string]Entry] {
 	return rapid.Custom(func(t *rapid.T) map[string]Entry {
 		out := map[string]Entry{}
@@ -187,7 +187,7 @@ func TestTreeCodec(t *testing.T) {
 	}
 }
 
-// Eleven trees that each hold the next eight times stand for eight billion paths.
+// Eleven trees that each contain the next one eight times stand for eight billion paths.
 func TestTreeBomb(t *testing.T) {
 	if testing.Short() {
 		t.Skip("four million paths; TestHostileTrees is the sample")

@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// WriteTree encodes and writes one tree object.
+// WriteTree encodes and writes one tree object. It sorts entries in place.
 func (r *Repo) WriteTree(ctx context.Context, entries []Entry) (name.OID, error) {
 	for _, e := range entries {
 		if len(e.OID) != 2*r.HashLen() {
@@ -23,12 +23,15 @@ func (r *Repo) WriteTree(ctx context.Context, entries []Entry) (name.OID, error)
 	return r.WriteObject(ctx, "tree", data)
 }
 
-// EditTree writes the tree that base becomes when each path of edits is set to
-// its entry, or removed where the entry is zero. Only directories on changed
-// paths are read and written; a directory left empty disappears. An entry may be
-// a whole tree. Setting a path replaces a file that was one of its parents, and a
-// file replaces a whole directory. As in `git update-index`, removing a path means
-// a file: where a directory is, it stays.
+// EditTree writes the tree that results from base when each path of edits is set to its entry, or
+// removed if the entry is zero. It returns the id of the new root. Only directories on changed
+// paths are read and written, and a directory that becomes empty disappears.
+//
+// An entry may be a whole tree. Setting a path replaces a file that was one of its parents, and a
+// file replaces a whole directory. As with `git update-index`, removing a path means a file: if a
+// directory is there, it stays.
+//
+// Edits are first arranged as a tree of editNodes. writeEdited then applies it from the leaves up.
 func (r *Repo) EditTree(ctx context.Context, base name.OID, edits map[string]Entry) (name.OID, error) {
 	root := &editNode{}
 	for p, e := range edits {
@@ -41,11 +44,13 @@ func (r *Repo) EditTree(ctx context.Context, base name.OID, edits map[string]Ent
 	return oid, err
 }
 
+// editNode is one name in the tree of edits.
 type editNode struct {
-	own      *Entry // nil: this name itself is not edited
+	own      *Entry // nil: the name itself is not edited, only something below it
 	children map[string]*editNode
 }
 
+// add inserts an edit at the slash-separated path p.
 func (n *editNode) add(p string, e Entry) {
 	for _, part := range strings.Split(p, "/") {
 		if n.children == nil {
@@ -59,7 +64,7 @@ func (n *editNode) add(p string, e Entry) {
 	n.own = &e
 }
 
-// sets reports whether anything below n is set rather than removed.
+// sets reports whether anything below n is set, and not only removed.
 func (n *editNode) sets() bool {
 	for _, c := range n.children {
 		if c.own != nil && c.own.Mode != 0 || c.sets() {
@@ -69,7 +74,9 @@ func (n *editNode) sets() bool {
 	return false
 }
 
-// writeEdited gives "" for a directory that became empty.
+// writeEdited applies the edits of n to the directory base and returns its new tree, or "" if it
+// became empty. Subdirectories are written in parallel. Names that git refuses in a tree are an
+// error.
 func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (name.OID, error) {
 	entries, err := r.ReadTree(ctx, base)
 	if err != nil {
@@ -79,6 +86,7 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	for _, e := range entries {
 		at[e.Name] = e
 	}
+	// Sort the names, so that an error does not depend on the order of the map.
 	names := make([]string, 0, len(n.children))
 	for part := range n.children {
 		names = append(names, part)
@@ -108,6 +116,7 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	if len(at) == 0 {
 		return "", nil
 	}
+	// WriteTree sorts the entries.
 	entries = entries[:0]
 	for _, e := range at {
 		entries = append(entries, e)
@@ -115,7 +124,9 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	return r.WriteTree(ctx, entries)
 }
 
-// edited gives the entry that old becomes; zero when nothing is left.
+// edited returns the entry that old becomes; it is zero when nothing is left. An edit of the name
+// itself comes before those below it. If there are only removals below a name that is not a
+// directory, the entry stays as it is.
 func (r *Repo) edited(ctx context.Context, old Entry, n *editNode) (Entry, error) {
 	if n.own != nil && n.own.Mode != 0 && !n.own.IsTree() {
 		return *n.own, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Version is the version of git, as "2.39.5".
+// Version returns the version of git, for example "2.39.5".
 func (r *Repo) Version(ctx context.Context) (string, error) {
 	out, err := r.Output(ctx, "version")
 	if err != nil {
@@ -18,7 +18,8 @@ func (r *Repo) Version(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// Older reports whether a version comes before another; what is no number counts as 0.
+// Older reports whether version a comes before version b. A part that is not a number, and a part
+// that one of them does not have, counts as 0.
 func Older(a, b string) bool {
 	for as, bs := strings.Split(a, "."), strings.Split(b, "."); len(as) > 0 || len(bs) > 0; {
 		var x, y int
@@ -37,7 +38,7 @@ func Older(a, b string) bool {
 	return false
 }
 
-// IsInstalled reports whether a program that git would start is there.
+// IsInstalled reports whether a program that git would start is on PATH.
 func IsInstalled(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil

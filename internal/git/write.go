@@ -18,16 +18,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// ObjectWriter writes an object of type "blob", "tree" or "commit" and gives its
-// id. An object that exists already is freshened, so that a `git prune` that was
-// about to delete it leaves it alone.
+// ObjectWriter writes an object of type "blob", "tree" or "commit" and returns its id. If the
+// object exists, it gets a new mtime, so that a `git prune` that was about to delete it leaves it
+// alone.
 type ObjectWriter interface {
 	WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error)
 }
 
-// WriteObject writes in process; where an object has to have an id of another format
-// too, through `git hash-object`. What was written can be read again without being
-// asked for; data must not be changed afterwards.
+// WriteObject writes an object and returns its id. It writes a loose object in this process, except
+// inside InPacks, and except in a repository with extensions.compatObjectFormat: there each object
+// needs a second id, which only git can record.
+//
+// The object is also remembered for reading, so the caller must not change data afterwards.
 func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error) {
 	r.writing.Do(func() { r.writer = r.newWriter() })
 	oid, err := r.writer.WriteObject(ctx, typ, data)
@@ -40,6 +42,7 @@ func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.O
 	return oid, nil
 }
 
+// newWriter returns the writer for single objects that fits the configuration.
 func (r *Repo) newWriter() ObjectWriter {
 	if _, compat := r.Config.Get("extensions.compatObjectFormat"); compat {
 		return &processWriter{r}
@@ -50,6 +53,7 @@ func (r *Repo) newWriter() ObjectWriter {
 // looseWriter writes loose objects in process.
 type looseWriter struct{ dir *looseDir }
 
+// WriteObject implements ObjectWriter.
 func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
 	if !isType(typ) {
 		return "", fmt.Errorf("%q is no type of an object", typ)
@@ -63,12 +67,13 @@ func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (n
 	return oid, w.dir.write(oid, typ, data)
 }
 
+// isType reports whether typ is one of git's four types of objects.
 func isType(typ string) bool {
 	return typ == "blob" || typ == "tree" || typ == "commit" || typ == "tag"
 }
 
-// checkCollision refuses what was made to have the id of something else: git does
-// too. go-git's hash notices, and gives such content another id.
+// checkCollision refuses content that was constructed to collide with other content under SHA-1, as
+// git does. The hash of go-git detects such attacks and then returns another id than plain SHA-1.
 func checkCollision(oid name.OID, typ string, data []byte) error {
 	kind, err := plumbing.ParseObjectType(typ)
 	if err != nil {
@@ -80,8 +85,9 @@ func checkCollision(oid name.OID, typ string, data []byte) error {
 	return nil
 }
 
-// freshen gives a loose object that is there a new time. An empty file is what a crash
-// leaves of an object that was never synced: it counts as none, and is replaced.
+// freshen sets the mtime of a loose object to now and reports whether the object exists. An empty
+// file does not count: a crash leaves one for an object that was not synced, and it must be
+// replaced.
 func freshen(path string) (bool, error) {
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); errors.Is(err, fs.ErrNotExist) {
@@ -93,8 +99,9 @@ func freshen(path string) (bool, error) {
 	return err == nil && (info.Size() > 0 || !info.Mode().IsRegular()), err
 }
 
-// freshenPack gives the pack of an object a new time. In a cruft pack each object has a time
-// of its own, so git writes such an object again as a loose one.
+// freshenPack sets the mtime of a pack to now, so that gc takes its objects for recent ones. It
+// returns false for a cruft pack (with a file *.mtimes): there each object has a time of its own,
+// so the object must be written again as a loose one, as git does.
 func freshenPack(pack string) bool {
 	if _, err := os.Lstat(strings.TrimSuffix(pack, ".pack") + ".mtimes"); !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -103,7 +110,8 @@ func freshenPack(pack string) bool {
 	return os.Chtimes(pack, now, now) == nil
 }
 
-// createTemp makes a file of a mode that the umask may lessen, under a random name.
+// createTemp creates a file with a random name that begins with prefix. The umask applies to mode,
+// which is why os.CreateTemp does not fit.
 func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(prefix+rand.Text()[:10], os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
@@ -113,10 +121,11 @@ func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Syncs reports whether git is told to wait until loose objects are on the disk.
+// Syncs reports whether git is configured to fsync loose objects.
 func (r *Repo) Syncs() bool { return syncsLoose(r.Config) }
 
-// syncsLoose reads core.fsync: git leaves loose objects unsynced by default.
+// syncsLoose reads core.fsync and its predecessor core.fsyncObjectFiles. By default git does not
+// sync loose objects. Later components in core.fsync override earlier ones.
 func syncsLoose(c *gitconfig.Config) bool {
 	if old, err := c.Bool("core.fsyncObjectFiles", false); err == nil && old {
 		return true
@@ -134,13 +143,14 @@ func syncsLoose(c *gitconfig.Config) bool {
 	return on
 }
 
-// sharing is core.sharedRepository: bits that are added to what the umask leaves,
-// or that are the whole mode.
+// sharing is the value of core.sharedRepository: bits that are added to what the umask leaves, or,
+// if exact, the complete mode of files.
 type sharing struct {
-	bits  fs.FileMode // 0: umask alone
+	bits  fs.FileMode // 0: the umask alone decides
 	exact bool
 }
 
+// sharedMode reads core.sharedRepository: a word such as "group", or an octal mode.
 func sharedMode(c *gitconfig.Config) sharing {
 	v, _ := c.Get("core.sharedRepository")
 	switch strings.ToLower(v) {
@@ -152,15 +162,16 @@ func sharedMode(c *gitconfig.Config) sharing {
 		return sharing{bits: 0o664}
 	}
 	mode, err := strconv.ParseUint(v, 8, 12)
-	if err != nil || mode&0o600 != 0o600 { // git refuses it
+	if err != nil || mode&0o600 != 0o600 { // git refuses such a value
 		return sharing{}
 	}
 	return sharing{bits: fs.FileMode(mode) & 0o666, exact: true}
 }
 
-// processWriter lets git write, one process per object.
+// processWriter has git write, with one process per object.
 type processWriter struct{ repo *Repo }
 
+// WriteObject implements ObjectWriter.
 func (w *processWriter) WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error) {
 	res, err := w.repo.Run(ctx, Cmd{Args: []string{"hash-object", "-w", "-t", typ, "--stdin"}, Stdin: bytes.NewReader(data)})
 	if err != nil {

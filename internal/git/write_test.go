@@ -13,8 +13,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Both writers, on both formats where they can: the same ids as git's, objects that
-// fsck accepts, existing ones freshened, damaged ones written again.
+// Both writers, with both object formats where possible, return git's ids and write objects that
+// fsck accepts. They freshen existing objects and replace damaged ones.
 func TestWriters(t *testing.T) {
 	for _, format := range formats {
 		for _, process := range []bool{false, true} {
@@ -34,7 +34,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// Where every object has a name of another format, too, only git knows it.
+// If each object also has a name of another format, only git can record it.
 func TestWriterCompat(t *testing.T) {
 	f := newFixture(t)
 	r := f.open("GIT_CONFIG_PARAMETERS='extensions.compatobjectformat=sha256'")
@@ -43,7 +43,7 @@ func TestWriterCompat(t *testing.T) {
 	}
 }
 
-// A loose object that was garbled is written again, not only made younger.
+// A damaged loose object is written again, and not only freshened.
 func TestWriterMendsGarbledObject(t *testing.T) {
 	f := newFixture(t)
 	oid := f.blob("worth keeping")
@@ -56,8 +56,8 @@ func TestWriterMendsGarbledObject(t *testing.T) {
 	}
 }
 
-// Content that was made to collide under SHA-1 is refused, as git does: the id would
-// stand for something else.
+// Content that was made to collide under SHA-1 is refused, as in git: its id would name something
+// else.
 func TestWriterRefusesCollision(t *testing.T) {
 	if err := checkCollision(name.OID(strings.Repeat("0", 40)), "blob", []byte("x")); err == nil {
 		t.Error("an id that the careful hash does not give was accepted")
@@ -67,7 +67,7 @@ func TestWriterRefusesCollision(t *testing.T) {
 	}
 }
 
-// Levels are those that git would use.
+// Compression levels are those that git would use.
 func TestCompression(t *testing.T) {
 	for config, want := range map[string]int{"": 1, "core.loosecompression\n9": 9, "core.compression\n0": 0, "core.compression\n5\x00core.loosecompression\n-1": -1, "core.loosecompression\n77": 1} {
 		if got := compression(gitconfig.ParseConfig([]byte(config))); got != want {
@@ -140,7 +140,7 @@ func TestWriterMendsEmptyObject(t *testing.T) {
 	}
 }
 
-// Inside a quarantine objects go where git says.
+// Inside a quarantine, objects go to the directory that git has set.
 func TestWriterQuarantine(t *testing.T) {
 	f := newFixture(t)
 	for _, leaf := range []string{"objects", "incoming"} {
@@ -192,8 +192,8 @@ func TestSyncsLoose(t *testing.T) {
 	}
 }
 
-// What a pack has is freshened there, as git does it: no loose copy is made that a gc could
-// go by instead. One that is damaged there, or in a cruft pack, becomes loose.
+// An object in a pack is freshened there, as git does it: there is no loose copy whose mtime a gc
+// could go by. One that is damaged in its pack, or in a cruft pack, is written as a loose object.
 func TestWriterFreshensPack(t *testing.T) {
 	long := time.Now().Add(-1000 * time.Hour)
 	for state, wantLoose := range map[string]bool{"whole": false, "cruft": true, "damaged": true} {

@@ -1,6 +1,10 @@
-// Package gitconfig holds git's configuration: what `git config --list` printed, or what
-// the files say that git would read, without starting git. The files are read only where
-// every version of git reads them alike (see git-config(1), "Syntax"); ErrAsk otherwise.
+// Package gitconfig holds git's configuration. A Config comes from one of two sources: ParseConfig
+// reads the output of `git config -z --list`, and ReadFiles (file.go) reads the files that git
+// would read, without starting git.
+//
+// ReadFiles only accepts what every version of git reads in the same way (see git-config(1),
+// "Syntax"). For anything else, such as an include, it returns ErrAsk, and the caller starts git
+// and uses ParseConfig.
 package gitconfig
 
 import (
@@ -10,13 +14,14 @@ import (
 	"strings"
 )
 
-// Config holds every value of every key, in the order in which git reads them: the last
-// value of a key wins. Keys are as fold leaves them.
+// Config holds all values of all keys. The values of a key are in the order in which git reads
+// them, and the last one wins. Keys are normalized with fold.
 type Config struct {
 	values map[string][]string
 }
 
-// ParseConfig reads the output of `git config -z --list`.
+// ParseConfig parses the output of `git config -z --list`: items "<key>\n<value>", each with a NUL
+// at its end.
 func ParseConfig(data []byte) *Config {
 	c := &Config{values: map[string][]string{}}
 	for _, item := range bytes.Split(data, []byte{0}) {
@@ -26,7 +31,7 @@ func ParseConfig(data []byte) *Config {
 		key, value, found := bytes.Cut(item, []byte{'\n'})
 		v := string(value)
 		if !found {
-			v = "true" // a key without "=" is a true boolean
+			v = "true" // a key without "=" means true
 		}
 		k := fold(string(key))
 		c.values[k] = append(c.values[k], v)
@@ -34,8 +39,8 @@ func ParseConfig(data []byte) *Config {
 	return c
 }
 
-// fold lower-cases section and variable, which git compares without case; a
-// subsection keeps its case.
+// fold lower-cases the section and the name of a variable, which git compares without case. A
+// subsection, which is what lies between the first and the last dot, keeps its case.
 func fold(key string) string {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 || first == last {
@@ -44,7 +49,7 @@ func fold(key string) string {
 	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
 }
 
-// Get is the last value of key and whether there is one.
+// Get returns the last value of key, and whether there is one.
 func (c *Config) Get(key string) (string, bool) {
 	v := c.values[fold(key)]
 	if len(v) == 0 {
@@ -53,10 +58,10 @@ func (c *Config) Get(key string) (string, bool) {
 	return v[len(v)-1], true
 }
 
-// All gives every value of key, in order.
+// All returns every value of key, in order.
 func (c *Config) All(key string) []string { return c.values[fold(key)] }
 
-// Keys lists the keys that start with prefix, unsorted.
+// Keys returns the keys that begin with prefix, in no particular order.
 func (c *Config) Keys(prefix string) []string {
 	var out []string
 	for k := range c.values {
@@ -67,7 +72,8 @@ func (c *Config) Keys(prefix string) []string {
 	return out
 }
 
-// Bool reads a git boolean; def when the key is missing.
+// Bool returns the value of key as a boolean, or def if there is none or it is invalid. It returns
+// an error in the latter case.
 func (c *Config) Bool(key string, def bool) (bool, error) {
 	v, ok := c.Get(key)
 	if !ok {
@@ -80,7 +86,7 @@ func (c *Config) Bool(key string, def bool) (bool, error) {
 	return b, nil
 }
 
-// ParseBool accepts git's spellings of booleans.
+// ParseBool parses a boolean in one of git's spellings. A number other than 0 is true.
 func ParseBool(v string) (bool, error) {
 	switch strings.ToLower(v) {
 	case "true", "yes", "on":
@@ -95,7 +101,8 @@ func ParseBool(v string) (bool, error) {
 	return n != 0, nil
 }
 
-// Size reads a number with git's suffixes k, m, g; def when the key is missing.
+// Size returns the value of key as a number of bytes, or def if there is none or it is invalid. It
+// returns an error in the latter case.
 func (c *Config) Size(key string, def int64) (int64, error) {
 	v, ok := c.Get(key)
 	if !ok {
@@ -108,8 +115,8 @@ func (c *Config) Size(key string, def int64) (int64, error) {
 	return n, nil
 }
 
-// ParseSize reads bytes with an optional suffix k, m, g, t (powers of 1024; "B"
-// and "iB" behind it are allowed).
+// ParseSize parses a number with an optional suffix k, m, g or t, which are powers of 1024. Unlike
+// git it also accepts t, and "B" or "iB" after the suffix. The result is between -2^62 and 2^62.
 func ParseSize(v string) (int64, error) {
 	s := strings.ToLower(strings.TrimSpace(v))
 	s = strings.TrimSuffix(strings.TrimSuffix(s, "b"), "i")

@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// ErrAsk means that only git can tell: something is included, comes from the environment,
-// or is written in a way that not all versions of git read alike. The caller starts git.
+// ErrAsk says that only git can tell: a file includes another one, the environment changes the
+// configuration, or something is written in a way that not all versions of git read alike. The
+// caller starts git.
 var ErrAsk = errors.New("only git can tell")
 
-// ReadFiles reads the configuration of a user and of the repository whose own file is local,
-// as `git config --list` would give it with the environment env. A missing file is empty.
+// ReadFiles reads the configuration of the machine, of the user, and of the repository, whose file
+// is local. It returns what `git config --list` would print with the environment env. A missing
+// file counts as empty.
 func ReadFiles(env []string, local string) (*Config, error) {
 	c := &Config{values: map[string][]string{}}
 	files, err := configFiles(env)
@@ -29,12 +31,14 @@ func ReadFiles(env []string, local string) (*Config, error) {
 	return c, nil
 }
 
-// configFiles lists the files that git reads before that of the repository.
+// configFiles returns the files that git reads before that of the repository, in git's order.
+// Relative paths are not accepted, because git may resolve them in another directory.
 func configFiles(env []string) ([]string, error) {
 	var files []string
 	switch v, set := getenv(env, "GIT_CONFIG_NOSYSTEM"); {
 	case !set:
 		files = append(files, systemFile)
+	// With GIT_CONFIG_NOSYSTEM=true git skips the machine's file. Other values are left to git.
 	default:
 		if no, err := ParseBool(v); err != nil || !no {
 			return nil, ErrAsk
@@ -44,6 +48,7 @@ func configFiles(env []string) ([]string, error) {
 		if !filepath.IsAbs(global) {
 			return nil, ErrAsk
 		}
+		// GIT_CONFIG_GLOBAL replaces both files of the user.
 		return append(files, global), nil
 	}
 	home := Getenv(env, "HOME")
@@ -59,6 +64,7 @@ func configFiles(env []string) ([]string, error) {
 	return append(files, filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")), nil
 }
 
+// readFile adds the values of one file. Large files, and those with a NUL, are left to git.
 func (c *Config) readFile(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,15 +77,18 @@ func (c *Config) readFile(path string) error {
 	return f.read()
 }
 
-// configFile reads git's configuration syntax, see git-config(1), byte by byte.
+// configFile parses one file in git's configuration syntax, byte by byte as git does. The states
+// are: between lines (read), in a section header (header, subsection), and in a variable (variable,
+// value).
 type configFile struct {
 	data    []byte
-	at      int
-	section string // with its subsection and a dot
+	at      int    // offset of the next byte; beyond the end after the last one
+	section string // current section with its subsection and a final dot, such as `branch.main.`
 	config  *Config
 }
 
-// next gives a newline at the end of the file, and for "\r\n".
+// next returns the next byte. "\r\n" counts as one newline, and so does the end of the file: a last
+// line without a newline is valid.
 func (f *configFile) next() byte {
 	f.at++
 	if f.at > len(f.data) {
@@ -92,8 +101,10 @@ func (f *configFile) next() byte {
 	return '\n'
 }
 
+// ended reports whether next has returned the newline for the end of the file.
 func (f *configFile) ended() bool { return f.at > len(f.data) }
 
+// read parses the whole file.
 func (f *configFile) read() error {
 	var err error
 	for comment := false; err == nil; {
@@ -109,7 +120,7 @@ func (f *configFile) read() error {
 		case c == '[':
 			err = f.header()
 		case isLetter(c) && f.section != "":
-			f.at--
+			f.at-- // variable reads the letter again
 			err = f.variable()
 		default:
 			err = ErrAsk
@@ -118,7 +129,8 @@ func (f *configFile) read() error {
 	return err
 }
 
-// header reads `section]` or `section "subsection"]`. What includes is git's to follow.
+// header parses `section]`, `section.subsection]` or `section "subsection"]`; the opening bracket
+// has been read.
 func (f *configFile) header() error {
 	start := f.at
 	for c := f.next(); c != ']'; c = f.next() {
@@ -132,6 +144,7 @@ func (f *configFile) header() error {
 	return f.enter(string(f.data[start:f.at-1]), ".")
 }
 
+// subsection parses `"subsection"]`. In the quotes, a backslash makes the next byte literal.
 func (f *configFile) subsection(section string) error {
 	var sub strings.Builder
 	if f.next() != '"' {
@@ -152,6 +165,8 @@ func (f *configFile) subsection(section string) error {
 	return f.enter(section, "."+sub.String()+".")
 }
 
+// enter starts a section. Sections that begin with "include" (include, includeIf) name further
+// files; only git evaluates their conditions.
 func (f *configFile) enter(section, rest string) error {
 	section = strings.ToLower(section)
 	if section == "" || strings.HasPrefix(section, "include") {
@@ -161,7 +176,7 @@ func (f *configFile) enter(section, rest string) error {
 	return nil
 }
 
-// variable reads `name`, which is true, or `name = value`.
+// variable parses `name`, which means true, or `name = value`.
 func (f *configFile) variable() error {
 	start := f.at
 	for f.at < len(f.data) && isKey(f.data[f.at]) {
@@ -186,7 +201,11 @@ func (f *configFile) variable() error {
 	return nil
 }
 
-// value reads up to the end of the line. White space around it is dropped.
+// value parses up to the end of the line. White space at both ends is dropped, as is a comment.
+// Spaces are only added to the value when another byte follows them.
+//
+// Versions of git differ in what they make of tabs inside a value, and of spaces before a quote or
+// backslash. Such values return ErrAsk.
 func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machine, better read in one piece
 	var v []byte
 	spaces, quoted, comment := 0, false, false
@@ -197,7 +216,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 		case comment:
 			continue
 		case !quoted && c == '\t' && len(v) > 0 && !f.blank():
-			return "", ErrAsk // a space in git before 2.45, a tab in later ones
+			return "", ErrAsk // git before 2.45 makes it a space, later versions keep the tab
 		case !quoted && (c == ' ' || c == '\t'):
 			if len(v) > 0 {
 				spaces++
@@ -207,7 +226,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 			comment = true
 			continue
 		case spaces > 0 && (c == '"' || c == '\\'):
-			return "", ErrAsk // these spaces can be read as some at the end
+			return "", ErrAsk // some versions take these spaces for trailing ones
 		}
 		v = append(v, strings.Repeat(" ", spaces)...)
 		spaces = 0
@@ -215,7 +234,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 			quoted = !quoted
 		} else if c != '\\' {
 			v = append(v, c)
-		} else if c = f.next(); c != '\n' { // else the line goes on
+		} else if c = f.next(); c != '\n' { // a backslash before the newline continues the line
 			if c = unescape(c); c == 0 {
 				return "", ErrAsk
 			}
@@ -225,7 +244,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 	return string(v), nil
 }
 
-// unescape gives what a backslash makes of a byte; 0 where git refuses it.
+// unescape returns the byte that a backslash and c stand for, or 0 if git refuses that escape.
 func unescape(c byte) byte {
 	if i := strings.IndexByte("tbn\\\"", c); i >= 0 {
 		return "\t\b\n\\\""[i]
@@ -233,7 +252,7 @@ func unescape(c byte) byte {
 	return 0
 }
 
-// blank reports whether nothing but white space or a comment follows on the line.
+// blank reports whether the rest of the line is white space or a comment.
 func (f *configFile) blank() bool {
 	rest := bytes.TrimLeft(f.data[f.at:], " \t\r")
 	return len(rest) == 0 || rest[0] == '\n' || rest[0] == '#' || rest[0] == ';'
@@ -241,14 +260,18 @@ func (f *configFile) blank() bool {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+// isKey reports whether c may be part of the name of a section or variable.
 func isKey(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '-' }
 
-// Getenv is the last value of key in an environment of KEY=value lines; empty without one.
+// Getenv returns the value of key in an environment of KEY=value entries, or "". The last entry
+// wins.
 func Getenv(env []string, key string) string {
 	v, _ := getenv(env, key)
 	return v
 }
 
+// getenv also reports whether key is set: git treats some variables that are set to "" differently
+// from unset ones.
 func getenv(env []string, key string) (value string, set bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {

@@ -1,5 +1,5 @@
 package gitconfig
 
-// systemFile is where git reads the machine's configuration when it was built for
-// /usr, by git's own Makefile.
+// systemFile is the machine's configuration file of a git that was built for the prefix /usr.
+// discover.IsDistributed makes sure that no other git is assumed.
 const systemFile = "/etc/gitconfig"

@@ -2,5 +2,5 @@
 
 package gitconfig
 
-// systemFile is unknown: each way to install git has its own place for it.
+// systemFile is not known here: every way to install git has another place for it.
 const systemFile = ""

@@ -1,6 +1,7 @@
 package name
 
-// Clip cuts a text to n characters, so that a message that repeats what somebody sent stays short.
+// Clip shortens s to n characters, the last of which is an ellipsis. Error messages use it to
+// repeat input, which may be very long.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -12,5 +13,5 @@ func Clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// Said is how much a message repeats of what somebody sent.
+// Said is how many characters of some input an error message repeats.
 const Said = 80

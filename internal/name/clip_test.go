@@ -7,8 +7,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// What is refused is not repeated whole: it may have been sent to flood a terminal or a
-// log.
+// An error does not repeat all of a refused input, which may have been sent to flood a terminal or
+// a log.
 func TestErrorsAreShort(t *testing.T) {
 	hostile := strings.Repeat("\x1b[2J", 1<<20)
 	for what, parse := range map[string]func(string) error{

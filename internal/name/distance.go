@@ -1,7 +1,12 @@
 package name
 
-// Distance is the number of letters to insert, drop, change or swap with their neighbour
-// to get from a to b, for suggestions. A word that is far too long is not measured.
+// Distance returns how many letters (bytes) must be inserted, deleted, replaced, or swapped with
+// their neighbor to get from a to b. It is for suggestions after a typing mistake. If a is more
+// than three times as long as b, or b is very long, it returns the longer length without computing
+// anything.
+//
+// It computes one row of the usual dynamic-programming table per letter of a, and keeps two rows
+// because a swap refers to the row before the previous one.
 func Distance(a, b string) int {
 	if len(a) > 3*len(b) || len(b) > 128 {
 		return max(len(a), len(b))

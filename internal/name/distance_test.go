@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// It is a distance: none to oneself, the same both ways, at most the longer word.
+// Distance is a metric: 0 to itself, symmetric, and at most the length of the longer word.
 func TestDistance(t *testing.T) {
 	word := rapid.StringMatching(`[a-c]{1,6}`)
 	rapid.Check(t, func(t *rapid.T) {

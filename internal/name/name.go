@@ -1,6 +1,10 @@
-// Package name owns the typed names of the program — object ids, refs, sessions,
-// checkpoint ids, labels — and their grammar. It is a leaf: it imports nothing of
-// this project, reads no repository, and refuses what is outside the grammar.
+// Package name defines the types of the program's names and their grammar: object ids, refs,
+// sessions, checkpoint ids and labels. docs/format.md specifies them ("Names").
+//
+// Each type is a string. The Parse functions accept exactly the grammar, and the functions at the
+// end of this file build refs and labels from names. The package also has small helpers for
+// messages (Clip) and suggestions (Distance). It imports nothing else of this project and reads no
+// repository.
 package name
 
 import (
@@ -12,10 +16,11 @@ import (
 	"time"
 )
 
-// OID is a git object id: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits.
+// OID is a git object id: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits. An empty OID stands for
+// "none".
 type OID string
 
-// ParseOID accepts exactly the two lengths that git has.
+// ParseOID parses a full object id of either length.
 func ParseOID(s string) (OID, error) {
 	if len(s) != 40 && len(s) != 64 || !IsHex(s) {
 		return "", fmt.Errorf("not an object id: %q", Clip(s, Said))
@@ -23,8 +28,8 @@ func ParseOID(s string) (OID, error) {
 	return OID(s), nil
 }
 
-// hexDigits has the value of each lower-case hex digit, and 0xf0 for all else: a proof
-// looks at millions.
+// hexDigits maps each lower-case hex digit to its value and every other byte to 0xf0. A table is
+// used because proving a repository checks millions of digits.
 var hexDigits = func() (table [256]byte) {
 	for c := range table {
 		table[c] = 0xf0
@@ -35,19 +40,19 @@ var hexDigits = func() (table [256]byte) {
 	return table
 }()
 
-// OIDOf is an id as trees and indexes have it, 20 or 32 bytes.
+// OIDOf returns the id for the 20 or 32 bytes by which trees and indexes store it.
 func OIDOf(id []byte) OID {
 	var digits [64]byte
 	return OID(digits[:hex.Encode(digits[:], id)])
 }
 
-// Bytes is the inverse of OIDOf; nil for what is no id. It appends to room, which may be
-// nil.
+// Bytes appends the binary form of the id to room, which may be nil. It returns nil if o is not an
+// id.
 func (o OID) Bytes(room []byte) []byte {
 	if len(o) != 40 && len(o) != 64 {
 		return nil
 	}
-	var odd byte
+	var odd byte // collects the high bits that invalid digits have
 	at := len(room)
 	room = append(room, make([]byte, len(o)/2)...)
 	for i := range room[at:] {
@@ -61,10 +66,10 @@ func (o OID) Bytes(room []byte) []byte {
 	return room
 }
 
-// IsZero reports whether o names no object: empty or all zeros.
+// IsZero reports whether o names no object: it is empty, or all zeros as git writes it.
 func (o OID) IsZero() bool { return strings.Trim(string(o), "0") == "" }
 
-// Short is the abbreviation shown to people: seven digits.
+// Short returns the first seven digits, for messages.
 func (o OID) Short() string {
 	if len(o) < 7 {
 		return string(o)
@@ -72,15 +77,15 @@ func (o OID) Short() string {
 	return string(o[:7])
 }
 
-// Ref is a full ref name, "refs/…".
+// Ref is a full ref name, such as "refs/heads/main".
 type Ref string
 
-// Session is a session's name; see ParseSession for the grammar.
+// Session is the name of a session. ParseSession has the grammar.
 type Session string
 
-// isWord reports whether s is 1 to most characters of A-Z a-z 0-9 . _ -, the first
-// one a letter or digit. (Patterns are spelled out in this package: compiling
-// regular expressions would cost more than all the rest of a start.)
+// isWord reports whether s has 1 to most characters of A-Z a-z 0-9 . _ - and begins with a letter
+// or digit. It is written out, as are other patterns in this package, because compiling regular
+// expressions would take longer than everything else that a start of the program does.
 func isWord(s string, most int) bool {
 	if s == "" || len(s) > most {
 		return false
@@ -96,7 +101,8 @@ func isWord(s string, most int) bool {
 	return true
 }
 
-// ParseSession holds the grammar of docs/format.md, "Sessions".
+// ParseSession parses the name of a session, by the grammar in docs/format.md ("Session"). The
+// rules are such that the name can be one part of a ref.
 func ParseSession(s string) (Session, error) {
 	switch {
 	case !isWord(s, 64):
@@ -107,9 +113,10 @@ func ParseSession(s string) (Session, error) {
 	return Session(s), nil
 }
 
-// SessionFromBranch names the session of a branch's short name: what the grammar
-// lacks becomes '-', 's' goes before a leading character that is no letter or
-// digit, and the result is cut to 60 so that a "-2" still fits.
+// SessionFromBranch returns the session that is named after a branch. short is the branch without
+// refs/heads/. Characters that are not allowed become '-', and 's' goes before a first character
+// that is no letter or digit. The result has at most 60 characters, so that a caller can append
+// "-2".
 func SessionFromBranch(short string) Session {
 	var b strings.Builder
 	for _, r := range short {
@@ -135,8 +142,9 @@ func SessionFromBranch(short string) Session {
 	return Session(s)
 }
 
-// SessionFor names the session of what another system calls so: the same where it is a
-// session's name, else one like it with a part of its digest.
+// SessionFor returns the session for a name that another system uses. If that is a valid name of a
+// session, it is kept. Otherwise the result is a similar one with a part of the name's SHA-256, so
+// that different names do not become the same session.
 func SessionFor(called string) Session {
 	if s, err := ParseSession(called); err == nil {
 		return s
@@ -146,18 +154,21 @@ func SessionFor(called string) Session {
 	return Session(strings.TrimRight(base[:min(len(base), 50)], ".-_") + "-" + hex.EncodeToString(digest[:4]))
 }
 
-// ID is a checkpoint's identity: cp-<NN>-<UTC time to the millisecond>-<4 hex>.
+// ID is the identity of a checkpoint: cp-<NN>-<UTC time to the millisecond>-<4 hex digits>.
 type ID string
 
+// idTime is the layout of the time in an id, with a dot that the id does not have: package time
+// formats milliseconds only after a dot.
 const idTime = "20060102T150405.000Z"
 
-// NewID makes the id of step at t; random supplies the last four digits.
+// NewID returns an id for a step at the time t. The last four digits are random. The caller draws
+// again if the id exists.
 func NewID(step int, t time.Time, random uint16) ID {
 	stamp := strings.Replace(t.UTC().Format(idTime), ".", "", 1)
 	return ID(fmt.Sprintf("cp-%02d-%s-%04x", step, stamp, random))
 }
 
-// ParseID accepts a whole id only.
+// ParseID parses a complete id.
 func ParseID(s string) (ID, error) {
 	const behind = len("-20060102T150405000Z-0000")
 	rest, ok := strings.CutPrefix(s, "cp-")
@@ -165,12 +176,15 @@ func ParseID(s string) (ID, error) {
 	if !ok || step < 2 || step > 9 || !isDigits(rest[:step]) {
 		return "", fmt.Errorf("not a checkpoint id: %q", Clip(s, Said))
 	}
+	// The rest has the fixed length of "-20060102T150405000Z-0000", so each character has its
+	// place.
 	if rest = rest[step:]; rest[0] != '-' || !isDigits(rest[1:9]) || rest[9] != 'T' || !isDigits(rest[10:19]) || rest[19] != 'Z' || rest[20] != '-' || !IsHex(rest[21:]) {
 		return "", fmt.Errorf("not a checkpoint id: %q", Clip(s, Said))
 	}
 	return ID(s), nil
 }
 
+// isDigits reports whether s consists of decimal digits. That is also true of "".
 func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -180,7 +194,7 @@ func isDigits(s string) bool {
 	return true
 }
 
-// IsHex reports whether all of a text is digits of an id.
+// IsHex reports whether s consists of lower-case hex digits. That is also true of "".
 func IsHex[T ~string | ~[]byte](s T) bool {
 	var odd byte
 	for i := range len(s) {
@@ -189,24 +203,24 @@ func IsHex[T ~string | ~[]byte](s T) bool {
 	return odd <= 0x0f
 }
 
-// Refs of a session. Leaves "journal" and "archive" are reserved; no id collides
-// with them, because ids start with "cp-".
+// The places of our refs. Below a session's refs the names "journal" and "archive" are reserved; no
+// id is equal to one, because ids begin with "cp-".
 const (
 	CheckpointRoot = "refs/checkpoints/"
 	TagRoot        = "refs/tags/checkpoint/"
 	NotesRef       = Ref("refs/notes/checkpoints")
 )
 
-// CheckpointRef is refs/checkpoints/<session>/<id>.
+// CheckpointRef returns refs/checkpoints/<session>/<id>.
 func CheckpointRef(s Session, id ID) Ref { return Ref(CheckpointRoot + string(s) + "/" + string(id)) }
 
-// JournalRef is refs/checkpoints/<session>/journal.
+// JournalRef returns refs/checkpoints/<session>/journal.
 func JournalRef(s Session) Ref { return Ref(CheckpointRoot + string(s) + "/journal") }
 
-// ArchiveRef is refs/checkpoints/<session>/archive.
+// ArchiveRef returns refs/checkpoints/<session>/archive.
 func ArchiveRef(s Session) Ref { return Ref(CheckpointRoot + string(s) + "/archive") }
 
-// TagRef is refs/tags/checkpoint/<session>/step-<N>[.<iteration>].
+// TagRef returns refs/tags/checkpoint/<session>/step-<N>, with ".<iteration>" unless that is empty.
 func TagRef(s Session, step int, iteration string) Ref {
 	r := Ref(TagRoot + string(s) + "/step-" + strconv.Itoa(step))
 	if iteration != "" {
@@ -215,8 +229,8 @@ func TagRef(s Session, step int, iteration string) Ref {
 	return r
 }
 
-// SplitCheckpointRef takes refs/checkpoints/<session>/<leaf> apart; ok is false
-// for a ref that is not of that shape or whose session breaks the grammar.
+// SplitCheckpointRef splits refs/checkpoints/<session>/<leaf>. ok is false if the ref does not have
+// that form or the session is not a valid name. The leaf is not checked.
 func SplitCheckpointRef(r Ref) (s Session, leaf string, ok bool) {
 	rest, found := strings.CutPrefix(string(r), CheckpointRoot)
 	if !found {
@@ -230,7 +244,8 @@ func SplitCheckpointRef(r Ref) (s Session, leaf string, ok bool) {
 	return s, leaf, err == nil
 }
 
-// Slug is a step name as labels have it: [a-z0-9_-], at most 40.
+// Slug returns the name of a step as labels contain it: lower case, with each run of other
+// characters than a-z0-9_- as one '-', none of them at an end, and at most 40 characters.
 func Slug(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(s) {
@@ -246,8 +261,8 @@ func Slug(s string) string {
 	return strings.Trim(b.String(), "-")
 }
 
-// Label is a milestone's label for people: cp-03-architecture, cp-06-review-2,
-// cp-03 for a step without a name.
+// Label returns the label of a milestone, such as cp-03-architecture or cp-06-review-2, or cp-03
+// for a step without a name.
 func Label(step int, stepName, iteration string) string {
 	l := fmt.Sprintf("cp-%02d", step)
 	if slug := Slug(stepName); slug != "" {

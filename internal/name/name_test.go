@@ -21,8 +21,8 @@ func TestParseSession(t *testing.T) {
 	}
 }
 
-// Whatever a branch is called, the session named after it is within the grammar
-// and leaves room for "-2".
+// The session that is named after a branch has a valid name, whatever the branch is called, and
+// leaves room for "-2".
 func TestSessionFromBranch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		branch := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a.\-/_]{0,80}(\.lock)?`)).Draw(t, "branch")
@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// An id is what its pattern says, whatever is changed in one.
+// ParseID accepts exactly what the pattern of an id matches, whatever is changed in one.
 func TestParseIDByPattern(t *testing.T) {
 	pattern := regexp.MustCompile(`^cp-[0-9]{2,9}-[0-9]{8}T[0-9]{9}Z-[0-9a-f]{4}$`)
 	taken := 0

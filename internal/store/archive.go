@@ -15,23 +15,29 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// An archive is one commit that holds many checkpoints in the place of a ref for each.
-// The checkpoint commits are its parents, and its tree has a list of their ids. A remote
-// that has an archive already gets one on top of it, which is a fast-forward: then that
-// is a parent too.
+// An archive is one commit that replaces the refs of many checkpoints. A remote lists all its refs
+// for every push and fetch, so a closed session should not have hundreds of them. The checkpoint
+// commits are the parents of the archive, and its tree has one file that lists their ids. If a
+// remote has an archive already, the one that is pushed has that as its first parent, so that the
+// push is a fast-forward.
 
+// archiveList is the name of the file in an archive's tree.
 const (
 	archiveList = "checkpoints"
-	// maxArchived and maxChain bound what an archive from elsewhere may be.
+	// These limit an archive that comes from another clone: maxArchived its checkpoints, and
+	// maxChain the archives that it is built on.
 	maxArchived = 1 << 20
 	maxChain    = 64
 )
 
+// archiveMessage returns the commit message of an archive. Two clones must write the same commit,
+// so the message is fixed.
 func archiveMessage(session name.Session) string {
 	return "archive of session " + string(session) + "\n\nCheckpoint-Archive: 1\n"
 }
 
-// Members lists what an archive holds, as its list tells.
+// Members returns the checkpoints that an archive lists. It does not check the list against the
+// commit's parents; CheckArchive does. The map is shared and must not be changed.
 func (s *Store) Members(ctx context.Context, archive name.OID) (map[name.ID]name.OID, error) {
 	s.mu.Lock()
 	known := s.archives[archive]
@@ -65,6 +71,7 @@ func (s *Store) Members(ctx context.Context, archive name.OID) (map[name.ID]name
 	return members, nil
 }
 
+// parseMembers parses the lines "<id> <commit>" of an archive's list.
 func parseMembers(list []byte) (map[name.ID]name.OID, error) {
 	members := map[name.ID]name.OID{}
 	for line := range strings.Lines(string(list)) {
@@ -87,8 +94,9 @@ func parseMembers(list []byte) (map[name.ID]name.OID, error) {
 	return members, nil
 }
 
-// CheckArchive refuses an archive whose list is not what its parents are: somebody would
-// hold other commits by it, or not those that it lists.
+// CheckArchive is Members for an archive that comes from another clone. It follows the parents and
+// returns an error if the archive lists checkpoints that it does not hold, if it holds other
+// commits than checkpoints and archives of this session, or if the chain of archives is too long.
 func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive name.OID) (map[name.ID]name.OID, error) {
 	members, err := s.Members(ctx, archive)
 	if err != nil {
@@ -125,18 +133,19 @@ func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive 
 	return members, nil
 }
 
-// ArchiveOnto writes an archive of members. base is an archive to go on from; empty: none.
+// ArchiveOnto writes an archive of members and returns its commit. If base is not empty, the new
+// archive builds on that one. No ref is written.
 func (s *Store) ArchiveOnto(ctx context.Context, session name.Session, base name.OID, members map[name.ID]name.OID) (name.OID, error) {
 	a := &attempt{store: s, session: session, written: map[name.OID]object{}}
 	return a.archiveCommit(ctx, base, members)
 }
 
-// stamp is the time in an id, which sorts as text.
+// stamp returns the time in an id and the random digits after it. As text, it sorts by time.
 func stamp(id name.ID) string { return string(id[strings.LastIndexByte(string(id), '-')-19:]) }
 
-// archiveCommit writes the commit. It depends on nothing but base and members: the order
-// and the times are those of the ids, so that two clones write the same one. In which
-// order the journal first named them changes with what is fetched.
+// archiveCommit writes the commit of an archive. The result depends only on base and members, so
+// that two clones write the same commit. The checkpoints are ordered by the times in their ids and
+// not by the order of the journal, which may change when events of another clone arrive.
 func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[name.ID]name.OID) (name.OID, error) {
 	c := git.Commit{Message: archiveMessage(a.session)}
 	held := map[name.OID]bool{}
@@ -162,6 +171,7 @@ func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[
 			held[oid] = true
 			c.Parents = append(c.Parents, oid)
 		}
+		// The date of the commit is the latest time among the ids.
 		if at, err := time.Parse("20060102T150405", stamp(id)[:15]); err == nil && at.After(by.When) {
 			by.When = at
 		}
@@ -181,8 +191,10 @@ func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[
 	return a.write(ctx, "commit", c.Encode())
 }
 
-// writeArchive folds what the change archives into the session's archive, takes what is
-// removed out of it, and drops the refs that it stands for.
+// writeArchive updates the session's archive: it adds Change.Archive, takes out what is removed,
+// and deletes the refs of the checkpoints that the archive then holds. An archived checkpoint whose
+// ref has another value keeps its ref. The new archive has no archive as a parent, because that one
+// would keep removed checkpoints alive.
 func (a *attempt) writeArchive(ctx context.Context) error {
 	members := map[name.ID]name.OID{}
 	maps.Copy(members, a.members)
@@ -194,6 +206,7 @@ func (a *attempt) writeArchive(ctx context.Context) error {
 			members[id] = oid
 		}
 	}
+	// Without a listing the change has nothing to do with the archive.
 	if a.listed == nil || maps.Equal(members, a.members) && !a.doubled(members) {
 		return nil
 	}
@@ -220,7 +233,7 @@ func (a *attempt) writeArchive(ctx context.Context) error {
 	return nil
 }
 
-// doubled reports whether a member has a ref of its own, too.
+// doubled reports whether one of the members also has a ref.
 func (a *attempt) doubled(members map[name.ID]name.OID) bool {
 	for id, oid := range members {
 		if single := name.CheckpointRef(a.session, id); a.listed[single] == oid && !a.virtual[single] {
@@ -230,8 +243,9 @@ func (a *attempt) doubled(members map[name.ID]name.OID) bool {
 	return false
 }
 
-// Held adds to refs those that an archive among them stands for. An archive that cannot
-// be read stands for nothing; a ref of its own goes before one in an archive.
+// Held returns refs and, for each archive among them, the refs that its members would have. The
+// result is sorted. A real ref takes precedence over an archive's member. An archive that cannot be
+// read causes a warning and adds nothing.
 func (s *Store) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
 	var own map[name.Ref]bool
 	out := refs
@@ -264,7 +278,8 @@ func (s *Store) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
 	return out
 }
 
-// resolveHeld is what a checkpoint's ref, or else the session's archive, says of it.
+// resolveHeld returns the commit of a checkpoint from its ref, or else from the session's archive.
+// It is empty if neither has it.
 func (s *Store) resolveHeld(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
 	refs, err := s.Repo.Batch().ResolveAll(ctx, name.CheckpointRef(session, id), name.ArchiveRef(session))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// An archive holds what it lists, goes on from another, and shrinks with what is removed;
-// two that hold the same are the same commit.
+// An archive holds what it lists, can be built on another one, and shrinks when checkpoints are
+// removed. Two archives with the same content are the same commit.
 func TestArchive(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.create("demo", milestone{step: 1}), f.create("demo", milestone{step: 2})
@@ -53,8 +53,8 @@ func TestArchive(t *testing.T) {
 	f.git("fsck", "--strict", "--no-dangling")
 }
 
-// An archive from elsewhere that holds more than it lists, lists what it does not hold, or
-// is another session's, is refused.
+// An archive from another clone is refused if it holds more than it lists, lists what it does not
+// hold, or belongs to another session.
 func TestHostileArchive(t *testing.T) {
 	f := newFixture(t)
 	id := f.create("demo", milestone{step: 1})

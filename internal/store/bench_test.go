@@ -10,7 +10,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// BenchmarkCreate is the n-th create of a session; its cost must not grow with n.
+// BenchmarkCreate measures the n-th create of a session. Its cost must not grow with n.
 func BenchmarkCreate(b *testing.B) {
 	for _, n := range []int{10, 1000, 5000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -12,20 +12,21 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// cache is the file that keeps a journal which was read once. Nothing in it is
-// believed unless all of it fits together, and every trouble with it ends in
-// reading the journal anew.
+// cache is a journal that was read once, and the file that keeps it for the next process. Reading a
+// long journal from git takes one process or many objects; the file takes one read. The file is
+// disposable: it is only used if it is complete and consistent, and otherwise the journal is read
+// from git.
 type cache struct {
 	session name.Session
-	path    string // empty: there is no place for it
-	log     *journal.Log
-	saved   int   // nodes of log that the file has
-	size    int64 // of the file when it was read
-	state   *journal.State
-	folded  int // nodes of log that state is the fold of
+	path    string         // empty: it cannot be stored
+	log     *journal.Log   // nil: not read yet
+	saved   int            // how many nodes of log are in the file
+	size    int64          // of the file when it was read or written
+	state   *journal.State // a fold of log, or nil
+	folded  int            // how many nodes of log that fold includes
 }
 
-// newCache is an empty one.
+// newCache returns an empty cache of a session.
 func (s *Store) newCache(session name.Session) *cache {
 	c := &cache{session: session}
 	if dir, err := s.Repo.Dir(); err == nil {
@@ -34,8 +35,8 @@ func (s *Store) newCache(session name.Session) *cache {
 	return c
 }
 
-// take gives the journal that this process or another has read, or an empty one.
-// Nobody else gets the same until it is given back.
+// take returns the journal that this process or another one has read before. Its log is nil if
+// there is none. It belongs to the caller alone until give.
 func (s *Store) take(session name.Session) *cache {
 	s.mu.Lock()
 	kept := s.kept[session]
@@ -57,15 +58,15 @@ func (s *Store) take(session name.Session) *cache {
 	return c
 }
 
-// give keeps a journal for the next one who needs it. It must be as the repository
-// has it.
+// give makes a journal available to the next take. It must not have events that are not in the
+// repository.
 func (s *Store) give(c *cache) {
 	s.mu.Lock()
 	s.kept[c.session] = c
 	s.mu.Unlock()
 }
 
-// fold is the journal's state, which is shared and never changes.
+// fold returns the state of the journal. The state is shared and never changes.
 func (c *cache) fold() *journal.State {
 	if c.state == nil || c.folded != c.log.Len() {
 		c.state, c.folded = c.log.Fold(), c.log.Len()
@@ -73,8 +74,9 @@ func (c *cache) fold() *journal.State {
 	return c.state
 }
 
-// save writes what the file lacks. A writer that was faster goes on alone: its file
-// is as good, and what it lacks is read next time.
+// save appends to the file what it lacks, or writes it if there is none. If another process has
+// changed the file meanwhile, it leaves that one alone: it is as good, and what it lacks is read
+// from git next time.
 func (c *cache) save() {
 	if c.path == "" || c.log.Len() == c.saved {
 		return
@@ -91,15 +93,16 @@ func (c *cache) save() {
 	}
 }
 
-// append adds to the file unless it is not as it was read.
+// append appends data unless the file has changed since it was read.
 func (c *cache) append(data []byte) error {
 	n, err := appendFile(c.path, c.size, data)
 	c.size += int64(n)
 	return err
 }
 
-// appendFile adds to a file of a size, unless it has another one by now. The lock is a
-// temporary like all others, so that one that a kill left behind is swept.
+// appendFile appends data to a file if it still has the given size. It takes a lock file first,
+// because two processes could otherwise both see the right size and both append. The lock has the
+// name of a temporary file, so that Sweep removes one that a killed process has left.
 func appendFile(path string, size int64, data []byte) (n int, err error) {
 	lock := filepath.Join(filepath.Dir(path), TempPrefix+"lock-"+filepath.Base(path))
 	if err := hold(path, lock); err != nil {
@@ -125,8 +128,8 @@ func appendFile(path string, size int64, data []byte) (n int, err error) {
 	return f.Write(data)
 }
 
-// hold takes a lock: another name of a file, which costs no inode, or a file of its own
-// where there are no links.
+// hold creates a lock file. It prefers a hard link to file, which needs no inode, and creates an
+// empty file where hard links do not work.
 func hold(file, lock string) error {
 	err := os.Link(file, lock)
 	if err == nil || errors.Is(err, fs.ErrExist) {

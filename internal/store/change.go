@@ -7,34 +7,35 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// View is what a change is built on: the session as it is now. State and Log are
-// nil for a session that does not exist yet. Log is valid while the change is
-// built, and must not be extended; State is valid for ever.
+// View is the session at the start of an attempt. State and Log are nil for a session that does not
+// exist yet. Log is only valid while the change is built and must not be extended. State never
+// changes, so it stays valid.
 type View struct {
 	Session name.Session
 	Log     *journal.Log
 	State   *journal.State
-	Tip     name.OID // of the journal; empty when there is none
+	Tip     name.OID // tip of the journal; empty when there is none
 }
 
-// Change is what one transaction writes. The zero Change writes nothing.
+// Change is what a transaction is to write. The zero Change writes nothing.
 type Change struct {
-	// Base is the journal to write on when it is not the one of the View: a merge
-	// of that with another clone's, made by Join.
+	// Base is the journal to write on, if it is not the one of the View. It is the result of Join:
+	// the View's journal merged with that of another clone.
 	Base *journal.Log
-	// Events go to the journal in this order. The store sets their parents; an
-	// empty session is set to the one of the transaction.
+	// Events are appended to the journal in this order. The store sets their parents. An empty
+	// Session is set to the session of the transaction.
 	Events []journal.Event
 
 	Create []NewCheckpoint
 	Remove []Removal
-	// Archive puts checkpoints into the session's archive, in the place of their refs.
+	// Archive adds checkpoints to the session's archive and deletes their refs.
 	Archive map[name.ID]name.OID
-	Notes   []NewNote // beside those of Create and Remove
+	Notes   []NewNote // in addition to those of Create and Remove
 	Tags    TagPolicy
 
-	Verify []name.OID // objects that must exist once the refs are written
-	// Mends says that the caller writes again what of these a gc took: the refs stay.
+	// Verify lists objects that must exist after the refs are written.
+	Verify []name.OID
+	// Mends says that the caller writes missing objects of Verify again. The refs stay then.
 	Mends bool
 }
 
@@ -43,7 +44,7 @@ func (c *Change) empty() bool {
 	return c.Base == nil && len(c.Events)+len(c.Create)+len(c.Remove)+len(c.Archive)+len(c.Notes) == 0 && c.Tags != TagsRebuilt
 }
 
-// check refuses what no repository could hold, before anything is written.
+// check refuses malformed ids before anything is written.
 func (c *Change) check() error {
 	for _, n := range c.Create {
 		if _, err := name.ParseID(string(n.ID)); err != nil {
@@ -76,51 +77,50 @@ func (c *Change) check() error {
 	return nil
 }
 
-// NewCheckpoint gives a checkpoint commit its ref and its note.
+// NewCheckpoint is a checkpoint commit that gets a ref and a note.
 type NewCheckpoint struct {
 	ID         name.ID
 	Commit     name.OID
 	RecordBlob name.OID
 }
 
-// Removal takes a checkpoint's ref, note and tags away. An empty Commit is
-// whatever the ref names; a ref that is gone already is no error.
+// Removal is a checkpoint that loses its ref, note and tags. An empty Commit stands for whatever
+// the ref points to. A ref that does not exist any more is not an error.
 type Removal struct {
 	ID     name.ID
 	Commit name.OID
 }
 
-// NewNote is a note to be mended; an empty RecordBlob removes it.
+// NewNote is a note that is to be written again. An empty RecordBlob removes the note.
 type NewNote struct {
 	Commit     name.OID
 	RecordBlob name.OID
 }
 
-// TagPolicy says what a change does with tags.
+// TagPolicy says which tags a change updates.
 type TagPolicy int
 
-// The policies.
+// The values of TagPolicy.
 const (
-	// TagsDerived creates, moves and deletes the tags whose checkpoint the change
-	// replaces.
+	// TagsDerived updates the tags whose newest checkpoint the change replaces.
 	TagsDerived TagPolicy = iota
-	// TagsNone leaves tags alone, except that those of what is removed go.
+	// TagsNone leaves tags alone, except those of removed checkpoints, which are deleted or moved.
 	TagsNone
-	// TagsRebuilt derives every tag of the session anew.
+	// TagsRebuilt computes every tag of the session anew.
 	TagsRebuilt
 )
 
-// Result is what a transaction wrote.
+// Result is what a transaction has written.
 type Result struct {
-	Tip      name.OID       // of the journal
-	Events   []name.OID     // of the change's events, in order
+	Tip      name.OID       // tip of the journal
+	Events   []name.OID     // commits of the change's events, in their order
 	State    *journal.State // after the change
 	Tags     []TagUpdate
-	Warnings []string
-	Tries    int
+	Warnings []string // what was left out, for the user
+	Tries    int      // number of attempts
 }
 
-// TagUpdate is a tag that was created (no Old), moved, or deleted (no New).
+// TagUpdate is a tag that was created (Old is empty), moved, or deleted (New is empty).
 type TagUpdate struct {
 	Ref      name.Ref
 	New, Old name.OID

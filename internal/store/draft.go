@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// The tree of a record commit M.
+// The paths in the tree of a record commit M. See docs/format.md.
 const (
 	recordPath    = "checkpoint.json"
 	outputsPath   = "outputs"
@@ -22,20 +22,20 @@ const (
 	importPath    = "import"
 )
 
-// Draft is a checkpoint before it is written. All objects that it names exist.
+// Draft is a checkpoint that is not written yet. All objects that it names must exist.
 type Draft struct {
-	Record  *record.Record // sealed by WriteCheckpoint
-	Metrics json.RawMessage
+	Record  *record.Record  // WriteCheckpoint sets its checksum
+	Metrics json.RawMessage // part of the state; shown in the commit message
 	Limits  record.Limits
 
-	Tree      name.OID
-	Head      name.OID            // empty: unborn
-	IndexTree name.OID            // empty: not kept
-	Outputs   map[string]name.OID // by name, without a slash
+	Tree      name.OID            // the captured worktree, the tree of C
+	Head      name.OID            // the first parent of C; empty: the branch is unborn
+	IndexTree name.OID            // what was staged; empty: not captured
+	Outputs   map[string]name.OID // blobs by name; a name has no slash
 	Conflicts []Conflict
-	Raw       map[string]name.OID // path → blob of its exact bytes
-	Flags     name.OID            // blob: lists of index flags
-	Import    map[string]name.OID // what it was imported from, by name without a slash
+	Raw       map[string]name.OID // by path: blobs with the exact bytes of files
+	Flags     name.OID            // blob with the index flags, or empty
+	Import    map[string]name.OID // blobs of the files that it was imported from, by name without a slash
 
 	Author, Committer git.Signature
 	Signing           Signing
@@ -48,29 +48,30 @@ type Conflict struct {
 	Entry git.Entry
 }
 
-// Signing says whether a checkpoint commit gets a signature. The user's
-// commit.gpgSign is not asked: it would want a passphrase in the middle of a job.
+// Signing says whether a checkpoint commit is signed. The user's commit.gpgSign does not count,
+// because it would ask for a passphrase in the middle of a job.
 type Signing int
 
-// The choices.
+// The values of Signing. With a Signer in the Store, commits are signed in any case.
 const (
 	SignNever Signing = iota
 	SignAlways
 )
 
-// Written is what WriteCheckpoint wrote.
+// Written is what WriteCheckpoint has written.
 type Written struct {
-	Commit       name.OID // C
-	RecordCommit name.OID // M
+	Commit       name.OID // the checkpoint commit C
+	RecordCommit name.OID // the record commit M
 	RecordBlob   name.OID
-	RecordSize   int64
+	RecordSize   int64      // in bytes
 	Raw          []byte     // the record as stored
-	NewObjects   []name.OID // everything that C and M need beside HEAD, to be verified
+	NewObjects   []name.OID // what C and M need in addition to HEAD, for Change.Verify
 }
 
-// WriteCheckpoint seals the record and writes M, a commit without parents that
-// holds it, and C, the commit of the worktree, whose parents are HEAD and M. It
-// writes no ref.
+// WriteCheckpoint seals the record (computes its checksum) and writes two commits: M, which has no
+// parents and holds the record, and C, which has the worktree as its tree, and HEAD and M as
+// parents. It writes no refs, so what it wrote is unreachable until a transaction creates the ref
+// of C.
 func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	var w Written
 	raw, err := record.Seal(d.Record, d.Limits)
@@ -96,6 +97,7 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	if err != nil {
 		return w, err
 	}
+	// HEAD comes first, so that git shows C as a commit on top of it. M is always the last parent.
 	c := git.Commit{Tree: d.Tree, Author: d.Author, Committer: d.Committer, Message: message}
 	if d.Head != "" {
 		c.Parents = append(c.Parents, d.Head)
@@ -109,7 +111,7 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	return w, err
 }
 
-// edits lays out M's tree.
+// edits returns the tree of M as edits of the empty tree.
 func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 	edits := map[string]git.Entry{recordPath: {Mode: git.ModeFile, OID: recordBlob}}
 	for n, oid := range d.Outputs {
@@ -127,6 +129,7 @@ func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 		}
 		edits[conflictsPath+"/"+strconv.Itoa(c.Stage)+"/"+c.Path] = git.Entry{Mode: c.Entry.Mode, OID: c.Entry.OID}
 	}
+	// The index tree exists already and is added as a whole.
 	if d.IndexTree != "" {
 		edits[indexPath] = git.Entry{Mode: git.ModeTree, OID: d.IndexTree}
 	}
@@ -136,8 +139,8 @@ func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 	return edits, nil
 }
 
-// objectsOf lists what M's tree holds, directories too, less what is inside the
-// index tree, which is not ours to list.
+// objectsOf lists the objects in M's tree, directories included. It does not look into the index
+// tree: those objects existed before.
 func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID, error) {
 	all := []name.OID{tree}
 	for next := all; len(next) > 0; {
@@ -149,6 +152,7 @@ func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID
 				return nil, err
 			}
 			for _, e := range entries {
+				// The commit of a gitlink is in another repository.
 				if e.Mode == git.ModeGitlink {
 					continue
 				}
@@ -162,7 +166,7 @@ func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID
 	return all, nil
 }
 
-// writeCommit writes C, through git where it has to be signed.
+// writeCommit writes C: in this process, or with git if it has to be signed.
 func (s *Store) writeCommit(ctx context.Context, c git.Commit, signing Signing) (name.OID, error) {
 	if signing == SignNever && s.Signer == nil {
 		return s.Repo.WriteCommit(ctx, c)

@@ -9,18 +9,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// What was asked for and is not there.
+// These errors say that what was asked for does not exist.
 var (
 	ErrNoSession    = errors.New("no such session")
 	ErrNoCheckpoint = errors.New("no such checkpoint")
 	ErrNoOutput     = errors.New("no such output")
 )
 
-// DamagedError says which object of a checkpoint or journal cannot be what it has
-// to be.
+// DamagedError reports an object of a checkpoint or journal that is missing, unreadable, or not
+// what it has to be.
 type DamagedError struct {
-	What string   // "checkpoint commit", "record", "journal" …
-	OID  name.OID // the object, or the one that names it
+	What string   // "checkpoint commit", "record", "journal", and so on
+	OID  name.OID // the object, or the one that refers to it
 	Err  error
 }
 
@@ -28,11 +28,11 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the %s at %s is damaged: %v", e.What, e.OID.Short(), e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// TwinError refuses a new session whose name differs from another's in case only:
-// on many file systems the two would be one.
+// TwinError refuses a new session whose name differs from an existing one in case only. On a
+// case-insensitive file system the refs of the two would be the same files.
 type TwinError struct {
 	Session, Existing name.Session
 }
@@ -41,8 +41,8 @@ func (e *TwinError) Error() string {
 	return fmt.Sprintf("session %q differs in case only from %q, which exists", e.Session, e.Existing)
 }
 
-// ReadOnlyError refuses to write on top of a journal that this version does not
-// fully understand.
+// ReadOnlyError refuses to write on top of a journal that this version does not fully understand,
+// for example because a later version wrote to it.
 type ReadOnlyError struct {
 	Session name.Session
 	Reason  string
@@ -52,8 +52,8 @@ func (e *ReadOnlyError) Error() string {
 	return fmt.Sprintf("session %q can only be read here: %s", e.Session, e.Reason)
 }
 
-// MovedRefError says that a checkpoint's ref is not what the change expected, and
-// that trying again would not help.
+// MovedRefError says that a checkpoint's ref has another value than the change expects. The ref of
+// a checkpoint never moves, so a retry would not help.
 type MovedRefError struct {
 	Ref        name.Ref
 	Want, Have name.OID
@@ -63,14 +63,14 @@ func (e *MovedRefError) Error() string {
 	return fmt.Sprintf("%s is %s, not %s", e.Ref, e.Have.Short(), e.Want.Short())
 }
 
-// BusyError ends the retries: other writers were faster each time, or a lock
-// stayed. The lock is never removed here: it is not ours.
+// BusyError is returned when Transact gives up: other writers were faster each time, or a lock
+// stayed. A lock of another program is never removed, because that program may be alive.
 type BusyError struct {
 	Session name.Session
-	Tries   int
+	Tries   int // attempts that were made
 	Elapsed time.Duration
-	Lock    string // path of the lock in the way; empty when it was none
-	Err     error
+	Lock    string // path of the lock in the way; empty when no lock was
+	Err     error  // the error of the last attempt
 }
 
 func (e *BusyError) Error() string {
@@ -80,14 +80,14 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("change session %q: gave up after %d tries in %s: %v", e.Session, e.Tries, e.Elapsed.Round(time.Millisecond), e.Err)
 }
 
-// Unwrap gives the last try's error.
+// Unwrap returns the error of the last attempt.
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// MissingObjectsError says that refs were written, but some of the objects they
-// need have vanished.
+// MissingObjectsError says that refs were written, but that some of the objects they need have been
+// deleted meanwhile, by a gc or prune.
 type MissingObjectsError struct {
 	OIDs      []name.OID
-	TakenBack bool // the refs are as they were before
+	TakenBack bool // the refs have their old values again
 }
 
 func (e *MissingObjectsError) Error() string {
@@ -97,7 +97,7 @@ func (e *MissingObjectsError) Error() string {
 // Unwrap makes it a git.ErrMissing.
 func (e *MissingObjectsError) Unwrap() error { return git.ErrMissing }
 
-// FileError says that a small file of ours holds what it cannot.
+// FileError says that a small file in <git dir>/checkpoint has invalid content.
 type FileError struct {
 	Path string
 	Err  error
@@ -107,5 +107,5 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("the file %q is broken (it may be deleted): %v", e.Path, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }

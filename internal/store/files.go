@@ -15,12 +15,12 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// TempPrefix begins the name of every temporary in <git dir>/checkpoint. What
-// carries it and is old was left behind by a process that was killed.
+// TempPrefix is the beginning of the names of all temporary files in <git dir>/checkpoint. An old
+// file with this prefix was left by a process that was killed; see Sweep.
 const TempPrefix = "tmp-"
 
-// ActiveSession is the session that this worktree works in, "" when none does. A
-// file that holds no session is a *FileError.
+// ActiveSession returns the session that this worktree works in, or "" if there is none. The error
+// is a *FileError if the file does not contain the name of a session.
 func (s *Store) ActiveSession() (name.Session, error) {
 	path, err := s.file("session")
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Store) ActiveSession() (name.Session, error) {
 	return session, nil
 }
 
-// ActiveSessionToRead is ActiveSession for what changes nothing: a broken file is
-// worth a warning, and then no session is active.
+// ActiveSessionToRead is ActiveSession for commands that change nothing: a broken file causes a
+// warning, and counts as no active session.
 func (s *Store) ActiveSessionToRead() name.Session {
 	session, err := s.ActiveSession()
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Store) SetActiveSession(session name.Session) error {
 	return nil
 }
 
-// ClearActiveSession makes none active.
+// ClearActiveSession leaves this worktree without an active session.
 func (s *Store) ClearActiveSession() error {
 	path, err := s.file("session")
 	if err != nil {
@@ -74,9 +74,9 @@ func (s *Store) ClearActiveSession() error {
 	return nil
 }
 
-// Sweep removes temporaries of this worktree that are older than age, and says how
-// many. The time is the file system's own, which a fixed or wrong clock does not
-// change.
+// Sweep removes temporary files of this worktree that are older than age, and returns their number.
+// It compares mtimes with that of a file that it creates now, so that a wrong clock, or that of a
+// file server, does not matter. The proofs of ref locks are not swept: git.ReclaimRefs needs them.
 func (s *Store) Sweep(age time.Duration) (int, error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
@@ -92,6 +92,7 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 	if len(entries) == 0 {
 		return 0, nil
 	}
+	// The mtime of a new file is the file system's current time.
 	probe, err := os.CreateTemp(dir, TempPrefix+"now-")
 	if err != nil {
 		return 0, fmt.Errorf("sweep temporaries: %w", err)
@@ -116,12 +117,13 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 	return swept, nil
 }
 
+// file returns the path of a file in <git dir>/checkpoint.
 func (s *Store) file(leaf string) (string, error) {
 	dir, err := s.Repo.Dir()
 	return filepath.Join(dir, leaf), err
 }
 
-// readSmall reads no more than a small file can have.
+// readSmall reads at most 256 bytes, more than a valid small file has.
 func readSmall(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -132,7 +134,7 @@ func readSmall(path string) (string, error) {
 	return string(data), err
 }
 
-// writeFile replaces a file in one step.
+// writeFile replaces a file atomically: it writes a temporary file and renames it.
 func writeFile(path string, data []byte) error {
 	temp, err := writeTemp(path, data)
 	if err != nil {
@@ -145,7 +147,8 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
-// createFile writes a file in one step unless it exists.
+// createFile creates a file with its content atomically. The error is fs.ErrExist if it exists
+// already.
 func createFile(path string, data []byte) error {
 	temp, err := writeTemp(path, data)
 	if err != nil {
@@ -155,12 +158,13 @@ func createFile(path string, data []byte) error {
 	if err := os.Link(temp, path); err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if _, err := os.Lstat(path); err == nil { // a file system without links
+	if _, err := os.Lstat(path); err == nil { // for file systems without hard links
 		return fs.ErrExist
 	}
 	return os.Rename(temp, path)
 }
 
+// writeTemp writes data to a new temporary file beside path and returns its name.
 func writeTemp(path string, data []byte) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), TempPrefix+filepath.Base(path)+"-")
 	if err != nil {

@@ -79,7 +79,7 @@ func TestWorktreeID(t *testing.T) {
 	}
 }
 
-// A worktree that was moved keeps its id, a copied one gets another, however it was copied.
+// A worktree that was moved keeps its id. A copy gets a new one, however it was copied.
 func TestWorktreeIDIsCopied(t *testing.T) {
 	f := newFixture(t)
 	first, err := f.WorktreeID()

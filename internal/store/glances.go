@@ -13,27 +13,28 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// glance is what a list shows of a checkpoint that was read once: its commit never changes.
-// That its objects are still there is asked each time.
+// glance is what a list shows of a checkpoint. It is remembered, because the commit never changes;
+// only whether its objects still exist is checked each time.
 type glance struct {
-	objects  string // the ids of C, M, M's tree and the record, as bytes
-	checksum string // of the record, as bytes
+	objects  string // binary ids of C, M, M's tree and the record, joined
+	checksum string // of the record, binary
 	created  time.Time
-	files    int
+	files    int // number of changed files
 	message  string
 }
 
-// glances is the file that keeps them, of the older checkpoints of a long session. It is
-// disposable like the cached journal, and nothing in it is believed unless all of it is
-// whole.
+// glances is the cache file with the older checkpoints of a long session, so that a list does not
+// have to read thousands of records. Like the cached journal it is disposable, and it is used only
+// if every record in it is intact.
 type glances struct {
 	path  string
-	of    map[string]glance // by the bytes of C's id
-	count int               // in the file, those included that nobody asks for any more
+	of    map[string]glance // by the binary id of C
+	count int               // records in the file, including those that no list uses any more
 	size  int64             // of the file when it was read
-	fresh []byte            // what it lacks
+	fresh []byte            // encoded records that the file does not have yet
 }
 
+// maxGlances is the size in bytes of the largest cache file that is read.
 const (
 	glancePrefix = "list-"
 	glanceHeader = "checkpoint list cache 1 "
@@ -41,7 +42,7 @@ const (
 	maxGlances   = 256 << 20
 )
 
-// glances reads the file of a session; an empty one when it is not there or not whole.
+// glances reads the cache of a session. It is empty if the file does not exist or is damaged.
 func (s *Store) glances(session name.Session) *glances {
 	g := &glances{of: map[string]glance{}}
 	path, err := s.file(glancePrefix + string(session))
@@ -64,8 +65,9 @@ func (s *Store) glances(session name.Session) *glances {
 
 var errGlances = errors.New("the cache of lists is damaged")
 
-// decode reads a header and a record after the other: its length, its payload, a checksum
-// that is seeded with its number.
+// decode decodes a cache file: a header line, then records. A record is the length of its payload
+// as a varint, the payload, and a CRC-32C of the payload. The CRC is seeded with the number of the
+// record, so that a moved or lost record is noticed.
 func (g *glances) decode(data []byte, format string, hashLen int) error {
 	header := glanceHeader + format + "\n"
 	text := string(data)
@@ -74,6 +76,8 @@ func (g *glances) decode(data []byte, format string, hashLen int) error {
 	}
 	g.of = make(map[string]glance, len(data)/150)
 	for at := len(header); at < len(data); g.count++ {
+		// The payload has four ids (C, M, M's tree, the record), the record's checksum, the time in
+		// milliseconds as a varint, the number of files as a varint, and the message.
 		size, n := binary.Uvarint(data[at:])
 		from := at + max(n, 0)
 		if n <= 0 || uint64(len(data)-from) < size+4 || size < uint64(4*hashLen+checksumSize+2) {
@@ -97,11 +101,12 @@ func (g *glances) decode(data []byte, format string, hashLen int) error {
 	return nil
 }
 
+// glanceSum returns the checksum of the record with that number.
 func glanceSum(number int, payload []byte) uint32 {
 	return crc32.Update(uint32(number), crc32.MakeTable(crc32.Castagnoli), payload)
 }
 
-// remember adds a checkpoint that was read and is whole.
+// remember adds a checkpoint that was read and found to be intact.
 func (g *glances) remember(s *Summary) {
 	var payload []byte
 	for _, oid := range []name.OID{s.Commit, s.record, s.tree, s.blob} {
@@ -124,10 +129,13 @@ func (g *glances) remember(s *Summary) {
 	g.count++
 }
 
-// save writes what the file lacks. A file of which most is asked for no more begins anew.
+// save appends the new records. used is the number of checkpoints that the list looked up. If the
+// file has far more records than that, because most of the checkpoints were pruned, it is deleted,
+// and the next list writes a new one.
 func (g *glances) save(format string, used int) {
 	switch {
 	case g.path == "" || len(g.fresh) == 0 && g.count <= 2*used+1000:
+	// The limit leaves room for short sessions, where deleting the file is not worthwhile.
 	case g.count > 2*used+1000:
 		os.Remove(g.path) //nolint:errcheck // it is disposable
 	case g.size == 0:
@@ -139,7 +147,7 @@ func (g *glances) save(format string, used int) {
 
 const checksumPrefix = "sha256:"
 
-// fill gives a summary what a list shows of it; all else stays empty.
+// fill sets the fields of a summary that a list shows; the others stay empty.
 func (s *Summary) fill(g glance) {
 	s.Summary = record.Summary{
 		ID: s.ID, Session: s.Session, CreatedAt: g.created, Files: g.files, Message: g.message,

@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// told is what a list says of checkpoints.
+// told returns what a list shows of checkpoints.
 func (f *fixture) told(ids []name.ID) string {
 	f.t.Helper()
 	byID, err := f.Listed(f.t.Context(), "demo", ids)
@@ -34,8 +34,8 @@ func (f *fixture) told(ids []name.ID) string {
 	return out
 }
 
-// What is remembered of older checkpoints is what their commits say; what is missing is
-// noticed all the same, and a file that is damaged anywhere is not believed.
+// The remembered values of older checkpoints are those of their commits. Missing objects are
+// noticed all the same, and a damaged cache file is not used.
 func TestGlances(t *testing.T) {
 	f := newFixture(t)
 	f.whole = 2
@@ -80,7 +80,7 @@ func TestGlances(t *testing.T) {
 	}
 }
 
-// A record is found by what is remembered of its checkpoint too. A damaged one is passed over.
+// EachRecord also finds the record of a remembered checkpoint. A damaged record is skipped.
 func TestEachRecord(t *testing.T) {
 	f := newFixture(t)
 	f.whole = 2
@@ -113,7 +113,7 @@ func TestEachRecord(t *testing.T) {
 	}
 }
 
-// garble writes over the file of a loose object, and gives what was there.
+// garble overwrites the file of a loose object and returns the old content.
 func (f *fixture) garble(oid name.OID) []byte {
 	f.t.Helper()
 	path := f.path("objects", string(oid[:2]), string(oid[2:]))

@@ -4,5 +4,6 @@ package store
 
 import "strings"
 
-// identity tells files apart by their paths alone: what was moved counts as copied.
+// identity returns the path, because there is nothing better here. A worktree that was moved counts
+// as copied.
 func identity(path string) string { return strings.ReplaceAll(path, " ", "_") }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// identity tells a file from a copy of it by its inode.
+// identity returns the inode number of a file, which differs from that of a copy.
 func identity(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -12,17 +12,21 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// writeJournal writes the change's events on the journal's tip and moves its ref.
-// A change without events leaves the journal where it is, and sees to it that it
-// is still there when the others are written.
+// writeJournal writes the change's events on top of the journal and adds the update of its ref. It
+// also adds an update if there are no events: git then verifies, in the same transaction, that the
+// journal has not moved since it was read.
+//
+// If the change has a Base, that must contain everything that the session's journal has. Events of
+// a later version may come with it, but nothing is written on top of those.
 func (a *attempt) writeJournal(ctx context.Context) error {
 	log := a.log
 	if a.change.Base != nil {
+		// The new journal must contain every event of the old one.
 		if log != nil && !a.change.Base.Contains(a.journal) && !journal.Covers(a.change.Base, log) {
 			return errors.New("write journal: the base of the change does not hold the session's journal")
 		}
 		log = a.change.Base
-		// What a later version wrote can be brought here; nothing goes on top of it.
+		// Events of a later version may be brought in, but nothing may be written on top of them.
 		if len(a.change.Events) > 0 {
 			if err := a.writable(log.Fold()); err != nil {
 				return err
@@ -36,7 +40,7 @@ func (a *attempt) writeJournal(ctx context.Context) error {
 		}
 	}
 	if log == nil {
-		return nil // refs without a journal: nothing to guard
+		return nil // there is no journal yet that could move
 	}
 	tip := log.Tip().OID
 	a.updates = append(a.updates, git.Update{Ref: name.JournalRef(a.session), New: tip, Old: a.journal})
@@ -47,7 +51,7 @@ func (a *attempt) writeJournal(ctx context.Context) error {
 	return nil
 }
 
-// writeEvent writes one event and gives the journal with it.
+// writeEvent writes one event as a commit on top of log and returns the journal with it.
 func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Event) (*journal.Log, error) {
 	e.Parents = nil
 	if log != nil {
@@ -81,8 +85,8 @@ func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Ev
 	return log, log.Extend([]journal.Node{node}, node.OID)
 }
 
-// writeNode writes a commit of a journal, and its empty tree, which git knows
-// without but fsck misses.
+// writeNode writes a commit of a journal. It also writes the empty tree as an object: git can read
+// that tree without it, but `git fsck` reports it as missing.
 func (a *attempt) writeNode(ctx context.Context, c git.Commit) (journal.Node, error) {
 	var err error
 	if c.Tree, err = a.write(ctx, "tree", nil); err != nil {
@@ -94,8 +98,8 @@ func (a *attempt) writeNode(ctx context.Context, c git.Commit) (journal.Node, er
 	return parseNode(c)
 }
 
-// signNode is writeNode of an event that is signed. Merges never are: two clones have to
-// make the same one.
+// signNode is writeNode for an event that is signed by git. Merges are never signed, because two
+// clones have to create the same one. The content is read back, so that verify can write it again.
 func (a *attempt) signNode(ctx context.Context, c git.Commit) (journal.Node, error) {
 	var err error
 	if c.Tree, err = a.write(ctx, "tree", nil); err != nil {
@@ -112,15 +116,15 @@ func (a *attempt) signNode(ctx context.Context, c git.Commit) (journal.Node, err
 	return parseNode(c)
 }
 
-// signature is an actor "Name <email>" at the time of an event.
+// signature returns the author of an event. actor is "Name <email>".
 func signature(actor string, t time.Time) git.Signature {
 	who, email, _ := strings.Cut(strings.TrimSuffix(actor, ">"), "<")
 	return git.Signature{Name: strings.TrimSuffix(who, " "), Email: email, When: t.UTC()}
 }
 
-// Join merges two journals of a session, either of which may be nil, and writes the
-// commit that this takes when neither holds the other. It writes no ref; mine and
-// theirs stay as they are.
+// Join merges two journals of a session and returns the result. Either may be nil. If one contains
+// the other, that one is the result; otherwise Join writes a merge commit, which is the same in
+// every clone. It writes no refs, and does not change mine and theirs.
 func (s *Store) Join(ctx context.Context, mine, theirs *journal.Log) (*journal.Log, error) {
 	tip, merge := journal.Merge(mine, theirs)
 	switch {

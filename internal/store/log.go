@@ -11,11 +11,12 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// fewCommits is how many new commits of a journal are read one level after the
-// other; more are read by one rev-list.
+// fewCommits is how many new commits of a journal are read one level after the other, in this
+// process. If there are more, one rev-list reads them all.
 const fewCommits = 32
 
-// Log reads the journal of a session. It is the caller's own.
+// Log returns the journal of a session. It is read for the caller, who may extend it. The error
+// wraps ErrNoSession if there is no journal.
 func (s *Store) Log(ctx context.Context, session name.Session) (*journal.Log, error) {
 	c, err := s.loadTip(ctx, session)
 	if err != nil {
@@ -24,8 +25,8 @@ func (s *Store) Log(ctx context.Context, session name.Session) (*journal.Log, er
 	return c.log, nil
 }
 
-// State is the fold of a session's journal. It may be shared, and must not be
-// changed.
+// State returns the fold of a session's journal. It may be shared and must not be changed. The
+// error wraps ErrNoSession if there is no journal.
 func (s *Store) State(ctx context.Context, session name.Session) (*journal.State, error) {
 	c, err := s.loadTip(ctx, session)
 	if err != nil {
@@ -35,6 +36,7 @@ func (s *Store) State(ctx context.Context, session name.Session) (*journal.State
 	return c.fold(), nil
 }
 
+// loadTip resolves the session's journal and loads it.
 func (s *Store) loadTip(ctx context.Context, session name.Session) (*cache, error) {
 	tip, err := s.resolve(ctx, name.JournalRef(session))
 	if err != nil {
@@ -46,9 +48,9 @@ func (s *Store) loadTip(ctx context.Context, session name.Session) (*cache, erro
 	return s.load(ctx, session, tip)
 }
 
-// LogAt reads the journal below a tip that no ref of a session needs to name, as
-// one that was fetched. known may be a journal that shares its beginning; it stays
-// as it is.
+// LogAt reads the journal that ends in tip. No ref of the session has to point to tip; it may have
+// been fetched just now. known may be a journal with the same beginning, which is not read again.
+// It is not changed.
 func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*journal.Log, error) {
 	var nodes []journal.Node
 	var above []name.OID
@@ -62,14 +64,16 @@ func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*j
 	return newLog(append(nodes, fresh...), tip)
 }
 
-// load gives the journal of a session whose ref is at tip: from its cache, extended
-// by what is new.
+// load returns the journal of a session whose ref is at tip. Usually the cache has most of it, and
+// the new commits are read. If tip is not on top of the cached journal, everything is read from
+// git. If that has lost events which this worktree has seen, their ids are kept as a witness (see
+// leave).
 func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*cache, error) {
 	c := s.take(session)
 	before := c.log
 	if c.log != nil && !c.log.Contains(tip) {
 		if err := s.extend(ctx, c.log, tip); err != nil {
-			c.log = nil // another line of history, or damage: the repository decides
+			c.log = nil // another history, or damage: read everything
 		}
 	}
 	if c.log == nil || c.log.Tip().OID != tip {
@@ -77,6 +81,8 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 		if err == nil {
 			c.log, err = newLog(nodes, tip)
 		}
+		// The repository lacks events that this worktree has seen: the journal was set back or
+		// replaced.
 		if before != nil && (err != nil || !journal.Covers(c.log, before)) {
 			s.leave(session, before.Heads())
 		}
@@ -89,6 +95,7 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 	return c, nil
 }
 
+// newLog returns the journal of nodes, or a DamagedError if they do not form one.
 func newLog(nodes []journal.Node, tip name.OID) (*journal.Log, error) {
 	l, err := journal.NewLog(nodes, tip)
 	if err != nil {
@@ -97,7 +104,7 @@ func newLog(nodes []journal.Node, tip name.OID) (*journal.Log, error) {
 	return l, nil
 }
 
-// extend brings a cached journal forward to tip.
+// extend adds to a cached journal what leads from it to tip.
 func (s *Store) extend(ctx context.Context, l *journal.Log, tip name.OID) error {
 	nodes, err := s.walk(ctx, l, tip)
 	if errors.Is(err, errMany) {
@@ -109,9 +116,11 @@ func (s *Store) extend(ctx context.Context, l *journal.Log, tip name.OID) error 
 	return l.Extend(nodes, tip)
 }
 
+// errMany says that more than fewCommits are new.
 var errMany = errors.New("many commits")
 
-// walk reads the commits between a journal and a new tip, parents before children.
+// walk reads the commits between a journal and a new tip, one level of parents at a time. It
+// returns parents before children.
 func (s *Store) walk(ctx context.Context, l *journal.Log, tip name.OID) ([]journal.Node, error) {
 	var newestFirst []journal.Node
 	seen := map[name.OID]bool{tip: true}
@@ -146,6 +155,7 @@ func (s *Store) walk(ctx context.Context, l *journal.Log, tip name.OID) ([]journ
 	return nodes, nil
 }
 
+// readNode decodes a commit of a journal from an object that was read.
 func readNode(spec string, o git.Object, err error) (journal.Node, error) {
 	if err == nil && o.Type != "commit" {
 		err = fmt.Errorf("it is a %s", o.Type)
@@ -160,7 +170,7 @@ func readNode(spec string, o git.Object, err error) (journal.Node, error) {
 	return parseNode(c)
 }
 
-// history reads all commits of a journal, less what the known ones reach.
+// history reads all commits of a journal, without those that known reaches. It starts one process.
 func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([]journal.Node, error) {
 	commits, err := s.Repo.History(ctx, tip, known...)
 	if ctx.Err() != nil {
@@ -180,6 +190,7 @@ func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([
 	return nodes, nil
 }
 
+// parseNode decodes a commit as a node of a journal.
 func parseNode(c git.Commit) (journal.Node, error) {
 	plain, err := journalCommit(c)
 	if err != nil {
@@ -192,15 +203,16 @@ func parseNode(c git.Commit) (journal.Node, error) {
 	return n, nil
 }
 
-// journalCommit refuses a message that git would show in another encoding than it is
-// stored in: two ways of reading it would give two events.
+// journalCommit converts a commit for package journal. It refuses one with an encoding header: git
+// shows such a message converted, and the stored bytes are different, so that two ways of reading
+// it would give two events.
 func journalCommit(c git.Commit) (journal.Commit, error) {
 	if strings.HasPrefix(c.Other, "encoding ") || strings.Contains(c.Other, "\nencoding ") {
 		return journal.Commit{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
 	}
 	author := c.Author.String()
 	committer := author
-	if c.Committer != c.Author { // which is rare
+	if c.Committer != c.Author { // rare; the usual case saves one formatting
 		committer = c.Committer.String()
 	}
 	return journal.Commit{OID: c.OID, Parents: c.Parents, Author: author, Committer: committer, Tree: c.Tree, Message: c.Message}, nil

@@ -16,7 +16,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// log reads a journal as a new process does.
+// log reads a journal as a new process would.
 func (f *fixture) log(session name.Session) *journal.Log {
 	f.t.Helper()
 	l, err := New(Options{Repo: f.Repo}).Log(f.t.Context(), session)
@@ -35,7 +35,7 @@ func (f *fixture) status(session name.Session, words ...string) {
 	f.mustChange(session, c)
 }
 
-// The cache gives what the repository gives, after few and after many new commits.
+// The cache returns what the repository has, after few and after many new commits.
 func TestLogFromCache(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestLogFromCache(t *testing.T) {
 	}
 }
 
-// A cache that is damaged in any way is thrown away, and a new one is written.
+// A cache with any kind of damage is discarded, and a new one is written.
 func TestDamagedCache(t *testing.T) {
 	f := newFixture(t)
 	for range 3 {
@@ -109,7 +109,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// A ref that went back, or to another line, is believed; the cache is not.
+// If a ref was set back or moved to another history, the ref is believed and the cache is not.
 func TestLogAfterRewrite(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -125,8 +125,8 @@ func TestLogAfterRewrite(t *testing.T) {
 	}
 }
 
-// Of two processes that read the same and went on, one extends the file; the other
-// notices and leaves it whole.
+// Two processes read the same cache and add to the journal. One extends the file; the other one
+// notices that and does not damage it.
 func TestCacheOfTwoWriters(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -148,7 +148,7 @@ func TestCacheOfTwoWriters(t *testing.T) {
 	}
 }
 
-// Nothing breaks where no cache can be written, or another writer holds it.
+// Nothing breaks if the cache cannot be written, or another process holds its lock.
 func TestCacheCannotBeWritten(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -204,7 +204,7 @@ func TestBrokenJournal(t *testing.T) {
 	damage("no tip")
 }
 
-// A journal that a shallow clone cut off is not taken for a whole one.
+// A journal that a shallow clone has cut off is not taken for a complete one.
 func TestShallowJournal(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -217,7 +217,7 @@ func TestShallowJournal(t *testing.T) {
 	}
 }
 
-// Two clones make the same merge, and go on from it.
+// Two clones make the same merge and can both continue from it.
 func TestJoin(t *testing.T) {
 	f := newFixture(t)
 	one := f.create("demo", milestone{step: 1})
@@ -268,8 +268,8 @@ func TestJoin(t *testing.T) {
 	f.git("fsck", "--strict", "--no-dangling")
 }
 
-// What this worktree has seen of a journal is its events: a merge may be given up for
-// another's, and then nothing was set back.
+// What counts as seen in this worktree are events. A merge may be replaced by another one, and then
+// the journal was not set back.
 func TestSeenWithoutMerges(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{step: 1})

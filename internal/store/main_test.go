@@ -47,7 +47,7 @@ func newFixture(t testing.TB, initArgs ...string) *fixture {
 	return f
 }
 
-// open gives a further store of the same repository, as another process has one.
+// open returns another store of the same repository, as another process would have it.
 func (f *fixture) open(dir string) *Store {
 	f.t.Helper()
 	r, err := git.Open(context.Background(), git.Options{Dir: dir, Env: f.env})
@@ -97,7 +97,7 @@ func (f *fixture) drop(oid name.OID) {
 	f.Repo = f.open(f.dir).Repo // this one may have read it
 }
 
-// milestone is one checkpoint to be made.
+// milestone describes a checkpoint that a test creates.
 type milestone struct {
 	step      int // 0: the next one
 	iteration string
@@ -106,7 +106,7 @@ type milestone struct {
 	tags      TagPolicy
 }
 
-// create makes one checkpoint in its own transaction, as the domain does.
+// create makes one checkpoint in its own transaction, as the packages above the store do.
 func create(ctx context.Context, s *Store, session name.Session, m milestone) (name.ID, Result, error) {
 	var id name.ID
 	res, err := s.Transact(ctx, session, func(ctx context.Context, v View) (Change, error) {
@@ -177,7 +177,7 @@ func (f *fixture) commit(session name.Session, id name.ID) name.OID {
 	return oid
 }
 
-// change runs a transaction that writes fixed events.
+// change runs a transaction with a fixed change.
 func (f *fixture) change(session name.Session, c Change) (Result, error) {
 	f.t.Helper()
 	for i := range c.Events {

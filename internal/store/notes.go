@@ -10,16 +10,20 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// notePath is where our notes stand: a fixed fan-out, 2/38 or 2/62, so that two
-// clones make the same tree.
+// notePath returns the path of a note in the notes tree. The fan-out is fixed (2/38, or 2/62
+// digits), so that two clones write the same tree.
 func notePath(commit name.OID) string { return string(commit[:2]) + "/" + string(commit[2:]) }
 
-// maxFanout bounds the search for other forms of a note: git's own fan-out never
-// has more levels than an id has bytes.
+// maxFanout limits the search for other forms of a note. The fan-out of git never has more levels
+// than an id has bytes.
 const maxFanout = 31
 
-// writeNotes puts the notes of what the change creates, mends and removes into one
-// new notes commit.
+// writeNotes writes one notes commit with all notes that the change adds, mends and removes. It
+// does not use `git notes`, which loses one of two concurrent writes; here the update of the ref is
+// part of the transaction.
+//
+// Notes are derived data. If they are unreadable or a foreign ref is in their way, that causes a
+// warning and does not stop the change.
 func (a *attempt) writeNotes(ctx context.Context) error {
 	changes := append([]NewNote(nil), a.change.Notes...)
 	for _, c := range a.change.Create {
@@ -53,6 +57,7 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// All notes are as they should be.
 	if edited == tree && old != "" {
 		return nil
 	}
@@ -69,8 +74,9 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	return nil
 }
 
-// notesNow is the tree and the parents to go on from. Notes that cannot be read
-// are given up: all of them can be made again.
+// notesNow returns the notes tree to edit and the parents of the next notes commit. If the notes
+// cannot be read, it starts with an empty tree and a warning, because all notes can be written
+// again from the records.
 func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, parents []name.OID, err error) {
 	if ref == "" {
 		return "", nil, nil
@@ -92,13 +98,14 @@ func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, pa
 	return "", nil, nil
 }
 
+// lostNotes adds the warning about unreadable notes.
 func (a *attempt) lostNotes(err error) {
 	a.result.Warnings = append(a.result.Warnings, fmt.Sprintf(
 		"the notes in %s could not be read and start anew; `git checkpoint rebuild --all` writes them again (%v)", name.NotesRef, err))
 }
 
-// editNotes gives the notes tree with the changes in our form and no other form of
-// the same notes left.
+// editNotes applies the changes to the notes tree. It removes all forms of a note (other fan-outs)
+// and writes ours. If a part of the tree cannot be read, it starts again with an empty tree.
 func (a *attempt) editNotes(ctx context.Context, tree name.OID, changes []NewNote) (name.OID, error) {
 	edits := make(map[string]git.Entry, len(changes))
 	for _, n := range changes {
@@ -113,6 +120,8 @@ func (a *attempt) editNotes(ctx context.Context, tree name.OID, changes []NewNot
 			a.lostNotes(err)
 			return a.editNotes(ctx, "", changes)
 		}
+		// Remove every form. If the note stays, the edit of its own path below replaces the
+		// removal.
 		for _, f := range forms {
 			edits[f.Path] = git.Entry{}
 		}
@@ -130,7 +139,8 @@ func (a *attempt) editNotes(ctx context.Context, tree name.OID, changes []NewNot
 	return edited, a.rememberTrees(ctx, edited, edits)
 }
 
-// rememberTrees has the directories that EditTree wrote verified too.
+// rememberTrees adds the trees that EditTree wrote to the objects that verify checks. EditTree does
+// not go through attempt.write.
 func (a *attempt) rememberTrees(ctx context.Context, root name.OID, edits map[string]git.Entry) error {
 	entries, err := a.store.Repo.ReadTree(ctx, root)
 	if err != nil {
@@ -150,8 +160,7 @@ func (a *attempt) rememberTrees(ctx context.Context, root name.OID, edits map[st
 	return nil
 }
 
-// noteForms finds every note of a commit, whatever fan-out it stands in. New is
-// its entry.
+// noteForms returns all notes of a commit, with whatever fan-out. In each Change, New is the entry.
 func (s *Store) noteForms(ctx context.Context, tree, commit name.OID) ([]git.Change, error) {
 	var out []git.Change
 	dir, rest := "", string(commit)
@@ -180,9 +189,9 @@ func (s *Store) noteForms(ctx context.Context, tree, commit name.OID) ([]git.Cha
 	return out, nil
 }
 
-// Note is the blob that is a commit's note in refs/notes/checkpoints, "" when it
-// has none. Where it stands several times, git shows them joined; then there is an
-// error.
+// Note returns the blob that is a commit's note in refs/notes/checkpoints, or "" if there is none.
+// If the commit has several notes, in different fan-outs, the error is a DamagedError; git shows
+// these concatenated.
 func (s *Store) Note(ctx context.Context, commit name.OID) (name.OID, error) {
 	tree, err := s.notesTree(ctx)
 	if err != nil || tree == "" {
@@ -200,8 +209,8 @@ func (s *Store) Note(ctx context.Context, commit name.OID) (name.OID, error) {
 	return forms[0].New.OID, nil
 }
 
-// Notes lists all notes by the commit that they are on; of several on one commit
-// one that is in our form, else any.
+// Notes returns all notes by the commit that they annotate. If a commit has several, it returns the
+// one at notePath, or else any of them.
 func (s *Store) Notes(ctx context.Context) (map[name.OID]name.OID, error) {
 	tree, err := s.notesTree(ctx)
 	if err != nil || tree == "" {
@@ -221,7 +230,7 @@ func (s *Store) Notes(ctx context.Context) (map[name.OID]name.OID, error) {
 	return out, nil
 }
 
-// notesTree is the tree of refs/notes/checkpoints, "" when there are no notes.
+// notesTree returns the tree of refs/notes/checkpoints, or "" if there are no notes.
 func (s *Store) notesTree(ctx context.Context) (name.OID, error) {
 	ref, err := s.resolve(ctx, name.NotesRef)
 	if err != nil || ref == "" {

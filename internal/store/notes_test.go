@@ -9,13 +9,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// notesTree lists refs/notes/checkpoints as git has it.
+// notesPaths lists the tree of refs/notes/checkpoints.
 func (f *fixture) notesPaths() []string {
 	f.t.Helper()
 	return strings.Fields(f.git("ls-tree", "-r", "--name-only", "refs/notes/checkpoints"))
 }
 
-// A user may edit notes with git, which lays all of them out its own way.
+// A user may edit notes with git, which then rewrites the tree with its own fan-out.
 func TestNotesAfterGitEdit(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestNotesAfterGitEdit(t *testing.T) {
 	}
 }
 
-// A note in every fan-out that git could have chosen is found and replaced.
+// A note is found and replaced in every fan-out that git could have chosen.
 func TestNoteForms(t *testing.T) {
 	f := newFixture(t)
 	c := f.commit("demo", f.create("demo", milestone{}))
@@ -124,8 +124,7 @@ func TestNotesHistory(t *testing.T) {
 	}
 }
 
-// A ref where the directory of ours would be keeps notes from being written, and
-// nothing else.
+// A ref in the place of our directory prevents the notes from being written, and nothing else.
 func TestForeignNotes(t *testing.T) {
 	f := newFixture(t)
 	f.git("update-ref", "refs/notes/checkpoints/mine", "HEAD")
@@ -141,7 +140,7 @@ func TestForeignNotes(t *testing.T) {
 	}
 }
 
-// Notes that cannot be read are given up with a word, whatever is broken.
+// Notes that cannot be read are given up with a warning, whatever is broken.
 func TestBrokenNotes(t *testing.T) {
 	for _, what := range []string{"commit", "tree", "subtree"} {
 		t.Run(what, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Checkpoint is the commit that a checkpoint's ref names, or the session's archive,
-// whether or not the commit can be read.
+// Checkpoint returns the commit C of a checkpoint, from its ref or the session's archive. It does
+// not read the commit. The error wraps ErrNoCheckpoint if neither has it.
 func (s *Store) Checkpoint(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
 	oid, err := s.resolveHeld(ctx, session, id)
 	if err == nil && oid == "" {
@@ -21,9 +21,9 @@ func (s *Store) Checkpoint(ctx context.Context, session name.Session, id name.ID
 	return oid, err
 }
 
-// Record reads and verifies the record of a checkpoint commit, and gives it as
-// stored and its commit M. With an error it gives what it got so far: a record
-// with a wrong checksum is there to be looked at.
+// Record reads and verifies the record of a checkpoint commit. It returns the record, its bytes as
+// they are stored, and the id of M. If there is an error, it returns what it has read up to then: a
+// caller may want to show a record with a wrong checksum.
 func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []byte, name.OID, error) {
 	m, err := s.RecordCommit(ctx, commit)
 	if err != nil {
@@ -40,6 +40,7 @@ func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []
 	if err != nil {
 		return nil, nil, m, err
 	}
+	// changed is the error of a record that can be parsed but has a wrong checksum.
 	r, changed, err := record.ParseSealed(raw, record.Limits{})
 	if err == nil {
 		err = changed
@@ -50,7 +51,8 @@ func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []
 	return r, raw, m, nil
 }
 
-// RecordBlob is the blob of a checkpoint's record, which its note has to be too.
+// RecordBlob returns the blob of a checkpoint's record. The checkpoint's note must be the same
+// blob.
 func (s *Store) RecordBlob(ctx context.Context, commit name.OID) (name.OID, error) {
 	m, err := s.RecordCommit(ctx, commit)
 	if err != nil {
@@ -60,7 +62,7 @@ func (s *Store) RecordBlob(ctx context.Context, commit name.OID) (name.OID, erro
 	return e.OID, err
 }
 
-// RecordCommit is M of a checkpoint commit: its last parent, itself without one.
+// RecordCommit returns M of a checkpoint commit, which is its last parent. It does not read M.
 func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, error) {
 	c, err := s.commit(ctx, "checkpoint commit", commit)
 	if err != nil {
@@ -72,7 +74,7 @@ func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, er
 	return c.Parents[len(c.Parents)-1], nil
 }
 
-// Output is the content of a named output.
+// Output returns the content of an output. m is the record commit, here and in the functions below.
 func (s *Store) Output(ctx context.Context, m name.OID, output string) ([]byte, error) {
 	e, err := s.entry(ctx, m, outputsPath+"/"+output)
 	if err != nil {
@@ -84,7 +86,7 @@ func (s *Store) Output(ctx context.Context, m name.OID, output string) ([]byte, 
 	return s.blob(ctx, "output", e.OID, git.MaxObject)
 }
 
-// IndexTree is the staged state, "" when none was kept.
+// IndexTree returns the tree of what was staged, or "" if that was not captured.
 func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
 	e, err := s.entry(ctx, m, indexPath)
 	if err != nil || !e.IsTree() {
@@ -93,7 +95,8 @@ func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
 	return e.OID, nil
 }
 
-// Flags is the content of the lists of index flags, nil when none were kept.
+// Flags returns the list of index flags, or nil if there is none. docs/format.md describes it
+// ("index-flags").
 func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
 	e, err := s.entry(ctx, m, flagsPath)
 	if err != nil || e.Mode != git.ModeFile {
@@ -102,7 +105,7 @@ func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
 	return s.blob(ctx, "list of index flags", e.OID, git.MaxObject)
 }
 
-// Conflicts lists the unmerged entries that were kept, sorted by stage and path.
+// Conflicts returns the unmerged index entries, sorted by stage and path.
 func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 	var out []Conflict
 	for stage := 1; stage <= 3; stage++ {
@@ -117,7 +120,7 @@ func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 	return out, nil
 }
 
-// Raw lists the files whose exact bytes were kept, by path.
+// Raw returns the files whose exact bytes were stored, by path.
 func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]git.Entry, error) {
 	files, err := s.files(ctx, m, rawPath)
 	if err != nil {
@@ -130,7 +133,7 @@ func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]git.Entry, erro
 	return out, nil
 }
 
-// files lists what is below a directory of M.
+// files returns the files below a directory of M.
 func (s *Store) files(ctx context.Context, m name.OID, dir string) ([]git.Change, error) {
 	e, err := s.entry(ctx, m, dir)
 	if err != nil || !e.IsTree() {
@@ -143,7 +146,8 @@ func (s *Store) files(ctx context.Context, m name.OID, dir string) ([]git.Change
 	return files, nil
 }
 
-// entry finds a path in M's tree; the zero entry when nothing is there.
+// entry returns the entry at a path in M's tree. It is the zero Entry if nothing is there. A record
+// commit with parents is damaged: somebody could hide history in it.
 func (s *Store) entry(ctx context.Context, m name.OID, path string) (git.Entry, error) {
 	c, err := s.commit(ctx, "record commit", m)
 	if err != nil {
@@ -159,6 +163,7 @@ func (s *Store) entry(ctx context.Context, m name.OID, path string) (git.Entry, 
 	return e, nil
 }
 
+// commit reads a commit. what names it in the error.
 func (s *Store) commit(ctx context.Context, what string, oid name.OID) (git.Commit, error) {
 	c, err := s.Repo.ReadCommit(ctx, string(oid))
 	if err != nil {
@@ -167,7 +172,8 @@ func (s *Store) commit(ctx context.Context, what string, oid name.OID) (git.Comm
 	return c, nil
 }
 
-// blob reads a blob of at most limit bytes; the size is asked for first.
+// blob reads a blob of at most limit bytes. It asks for the size first, so that a hostile blob does
+// not fill the memory.
 func (s *Store) blob(ctx context.Context, what string, oid name.OID, limit int64) ([]byte, error) {
 	err := s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
 		if err == nil && o.Size > limit {
@@ -185,7 +191,8 @@ func (s *Store) blob(ctx context.Context, what string, oid name.OID, limit int64
 	return o.Data, nil
 }
 
-// damaged blames the object, unless it was the reading that ended.
+// damaged returns a DamagedError, or the cause of ctx if ctx has ended: then the object is not to
+// blame.
 func damaged(ctx context.Context, what string, oid name.OID, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -193,7 +200,8 @@ func damaged(ctx context.Context, what string, oid name.OID, err error) error {
 	return &DamagedError{What: what, OID: oid, Err: err}
 }
 
-// Imported is the content of a file that a checkpoint was imported from.
+// Imported returns the content of a file that a checkpoint was imported from. file is the name in
+// M's import directory.
 func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
 	e, err := s.entry(ctx, m, importPath+"/"+file)
 	if err != nil {

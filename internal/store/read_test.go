@@ -26,7 +26,7 @@ func (f *fixture) blob(content string) name.OID {
 
 const someID = name.ID("cp-03-20261120T094311123Z-4f2a")
 
-// full is a draft with everything in it.
+// full returns a draft with every field set.
 func (f *fixture) full() Draft {
 	f.t.Helper()
 	at := time.Date(2026, 11, 20, 9, 43, 11, 123e6, time.UTC)
@@ -128,7 +128,8 @@ func checkParts(t *testing.T, f *fixture, d Draft, w Written) {
 	}
 }
 
-// Without any of the new objects something would be missing, so each is listed.
+// checkNewObjects checks that NewObjects lists every object that the new commit needs in addition
+// to HEAD and the worktree's tree.
 func checkNewObjects(t *testing.T, f *fixture, d Draft, w Written) {
 	t.Helper()
 	listed := map[string]bool{}
@@ -208,7 +209,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// forge makes a checkpoint's ref name the same commit with another record.
+// forge makes a checkpoint's ref point to the same commit with another record.
 func (f *fixture) forge(ref string, edit func(record []byte) []byte) {
 	f.t.Helper()
 	m := f.git("rev-parse", ref+"^2")
@@ -221,7 +222,7 @@ func (f *fixture) forge(ref string, edit func(record []byte) []byte) {
 	f.git("update-ref", ref, f.git("commit-tree", "-p", "HEAD", "-p", forged, "-m", f.git("log", "-1", "--format=%B", ref), ref+"^{tree}"))
 }
 
-// Each kind of damage is an error of its own and stops nothing else.
+// Each kind of damage is an error of its own and does not affect anything else.
 func TestDamagedCheckpoints(t *testing.T) {
 	f := newFixture(t)
 	var ids []name.ID

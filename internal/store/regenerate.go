@@ -9,9 +9,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Regenerate writes commits of a journal again out of what was read of them before. What
-// is written has the id that it had, or it is not written: a commit that was signed, or
-// made by another program, cannot be made again. It gives the ids that it wrote.
+// Regenerate writes lost commits of a journal again, from what the cached journal l has of them. It
+// returns the ids that it has written. A commit is written only if it gets the same id as before.
+// That fails for a signed event and for one that another program has written in another form.
 func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OID]bool) ([]name.OID, error) {
 	var made []name.OID
 	for _, n := range l.Nodes() {
@@ -19,6 +19,8 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 			continue
 		}
 		c := git.Commit{Parents: n.Parents, Tree: git.HashObject(s.Repo.Format, "tree", nil)}
+		// An event has one form, with its actor as author and committer. Otherwise the commit is a
+		// merge, which has a fixed form, too.
 		if n.Event != nil {
 			c.Author, c.Message = signature(n.Event.Actor, n.Event.Time), n.Event.Message()
 		} else {
@@ -27,6 +29,7 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 		}
 		c.Committer = c.Author
 		data := c.Encode()
+		// The commit had another form, for example a signature. It cannot be made again.
 		if git.HashObject(s.Repo.Format, "commit", data) != n.OID {
 			continue
 		}
@@ -41,8 +44,7 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 	return made, nil
 }
 
-// TrackedJournals are the tips of a session's journal as remotes had it when they were
-// last seen.
+// TrackedJournals returns the tips of a session's journal at all remotes, as they were last seen.
 func (s *Store) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
 	refs, err := s.Repo.Refs(ctx, "refs/checkpoint-remotes/*/"+string(session)+"/journal")
 	if err != nil {

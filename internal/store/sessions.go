@@ -9,22 +9,24 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// SessionInfo is a session as its refs tell, without a look at any object.
+// SessionInfo is what the refs say about a session. No object is read for it, apart from archives.
 type SessionInfo struct {
 	Session     name.Session
-	JournalOID  name.OID // empty: a session without a journal, as a cut-off push leaves it
-	ArchiveOID  name.OID // empty: none was archived
-	Checkpoints int
+	JournalOID  name.OID // empty: there is no journal, for example after an interrupted push
+	ArchiveOID  name.OID // empty: nothing was archived
+	Checkpoints int      // number of checkpoints, archived ones included
 }
 
-// Reserved leaves of a session's refs beside the checkpoints.
+// These names below a session's refs are not checkpoints. No id can be equal to one, because ids
+// begin with "cp-".
 const (
 	leafJournal = "journal"
 	leafArchive = "archive"
 )
 
-// Sessions lists all sessions by name, from refs and archives only, so that no damaged
-// object stops it. Refs below refs/checkpoints/ that are outside the grammar are strays.
+// Sessions lists all sessions in the order of their refs. It reads only refs and archives, so a
+// damaged object does not hide a session. strays are the refs below refs/checkpoints/ that do not
+// have one of the forms in docs/format.md.
 func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []git.RefValue, err error) {
 	refs, err := s.AllRefs(ctx)
 	if err != nil {
@@ -36,6 +38,7 @@ func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []
 			strays = append(strays, r)
 			continue
 		}
+		// The refs are sorted, so those of one session stand together.
 		if n := len(sessions); n == 0 || sessions[n-1].Session != session {
 			sessions = append(sessions, SessionInfo{Session: session})
 		}
@@ -52,7 +55,8 @@ func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []
 	return sessions, strays, nil
 }
 
-// SplitRef takes the ref of a checkpoint, a journal or an archive apart.
+// SplitRef splits the ref of a checkpoint, a journal or an archive. leaf is the id, "journal" or
+// "archive". ok is false for any other ref.
 func SplitRef(ref name.Ref) (session name.Session, leaf string, ok bool) {
 	session, leaf, ok = name.SplitCheckpointRef(ref)
 	if ok && leaf != leafJournal && leaf != leafArchive {
@@ -62,8 +66,8 @@ func SplitRef(ref name.Ref) (session name.Session, leaf string, ok bool) {
 	return session, leaf, ok
 }
 
-// AllRefs lists every ref below refs/checkpoints/, sorted by name, and what archives
-// hold as if it had refs.
+// AllRefs lists every ref below refs/checkpoints/, sorted by name, and the members of archives as
+// if they had refs.
 func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
@@ -72,8 +76,8 @@ func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
 	return s.Held(ctx, refs), nil
 }
 
-// HeldOf gives the commits of a session's checkpoints that are here, and which of them
-// are in its archive alone.
+// HeldOf returns the commits of a session's checkpoints that are in this repository, and which of
+// them are only in its archive.
 func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name.ID]name.OID, archived map[name.ID]bool, err error) {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
@@ -83,10 +87,10 @@ func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name
 	return held, archived, nil
 }
 
-// HeldAmong is HeldOf for refs that were read before, which may be others too.
+// HeldAmong is HeldOf for refs that were listed before. refs may include those of other sessions.
 func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.RefValue) (held map[name.ID]name.OID, archived map[name.ID]bool) {
 	all := s.Held(ctx, refs)
-	var own map[name.Ref]bool // made when an archive holds more
+	var own map[name.Ref]bool // nil if no archive adds anything
 	if len(all) > len(refs) {
 		own = make(map[name.Ref]bool, len(refs))
 		for _, r := range refs {
@@ -108,7 +112,7 @@ func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.
 	return held, archived
 }
 
-// CheckTwin refuses a new session that differs from another in case only.
+// CheckTwin returns a TwinError if another session's name differs from this one in case only.
 func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
 	sessions, _, err := s.Sessions(ctx)
 	if err != nil {
@@ -122,7 +126,7 @@ func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
 	return nil
 }
 
-// resolve gives the value of one ref, "" when it does not exist.
+// resolve returns the value of a ref, or "" if it does not exist.
 func (s *Store) resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
 	found, err := s.Repo.Batch().ResolveAll(ctx, ref)
 	if err != nil {

@@ -13,23 +13,24 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Signer says how checkpoint commits and events are signed, by git itself.
+// Signer says how checkpoint commits and events are signed. git does the signing, with the user's
+// key and programs.
 type Signer struct {
-	Format  string // openpgp, ssh or x509; empty: what gpg.format says
+	Format  string // "openpgp", "ssh" or "x509"; empty: gpg.format decides
 	Asking  Asking
-	Invalid error // what is wrong with the configuration; nothing can be signed then
+	Invalid error // if not nil, the configuration is wrong and every attempt to sign fails with this error
 }
 
-// Asking says whether a person can be asked for a passphrase.
+// Asking says whether the user can be asked for a passphrase.
 type Asking int
 
-// The choices; the zero value never asks.
+// The values of Asking.
 const (
 	AskNever Asking = iota
 	AskOnTerminal
 )
 
-// sign writes a commit with a signature.
+// sign writes a signed commit with `git commit-tree -S` and returns its id.
 func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, error) {
 	if how.Invalid != nil {
 		return "", how.Invalid
@@ -38,6 +39,7 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 	for _, p := range c.Parents {
 		args = append(args, "-p", string(p))
 	}
+	// git takes the dates from the environment; "@" marks seconds since 1970.
 	date := func(g git.Signature) string { return fmt.Sprintf("@%d %s", g.When.Unix(), g.When.Format("-0700")) }
 	cmd := git.Cmd{
 		Args: args, Config: []string{"i18n.commitEncoding=UTF-8"}, Stdin: bytes.NewReader([]byte(c.Message)),
@@ -61,19 +63,27 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 	return name.ParseOID(string(bytes.TrimSpace(res.Stdout)))
 }
 
-// wrap keeps the programs that sign from asking anybody where nobody can be asked:
-// ssh-keygen would open the terminal itself, and gpg's agent a window. It also keeps what
-// they complain about, which git of before 2.41 drops.
+// wrap prepares cmd for two problems with signing programs. First, they ask for passphrases in
+// their own ways: ssh-keygen opens the terminal itself, and gpg-agent opens a window. With AskNever
+// that must not happen, because nobody may be there to answer. Second, git before 2.41 drops what
+// they print to stderr.
+//
+// So git starts a small shell script instead of gpg, which adds options and keeps the output in a
+// file. reason returns that output as the end of an error message; done removes the files. ssh
+// needs no script.
 func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(), err error) {
+	// An askpass program that does not exist makes ssh-keygen fail instead of asking. Without
+	// GPG_TTY and a display, gpg-agent cannot ask either.
 	if how.Asking == AskNever {
 		cmd.Env = append(cmd.Env, "SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=/nonexistent/askpass", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY=")
 	}
 	key, program := s.signingProgram(how)
 	if program == "" {
-		return func() string { return "" }, func() {}, nil // ssh-keygen, whose complaints git passes on
+		return func() string { return "" }, func() {}, nil // ssh-keygen: git shows its errors
 	}
 	line := quoted(program)
-	if how.Asking == AskNever && strings.HasPrefix(filepath.Base(program), "gpg") { // another may take other options
+	// A program other than gpg may not know these options.
+	if how.Asking == AskNever && strings.HasPrefix(filepath.Base(program), "gpg") {
 		line += " --batch --pinentry-mode=error"
 	}
 	dir, err := s.Repo.Dir()
@@ -99,8 +109,8 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 	}, nil
 }
 
-// signingProgram is the program that git would start, and the key that names it; "" for
-// ssh.
+// signingProgram returns the program that git would start, and the configuration key that names it.
+// program is "" for ssh.
 func (s *Store) signingProgram(how Signer) (key, program string) {
 	format := how.Format
 	if format == "" {
@@ -120,7 +130,7 @@ func (s *Store) signingProgram(how Signer) (key, program string) {
 	return key, program
 }
 
-// complaint is what a program wrote for people, on one line.
+// complaint returns what a program printed to stderr, on one line and with ": " before it, or "".
 func complaint(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -138,8 +148,8 @@ func complaint(path string) string {
 	return ": " + strings.Join(slices.Compact(out), "; ")
 }
 
-// maxComplaint bounds what is passed on of it.
+// maxComplaint limits how many bytes of that output are used.
 const maxComplaint = 4096
 
-// quoted is a word for a shell.
+// quoted quotes a word for the shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,12 +1,17 @@
-// Package store keeps checkpoints, notes, tags and journals as git objects and
-// refs. It owns the layout of a checkpoint's two commits, the notes tree, the
-// derived tags, the one transaction that changes them together and its retries,
-// and the small files of a worktree: the active session, its id, cached journals.
+// Package store keeps checkpoints, notes, tags and journals as git objects and refs, in the layout
+// of docs/format.md. It also keeps the small files of a worktree: its active session, its id, and
+// caches.
 //
-// It decides nothing: what to create, remove or say in the journal comes from the
-// caller, on each try anew. It refuses to write on top of what a later version
-// wrote, to move a ref that it did not expect, and to touch a lock or a ref that
-// is not its own.
+// Store is the main type. WriteCheckpoint (draft.go) writes the two commits of a checkpoint, C and
+// M, but no ref. Transact (transact.go) changes refs: it calls a function of the caller that builds
+// a Change from a View of the session, adds what follows from it (journal.go, archive.go, notes.go,
+// tags.go), and updates all refs in one git transaction. If another writer was faster, it starts
+// again from the new refs. Reading is in read.go (one checkpoint), summaries.go (lists), log.go
+// (journals) and sessions.go (refs).
+//
+// The package makes no decisions: what to create, remove or record in the journal comes from the
+// caller, anew on each attempt. It refuses to write on top of what a later version wrote, to move a
+// ref that has an unexpected value, and to touch a lock or a ref that is not its own.
 package store
 
 import (
@@ -18,27 +23,27 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Store is the checkpoints of one repository, seen from one worktree. It is safe
+// Store gives access to the checkpoints of one repository, from one of its worktrees. It is safe
 // for concurrent use.
 type Store struct {
 	Repo   *git.Repo
 	Now    func() time.Time
-	Random func() uint32
-	Warn   func(string) // a line for people
-	Signer *Signer      // nil: nothing is signed
+	Random func() uint32 // safe for concurrent use
+	Warn   func(string)  // receives one line for the user
+	Signer *Signer       // nil: nothing is signed
 
-	Tries    int           // after which a change that loses every race gives up
-	Patience time.Duration // after which it gives up on a lock
+	Tries    int           // how many races a transaction may lose before it gives up
+	Patience time.Duration // how long a transaction waits for a lock before it gives up
 
-	mu   sync.Mutex
-	kept map[name.Session]*cache // journals that were read, while nobody uses them
+	mu   sync.Mutex              // protects the maps below
+	kept map[name.Session]*cache // journals that were read and that nobody uses at the moment; see take and give
 
-	whole    int                               // how many of the newest checkpoints a list reads each time
-	written  map[name.Session]bool             // by transactions of this Store
-	archives map[name.OID]map[name.ID]name.OID // archives that were read
+	whole    int                               // how many of the newest checkpoints Listed reads completely each time
+	written  map[name.Session]bool             // sessions that this Store has changed
+	archives map[name.OID]map[name.ID]name.OID // members of archives that were read, by the archive's commit
 }
 
-// Options are what a Store needs from outside; only Repo has no default.
+// Options are the dependencies of a Store. Everything but Repo has a default.
 type Options struct {
 	Repo     *git.Repo
 	Now      func() time.Time
@@ -48,13 +53,13 @@ type Options struct {
 	Patience time.Duration
 }
 
-// The bounds of a change that loses every race.
+// The default limits of a transaction that loses every race.
 const (
 	defaultTries    = 60
 	defaultPatience = 30 * time.Second
 )
 
-// New opens the store of a repository. It reads nothing yet.
+// New returns the Store of a repository. It reads nothing yet.
 func New(o Options) *Store {
 	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, Tries: o.Tries, Patience: o.Patience,
 		whole: readWhole, kept: map[name.Session]*cache{}, archives: map[name.OID]map[name.ID]name.OID{}}

@@ -12,21 +12,21 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Summary is a checkpoint as its ref and the message of its commit tell. Where Err
-// is set only what the ref says is there.
+// Summary is a checkpoint as its ref and the message of its commit describe it. If Err is set, only
+// ID, Session, Ref and Commit are reliable.
 type Summary struct {
 	record.Summary
 	Ref    name.Ref
 	Commit name.OID
 	Err    error
 
-	record     name.OID // its record commit; empty when there is an error
-	tree, blob name.OID // of the record commit, and of the record in it
-	remembered string   // in their place: the objects of a glance
+	record     name.OID // the record commit M; empty if the commit could not be read
+	tree, blob name.OID // M's tree, and the record in it
+	remembered string   // instead of the three above: glance.objects
 }
 
-// Summaries lists the checkpoints of a session in the order of their ids. A damaged
-// one has its error and stops no other.
+// Summaries lists the checkpoints of a session in the order of their ids. It reads their commits,
+// but not their records. A damaged checkpoint has its error in Err and does not stop the others.
 func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary, error) {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
@@ -45,20 +45,21 @@ func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary,
 	return out, s.readSummaries(ctx, all)
 }
 
-// readWhole is how many checkpoints, the last ones, are looked at whole whenever they are
-// listed. Of older ones it is remembered what they say, and asked whether they are there.
+// readWhole is how many checkpoints, the newest ones, Listed reads completely. For older ones it
+// uses the glances and checks only that the objects exist.
 const readWhole = 1000
 
-// Listed gives what a list shows of checkpoints of a session, whose ids come in the order
-// of the journal: of those that have a ref what their commits say, and in their Err what is
-// wrong with these or their records. It is no proof: a record is compared with its id, its
-// checksum and its commit's message.
+// Listed returns what a list shows of the given checkpoints, without those that are not in this
+// repository. ids must be in the order of the journal. If the commit or the record of a checkpoint
+// is damaged, its Err says so: each record is compared with its id, its checksum and the commit's
+// message. That is a check for damage, and no proof of authenticity.
 func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID) (map[name.ID]*Summary, error) {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
 		return nil, err
 	}
-	room := make([]Summary, len(ids)) // together, because there may be many
+	// Start with an empty Summary for each id and fill in those that have a ref or are archived.
+	room := make([]Summary, len(ids)) // one allocation, because there may be many
 	byID := make(map[name.ID]*Summary, len(ids))
 	for i, id := range ids {
 		byID[id] = &room[i]
@@ -76,6 +77,7 @@ func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID)
 			all = append(all, &room[i])
 		}
 	}
+	// The list is in the order of the journal, so the old ones are at the beginning.
 	old := all[:max(0, len(all)-s.whole)]
 	if err := s.lookAtOld(ctx, session, old); err != nil {
 		return nil, err
@@ -87,8 +89,8 @@ func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID)
 	return byID, s.checkRecords(ctx, recent, readRecords)
 }
 
-// lookAtOld takes what is remembered of checkpoints whose objects are there, and reads the
-// others.
+// lookAtOld fills in old checkpoints from the glances if their objects exist. It reads the others
+// and adds them to the glances.
 func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summary) error {
 	if len(all) == 0 {
 		return nil
@@ -97,6 +99,8 @@ func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summ
 	read := make([]bool, len(all))
 	err := s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error {
 		objects := make([]string, to-from)
+		// The glances are found by the binary id of C. A checkpoint without one has an empty list
+		// of objects, for which Present is false.
 		var raw [32]byte
 		for i, sum := range all[from:to] {
 			if n, err := hex.Decode(raw[:], []byte(sum.Commit)); err == nil {
@@ -135,13 +139,15 @@ func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summ
 	return nil
 }
 
-// maxCommit is the largest commit or tree of a checkpoint that is read.
+// maxCommit is the size in bytes of the largest commit or tree of a checkpoint that is read.
 const maxCommit = 64 << 20
 
+// readSummaries reads the commits of checkpoints, with several readers at once.
 func (s *Store) readSummaries(ctx context.Context, all []*Summary) error {
 	return s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
 }
 
+// readSummaries is the part of one reader.
 func readSummaries(ctx context.Context, b *git.Batch, all []*Summary) error {
 	oids := make([]string, len(all))
 	for i := range all {
@@ -161,6 +167,7 @@ func readSummaries(ctx context.Context, b *git.Batch, all []*Summary) error {
 	})
 }
 
+// commitOf decodes a commit from an object that was read.
 func commitOf(o git.Object, err error) (git.Commit, error) {
 	if err == nil && o.Type != "commit" {
 		err = fmt.Errorf("it is a %s", o.Type)
@@ -171,14 +178,14 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 	return git.ParseCommit(o.OID, o.Data)
 }
 
-// begin is what the ref alone says; ok is false for a ref that is no checkpoint's.
+// begin returns what the ref alone says. ok is false if it is not the ref of a checkpoint.
 func begin(r git.RefValue) (Summary, bool) {
 	session, leaf, ok := name.SplitCheckpointRef(r.Ref)
 	id, err := name.ParseID(leaf)
 	return Summary{Summary: record.Summary{ID: id, Session: session}, Ref: r.Ref, Commit: r.OID}, ok && err == nil
 }
 
-// read takes the rest from the commit's message, which must be about this ref.
+// read fills in what the commit's message says. It must describe the checkpoint that the ref names.
 func (s *Summary) read(message string) {
 	told, err := record.ParseMessage(message)
 	if err == nil && (told.ID != s.ID || told.Session != s.Session) {
@@ -191,8 +198,8 @@ func (s *Summary) read(message string) {
 	s.Summary = told
 }
 
-// checkRecords finds the records of checkpoints, looks at them in one of two ways, and puts
-// what is wrong into their Err.
+// checkRecords finds the records of checkpoints and checks them with look, which is askRecords or
+// readRecords. What is wrong ends up in their Err.
 func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(context.Context, *git.Batch, []*Summary) error) error {
 	var sound []*Summary
 	for _, sum := range all {
@@ -211,7 +218,7 @@ func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(cont
 	})
 }
 
-// askRecords asks whether records are there.
+// askRecords checks that the records exist.
 func askRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 	oids := make([]name.OID, len(all))
 	for i, sum := range all {
@@ -226,23 +233,25 @@ func askRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 	return err
 }
 
-// readRecords reads them.
+// readRecords reads the records and checks them.
 func readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 	return eachRecord(ctx, b, all, func(int, []byte) error { return nil })
 }
 
-// EachRecord gives the records, as they are stored, of checkpoints that Listed found whole. It
-// calls back from several goroutines at once, in no order, and passes over a record that
-// is damaged.
+// EachRecord calls each with the stored records of checkpoints that Listed has returned without
+// Err. It calls it from several goroutines at once, in no particular order. Damaged records are
+// skipped, and get an Err.
 func (s *Store) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte) error) error {
 	return s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error {
 		return eachRecord(ctx, b, all[from:to], func(i int, raw []byte) error { return each(from+i, raw) })
 	})
 }
 
+// eachRecord is the part of one reader of EachRecord.
 func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int, []byte) error) error {
 	oids := make([]string, len(all))
 	for i, sum := range all {
+		// Of a checkpoint from the glances, the record's id is the last of the four.
 		if oids[i] = string(sum.blob); sum.remembered != "" {
 			oids[i] = hex.EncodeToString([]byte(sum.remembered[3*len(sum.remembered)/4:]))
 		}
@@ -259,8 +268,8 @@ func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int
 	})
 }
 
-// findRecords finds the blobs of records through commits and trees. Those where it finds
-// none are blamed and left out.
+// findRecords finds the blobs of the records through the record commits and their trees.
+// Checkpoints without a record get an Err and are left out of the result.
 func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) ([]*Summary, error) {
 	commit := func(sum *Summary) name.OID { return sum.record }
 	all, err := follow(ctx, b, all, commit, func(sum *Summary, o git.Object) error {
@@ -286,7 +295,8 @@ func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) (
 	})
 }
 
-// follow reads an object of each, and gives those that lead on; the others are blamed.
+// follow reads one object per checkpoint and calls take with it. Checkpoints for which that fails
+// get an Err; the others are returned.
 func follow(ctx context.Context, b *git.Batch, all []*Summary, object func(*Summary) name.OID, take func(*Summary, git.Object) error) ([]*Summary, error) {
 	oids := make([]string, len(all))
 	for i, sum := range all {
@@ -302,6 +312,7 @@ func follow(ctx context.Context, b *git.Batch, all []*Summary, object func(*Summ
 	return slices.DeleteFunc(slices.Clone(all), func(sum *Summary) bool { return sum.Err != nil }), err
 }
 
+// agrees checks that raw is the record of this checkpoint, with the checksum that its commit names.
 func (s *Summary) agrees(raw []byte) error {
 	r, changed, err := record.ParseSealed(raw, record.Limits{})
 	switch {
@@ -315,6 +326,7 @@ func (s *Summary) agrees(raw []byte) error {
 	return changed
 }
 
+// blame sets Err, if err is not nil.
 func (s *Summary) blame(err error) {
 	if err != nil {
 		s.Err = &DamagedError{What: "record", OID: s.record, Err: err}

@@ -15,20 +15,21 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// tagKey is a step, or one iteration of it.
+// tagKey identifies a tag of a session: that of a step, or that of one iteration of a step.
 type tagKey struct {
 	step      int
 	iteration string
 }
 
-// taggable is what an iteration may be in a ref: journals come from other clones,
-// and a name that git refuses would fail the whole transaction.
+// taggable matches the iterations that may be part of a tag. Journals come from other clones, and a
+// tag name that git refuses would make the whole transaction fail.
 var taggable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// candidates are the live milestones that could have a tag, newest last.
+// candidates holds, for each tag, the live milestones that it could point to, in the order of the
+// journal: the newest is last.
 type candidates map[tagKey][]*journal.Entry
 
-// candidatesOf gathers them for some tags.
+// candidatesOf collects the candidates for the tags in only.
 func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 	c := make(candidates, len(only))
 	if st == nil {
@@ -52,7 +53,8 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 	return c
 }
 
-// keysOf are the tags that a milestone could have; a negative step is none.
+// keysOf returns the tags that a milestone could have: step-<N>, and step-<N>.<iteration>. A key
+// with a negative step is none.
 func keysOf(step int, iteration string) [2]tagKey {
 	keys := [2]tagKey{{step: step}, {step: -1}}
 	if iteration != "" && taggable().MatchString(iteration) {
@@ -61,6 +63,7 @@ func keysOf(step int, iteration string) [2]tagKey {
 	return keys
 }
 
+// newestID returns the id of the last entry, or "".
 func newestID(entries []*journal.Entry) name.ID {
 	if len(entries) == 0 {
 		return ""
@@ -68,7 +71,9 @@ func newestID(entries []*journal.Entry) name.ID {
 	return entries[len(entries)-1].Checkpoint
 }
 
-// deriveTags adds the updates of those tags whose checkpoint the change replaces.
+// deriveTags adds the updates of all tags that the change affects. A tag points to the newest live
+// milestone of its step (or iteration) that is in this repository. Tags are derived data: a foreign
+// ref in the way of a tag causes a warning, and the tag is left out.
 func (a *attempt) deriveTags(ctx context.Context) error {
 	d := &derivation{attempt: a, removed: map[name.ID]bool{}, created: map[name.ID]name.OID{}}
 	for _, r := range a.removals {
@@ -77,6 +82,7 @@ func (a *attempt) deriveTags(ctx context.Context) error {
 	for _, c := range a.change.Create {
 		d.created[c.ID] = c.Commit
 	}
+	// An archived checkpoint that had a ref is not new here.
 	for id, oid := range a.change.Archive {
 		if a.listed[name.CheckpointRef(a.session, id)] == "" {
 			d.created[id] = oid
@@ -97,21 +103,22 @@ func (a *attempt) deriveTags(ctx context.Context) error {
 	return nil
 }
 
-// derivation works out the tags of one attempt.
+// derivation computes the tags of one attempt.
 type derivation struct {
 	*attempt
-	after   candidates
+	after   candidates // after the change
 	removed map[name.ID]bool
-	created map[name.ID]name.OID  // what arrives, by a ref or in the archive
-	held    map[name.Ref]name.OID // refs as they are
-	whole   bool                  // held was listed
-	below   map[name.Ref]name.Ref // refs where a tag's own name is a directory
-	own     map[name.OID]bool     // made when first needed: commits of this session's checkpoints
-	blocked name.Ref              // a ref where the directory of the tags has to be
+	created map[name.ID]name.OID  // checkpoints that arrive with this change, as a ref or in the archive
+	held    map[name.Ref]name.OID // tags and checkpoint refs as they are now
+	whole   bool                  // held is a complete listing
+	below   map[name.Ref]name.Ref // refs below the name of a tag, where the file of the tag would be a directory
+	own     map[name.OID]bool     // commits of this session's checkpoints; see isOwn
+	blocked name.Ref              // a ref in the place of the directory of the tags
 }
 
-// keys are the tags to look at: those whose newest checkpoint the change replaces
-// and those of what it removes; or all. It gathers their candidates, too.
+// keys returns the tags to update, sorted: those whose newest checkpoint the change replaces, and
+// those that touched marks as always. With TagsRebuilt these are all tags of the session. It also
+// collects the candidates.
 func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	touched := d.touched()
 	if d.change.Tags == TagsRebuilt {
@@ -130,6 +137,7 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	for k := range touched {
 		only[k] = true
 	}
+	// A tag needs an update if its newest candidate is another one than before.
 	before := candidatesOf(d.before, only)
 	d.after = candidatesOf(d.result.State, only)
 	var out []tagKey
@@ -144,8 +152,8 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	return out, nil
 }
 
-// touched are the tags of the checkpoints that change; true: whether or not another one is
-// the newest.
+// touched returns the tags of checkpoints that the change affects. The value says whether to look
+// at the tag in any case; otherwise only if its newest checkpoint is another one afterwards.
 func (d *derivation) touched() map[tagKey]bool {
 	touched := map[tagKey]bool{}
 	st := d.result.State
@@ -169,7 +177,8 @@ func (d *derivation) touched() map[tagKey]bool {
 		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
 			add(i, true)
 		case d.brings && d.created[st.At(i).Checkpoint] != "":
-			add(i, true) // a journal may have named it before it arrived
+			// The journal may have named it before its objects arrived.
+			add(i, true)
 		case d.change.Tags == TagsDerived && s.Live != d.wasLive(i, same):
 			add(i, false)
 		}
@@ -177,8 +186,8 @@ func (d *derivation) touched() map[tagKey]bool {
 	return touched
 }
 
-// wasLive reports whether a checkpoint was live before the change; the first ones, as many
-// as are the same, stand where they stood.
+// wasLive reports whether a checkpoint was live before the change. The first same checkpoints have
+// the same position as before, which saves a lookup by id.
 func (d *derivation) wasLive(i, same int) bool {
 	switch {
 	case d.before == nil:
@@ -190,9 +199,11 @@ func (d *derivation) wasLive(i, same int) bool {
 	return old != nil && old.Live
 }
 
+// prefix returns the prefix of the session's tags.
 func (d *derivation) prefix() string { return name.TagRoot + string(d.session) + "/" }
 
-// parseTagLeaf reads "step-6.review".
+// parseTagLeaf parses the last part of a tag, such as "step-6" or "step-6.review". It accepts only
+// the form that TagRef makes, so not "step-06".
 func parseTagLeaf(leaf string) (tagKey, bool) {
 	step, iteration, dotted := strings.Cut(strings.TrimPrefix(leaf, "step-"), ".")
 	n, err := strconv.Atoi(step)
@@ -201,9 +212,9 @@ func parseTagLeaf(leaf string) (tagKey, bool) {
 	return k, ok && leaf == strings.TrimPrefix(string(name.TagRef("s", k.step, k.iteration)), name.TagRoot+"s/")
 }
 
-// read asks for the tags as they are, for what is in their way, and for the refs of
-// the checkpoints that they could name. Where many are looked at, or something is
-// odd, it lists them.
+// read looks up the tags as they are, what is in their way, and the refs of the checkpoints to
+// which they could point. Usually these are few, and they are asked for one by one. Everything is
+// listed if the change affects many, or if lost races suggest that a ref is in the way.
 func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 	root, own := name.Ref(strings.TrimSuffix(name.TagRoot, "/")), name.Ref(strings.TrimSuffix(d.prefix(), "/"))
 	var err error
@@ -237,7 +248,8 @@ func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 	return nil
 }
 
-// isOwn reports whether a commit is or was a checkpoint of this session.
+// isOwn reports whether a commit is or was a checkpoint of this session. Only tags on such commits
+// may be moved or deleted; any other tag is the user's.
 func (d *derivation) isOwn(oid name.OID) bool {
 	if d.own != nil {
 		return d.own[oid]
@@ -257,7 +269,7 @@ func (d *derivation) isOwn(oid name.OID) bool {
 	return d.own[oid]
 }
 
-// update adds what one tag needs.
+// update adds the update of one tag, if it needs one.
 func (d *derivation) update(ctx context.Context, k tagKey) error {
 	ref := name.TagRef(d.session, k.step, k.iteration)
 	want, err := d.target(ctx, k)
@@ -265,6 +277,7 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 		return err
 	}
 	have := d.held[ref]
+	// TagsNone does not create tags.
 	if want == have || have == "" && d.change.Tags == TagsNone {
 		return nil
 	}
@@ -279,9 +292,9 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 	return nil
 }
 
-// target is the commit that a tag has to name, "" for none: of the newest live
-// milestone whose ref is here. A checkpoint that a remote kept for itself is live
-// and has no ref.
+// target returns the commit to which a tag has to point, or "" for no tag. It tries the candidates
+// from the newest to the oldest. A checkpoint that is live in the journal may still be missing
+// here, because its ref was not fetched or its object is lost.
 func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 	entries := d.after[k]
 	for i := len(entries) - 1; i >= 0; i-- {
@@ -310,7 +323,7 @@ func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 	return "", nil
 }
 
-// inTheWay says which foreign ref keeps a tag from being written, "" when none does.
+// inTheWay returns why a tag cannot be written, or "" if it can.
 func (d *derivation) inTheWay(ref name.Ref, have name.OID) string {
 	switch {
 	case d.blocked != "":

@@ -82,7 +82,7 @@ func FuzzTagLeaf(f *testing.F) {
 	})
 }
 
-// A ref that someone else made is left alone, and the checkpoint is made.
+// A ref that somebody else has made stays as it is, and the checkpoint is created.
 func TestForeignTags(t *testing.T) {
 	for _, ref := range []string{"refs/tags/checkpoint", "refs/tags/checkpoint/demo", "refs/tags/checkpoint/demo/step-1", "refs/tags/checkpoint/demo/step-1/x"} {
 		t.Run(ref, func(t *testing.T) {
@@ -107,8 +107,8 @@ func TestForeignTags(t *testing.T) {
 	}
 }
 
-// An iteration that comes from another clone may be anything; it must not become a
-// name that git refuses, or a ref elsewhere.
+// The iteration of an event from another clone can be any text. It must not become a name that git
+// refuses, or a ref outside the session.
 func TestHostileIteration(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -134,8 +134,8 @@ func TestHostileIteration(t *testing.T) {
 	}
 }
 
-// The newest milestone may be somewhere else only: its ref is not here, or its
-// commit. The tag names the newest that is.
+// The newest milestone may exist only elsewhere: its ref or its commit is missing here. Then the
+// tag names the newest one that is here.
 func TestTagOfWhatIsHere(t *testing.T) {
 	f := newFixture(t)
 	one := f.create("demo", milestone{step: 1})

@@ -14,27 +14,38 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// suspicious is the number of lost races after which refs are listed instead of
-// asked for one by one: a directory in a ref's place would make it lose for ever.
+// suspicious is the number of lost races after which an attempt lists the refs (wary). A foreign
+// ref in the place of a directory, or the reverse, looks like a lost race each time, so the
+// transaction would never succeed without a look at what is in the way.
 const suspicious = 3
 
-// Transact changes a session: refs of checkpoints, journal, notes and tags in one
-// transaction of git. build says what to change; after a lost race everything is
-// read anew and build is called again. An error of build ends it.
+// Transact changes a session: it updates the refs of checkpoints, the journal, archive, notes and
+// tags in one git transaction. build decides what to change. After a lost race everything is read
+// again and build is called again, with a new View, so it must not have side effects that matter.
+// An error of build ends the transaction. The error is a *BusyError when all attempts fail.
 //
-// Where a gc took what the refs need, they go back to what they were, and that is a
-// *MissingObjectsError. One of a change that mends itself comes with a Result: its refs
-// stay.
+// An attempt takes these steps:
+//
+//  1. view reads the journal and folds it to the state of the session.
+//  2. build returns the Change.
+//  3. The attempt writes the new objects: events, archive, notes. It collects the ref updates.
+//  4. UpdateRefs applies them, if all refs still have the values that were read.
+//  5. finish checks that all objects exist. A concurrent `git prune` may have deleted some.
+//
+// If objects are missing and cannot be written again, the refs are set back to their old values and
+// the error is a *MissingObjectsError. If Change.Mends is set the refs stay, and the error comes
+// together with the Result.
 func (s *Store) Transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
 	return s.transact(ctx, build, attempt{store: s, session: session})
 }
 
-// Bring is Transact for what comes from elsewhere. It may bring events of a later
-// version, also into a session that has some; nothing is written on top of these.
+// Bring is Transact for events that come from another clone. They may be of a later version, and
+// the session may already have such events; nothing is written on top of them.
 func (s *Store) Bring(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
 	return s.transact(ctx, build, attempt{store: s, session: session, brings: true})
 }
 
+// transact runs attempts until one succeeds. Each is a copy of fresh.
 func (s *Store) transact(ctx context.Context, build func(context.Context, View) (Change, error), fresh attempt) (Result, error) {
 	start, session := time.Now(), fresh.session
 	turn := s.turn()
@@ -49,12 +60,13 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
-			return a.finish(context.WithoutCancel(ctx)) // it is done, whoever wants to stop it now
+			return a.finish(context.WithoutCancel(ctx)) // the refs are written, so a cancellation comes too late
 		}
 		if !errors.Is(err, git.ErrRaced) {
 			return Result{}, err
 		}
-		// A lost race means that another writer went on, so only a lock runs out of time.
+		// A lost race means that another writer made progress, so races are limited by number. A
+		// lock that stays means that nobody makes progress, so that is limited by time, too.
 		busy := &BusyError{Session: session, Tries: try, Elapsed: time.Since(start), Err: err}
 		var locked *git.LockedError
 		if errors.As(err, &locked) {
@@ -69,7 +81,7 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 	}
 }
 
-// finish looks whether what the refs need is there, and takes them back where it is not.
+// finish checks that the objects which the refs need exist. If not, it tries to set the refs back.
 func (a *attempt) finish(ctx context.Context) (Result, error) {
 	err := a.verify(ctx)
 	var missing *MissingObjectsError
@@ -82,7 +94,8 @@ func (a *attempt) finish(ctx context.Context) (Result, error) {
 	return a.result, err
 }
 
-// takeBack gives refs the values that they had, as long as nobody went on from the new ones.
+// takeBack sets the refs back to their old values, in reverse order. It fails if another writer has
+// moved one of them since.
 func (a *attempt) takeBack(ctx context.Context) error {
 	back := make([]git.Update, 0, len(a.updates))
 	for _, u := range slices.Backward(a.updates) {
@@ -94,7 +107,7 @@ func (a *attempt) takeBack(ctx context.Context) error {
 	return a.store.Repo.UpdateRefs(ctx, back)
 }
 
-// remember notes which session was written to.
+// remember records that the session was changed.
 func (s *Store) remember(a *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,14 +119,15 @@ func (s *Store) remember(a *attempt) {
 	}
 }
 
-// Written lists the sessions that this Store has written to, sorted.
+// Written returns the sessions that this Store has changed, sorted.
 func (s *Store) Written() []name.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.written))
 }
 
-// pause waits for a random part of a span that grows with the tries.
+// pause sleeps for a random time before the next attempt. The limit doubles with each attempt, up
+// to 400 ms.
 func (s *Store) pause(ctx context.Context, try int) error {
 	span := min(4*time.Millisecond<<min(try, 8), 400*time.Millisecond)
 	timer := time.NewTimer(time.Duration(s.Random()) % span)
@@ -126,37 +140,41 @@ func (s *Store) pause(ctx context.Context, try int) error {
 	}
 }
 
-// attempt is one try of a transaction.
+// attempt is one attempt at a transaction. Everything in it is read or computed anew for each.
 type attempt struct {
 	store   *Store
 	session name.Session
-	wary    bool // looks for refs that are in the way
-	patient bool // a gc was at work: what is missing may be written again in a moment
+	wary    bool // list refs to find those in the way, see suspicious
+	patient bool // a gc was running: a missing object may exist again in a moment
 	brings  bool // see Bring
 
-	journal name.OID       // as read
-	cache   *cache         // nil: no journal yet
-	log     *journal.Log   // with the change's events, as soon as they are written
-	before  *journal.State // nil: no journal yet
+	journal name.OID       // tip of the journal as it was read; the expected old value of its ref
+	cache   *cache         // nil: there is no journal yet
+	log     *journal.Log   // contains the new events once they are written
+	before  *journal.State // state before the change; nil: there is no journal yet
 	change  Change
 	result  Result
-	written map[name.OID]object // by this attempt
-	updates []git.Update
+	written map[name.OID]object // objects that this attempt wrote, until verify has seen them
+	updates []git.Update        // in the order in which they must take effect
 
-	listed   map[name.Ref]name.OID // by list; what an archive holds as if it had refs
-	virtual  map[name.Ref]bool     // those among them that are only in the archive
-	members  map[name.ID]name.OID  // of the archive
-	removals []Removal             // each once, with the commit as far as it is known
+	listed   map[name.Ref]name.OID // result of list; includes what the archive holds, as if it had refs
+	virtual  map[name.Ref]bool     // those of listed that are only in the archive
+	members  map[name.ID]name.OID  // content of the archive
+	removals []Removal             // Change.Remove without duplicates, and with the commits filled in
 }
 
-// object is kept until it is known to be there.
+// object is the content of a written object, in case it has to be written again.
 type object struct {
 	typ  string
 	data []byte
 }
 
+// run makes the attempt. An error that wraps git.ErrRaced means that it can be repeated. The order
+// of the steps is the order of the ref updates, and after a kill a prefix of these may be in
+// effect; docs/format.md ("Transactions") says why each prefix is valid.
 func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Change, error)) error {
-	// What one of these takes is written again by whoever needs it, at the end.
+	// If such a gc deletes an object of another transaction, its owner writes it again at the end.
+	// Until then an object that we read may be missing.
 	beside := a.store.Repo.GCDropsAll()
 	if err := a.store.Repo.AwaitGC(ctx); err != nil {
 		return err
@@ -204,8 +222,8 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 	return a.store.Repo.UpdateRefs(ctx, a.updates)
 }
 
-// unlessTaken makes a lost race of what is missing where a gc may have taken it, and its
-// owner is about to write it again.
+// unlessTaken turns the error about a missing object into a lost race if a gc was running: the
+// writer of that object is about to write it again.
 func (a *attempt) unlessTaken(err error) error {
 	if a.patient && errors.Is(err, git.ErrMissing) {
 		return fmt.Errorf("%w: %w", git.ErrRaced, err)
@@ -213,10 +231,10 @@ func (a *attempt) unlessTaken(err error) error {
 	return err
 }
 
-// keep saves the journal as it is now for the next reader, here and elsewhere.
+// keep saves the journal with the new events, for this process and for the next one.
 func (a *attempt) keep() {
 	switch {
-	case a.log == nil || a.change.Base != nil: // the base is the caller's
+	case a.log == nil || a.change.Base != nil: // the base belongs to the caller, who may go on changing it
 		return
 	case a.cache == nil:
 		a.cache = a.store.newCache(a.session)
@@ -227,7 +245,8 @@ func (a *attempt) keep() {
 	a.store.give(a.cache)
 }
 
-// view reads the session. A new one must not be another's twin.
+// view reads the session. The name of a new session must not differ from another one's in case
+// only.
 func (a *attempt) view(ctx context.Context) (View, error) {
 	v := View{Session: a.session}
 	var err error
@@ -248,6 +267,7 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 	return v, a.writable(v.State)
 }
 
+// writable returns a ReadOnlyError if the journal has events that this version does not understand.
 func (a *attempt) writable(st *journal.State) error {
 	if st.ReadOnly != "" {
 		return &ReadOnlyError{Session: a.session, Reason: st.ReadOnly}
@@ -255,8 +275,9 @@ func (a *attempt) writable(st *journal.State) error {
 	return nil
 }
 
-// list gives all refs of the session's checkpoints, and all tags of ours, by one
-// listing: also those whose object is missing.
+// list returns the refs of the session's checkpoints and all tags of this program, from one listing
+// of refs. It includes refs whose objects are missing, and the members of the archive as if they
+// had refs. The result is kept for the rest of the attempt.
 func (a *attempt) list(ctx context.Context) (map[name.Ref]name.OID, error) {
 	if a.listed != nil {
 		return a.listed, nil
@@ -288,8 +309,9 @@ func (a *attempt) list(ctx context.Context) (map[name.Ref]name.OID, error) {
 	return a.listed, nil
 }
 
-// settleRemovals finds out what each ref that is removed names. One that is gone
-// already, or named twice, must not stop the others.
+// settleRemovals finds the commit of each checkpoint that is removed. A checkpoint that is gone
+// already, or that is named twice, is not an error. A ref with another commit than the change names
+// is a MovedRefError.
 func (a *attempt) settleRemovals(ctx context.Context) error {
 	if len(a.change.Remove)+len(a.change.Archive) == 0 {
 		return nil
@@ -316,7 +338,8 @@ func (a *attempt) settleRemovals(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes the refs of what is removed.
+// remove adds the deletion of the removed checkpoints' refs. It comes last: by then the journal has
+// their tombstones.
 func (a *attempt) remove() {
 	for _, r := range a.removals {
 		ref := name.CheckpointRef(a.session, r.ID)
@@ -326,7 +349,7 @@ func (a *attempt) remove() {
 	}
 }
 
-// write writes an object and remembers it until it is verified.
+// write writes an object and remembers it for verify.
 func (a *attempt) write(ctx context.Context, typ string, data []byte) (name.OID, error) {
 	oid, err := a.store.Repo.WriteObject(ctx, typ, data)
 	if err == nil {
@@ -335,8 +358,9 @@ func (a *attempt) write(ctx context.Context, typ string, data []byte) (name.OID,
 	return oid, err
 }
 
-// verify asks once for everything that the refs need now. What this attempt wrote
-// itself it writes again; the rest is the caller's.
+// verify checks in one request that all objects which the refs need now exist. It writes those of
+// this attempt again if they are missing. Other missing objects are the caller's, and it returns a
+// MissingObjectsError for them.
 func (a *attempt) verify(ctx context.Context) error {
 	need := make([]name.OID, 0, len(a.written)+len(a.change.Verify)+2*len(a.change.Create))
 	for oid := range a.written {
@@ -375,7 +399,8 @@ func (a *attempt) verify(ctx context.Context) error {
 	return &MissingObjectsError{OIDs: missing}
 }
 
-// missing lists those objects that are not in the repository, each once.
+// missing returns the objects that do not exist, sorted and each once. A loose file counts as an
+// intact object, because this process has written or read it.
 func (s *Store) missing(ctx context.Context, oids []name.OID) ([]name.OID, error) {
 	missing, err := s.Repo.Batch().Missing(ctx, s.Repo.Batch().NotLoose(oids))
 	if err != nil {

@@ -54,7 +54,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Every writer succeeds, and each gets a step of its own.
+// Every writer succeeds, and each gets its own step.
 func TestParallelCreates(t *testing.T) {
 	for _, format := range formats {
 		for _, writers := range []int{8, 16} {
@@ -80,7 +80,7 @@ func TestParallelCreates(t *testing.T) {
 	}
 }
 
-// The same with one store that all share, and several sessions.
+// The same with several sessions and one Store that all writers share.
 func TestParallelSessions(t *testing.T) {
 	f := newFixture(t)
 	var wg sync.WaitGroup
@@ -103,7 +103,8 @@ func TestParallelSessions(t *testing.T) {
 	}
 }
 
-// childEnv makes the test binary a writer: repository and number of checkpoints.
+// childEnv turns the test binary into a writer. Its value has the repository and the number of
+// checkpoints.
 const childEnv = "STORE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -167,7 +168,7 @@ func checkRace(t *testing.T, f *fixture, writers int) {
 	f.git("fsck", "--strict", "--no-dangling")
 }
 
-// Worktrees share everything but the active session and the caches.
+// Worktrees share everything except the active session and the caches.
 func TestLinkedWorktree(t *testing.T) {
 	f := newFixture(t)
 	f.git("worktree", "add", "-q", "../linked")
@@ -214,7 +215,7 @@ func TestReftable(t *testing.T) {
 	checkRace(t, f, 4)
 }
 
-// A lock that someone left behind is named after a bounded time, and stays.
+// A lock that somebody has left is named in the error after a limited time, and is not removed.
 func TestStaleLock(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -261,7 +262,7 @@ func TestTransactEnds(t *testing.T) {
 	}
 }
 
-// What a later version wrote is read past, and nothing is written on top of it.
+// Events of a later version are skipped when reading, and nothing is written on top of them.
 func TestLaterVersion(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -294,7 +295,7 @@ func TestTwin(t *testing.T) {
 	f.create("demo2", milestone{})
 }
 
-// A taken id loses like any other race; build draws again.
+// An id that is taken loses like any other race; build draws another one.
 func TestTakenID(t *testing.T) {
 	f := newFixture(t)
 	fixed := time.Date(2026, 11, 20, 9, 43, 11, 0, time.UTC)
@@ -314,8 +315,8 @@ func TestTakenID(t *testing.T) {
 	}
 }
 
-// Objects that vanish between their writing and the refs are reported; what the
-// store wrote itself it writes again.
+// Objects that vanish after they were written are reported. Those of the store itself are written
+// again.
 func TestVerify(t *testing.T) {
 	f := newFixture(t)
 	gone := name.OID(strings.Repeat("12", 20))
@@ -340,7 +341,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// What needs objects that are gone is taken back, unless who asked for it writes them again.
+// A change whose objects are gone is taken back, unless the caller writes them again.
 func TestTakenBack(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
@@ -358,8 +359,8 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// An ordinary create starts one process where git writes the refs, and writes eight objects when no file
-// changed: record, M with its tree, C, the event, and the notes with two trees.
+// If git writes the refs, an ordinary create starts one process. If no file has changed it writes
+// eight objects: the record, M with its tree, C, the event, and the notes commit with two trees.
 func TestCreateIsCheap(t *testing.T) {
 	f := newFixture(t)
 	f.git("config", "core.filesRefLockTimeout", "100") // elsewhere it starts none
@@ -400,7 +401,7 @@ func TestCreateIsCheap(t *testing.T) {
 	}
 }
 
-// The empty tree that journal commits name is an object like any other.
+// The empty tree of journal commits is an object like any other and must be written.
 func TestEmptyTreeIsWritten(t *testing.T) {
 	for format, empty := range map[string]name.OID{"sha1": journal.EmptyTreeSHA1, "sha256": journal.EmptyTreeSHA256} {
 		f := newFixture(t, "--object-format="+format)

@@ -7,28 +7,34 @@ import (
 	"time"
 )
 
-// turn lets a writer that lost several races go first: a prune of thousands takes longer than
-// a create, and beside one that makes checkpoints all the time would never be done. Its
-// file says so to the others, who wait before they read. It is no lock: what decides is the
-// transaction of refs, and a file that nobody renews counts for nothing.
+// turn lets a writer that has lost several races go first. A transaction that takes long, such as a
+// prune of thousands of checkpoints, would otherwise never win against a process that makes
+// checkpoints all the time.
+//
+// The writer creates the file <common dir>/checkpoint/turn and renews its mtime; the others wait
+// before they read the refs. The file is not a lock: two writers may both believe that they have
+// the turn, and the ref transaction still decides. A file whose mtime is old counts for nothing.
 type turn struct {
 	path string
-	stop chan struct{} // closed to give an own turn back; nil without one
-	done chan struct{}
+	stop chan struct{} // closed to give the turn back; nil while this writer does not have it
+	done chan struct{} // closed when the renewing goroutine has ended
 }
 
+// A writer that lost turnAfter races goes first. The file is renewed every turnRenewed and counts
+// for turnFresh. Nobody waits longer than turnWait.
 const (
-	turnAfter   = 5 // lost races
+	turnAfter   = 5
 	turnRenewed = 500 * time.Millisecond
 	turnFresh   = 4 * turnRenewed
 	turnWait    = 30 * time.Second
 )
 
+// turn returns the turn of this repository, not taken yet.
 func (s *Store) turn() *turn {
 	return &turn{path: filepath.Join(s.Repo.CommonDir, "checkpoint", "turn")}
 }
 
-// await takes the turn after enough races, and otherwise waits while another writer has it.
+// await takes the turn if enough races were lost. Otherwise it waits while another writer has it.
 func (t *turn) await(ctx context.Context, try int) error {
 	if try > turnAfter {
 		t.take()
@@ -46,13 +52,15 @@ func (t *turn) await(ctx context.Context, try int) error {
 	return nil
 }
 
+// isTaken reports whether the file was renewed recently. A time in the future counts by its
+// distance, so that a wrong clock cannot block writers for ever.
 func (t *turn) isTaken() bool {
 	info, err := os.Lstat(t.path)
 	return err == nil && time.Since(info.ModTime()).Abs() < turnFresh
 }
 
-// take makes the file and keeps it fresh, unless another writer has it or it cannot be
-// made: then it goes on as before.
+// take creates the file and keeps renewing it. If another writer has the turn, or the file cannot
+// be created, the writer goes on without the turn.
 func (t *turn) take() {
 	if t.stop != nil || t.isTaken() {
 		return
@@ -80,7 +88,7 @@ func (t *turn) take() {
 	}()
 }
 
-// end gives it back.
+// end gives the turn back.
 func (t *turn) end() {
 	if t.stop != nil {
 		close(t.stop)

@@ -10,15 +10,15 @@ import (
 	"git-checkpoint/internal/journal"
 )
 
-// waits says whether a writer that begins now waits for another's turn: then the
-// cancelled context is what ends it.
+// waits reports whether a writer that begins now waits for another one's turn. Its context is
+// cancelled, so waiting ends with that error.
 func (f *fixture) waits() bool {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	cancel()
 	return errors.Is(f.turn().await(ctx, 1), context.Canceled)
 }
 
-// A writer that lost enough races goes first, and others wait for it.
+// A writer that has lost enough races goes first, and others wait for it.
 func TestTurn(t *testing.T) {
 	f := newFixture(t)
 	id := f.create("demo", milestone{})
@@ -50,7 +50,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// A turn of one that was killed holds nobody up.
+// The turn of a killed process does not make anybody wait.
 func TestTurnOfTheDead(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})

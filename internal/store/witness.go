@@ -14,17 +14,20 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// A journal that was set back or replaced is whole in itself. What this worktree saw of
-// it before is the witness: the cached journal, and the tips that were left behind.
+// A journal that was set back to an older commit, or replaced, is valid by itself. Only what this
+// worktree has seen of it before shows the difference. That witness is the cached journal
+// (journal-<session>), and the tips of journals that were abandoned (left-<session>).
 
+// The names of the files of the witness, and how many tips one of them keeps.
 const (
 	cachePrefix = "journal-"
 	leftPrefix  = "left-"
 	maxLeft     = 16
 )
 
-// Seen lists the newest events that a session's journal had in this worktree. The journal
-// holds each of them, or it was set back. It is to be asked before the tip is resolved.
+// Seen returns the newest events that a session's journal had in this worktree. If the journal does
+// not contain one of them, it was set back or replaced. Call it before you resolve the journal's
+// ref: otherwise another process may add events in between, and they would look lost.
 func (s *Store) Seen(session name.Session) []name.OID {
 	var tips []name.OID
 	if l := s.Cached(session); l != nil {
@@ -33,7 +36,7 @@ func (s *Store) Seen(session name.Session) []name.OID {
 	return append(tips, s.left(session)...)
 }
 
-// Cached is the journal of a session as this worktree last had it; nil without one.
+// Cached returns the journal of a session as this worktree last saw it, or nil.
 func (s *Store) Cached(session name.Session) *journal.Log {
 	data, err := os.ReadFile(s.newCache(session).path)
 	if err != nil {
@@ -46,7 +49,7 @@ func (s *Store) Cached(session name.Session) *journal.Log {
 	return l
 }
 
-// Remembered lists the sessions that this worktree has seen a journal of, by name.
+// Remembered lists the sessions of which this worktree has seen a journal, sorted.
 func (s *Store) Remembered() ([]name.Session, error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
@@ -69,8 +72,8 @@ func (s *Store) Remembered() ([]name.Session, error) {
 	return slices.Compact(out), nil
 }
 
-// Forget drops what this worktree remembers of a session's journal: its cache, and the
-// tips that were left behind. The next reader starts from the repository.
+// Forget deletes what this worktree remembers of a session: the cached journal, the abandoned tips,
+// and the glances. The next reader starts from the repository.
 func (s *Store) Forget(session name.Session) error {
 	s.mu.Lock()
 	delete(s.kept, session)
@@ -88,8 +91,8 @@ func (s *Store) Forget(session name.Session) error {
 	return nil
 }
 
-// leave remembers the newest events of a journal that is no more. They are only a
-// witness: where they cannot be written, nothing else depends on it.
+// leave remembers the newest events of a journal that has been abandoned. A failure is ignored,
+// because nothing but the detection of lost events depends on it.
 func (s *Store) leave(session name.Session, newest []name.OID) {
 	tips := s.left(session)
 	newest = slices.DeleteFunc(newest, func(t name.OID) bool { return slices.Contains(tips, t) })
@@ -108,7 +111,7 @@ func (s *Store) leave(session name.Session, newest []name.OID) {
 	writeFile(path, []byte(b.String())) //nolint:errcheck // see above
 }
 
-// left reads the tips that were left behind, the newest first.
+// left returns the abandoned tips, the newest first.
 func (s *Store) left(session name.Session) []name.OID {
 	path, err := s.file(leftPrefix + string(session))
 	if err != nil {
@@ -127,11 +130,12 @@ func (s *Store) left(session name.Session) []name.OID {
 	return tips
 }
 
-// Node reads a commit of a journal out of an object.
+// Node decodes a commit of a journal from an object.
 func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
 
-// DerivedTags are the tags that a session's checkpoints ought to have, where held are
-// the refs of those that are here; what a ref was moved to is no matter.
+// DerivedTags returns the tags that a session should have, and their commits. held says which
+// checkpoints are in this repository. The commits are those of the journal, even if a ref was
+// moved.
 func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
 	tags := map[name.Ref]name.OID{}
 	for i, c := range st.Standings() {
@@ -140,21 +144,21 @@ func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[na
 		}
 		for _, k := range keysOf(c.Step, st.IterationOf(i)) {
 			if k.step >= 0 {
-				tags[name.TagRef(st.Session, k.step, k.iteration)] = st.CommitOf(i) // the last one is the newest
+				tags[name.TagRef(st.Session, k.step, k.iteration)] = st.CommitOf(i) // the newest comes last and wins
 			}
 		}
 	}
 	return tags
 }
 
-// IsTag reports whether a ref has the name of a session's tag.
+// IsTag reports whether ref has the form of one of the session's tags.
 func IsTag(session name.Session, ref name.Ref) bool {
 	leaf, ours := strings.CutPrefix(string(ref), name.TagRoot+string(session)+"/")
 	_, ok := parseTagLeaf(leaf)
 	return ours && ok
 }
 
-// WriteFile replaces a small file of this worktree's directory in one step.
+// WriteFile atomically replaces the file leaf in <git dir>/checkpoint.
 func (s *Store) WriteFile(leaf string, data []byte) error {
 	path, err := s.file(leaf)
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 	"sync"
 )
 
+// worktreeID matches a valid id.
 var worktreeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}$`) })
 
-// WorktreeID is the random id of this worktree, made on first use. Of several that
-// make it at once all get the same. A copy of a worktree gets an id of its own: an undo
-// brings back what was on one disk, and two would share one list.
+// WorktreeID returns the random id of this worktree, 32 hex digits. It is made on first use;
+// processes that do that at the same time all get the same id. A copy of a worktree gets its own
+// id: undo goes by the rollbacks of one worktree, and the copy must not undo those of the original.
 func (s *Store) WorktreeID() (string, error) {
 	path, err := s.file("worktree-id")
 	if err != nil {
@@ -29,10 +30,13 @@ func (s *Store) WorktreeID() (string, error) {
 		if sound && s.isAtHome(note, path, id) {
 			return id, nil
 		}
-		if sound { // before the id, which is taken as it is where there is no note
+		// The note goes first, so that the new id of another process is never compared with the old
+		// note. An id without a note is accepted as it is.
+		if sound {
 			err = os.Remove(note)
 		}
-		if err == nil { // copied or broken: nothing can refer to what it holds
+		// The id was copied or is broken. No event refers to it from this worktree.
+		if err == nil {
 			err = os.Remove(path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,9 +50,11 @@ func (s *Store) WorktreeID() (string, error) {
 	return "", &FileError{Path: path, Err: errors.New("it is no worktree id, whatever is written to it")}
 }
 
-// isAtHome reports whether an id was made where it is: its file is the same, and the top
-// of the worktree is the same directory or has the same path. A move keeps the directories, a copy
-// makes new ones. What was not noted yet is noted.
+// isAtHome reports whether the id was made in this worktree and not copied here. The note has four
+// fields: the id, the identity of its file, the identity of the worktree's top directory, and the
+// path of that. The file must be the same, and of the directory either identity or path: moving a
+// worktree keeps the files, and copying makes new ones. If there is no note, or the worktree was
+// moved, a new note is written.
 func (s *Store) isAtHome(note, file, id string) bool {
 	now := fmt.Sprintf("%s %s %s %s\n", id, identity(file), identity(s.Repo.WorkTree), s.Repo.WorkTree)
 	data, err := os.ReadFile(note)
