@@ -8,8 +8,9 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// Configuration reads the configuration file of another system: the file itself, or the root
-// of a project that has one. Warnings name what has no meaning here.
+// Configuration reads the configuration file of another system. from is the file or the root of a
+// project that has one. Only crunch has such a file. The warnings name the members that have no
+// equivalent here. It changes no configuration.
 func Configuration(ctx context.Context, s *checkpoint.Service, from string) (settings []checkpoint.Setting, warnings []string, err error) {
 	places, err := find(from, []string{Crunch})
 	if err != nil {
@@ -19,6 +20,7 @@ func Configuration(ctx context.Context, s *checkpoint.Service, from string) (set
 	if !there {
 		return nil, nil, noConfiguration(from)
 	}
+	// Do not read the project's documents, which may be many and have problems of their own.
 	p.only = crunchConfig
 	answer := &ImportAnswer{}
 	if _, _, err := read(ctx, s, Crunch, p, answer); err != nil {
@@ -33,6 +35,7 @@ func Configuration(ctx context.Context, s *checkpoint.Service, from string) (set
 	return answer.Settings, answer.Warnings, nil
 }
 
+// noConfiguration is the error for a place without a configuration file.
 func noConfiguration(from string) error {
 	return &checkpoint.Error{
 		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no %s is in %q", path.Base(crunchConfig), from),

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What goes into another layout is not listed as left out, and what does not is.
+// A member is listed as left out exactly if the other layout does not have it.
 func TestConversionTellsWhatStays(t *testing.T) {
 	for _, c := range []struct{ from, to, goes, stays string }{
 		{GoTeam, UltraCreate, "metrics", "output spec"}, {GoTeam, Orchestrate, "topic", "output spec"},

@@ -15,8 +15,14 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// crunch keeps a directory per issue: a YAML document per checkpoint, an index, and a
-// link to the newest.
+// crunch has a directory per issue, with a YAML document per checkpoint:
+//
+//	.claude/crunch/42/checkpoints/CP-ready-20261120-0a1b.yaml
+//	.claude/crunch/42/checkpoints/index.yaml    a list of the checkpoints
+//	.claude/crunch/42/checkpoints/latest        a link to the newest
+//	.claude/checkpoint-config.yaml              configuration of the project
+//
+// A session is an issue.
 type crunch struct{}
 
 const (
@@ -30,9 +36,11 @@ const (
 
 func (crunch) containers() []string { return []string{crunchHome} }
 
+// read reads each issue's directory and the configuration file.
 func (l crunch) read(r *reading) {
 	for _, e := range r.names(crunchHome) {
 		dir := path.Join(crunchHome, e.Name(), crunchDir)
+		// Do not list directories that the import is not restricted to.
 		if !r.leads(dir) && !r.leads(path.Dir(dir)) {
 			continue
 		}
@@ -47,7 +55,7 @@ func (l crunch) read(r *reading) {
 	}
 }
 
-// yaml reads a YAML document strictly.
+// yaml is reading.json for a YAML document. The result's json is its conversion.
 func (r *reading) yaml(p string) (source, bool) {
 	data, err := r.tree.read(p)
 	if err != nil {
@@ -69,6 +77,8 @@ func (r *reading) yaml(p string) (source, bool) {
 	return source{path: p, text: data, json: doc, at: gjson.ParseBytes(doc)}, true
 }
 
+// issue adds the session of one issue. If the import is restricted to a single file (all is false),
+// index and link are ignored, since they are about the whole directory.
 func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	in := transfer.ImportSession{Workflow: Crunch}
 	all := r.wanted(dir)
@@ -119,12 +129,15 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	r.add(dir, in)
 }
 
-// document takes one checkpoint. What it does not say of its trigger the index does.
+// document reads one checkpoint, or reports why it cannot and returns nil. The index provides the
+// time and trigger if the document has none. The first document with a title gives the session its
+// topic.
 func (l crunch) document(
 	r *reading, name, issue string, src source, index gjson.Result, seen ids, in *transfer.ImportSession,
 ) *transfer.ImportDocument {
 	at := src.at
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
+		// A file that is named like a checkpoint is probably a damaged one. Any other is not ours.
 		if strings.HasPrefix(name, "CP-") {
 			r.problem(src.path, "it is no checkpoint of crunch: neither checkpoint_id nor workflow_state")
 		} else {
@@ -136,6 +149,7 @@ func (l crunch) document(
 	if id == "" {
 		id = name
 	}
+	// Reading an unknown version as if it were 1.0 could misinterpret its members.
 	if v := text(at, "version"); v != "" && v != "1.0" && v != "1" {
 		r.problem(src.path, "version %q is not known; known is 1.0", shortened(v))
 		return nil
@@ -144,6 +158,8 @@ func (l crunch) document(
 		r.problem(src.path, "checkpoint_id %q leads elsewhere", id)
 		return nil
 	}
+	// The session is named by the directory, so a copied document of another issue would end up in
+	// the wrong one.
 	if n := text(at, "issue_number"); n != "" && n != issue {
 		r.problem(src.path, "issue_number %s in the directory of %s", n, issue)
 		return nil
@@ -182,6 +198,7 @@ func (l crunch) document(
 	return d
 }
 
+// indexEntry returns the entry of the index for an id.
 func indexEntry(index gjson.Result, id string) gjson.Result {
 	for _, e := range index.Get("checkpoints").Array() {
 		if text(e, "checkpoint_id") == id {
@@ -191,7 +208,8 @@ func indexEntry(index gjson.Result, id string) gjson.Result {
 	return gjson.Result{}
 }
 
-// order puts the documents as the index has them, others by their time.
+// order sorts the documents as the index lists them. Those that it does not list are placed by
+// time, and by key if that is equal.
 func (crunch) order(documents []*transfer.ImportDocument, index gjson.Result) {
 	place := map[string]int{}
 	for i, e := range index.Get("checkpoints").Array() {
@@ -209,8 +227,9 @@ func (crunch) order(documents []*transfer.ImportDocument, index gjson.Result) {
 	})
 }
 
-// current is what `latest` leads to, else what the index calls so. The link may be a file
-// with the name in it, where a copy could not hold links.
+// current returns the key of the current checkpoint: the target of the link latest, or else what
+// the index names. In a copy on a file system without links, latest is a file that contains the
+// name.
 func (crunch) current(r *reading, dir string, index gjson.Result) string {
 	p := path.Join(dir, latestFile)
 	if to, ok := r.link(p); ok {
@@ -231,7 +250,7 @@ func (crunch) current(r *reading, dir string, index gjson.Result) string {
 	return text(index, "latest")
 }
 
-// issueOf is the number in the name of a session; ok is false where there is none.
+// issueOf returns the number in the name of a session such as issue-42. ok is false if it has none.
 func issueOf(session string) (json.RawMessage, bool) {
 	n, err := strconv.ParseUint(strings.TrimPrefix(session, "issue-"), 10, 53)
 	if err != nil {
@@ -240,5 +259,5 @@ func issueOf(session string) (json.RawMessage, bool) {
 	return json.RawMessage(strconv.FormatUint(n, 10)), true
 }
 
-// seconds is a time as four of the five write it.
+// seconds formats a time in UTC without fractions, as all layouts but ultra-create have it.
 func seconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

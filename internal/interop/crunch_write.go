@@ -13,8 +13,11 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
+// crunchPhases are the phases of crunch, in order. The first one is step 1.
 var crunchPhases = [...]string{"enrich", "ready", "implementing", "validation", "docs"}
 
+// write adds the documents, the index and the link of a session. Originals are written back under
+// their own name; documents of other checkpoints get an id that no original has.
 func (l crunch) write(a *transfer.Archive, w *rendering) {
 	issue := l.number(a)
 	if issue == "" {
@@ -23,6 +26,8 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	}
 	root := path.Join(crunchHome, issue, crunchDir)
 	ids := map[string]string{} // by checkpoint: the id
+	// Ids of originals are reserved first, so that a new checkpoint cannot take the id of an
+	// original that comes later.
 	used := map[string]bool{}
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
@@ -44,6 +49,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 			f.content = jsonToYAML(f.doc)
 		}
 		ending := ".yaml"
+		// An original that was read from .yml goes back to the same file.
 		if c.Import != nil && f.made == nil && strings.HasSuffix(c.Import.Path, ".yml") {
 			ending = ".yml"
 		}
@@ -56,7 +62,9 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	l.derived(a, w, root, issue, ids, index)
 }
 
-// number is the issue that the documents were imported from, else that of the session.
+// number returns the issue number for a session, which is the name of its directory: that of the
+// imported documents, the number in the session's name, the one in a state, or any digits in the
+// name. It is "" if there is none.
 func (crunch) number(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
@@ -74,18 +82,21 @@ func (crunch) number(a *transfer.Archive) string {
 		}
 	}
 	digits := firstDigits().FindString(string(a.Session))
+	// Larger numbers are not exact in readers that use float64.
 	if len(digits) > 15 {
 		return ""
 	}
 	return strings.TrimLeft(digits, "0")
 }
 
-// numberFor is a number for a name that has none.
+// numberFor derives a number below a limit from a name. It is always the same for the same name, so
+// that a mirror stays in the same place.
 func numberFor(session string, below uint32) string {
 	return strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(session))%below), 10)
 }
 
-// phase is the one of five that a checkpoint stands at.
+// phase returns the phase of a checkpoint: its step name if that is one, else the phase at the
+// position of its step number.
 func (crunch) phase(c *transfer.Archived) string {
 	if slices.Contains(crunchPhases[:], c.Record.StepName) {
 		return c.Record.StepName
@@ -93,8 +104,9 @@ func (crunch) phase(c *transfer.Archived) string {
 	return crunchPhases[min(max(c.Record.Step, 1), len(crunchPhases))-1]
 }
 
-// compose is the state itself in a session of crunch. A state that was carried on from
-// the checkpoint before still has its id, so that it gets its own.
+// compose returns the id and document of a checkpoint that has no original. In a session of crunch
+// the state is the document itself. A state that was carried over from the previous checkpoint
+// still has the id of that one; then the document gets a new id and time.
 func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r := c.Record
 	if a.Workflow != Crunch {
@@ -124,6 +136,7 @@ func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string,
 	return id, doc.json()
 }
 
+// issueNumber returns the issue as JSON: a number if it is one, else a string.
 func issueNumber(issue string) string {
 	if strings.Trim(issue, "0123456789") == "" && len(issue) < 16 {
 		return issue
@@ -131,7 +144,8 @@ func issueNumber(issue string) string {
 	return string(encode(issue))
 }
 
-// newID is made of phase, day, and the last four digits of our id.
+// newID returns an id in crunch's form: phase, day, and the last four digits of the checkpoint's
+// id. A number is added if the result is in use.
 func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 	r := c.Record
 	tail := string(r.ID)
@@ -142,7 +156,8 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 	return id
 }
 
-// foreign is a checkpoint of another workflow in crunch's words.
+// foreign returns the id and document for a checkpoint of another workflow. It has every member
+// that crunch's tools expect, and empty lists for what the other workflow has no notion of.
 func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r, f := c.Record, learn(a, c)
 	id := l.newID(c, used)
@@ -154,6 +169,7 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 	doc.raw("issue_number", json.RawMessage(issueNumber(issue)))
 	doc.set("session_id", string(a.Session))
 	doc.set("trigger", crunchTrigger(r.Trigger))
+	// part adds a nested object, to keep the code below in the order of the document.
 	part := func(name string, set func(o *object)) {
 		o := &object{}
 		set(o)
@@ -205,6 +221,7 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 	return id, doc.json()
 }
 
+// crunchTrigger returns the trigger if crunch has it, else "manual".
 func crunchTrigger(trigger string) string {
 	switch trigger {
 	case "phase_transition", "batch_complete", "agent_complete", "conflict_start", "conflict_resolved", "user_interrupt", "session_end":
@@ -213,6 +230,7 @@ func crunchTrigger(trigger string) string {
 	return "manual"
 }
 
+// crunchNodes returns the execution graph: each task as a node with its status.
 func crunchNodes(f *facts) *object {
 	nodes := &object{}
 	for _, group := range []struct {
@@ -233,6 +251,7 @@ func crunchNodes(f *facts) *object {
 	return nodes
 }
 
+// crunchFiles returns the list of changed files.
 func crunchFiles(f *facts) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, group := range []struct {
@@ -250,14 +269,14 @@ func crunchFiles(f *facts) []json.RawMessage {
 	return out
 }
 
-// front sets a member and puts it first.
+// front sets a member and makes it the first.
 func (o *object) front(name string, value any) {
 	o.drop(name)
 	o.set(name, value)
 	o.names = append([]string{name}, o.names[:len(o.names)-1]...)
 }
 
-// entry is a checkpoint in the index.
+// entry returns the line of a checkpoint in the index.
 func (crunch) entry(c *transfer.Archived, f file) json.RawMessage {
 	doc := gjson.ParseBytes(f.doc)
 	o := &object{}
@@ -269,7 +288,9 @@ func (crunch) entry(c *transfer.Archived, f file) json.RawMessage {
 	return o.json()
 }
 
-// derived writes index and link: as they were imported, with what happened since.
+// derived adds the index and the link. If nothing happened since the import, the index is the
+// imported one. Otherwise its own entries stay as they are, those of pruned checkpoints are
+// removed, and new ones are appended.
 func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, ids map[string]string, entries []json.RawMessage) {
 	if len(entries) == 0 {
 		return

@@ -15,28 +15,31 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// Bounds of a foreign database.
+// Limits of a database that is read: bytes and rows.
 const (
 	maxDatabase = 1 << 30
 	maxRows     = 100_000
-	patience    = 4000 // milliseconds that a lock is waited for
+	patience    = 4000 // milliseconds to wait for a lock
 )
 
-// rowColumns are those of ultra-create's table, in its order.
+// rowColumns are the columns of ultra-create's table, in their order.
 var rowColumns = [...]string{"id", "project_id", "phase", "state", "timestamp"}
 
-// createRows is ultra-create's own table.
+// createRows creates the table exactly as ultra-create does.
 const createRows = `CREATE TABLE checkpoints (id TEXT PRIMARY KEY, project_id TEXT, phase TEXT, state TEXT, timestamp TEXT)`
 
-// readDatabase gives the rows of a database. Nothing of it is changed, no file beside it
-// is made, and what its schema may hold is not run.
+// readDatabase returns the rows of ultra-create's table, none if the database does not have it. It
+// changes nothing in the database, creates no file next to it, and does not run code from its
+// schema (views, triggers).
 func readDatabase(file string) (rows []*ultraRow, err error) {
 	journaled, err := checkDatabase(file)
 	if err != nil {
 		return nil, err
 	}
 	dsn := "mode=ro"
-	if journaled { // to be read it has to be written, so a copy is
+	// To read a database in WAL mode, SQLite has to create or change the files next to it. So a
+	// copy is read.
+	if journaled {
 		dir, err := os.MkdirTemp("", "git-checkpoint-")
 		if err != nil {
 			return nil, fmt.Errorf("copy database: %w", err)
@@ -60,7 +63,9 @@ func readDatabase(file string) (rows []*ultraRow, err error) {
 	return rows, named(err)
 }
 
-// openDatabase opens with one connection, so that pragmas and transactions hold.
+// openDatabase opens a database with safe settings: functions in its schema are not trusted and
+// cells are checked when they are read. It uses a single connection, because a pragma applies only
+// to the connection on which it was set.
 func openDatabase(file, options string) (*sql.DB, error) {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
 	db, err := sql.Open("sqlite", fmt.Sprintf("%s?%s&_pragma=busy_timeout(%d)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)", u.String(), options, patience))
@@ -71,7 +76,7 @@ func openDatabase(file, options string) (*sql.DB, error) {
 	return db, nil
 }
 
-// named says plainly what SQLite says in its own words.
+// named replaces the most common SQLite errors with messages that users understand.
 func named(err error) error {
 	if err == nil {
 		return nil
@@ -87,8 +92,8 @@ func named(err error) error {
 	return err
 }
 
-// checkDatabase looks at the first bytes and at what stands beside the file; journaled
-// says that changes are waiting in a journal.
+// checkDatabase checks that a file is a SQLite database of an acceptable size; an empty file is
+// one. journaled means that it is in WAL mode, so the newest changes may be in the file next to it.
 func checkDatabase(file string) (journaled bool, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -98,26 +103,31 @@ func checkDatabase(file string) (journaled bool, err error) {
 	header := make([]byte, 20)
 	n, err := io.ReadFull(f, header)
 	switch {
+	// SQLite creates a database as an empty file.
 	case n == 0 && errors.Is(err, io.EOF):
-		return false, nil // one without anything in it
+		return false, nil
 	case err != nil, string(header[:16]) != "SQLite format 3\x00":
 		return false, errors.New("it is no SQLite database")
 	}
 	if info, err := f.Stat(); err != nil || info.Size() > maxDatabase {
 		return false, fmt.Errorf("the database has more than %d bytes", maxDatabase)
 	}
-	if header[18] == 2 { // WAL
+	// Byte 18 of the header is the file format's write version: 1 for a rollback journal, 2 for
+	// WAL.
+	if header[18] == 2 {
 		return true, nil
 	}
 	return false, nil
 }
 
-// copyDatabase copies a database and its write-ahead log, again where somebody wrote to
-// them meanwhile.
+// copyDatabase copies a database with its write-ahead log. Another program may write to them at the
+// same time; if size or time of a file changed during the copy, it copies again.
 func copyDatabase(file, dir string) (string, error) {
 	to := filepath.Join(dir, "copy.db")
 	for range 5 {
 		before := datesOf(file)
+		// The log is copied before the database: frames that are moved from one to the other in
+		// between are then in both copies instead of neither.
 		for _, ending := range []string{"-wal", "-journal", ""} {
 			if err := copyFile(file+ending, to+ending); err != nil {
 				return "", err
@@ -130,6 +140,8 @@ func copyDatabase(file, dir string) (string, error) {
 	return "", errors.New("the database is being written to all the time")
 }
 
+// datesOf returns size and modification time of a database and the files next to it, for
+// comparison.
 func datesOf(file string) []string {
 	var out []string
 	for _, ending := range []string{"", "-wal", "-journal"} {
@@ -140,6 +152,7 @@ func datesOf(file string) []string {
 	return out
 }
 
+// copyFile copies a regular file. A file that does not exist is skipped.
 func copyFile(from, to string) error {
 	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,15 +168,16 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// querier is a database or a transaction.
+// querier is implemented by sql.DB and sql.Tx.
 type querier interface {
 	Query(query string, args ...any) (*sql.Rows, error)
 	QueryRow(query string, args ...any) *sql.Row
 	Exec(query string, args ...any) (sql.Result, error)
 }
 
-// checkTable holds ultra-create's table against what it has to be: exactly its columns, no
-// trigger that would run with what is written.
+// checkTable checks that ultra-create's table is what it has to be: a real table with exactly its
+// columns and without triggers, which would run when rows are written. there is false if it does
+// not exist.
 func checkTable(db querier) (there bool, err error) {
 	var kind, text string
 	err = db.QueryRow(`SELECT type, coalesce(sql, '') FROM sqlite_schema WHERE name = 'checkpoints' COLLATE NOCASE AND type IN ('table', 'view')`).Scan(&kind, &text)
@@ -187,6 +201,8 @@ func checkTable(db querier) (there bool, err error) {
 	return true, checkColumns(db)
 }
 
+// checkColumns returns an error unless the table has exactly the columns in rowColumns. Hidden and
+// generated columns are not accepted.
 func checkColumns(db querier) error {
 	rows, err := db.Query(`SELECT name, hidden FROM pragma_table_xinfo('checkpoints')`)
 	if err != nil {
@@ -215,7 +231,8 @@ func checkColumns(db querier) error {
 	return nil
 }
 
-// readRows reads the table, values as texts.
+// readRows reads the table, with all values as text. A state that is too large is not even loaded:
+// the query returns NULL and its size. Identical rows with the same id are accepted once.
 func readRows(db querier) ([]*ultraRow, error) {
 	rows, err := db.Query(`SELECT CAST(id AS TEXT), CAST(project_id AS TEXT), CAST(phase AS TEXT),
 		CASE WHEN length(CAST(state AS BLOB)) > ? THEN NULL ELSE CAST(state AS TEXT) END,
@@ -254,9 +271,9 @@ func readRows(db querier) ([]*ultraRow, error) {
 	return out, rows.Err()
 }
 
-// writeRows puts rows into the table of a database, whatever else is in it. It gives the
-// ids of rows that say something else and stay, unless they may be replaced; gone are
-// taken out.
+// writeRows adds rows to the table, which it creates if necessary, and deletes the rows with the
+// ids in gone. A row with the same id and other content is replaced if replace allows it; otherwise
+// its id is returned in kept, and the caller should roll back.
 func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ultraRow) bool) (kept []string, err error) {
 	there, err := checkTable(tx)
 	if err != nil {
@@ -266,6 +283,7 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 		if len(rows) == 0 {
 			return nil, nil
 		}
+		// There are rows to write and no table yet.
 		if _, err := tx.Exec(createRows); err != nil {
 			return nil, err
 		}
@@ -307,6 +325,7 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 	return kept, nil
 }
 
+// value returns the value of a column for SQL, nil for NULL.
 func (row *ultraRow) value(column, value string) any {
 	if row.null[column] {
 		return nil
@@ -314,6 +333,7 @@ func (row *ultraRow) value(column, value string) any {
 	return value
 }
 
+// same reports whether two rows are equal. NULL and "" are different.
 func (row *ultraRow) same(o *ultraRow) bool {
 	for _, c := range rowColumns {
 		if row.null[c] != o.null[c] {

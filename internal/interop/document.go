@@ -8,9 +8,12 @@ import (
 	"strings"
 )
 
-// Document gives a document as JSON: what is written in YAML, as crunch writes its own, is
-// read as an import reads it. A file that is not called so is taken for YAML only where it
-// cannot be JSON and has members, so that what is wrong with JSON is said of JSON.
+// Document returns a document as JSON. A YAML document, as crunch writes them, is converted in the
+// same way as on import; JSON is returned as it is, without a byte order mark. file is the name of
+// the file, or "".
+//
+// The name decides if it ends in .yaml or .yml. Otherwise text counts as YAML only if it cannot be
+// JSON and is a mapping, so that a mistake in a JSON document gets an error message about JSON.
 func Document(text []byte, file string) ([]byte, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	named := slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(path.Ext(file)))

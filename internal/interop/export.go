@@ -11,26 +11,27 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// ExportRequest is what `export --format` of a layout was asked for.
+// ExportRequest has the arguments of `export` with a format of this package.
 type ExportRequest struct {
-	To       string // a directory, the root of a project; for SQLite a file
+	To       string // the directory that is the root of a project; for SQLite a file
 	Format   string
 	Sessions []string // empty: all
 	Existing ExistingChoice
 
+	// Unscanned decides what happens to content that was not scanned for secrets.
 	Unscanned clearance.Unscanned
 }
 
-// ExistingChoice says what happens to files that are there and say something else.
+// ExistingChoice decides what happens to existing files with other content.
 type ExistingChoice int
 
-// The choices.
+// The values of ExistingChoice.
 const (
 	ExistingRefuse ExistingChoice = iota // nothing is written
 	ExistingReplace
 )
 
-// ExportAnswer is what `export` answers.
+// ExportAnswer is the result of `export`. Its JSON is part of the program's output.
 type ExportAnswer struct {
 	Format      string    `json:"format"`
 	To          string    `json:"to"`
@@ -40,7 +41,9 @@ type ExportAnswer struct {
 	LeftOut     []LeftOut `json:"left_out"`
 }
 
-// Export writes sessions in the layout of another system, or into a database.
+// Export writes sessions in a layout or into a SQLite database. For a layout, everything is
+// rendered in memory and compared with what exists before the first file is written, so that a
+// refusal leaves the directory as it was.
 func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*ExportAnswer, error) {
 	if req.Format != SQLite && !Known(req.Format) {
 		return nil, &checkpoint.Error{
@@ -53,6 +56,7 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 		return nil, err
 	}
 	answer := &ExportAnswer{Format: req.Format, To: req.To, Sessions: []string{}, Files: []string{}, LeftOut: []LeftOut{}}
+	// A database can represent sessions of every workflow, so nothing is left out of it.
 	if len(req.Sessions) == 0 && req.Format != SQLite {
 		archives = answer.own(archives)
 	}
@@ -83,8 +87,9 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 	return answer, nil
 }
 
-// own leaves the sessions of the layout's own workflow, where there are any: nobody wants
-// those of five systems in the files of one without a word.
+// own restricts an export of all sessions to those of the layout's own workflow, if there are any,
+// and lists the others as left out. Sessions of the other systems in this layout's directory would
+// surprise users who did not ask for them by name.
 func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
 	isOwn := func(s *transfer.Archive) bool { return s.Workflow == a.Format }
 	if !slices.ContainsFunc(all, isOwn) {
@@ -101,7 +106,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
 	return own
 }
 
-// archives reads the sessions that were asked for, all without any.
+// archives reads the given sessions, or all if there are none.
 func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned clearance.Unscanned) ([]*transfer.Archive, error) {
 	if len(wanted) == 0 {
 		names, err := transfer.SessionNames(ctx, s)
@@ -123,15 +128,16 @@ func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unsca
 	return out, nil
 }
 
-// output is a rendering on its way into a directory.
+// output writes a rendering to a target.
 type output struct {
 	*target
 	*rendering
-	replace func(old []byte) bool // what stands there may be replaced
-	stays   []string              // paths that stand there and are not ours to replace
+	replace func(old []byte) bool // reports whether existing content may be replaced
+	stays   []string              // existing paths that may not be replaced, set by check
 }
 
-// check looks at every place before anything is written.
+// check looks at every path before anything is written. It returns an error if one of them cannot
+// be written or has other content that may not be replaced.
 func (o *output) check() error {
 	o.stays = nil
 	for _, f := range o.files {
@@ -151,6 +157,7 @@ func (o *output) check() error {
 		if err != nil {
 			return refusedPlace(err)
 		}
+		// On a file system without links, a link may be a file with the name of its target in it.
 		if at != nothing && !o.replace(have) && strings.TrimSpace(string(have)) != l.to {
 			o.stays = append(o.stays, l.path)
 		}
@@ -166,6 +173,7 @@ func (o *output) check() error {
 	return inTheWay(o.stays, "nothing was written; --force replaces them, another directory leaves them alone")
 }
 
+// inTheWay is the error for existing files with other content, of which it lists the first 20.
 func inTheWay(paths []string, hint string) error {
 	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: paths[0] + " is there already and says something else"}
 	if len(paths) > 1 {
@@ -182,21 +190,25 @@ func inTheWay(paths []string, hint string) error {
 	return e
 }
 
+// refusedPlace is the error for a path that cannot be written to.
 func refusedPlace(err error) error {
 	return &checkpoint.Error{Kind: checkpoint.KindRefused, Err: err, Hints: []string{"nothing was written"}}
 }
 
-// write writes rows first, because they may still be refused, then documents, then what
-// tells of them.
+// write writes the rendering. The database comes first, because it may still be refused. Then come
+// the documents, and last the files and links that refer to them, so that an index never names a
+// document that is not there yet.
 func (o *output) write(ctx context.Context) error {
 	if err := o.writeRows(ctx, nil); err != nil {
 		return err
 	}
 	for _, derived := range []bool{false, true} {
 		for _, f := range o.files {
+			// First pass: documents. Second pass: derived files.
 			if (f.key == "") != derived {
 				continue
 			}
+			// Leave a file with the same content alone, so that its modification time stays.
 			if at, _, err := o.look(f.path, f.content); err == nil && at == same {
 				continue
 			}
@@ -216,7 +228,8 @@ func (o *output) write(ctx context.Context) error {
 	return nil
 }
 
-// writeRows writes the database of the layout; gone are ids of rows to be taken out.
+// writeRows writes the rows of the layout's database in one transaction. gone has ids of rows to
+// delete.
 func (o *output) writeRows(ctx context.Context, gone []string) error {
 	if len(o.rows) == 0 && len(gone) == 0 {
 		return nil
@@ -226,6 +239,7 @@ func (o *output) writeRows(ctx context.Context, gone []string) error {
 		return refusedPlace(err)
 	}
 	return inDatabase(ctx, file, func(tx querier) error {
+		// Rows are compared in the form that a mirror remembers them, see written.
 		kept, err := writeRows(tx, o.rows, gone, func(old *ultraRow) bool { return o.replace(indented(old.json())) })
 		if err != nil || len(kept) == 0 {
 			return err
@@ -237,6 +251,7 @@ func (o *output) writeRows(ctx context.Context, gone []string) error {
 	})
 }
 
+// documents counts the checkpoints in the rendering: its documents, and rows without a document.
 func (o *output) documents() int {
 	n := 0
 	for _, f := range o.files {
@@ -252,6 +267,7 @@ func (o *output) documents() int {
 	return n
 }
 
+// hasFile reports whether there is a document with the given key.
 func (w *rendering) hasFile(key string) bool {
 	for _, f := range w.files {
 		if f.key == key {
@@ -261,6 +277,7 @@ func (w *rendering) hasFile(key string) bool {
 	return false
 }
 
+// paths lists everything that the rendering writes.
 func (w *rendering) paths() []string {
 	out := []string{}
 	for _, f := range w.files {

@@ -13,33 +13,42 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// facts are what the systems have in common: what a checkpoint of one says in the words of
-// all. Members of the state that they come from are counted, so that the others can be
-// named.
+// facts is a checkpoint in terms that all five systems have in common. When a session of one
+// workflow is written in the layout of another, the state is first converted to facts (the methods
+// of*), and the writer of the layout then takes from the facts what it has a place for.
+//
+// take marks the members of the state that a conversion understands. leave reports the others, and
+// the facts that the layout has no place for, so that nothing is lost silently.
 type facts struct {
-	topic                              string
-	iteration                          int
-	metrics                            json.RawMessage
-	completed, underWay, pending, lost []json.RawMessage // tasks: objects with an id
+	topic     string
+	iteration int
+	metrics   json.RawMessage
+	// Tasks are JSON objects with an id. lost are those that failed.
+	completed, underWay, pending, lost []json.RawMessage
 	decisions                          []json.RawMessage
 	created, modified, deleted, staged []string
 	branch, commit                     string
 	worktrees                          []string
 	status                             string
-	problem                            json.RawMessage // what went wrong; nil: nothing
-	total                              int             // of phases; 0: not known
-	phases                             []json.RawMessage
-	gatesPassed, gatesPending          []string
-	canResume                          bool
-	resumeFrom                         string
-	warnings                           []string
-	artifacts                          json.RawMessage
+	// problem is the error of the checkpoint, nil if there is none. total is the number of phases,
+	// 0 if it is not known.
+	problem                   json.RawMessage
+	total                     int
+	phases                    []json.RawMessage
+	gatesPassed, gatesPending []string
+	canResume                 bool
+	resumeFrom                string
+	warnings                  []string
+	artifacts                 json.RawMessage
 
 	state gjson.Result
-	used  map[string]bool // members of the state, dotted
+	// used has the paths of the members of state that were taken.
+	used map[string]bool
 }
 
-// learn takes a checkpoint of any workflow apart.
+// learn converts a checkpoint of any workflow to facts. What every record has (files, branch,
+// iteration) comes from the record; the rest depends on the state of the workflow. A workflow that
+// is none of the five is treated like go-team, which has only common members.
 func learn(a *transfer.Archive, c *transfer.Archived) *facts {
 	r := c.Record
 	f := &facts{
@@ -82,9 +91,10 @@ func learn(a *transfer.Archive, c *transfer.Archived) *facts {
 	return f
 }
 
+// shortRef returns the name of a branch without refs/heads/.
 func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
-// take is a member of the state, which counts as used.
+// take returns a member of the state and marks it as used.
 func (f *facts) take(p string) gjson.Result {
 	v := f.state.Get(p)
 	if v.Exists() {
@@ -93,10 +103,11 @@ func (f *facts) take(p string) gjson.Result {
 	return v
 }
 
-// useAll says that the state goes whole.
+// useAll is called when the state is written as a whole, so that leave has nothing to report.
 func (f *facts) useAll() { f.state = gjson.Result{} }
 
-// leave names the members that have no place, and those that the layout did not take.
+// leave reports the parts of a checkpoint that a layout cannot represent. takes names the facts
+// that it can.
 func (f *facts) leave(a *transfer.Archive, c *transfer.Archived, w *rendering, takes ...string) {
 	var lost []string
 	f.state.ForEach(func(key, value gjson.Result) bool {
@@ -120,7 +131,8 @@ func (f *facts) leave(a *transfer.Archive, c *transfer.Archived, w *rendering, t
 	}
 }
 
-// unused are the parts of a member that nothing took.
+// unused returns the paths of a member that were not taken: the member as a whole, or, if some of
+// its members were taken, the rest of them. Empty values are not worth reporting.
 func (f *facts) unused(at string, v gjson.Result) []string {
 	if f.used[at] || v.Type == gjson.Null || v.IsArray() && len(v.Array()) == 0 {
 		return nil
@@ -143,6 +155,7 @@ func (f *facts) unused(at string, v gjson.Result) []string {
 	return out
 }
 
+// ofGoTeam converts the members that go-team's states have.
 func (f *facts) ofGoTeam() {
 	if t := f.take("topic").String(); t != "" {
 		f.topic = t
@@ -157,6 +170,8 @@ func (f *facts) ofGoTeam() {
 	}
 }
 
+// ofUltra converts a state of ultra-create. Facts from the record take precedence over the
+// git_state in the document.
 func (f *facts) ofUltra() {
 	f.completed, f.pending, f.lost = rawList(f.take("completed_tasks")), rawList(f.take("pending_tasks")), rawList(f.take("failed_tasks"))
 	f.decisions = rawList(f.take("decisions"))
@@ -175,6 +190,8 @@ func (f *facts) ofUltra() {
 	}
 }
 
+// ofOrchestrate converts a state of orchestrate. Its phases become tasks; phases that are not
+// completed are pending.
 func (f *facts) ofOrchestrate() {
 	f.topic = either(f.take("workflow_description").String(), f.topic)
 	for _, p := range []string{"checkpoint_id", "workflow_type", "created_at", "updated_at", "status", "current_phase", "workflow_state.project_name"} {
@@ -187,6 +204,7 @@ func (f *facts) ofOrchestrate() {
 	for _, p := range f.phases {
 		f.completed = append(f.completed, task("phase_"+string(p)))
 	}
+	// The limit is for a total_phases that is absurdly large: the document is untrusted.
 	for n := 1; n <= f.total && n < 1000; n++ {
 		if !slices.ContainsFunc(f.phases, func(p json.RawMessage) bool { return string(p) == encodeInt(n) }) {
 			f.pending = append(f.pending, task("phase_"+encodeInt(n)))
@@ -197,6 +215,8 @@ func (f *facts) ofOrchestrate() {
 	}
 }
 
+// ofCrunch converts a state of crunch. The nodes of its execution graph become tasks, sorted by the
+// many words that documents use for a status.
 func (f *facts) ofCrunch() {
 	f.topic = either(f.take("issue_snapshot.title").String(), f.topic)
 	f.branch = either(f.branch, f.take("issue_snapshot.branch").String())
@@ -229,6 +249,7 @@ func (f *facts) ofCrunch() {
 	f.warnings = texts(f.take("recovery_info.warnings"))
 }
 
+// ofPipeline converts a state of pipeline. Its workstreams become tasks.
 func (f *facts) ofPipeline() {
 	f.topic = either(f.take("prd_title").String(), f.topic)
 	for _, p := range []string{"prd", "current_phase", "status", "timestamp"} {
@@ -252,13 +273,14 @@ func (f *facts) ofPipeline() {
 	}
 }
 
+// task returns a task with nothing but an id.
 func task(id string) json.RawMessage {
 	var o object
 	o.set("id", id)
 	return o.json()
 }
 
-// taskIDs are the names of tasks.
+// taskIDs returns the ids of tasks, each once.
 func taskIDs(tasks []json.RawMessage) []string {
 	var out []string
 	for _, t := range tasks {
@@ -269,6 +291,7 @@ func taskIDs(tasks []json.RawMessage) []string {
 	return out
 }
 
+// either returns a, or b if a is empty.
 func either(a, b string) string {
 	if a != "" {
 		return a
@@ -278,11 +301,12 @@ func either(a, b string) string {
 
 func encodeInt(n int) string { return strconv.Itoa(n) }
 
-// escape makes a path of a member's name.
+// escape returns a member name as a gjson path. A name may contain characters, such as a dot, that
+// have a meaning in paths.
 func escape(member string) string { return gjson.Escape(member) }
 
-// keyOf is what a layout calls a checkpoint: the key that it was imported by, else the
-// label.
+// keyOf returns the name that go-team's manifest uses for a checkpoint: the key under which it was
+// imported, or else its label. For a checkpoint that does not exist any more, label is used.
 func keyOf(a *transfer.Archive, id name.ID, label string) string {
 	for i := range a.Checkpoints {
 		c := &a.Checkpoints[i]

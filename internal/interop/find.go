@@ -14,14 +14,17 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// place is a directory of a layout: where in the file system, where in the layout, and
-// which part of it is wanted.
+// place is where a layout was found.
 type place struct {
+	// dir is the directory in the file system. prefix is the path that it has in the layout, "" for
+	// the root of a project. only is the path in the layout to which the import is restricted, ""
+	// for everything.
 	dir, prefix, only string
 }
 
-// find says which layouts stand where somebody points: at a project root, at a directory
-// or a file of a layout, or at a directory that was copied out of one.
+// find determines which of the given layouts exist at a path. The path can be the root of a
+// project, a directory or file inside a layout, or a copy of such a directory or file at any other
+// place. Symbolic links in the path are resolved first.
 func find(at string, formats []string) (map[string]place, error) {
 	at, err := filepath.Abs(at)
 	if err != nil {
@@ -31,6 +34,7 @@ func find(at string, formats []string) (map[string]place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find %q: %w", at, plain(err))
 	}
+	// The names of the directories above the path matter below, and a link may hide them.
 	if real, err := filepath.EvalSymlinks(at); err == nil {
 		at = real
 	}
@@ -43,9 +47,11 @@ func find(at string, formats []string) (map[string]place, error) {
 		}
 	}
 	if info, err := os.Stat(filepath.Join(at, filepath.FromSlash(crunchConfig))); err == nil && info.Mode().IsRegular() && slices.Contains(formats, Crunch) {
-		found[Crunch] = place{dir: at} // a project that has the configuration only
+		found[Crunch] = place{dir: at} // this also finds a project that has no checkpoints yet
 	}
-	if len(found) > 0 { // a root: what stands above it is another project's
+	// The path is the root of a project. If it is itself below a directory with the name of a
+	// container, that belongs to another project.
+	if len(found) > 0 {
 		return found, nil
 	}
 	for _, format := range formats {
@@ -61,13 +67,15 @@ func find(at string, formats []string) (map[string]place, error) {
 	return found, nil
 }
 
+// isDirectory reports whether p is a directory or a link to one.
 func isDirectory(p string) bool {
 	info, err := os.Stat(p)
 	return err == nil && info.IsDir()
 }
 
-// inside finds the root above a path that is a container, a part of the way to one, or
-// below one.
+// inside finds the root of the project for a path that is a container, below one, or a parent of
+// one (such as .claude). It compares the path's elements with those of each container, the longest
+// containers first, so that a long one is not mistaken for a short one that has the same end.
 func inside(at string, containers []string) (place, bool) {
 	parts := strings.Split(filepath.ToSlash(at), "/")
 	containers = slices.Clone(containers)
@@ -84,6 +92,8 @@ func inside(at string, containers []string) (place, bool) {
 			if root == "" {
 				root = string(filepath.Separator)
 			}
+			// A parent of a container has a common name such as "data". It only counts if the
+			// container exists.
 			if len(rest) < len(want) && !isDirectory(filepath.Join(root, filepath.FromSlash(c))) {
 				continue
 			}
@@ -93,7 +103,8 @@ func inside(at string, containers []string) (place, bool) {
 	return place{}, false
 }
 
-// copied recognises by its files a directory, or a file, that stands outside its layout.
+// copied recognizes, by content, a file or directory that is not inside its layout. The first file
+// that is a document decides for the whole directory.
 func copied(at string, isDir bool, formats []string) (string, place, bool) {
 	dir, files := at, []string{}
 	if isDir {
@@ -123,7 +134,8 @@ func copied(at string, isDir bool, formats []string) (string, place, bool) {
 	return "", place{}, false
 }
 
-// sniff says of which layout a file is, and which directory of it its own would be.
+// sniff determines the layout of a single file by its content, and the directory in the layout that
+// a file of this kind belongs to. format is "" if it is not a document.
 func sniff(file, name string) (format, prefix string) {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument {
@@ -134,6 +146,7 @@ func sniff(file, name string) (format, prefix string) {
 	}
 	ending := path.Ext(name)
 	if ending == ".db" {
+		// A database is recognized by its name alone; its table is checked when it is read.
 		if name == path.Base(ultraDatabase) {
 			return UltraCreate, path.Dir(ultraDatabase)
 		}
@@ -158,6 +171,7 @@ func sniff(file, name string) (format, prefix string) {
 	return sniffJSON(gjson.ParseBytes(doc))
 }
 
+// sniffJSON does the same for a JSON document, by members that only one of the layouts has.
 func sniffJSON(at gjson.Result) (format, prefix string) {
 	switch {
 	case at.Get("checkpoint.session_id").Exists() || at.Get("manifest.session_id").Exists():
@@ -176,7 +190,7 @@ func sniffJSON(at gjson.Result) (format, prefix string) {
 	return "", ""
 }
 
-// open gives the tree of a place.
+// open returns the tree of a place. The caller closes its root.
 func (p place) open() (*tree, error) {
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
@@ -185,10 +199,10 @@ func (p place) open() (*tree, error) {
 	return &tree{root: root, prefix: p.prefix, only: p.only}, nil
 }
 
-// errNoLayout says that nothing was recognised.
+// errNoLayout means that there is nothing to import.
 var errNoLayout = errors.New("no files of go-team, ultra-create, orchestrate, crunch or pipeline are there")
 
-// IsDocument reports whether a file may be one of a layout.
+// IsDocument reports whether a file may be a document of a layout, by its place or by its content.
 func IsDocument(file string) bool {
 	if !slices.Contains([]string{".json", ".yaml", ".yml", ".db"}, filepath.Ext(file)) {
 		return false

@@ -13,8 +13,8 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// Whatever is called YAML ends, as JSON or as an error, and what it says survives our own
-// writer.
+// Any input to the YAML reader ends in JSON or an error, and the JSON survives a round trip through
+// our own writer.
 func FuzzYAML(f *testing.F) {
 	for _, seed := range []string{
 		"a: 1", "a: &b [1, *b]", "a: &x 1\nb: *x", "- - ? a\n    : b", "a: |+\n  x\n\n", "%YAML 1.2\n---\na: !!str 1", "{a: [b, {c: d}]}", "<<: {a: b}",
@@ -43,8 +43,8 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// Whatever stands where a document should be becomes sessions or problems, and no session
-// has a name or a key that leads elsewhere.
+// Any content of a document becomes sessions or problems, and no session has a name or key that is
+// a path to another place.
 func FuzzLayouts(f *testing.F) {
 	for i, seed := range []string{
 		`{"checkpoint": {"id": "cp-1-20260203T100500Z", "step_number": 1, "created_at": "2026-02-03T10:05:00Z", "state": {}}}`,

@@ -17,10 +17,18 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// goTeam keeps a directory per session: a file per step and iteration, a manifest, and
-// the history of rollbacks. Files are called by labels, and so are checkpoints in both.
+// goTeam has a directory per session, with a JSON document per checkpoint:
+//
+//	checkpoints/<session>/cp-06-review-2.json
+//	checkpoints/<session>/manifest.json            topic, times, order, current checkpoint
+//	checkpoints/<session>/rollback-history.json
+//
+// The name of a document is the checkpoint's label; labels here have the same form. Where go-team
+// runs as an agent team, checkpoints is in another directory, goTeamHome.
 type goTeam struct{}
 
+// goTeamHome is the directory in a project that uses go-team as an agent team; goTeamBare is the
+// one that it uses elsewhere. kept* are the names under which checkpoints keep originals.
 const (
 	goTeamHome     = ".claude/agents/microai/teams/go-team/checkpoints"
 	goTeamBare     = "checkpoints"
@@ -32,13 +40,17 @@ const (
 
 func (goTeam) containers() []string { return []string{goTeamBare, goTeamHome} }
 
-// labelParts are step and rest of a label.
+// labelParts matches a label. The groups are the step and the rest, which has the step's name and
+// the iteration.
 var labelParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-(\d{1,9})(?:-(.*))?$`) })
 
+// read reads every session in both directories.
 func (g goTeam) read(r *reading) {
 	for _, home := range g.containers() {
 		for _, e := range r.names(home) {
 			dir := path.Join(home, e.Name())
+			// orchestrate keeps failed documents in checkpoints/failed, which is not a session
+			// unless it has a manifest.
 			if !r.leads(dir) || home == goTeamBare && e.Name() == orchestrateFailed && !g.isSession(r, dir) {
 				continue
 			}
@@ -53,13 +65,13 @@ func (g goTeam) read(r *reading) {
 	}
 }
 
-// isSession tells a session called like orchestrate's directory from that one.
+// isSession reports whether a directory has a manifest.
 func (goTeam) isSession(r *reading, dir string) bool {
 	_, err := r.tree.read(path.Join(dir, manifestFile))
 	return err == nil
 }
 
-// goTeamSession is a session while it is read.
+// goTeamSession is one session during an import.
 type goTeamSession struct {
 	*reading
 	dir       string
@@ -68,9 +80,12 @@ type goTeamSession struct {
 	documents []*transfer.ImportDocument
 	seen      ids
 	topic     string
-	times     map[string]string // by label, as the manifest has them
+	times     map[string]string // times in the manifest, by label
 }
 
+// session reads one directory. The manifest and the history go first, because they supply what
+// documents may lack. If the import is restricted to a single file (whole is false) they are
+// ignored.
 func (g goTeam) session(r *reading, dir string, files []string) {
 	s := &goTeamSession{reading: r, dir: dir, seen: ids{}, times: map[string]string{}}
 	in := transfer.ImportSession{Workflow: GoTeam}
@@ -116,7 +131,8 @@ func (g goTeam) session(r *reading, dir string, files []string) {
 	r.add(dir, in)
 }
 
-// tell reads the manifest or the history of rollbacks.
+// tell takes what the manifest or the history file says: topic, times, current checkpoint, and
+// rollbacks. Both files may list the same rollbacks.
 func (s *goTeamSession) tell(file string, src source) {
 	history := src.at
 	if file == manifestFile {
@@ -147,7 +163,8 @@ func (s *goTeamSession) tell(file string, src source) {
 	}
 }
 
-// document takes one checkpoint.
+// document reads one checkpoint, or reports why it cannot. label is the file's name. The members
+// may be in a member "checkpoint" or at the top.
 func (s *goTeamSession) document(label string, src source) {
 	at := src.at.Get("checkpoint")
 	if !at.IsObject() {
@@ -165,6 +182,7 @@ func (s *goTeamSession) document(label string, src source) {
 		s.problem(src.path, "%s", fault)
 		return
 	}
+	// Only a warning: the directory decides which session it is.
 	if own := text(at, "session_id"); own != "" && own != path.Base(s.dir) {
 		s.warn("%s: it is of the session %q and stands in the directory of another", src.path, own)
 	}
@@ -191,7 +209,8 @@ func (s *goTeamSession) document(label string, src source) {
 	s.documents = append(s.documents, d)
 }
 
-// goTeamFault is what is wrong with a checkpoint's name, ids, step or state; empty: nothing.
+// goTeamFault describes what is wrong with a checkpoint's name, ids, step or state, "" if nothing
+// is.
 func goTeamFault(label string, at gjson.Result) string {
 	if !safeName(label) {
 		return fmt.Sprintf("the name %q cannot be a label", label)
@@ -210,8 +229,9 @@ func goTeamFault(label string, at gjson.Result) string {
 	return ""
 }
 
-// number settles step, iteration and whether it is a milestone, by the document and by
-// what its file is called.
+// number sets step, iteration and label of a document, from its members and from its file's name.
+// It returns false if neither has a step. A "+" in the name marks a checkpoint that is attached to
+// a step instead of being a milestone.
 func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjson.Result) bool {
 	parts := labelParts().FindStringSubmatch(label)
 	if d.Step = whole(at.Get("step_number")); d.Step == nil && parts != nil {
@@ -223,6 +243,7 @@ func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjso
 	if d.Step == nil {
 		return false
 	}
+	// The file has a name of its own. It becomes the end of a label that starts with the step.
 	if parts == nil {
 		d.Label = fmt.Sprintf("cp-%02d-%s", *d.Step, label)
 		return true
@@ -232,13 +253,15 @@ func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjso
 	if before, _, hangs := strings.Cut(rest, "+"); hangs {
 		d.Hangs, rest = true, before
 	}
+	// What follows the step's name in the label is the iteration: cp-06-review-2.
 	if slug := transfer.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
 		d.Iteration = strings.TrimPrefix(strings.TrimPrefix(rest, slug), "-")
 	}
 	return true
 }
 
-// order puts the documents as the manifest has them, others by their time.
+// order sorts the documents as the manifest lists them. Those that it does not list are placed by
+// time, and by key if that is equal.
 func (s *goTeamSession) order() {
 	place := map[string]int{}
 	for i, v := range s.manifest.Get("checkpoints").Array() {
@@ -255,10 +278,14 @@ func (s *goTeamSession) order() {
 	})
 }
 
-// steps puts each rollback before the first document that is younger.
+// steps merges documents and rollbacks into one sequence. A rollback goes before the first document
+// that is later than it, but not before the document that it returns to. Rollbacks to unknown
+// documents come last.
 func (s *goTeamSession) steps() []transfer.ImportStep {
 	var out []transfer.ImportStep
 	slices.SortStableFunc(s.rollbacks, func(a, b transfer.ImportRollback) int { return a.At.Compare(b.At) })
+	// A rollback waits until its target has been imported, even if its time is earlier: times in
+	// documents are not reliable. At the end the remaining ones are added in any case.
 	waiting := s.rollbacks
 	known := map[string]bool{}
 	flush := func(until time.Time, all bool) {
@@ -281,8 +308,8 @@ func (s *goTeamSession) steps() []transfer.ImportStep {
 	return out
 }
 
-// outputsOf are the members of outputs that have content: texts as they are, the rest as
-// JSON.
+// outputsOf returns the outputs of a document that have content and a valid name, at most
+// maxOutputNames.
 func outputsOf(outputs gjson.Result) []transfer.ImportFile {
 	var out []transfer.ImportFile
 	outputs.ForEach(func(key, value gjson.Result) bool {
@@ -296,7 +323,7 @@ func outputsOf(outputs gjson.Result) []transfer.ImportFile {
 	return out
 }
 
-// idTime is the time in an id such as cp-3-20260203T101500Z.
+// idTime returns the time in an id such as cp-3-20260203T101500Z.
 func idTime(id string) string {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		return id[i+1:]

@@ -12,11 +12,15 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// goTeamOutputs are the outputs that every document has, with what stands for none.
+// goTeamOutputs are the outputs that every document of go-team has, with the JSON for one that is
+// absent.
 var goTeamOutputs = [...][2]string{
 	{"spec", "null"}, {"architecture", "null"}, {"code_files", "[]"}, {"test_files", "[]"}, {"review_comments", "[]"},
 }
 
+// write adds the documents, the manifest and the history of a session. An imported session keeps
+// the name of its directory. Checkpoints are added from the newest to the oldest, so that of two
+// with one name the newest live one is written.
 func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	home, dir := g.home(a, w), string(a.Session)
 	for i := range a.Checkpoints {
@@ -49,7 +53,8 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	g.derived(a, w, root, dir, keys)
 }
 
-// home is where the session was, or where the layout already is.
+// home returns the directory from which the session was imported, or for a new session the one that
+// exists in the target.
 func (goTeam) home(a *transfer.Archive, w *rendering) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
@@ -65,8 +70,8 @@ func (goTeam) home(a *transfer.Archive, w *rendering) string {
 	return goTeamBare
 }
 
-// newestFirst gives the live checkpoints, the newest first, and then the discarded ones:
-// of two with one name the first stays.
+// newestFirst returns the indexes of the checkpoints: the live ones from newest to oldest, then the
+// discarded ones in the same order.
 func newestFirst(a *transfer.Archive) []int {
 	var live, discarded []int
 	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
@@ -79,7 +84,8 @@ func newestFirst(a *transfer.Archive) []int {
 	return append(live, discarded...)
 }
 
-// compose is a checkpoint that was made here, in go-team's words.
+// compose returns the document of a checkpoint that has no original. In a session of go-team the
+// state is written as it is, with the members added that every state of go-team has.
 func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w *rendering) json.RawMessage {
 	r := c.Record
 	f := learn(a, c)
@@ -104,7 +110,9 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	var place object
 	place.set("enabled", true)
 	place.set("branch", f.branch)
-	place.set("commit_hash", either(string(c.Commit), f.commit)) // HEAD lacks what is not tracked
+	// The checkpoint's own commit has all files. HEAD, which go-team would name, lacks untracked
+	// files.
+	place.set("commit_hash", either(string(c.Commit), f.commit))
 	place.set("staged_files", f.staged)
 	o.set("git", &place)
 	var files object
@@ -112,6 +120,7 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	files.set("modified", f.modified)
 	files.set("deleted", f.deleted)
 	o.set("files", &files)
+	// The checksum is computed before it is a member itself, and so does not cover itself.
 	if digest, err := transfer.DocumentDigest(o.json()); err == nil {
 		o.set("checksum", digest)
 	}
@@ -122,7 +131,9 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	return whole.json()
 }
 
-// outputs are texts, and lists where an output is one.
+// outputs returns the outputs as JSON. An output that is a JSON list is embedded as such. One that
+// go-team expects to be a list is split into lines, any other text is a string, and binary content
+// is left out.
 func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) json.RawMessage {
 	var o object
 	for _, known := range goTeamOutputs {
@@ -144,8 +155,8 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) j
 	return o.json()
 }
 
-// derived writes the manifest and the history of rollbacks: as they were imported, with
-// what happened since.
+// derived adds the manifest and the history of rollbacks. If nothing happened since the import they
+// are written back unchanged; otherwise they get what happened since.
 func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]bool) {
 	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
 	mixed := w.mixed(a)
@@ -160,6 +171,8 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	}
 	back := g.rollbacks(a)
 	w.derive(path.Join(root, manifestFile), indented(g.manifest(a, manifest, dir, keys, back)))
+	// The history may be in a file of its own, as a list or in an object, or only in the manifest.
+	// The form that was imported is kept.
 	entries := back
 	if history == nil && manifest != nil {
 		entries = rawList(inner(manifest, "manifest").Get("rollback_history"))
@@ -177,7 +190,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	w.derive(path.Join(root, historyFile), indented(list(entries)))
 }
 
-// inner is an object's member of a name, or the object without one.
+// inner returns the object in a member, or the document itself if it has no such object.
 func inner(text []byte, name string) gjson.Result {
 	at := gjson.ParseBytes(text)
 	if in := at.Get(name); in.IsObject() {
@@ -186,6 +199,7 @@ func inner(text []byte, name string) gjson.Result {
 	return at
 }
 
+// rawList returns the items of a JSON list as text; it is never nil, so that it is encoded as [].
 func rawList(v gjson.Result) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, e := range v.Array() {
@@ -194,7 +208,8 @@ func rawList(v gjson.Result) []json.RawMessage {
 	return out
 }
 
-// rollbacks are those that were made here; the imported ones stand in their file.
+// rollbacks returns the rollbacks that were made with this program. Imported ones are in the
+// imported files already.
 func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, r := range a.Rollbacks {
@@ -211,7 +226,9 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 	return out
 }
 
-// manifest adds to an imported one, or makes one.
+// manifest returns the manifest: the imported one with additions, or a new one. Entries of
+// checkpoints that were pruned here are removed; other entries and unknown members stay as they
+// were.
 func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
 	o := &object{}
 	if was != nil {
@@ -225,6 +242,7 @@ func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[s
 	entries := []json.RawMessage{}
 	for _, e := range rawList(gjson.ParseBytes(o.values["checkpoints"])) {
 		id := text(gjson.ParseBytes(e), "id")
+		// A pruned checkpoint keeps its entry if another one has taken its name.
 		if listed[id] = true; !slices.Contains(a.Gone, id) || keys[id] {
 			entries = append(entries, e)
 		}
@@ -250,6 +268,8 @@ func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[s
 		o.set("current_checkpoint", keyOf(a, a.Current, ""))
 	}
 	o.set("rollback_history", append(rawList(gjson.ParseBytes(o.values["rollback_history"])), back...))
+	// A manifest may be the document itself or in a member of that name. Keep the form that was
+	// imported; a new one is in a member.
 	if at := gjson.ParseBytes(was); was != nil && !at.Get("manifest").IsObject() {
 		return o.json()
 	}

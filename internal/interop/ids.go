@@ -6,14 +6,17 @@ import (
 	"strings"
 )
 
-// ids are those that were read, with what they stood for.
+// ids records the documents that were read, by id, to detect conflicting documents with one id.
 type ids map[string]struct{ path, digest string }
 
-// take refuses a second document of one id that says something else.
+// take records the id of a document. It reports a problem and returns false if the id belongs to
+// another document with different content. A second document with the same content is accepted; so
+// is a document without an id.
 func (s ids) take(r *reading, id string, src *source) bool {
 	if id == "" {
 		return true
 	}
+	// Compare by digest of the content: two spellings of one document are not a conflict.
 	digest, err := src.digested()
 	if err != nil {
 		r.problem(src.path, "%v", err)
@@ -28,14 +31,15 @@ func (s ids) take(r *reading, id string, src *source) bool {
 	return true
 }
 
-// isPlainID refuses an id that could be a way to another place, or that no person could
-// read.
+// isPlainID reports whether an id is safe to keep and to show: it cannot be a path to another
+// directory and has no control or replacement characters. Unlike safeName it allows spaces and
+// other scripts.
 func isPlainID(id string) bool {
 	return len(id) <= 200 && !strings.ContainsAny(id, "/\\\x00") && !strings.Contains(id, "..") && !strings.HasPrefix(id, ".") &&
 		strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd }) < 0
 }
 
-// shortened is a value for a message.
+// shortened cuts a value for use in a message.
 func shortened(raw string) string {
 	if len(raw) > 40 {
 		return raw[:40] + "…"
@@ -43,7 +47,7 @@ func shortened(raw string) string {
 	return raw
 }
 
-// indented is JSON as the layouts have it: two spaces, a newline at the end.
+// indented formats JSON as the other systems do: indented by two spaces, with a newline at the end.
 func indented(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

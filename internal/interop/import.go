@@ -12,27 +12,27 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// ImportRequest is what `import` was asked for.
+// ImportRequest has the arguments of `import`.
 type ImportRequest struct {
 	From    string // a directory or a file
-	Format  string // empty: what is recognised
-	Session string // the one session to take, or what to call it
+	Format  string // one of Formats; "" takes every layout that is found
+	Session string // the session to take, or the new name if there is only one; "" takes all
 	DryRun  bool
 	Faults  FaultChoice
 }
 
-// FaultChoice says what happens when some of the documents cannot be imported.
+// FaultChoice decides what happens if some of the documents cannot be imported.
 type FaultChoice int
 
-// The choices.
+// The values of FaultChoice.
 const (
 	FaultsRefuse FaultChoice = iota // nothing is imported
-	FaultsSkip                      // the rest is
+	FaultsSkip                      // the others are imported
 )
 
-// ImportAnswer is what `import` answers.
+// ImportAnswer is the result of `import`. Its JSON is part of the program's output.
 type ImportAnswer struct {
-	Format    string               `json:"format"` // of several, the names with commas
+	Format    string               `json:"format"` // the names of the layouts found, separated by commas
 	DryRun    bool                 `json:"dry_run"`
 	Documents []transfer.Imported  `json:"documents"`
 	Sessions  []string             `json:"sessions"`
@@ -41,16 +41,22 @@ type ImportAnswer struct {
 	Unchanged int                  `json:"unchanged"`
 	Problems  []Problem            `json:"problems"`
 	Warnings  []string             `json:"warnings"`
-	Settings  []checkpoint.Setting `json:"settings"` // configuration that came along; it is not set
+	Settings  []checkpoint.Setting `json:"settings"` // found in a configuration file; not applied
 }
 
-// Import reads the layouts of a directory and makes checkpoints of their documents.
+// Import reads the layouts at req.From and makes a checkpoint of each document that is new or
+// changed.
+//
+// It works in three phases: find the layouts, read all documents and collect their problems, and
+// only then let package transfer write. With FaultsRefuse any problem means that nothing is
+// written. In a dry run the answer tells what would be imported.
 func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*ImportAnswer, error) {
 	formats := Formats()
 	if req.Format != "" {
 		formats = []string{req.Format}
 	}
 	places, err := find(req.From, formats)
+	// A missing path gets the exit code for things that were not found.
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
 	}
@@ -93,7 +99,8 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 	return answer, take(ctx, s, requests, req, answer)
 }
 
-// faulty names every document that cannot be imported.
+// faulty returns one error for all documents that cannot be imported, of which it lists the first
+// 20.
 func faulty(problems []Problem, hint string) error {
 	e := &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: problems[0].String()}
 	if len(problems) > 1 {
@@ -110,7 +117,8 @@ func faulty(problems []Problem, hint string) error {
 	return e
 }
 
-// read reads one layout; found says that there is anything of it.
+// read reads one layout at a place. Problems, warnings and settings go to answer. found is false if
+// there is nothing to import.
 func read(ctx context.Context, s *checkpoint.Service, format string, p place, answer *ImportAnswer) (transfer.ImportRequest, bool, error) {
 	out := transfer.ImportRequest{Format: format}
 	t, err := p.open()
@@ -121,6 +129,8 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 	r := &reading{tree: t}
 	layouts()[format].read(r)
 	answer.Problems = append(answer.Problems, r.problems...)
+	// Warnings are mostly about files that are not documents of the layout. If nothing else was
+	// found, the directory probably belongs to another layout, and they would only confuse.
 	if len(r.sessions) > 0 || len(r.problems) > 0 {
 		answer.Warnings = append(answer.Warnings, r.warnings...)
 	}
@@ -136,8 +146,8 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 	return out, len(r.sessions) > 0 || r.settings != nil, ctx.Err()
 }
 
-// configured tells the settings of a configuration file, and which of its members have no
-// meaning here.
+// configured adds the settings of a foreign configuration file to the answer, and a warning for
+// each member that has no equivalent here.
 func (a *ImportAnswer) configured(s *checkpoint.Service, format string, document json.RawMessage) {
 	found, unused, err := transfer.ForeignSettings(s, format, document, crunchConfig)
 	if err != nil {
@@ -154,7 +164,8 @@ func (a *ImportAnswer) configured(s *checkpoint.Service, format string, document
 	}
 }
 
-// choose leaves the session that was asked for, or calls the only one so.
+// choose restricts the requests to the session that was asked for. If there is only one session in
+// all of them, it takes that one and renames it.
 func choose(requests []transfer.ImportRequest, wanted string) error {
 	if wanted == "" {
 		return twins(requests)
@@ -167,6 +178,7 @@ func choose(requests []transfer.ImportRequest, wanted string) error {
 	}
 	for i := range requests {
 		for j, in := range requests[i].Sessions {
+			// Keep this session and remove all others, also those of other layouts.
 			if in.Session == wanted || len(all) == 1 {
 				requests[i].Sessions[j].Session = wanted
 				requests[i].Sessions = requests[i].Sessions[j : j+1]
@@ -185,7 +197,8 @@ func choose(requests []transfer.ImportRequest, wanted string) error {
 	}
 }
 
-// twins refuses two layouts that would fill one session.
+// twins returns an error if two layouts have a session of the same name: their documents would end
+// up in one session. Names that differ only in case count as the same.
 func twins(requests []transfer.ImportRequest) error {
 	seen := map[string]string{}
 	for _, req := range requests {
@@ -203,7 +216,8 @@ func twins(requests []transfer.ImportRequest) error {
 	return nil
 }
 
-// take imports what was read, or says what would come.
+// take imports the sessions, or in a dry run finds out what would be imported, and counts the
+// results.
 func take(ctx context.Context, s *checkpoint.Service, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
 	for i := range requests {
 		requests[i].DryRun = req.DryRun
@@ -228,7 +242,9 @@ func take(ctx context.Context, s *checkpoint.Service, requests []transfer.Import
 	return nil
 }
 
-// know tells the import which documents the session's own checkpoints would be.
+// know adds the documents that this program would export for the session's own checkpoints. If a
+// document that was exported from here is imported again, the import recognizes it and adds
+// nothing.
 func know(ctx context.Context, s *checkpoint.Service, format string, in *transfer.ImportSession) error {
 	own, err := transfer.MadeHere(ctx, s, in.Session)
 	if err != nil || !own {

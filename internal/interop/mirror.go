@@ -17,12 +17,13 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// mirrorTries is how often a session is written again when somebody went on meanwhile.
+// mirrorTries is how often a session is written again if it changed in the meantime.
 const mirrorTries = 5
 
-// MirrorPaths are what a mirror writes when it is at a path of a worktree. At the top these
-// are the layout's own directories, and what lies beside their files; else all that is
-// there. None: there is no such format.
+// MirrorPaths returns the paths that a mirror at the given path of a worktree writes to. Captures
+// leave them out. A mirror at the top of the worktree (".") writes to the layout's own directories,
+// next to the user's files; any other directory belongs to the mirror as a whole. The result is nil
+// for an unknown format.
 func MirrorPaths(format, at string) []string {
 	switch {
 	case format == SQLite:
@@ -37,14 +38,14 @@ func MirrorPaths(format, at string) []string {
 	return layouts()[format].containers()
 }
 
-// databaseFiles are those that SQLite keeps for one.
+// databaseFiles returns a database and the files that SQLite may create next to it.
 func databaseFiles(file string) []string {
 	return []string{file, file + "-wal", file + "-shm", file + "-journal"}
 }
 
-// MirrorAll brings every mirror up to date with the sessions that were written to. It
-// gives one warning for each mirror that it could not write: what happened here has
-// happened, with or without it.
+// MirrorAll updates every configured mirror with the sessions that this command changed. It returns
+// one warning for each mirror that it could not write. It never returns an error, because the
+// command's own changes are already done; the next command tries again.
 func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 	written := s.Written()
 	if len(written) == 0 {
@@ -63,6 +64,8 @@ func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 		for _, session := range written {
 			if err := mirror(ctx, s, m, session); err != nil {
 				warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is behind: %v%s", m.Format, m.Dir, err, inWords(err)))
+				// The other sessions would fail for the same reason. One warning per mirror is
+				// enough.
 				break
 			}
 		}
@@ -70,8 +73,9 @@ func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 	return warnings
 }
 
-// mirror writes one session. After it was written the journal is looked at again, so that
-// of several writers the last one leaves what is newest.
+// mirror writes one session to one mirror. Afterwards it compares the journal's tip with the one
+// from before and starts again if another writer added to the session, so that the last writer
+// always leaves the newest content.
 func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, session name.Session) error {
 	for range mirrorTries {
 		before, err := s.Tip(ctx, session)
@@ -83,11 +87,12 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 			return err
 		}
 		if Known(a.Workflow) && a.Workflow != m.Format && m.Format != SQLite {
-			return nil // its own layout is another
+			return nil // it belongs in the layout of its own workflow
 		}
 		if err := mirrorOnce(ctx, s, m, a); err != nil {
 			return err
 		}
+		// Nobody wrote to the session while it was being mirrored.
 		if now, err := s.Tip(ctx, session); err != nil || now == before {
 			return err
 		}
@@ -95,6 +100,9 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 	return nil
 }
 
+// mirrorOnce brings the files of one session up to date. It replaces files that the mirror itself
+// wrote or that an import has kept a copy of, removes files of checkpoints that do not exist any
+// more, and remembers what it wrote for the next time.
 func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, a *transfer.Archive) error {
 	if m.Format == SQLite {
 		if err := os.MkdirAll(filepath.Dir(m.Dir), 0o777); err != nil {
@@ -118,13 +126,17 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 	o := &output{target: t, rendering: w}
 	o.replace = func(old []byte) bool { return w.kept[string(old)] || known.has(old) }
 	err = o.check()
+	// Only an index or manifest is in the way, and there is no record of what the mirror wrote. It
+	// can be replaced, because such files are generated from the documents.
 	if err != nil && before == nil && o.onlyDerived() {
-		err = nil // the list of what was written is lost, the documents are not
+		err = nil
 		o.replace = func([]byte) bool { return true }
 	}
 	if err != nil {
 		return err
 	}
+	// Files of the previous time that are not written any more belong to checkpoints that were
+	// pruned or moved.
 	now := o.written()
 	var rows []string
 	for p, digest := range before {
@@ -144,9 +156,11 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 	return known.save()
 }
 
+// rowPrefix marks the ids of database rows among the paths in mirrored.Sessions.
 const rowPrefix = "row:"
 
-// onlyDerived reports whether all that stands in the way only tells of documents.
+// onlyDerived reports whether all files in the way are generated from documents. check has set
+// them.
 func (o *output) onlyDerived() bool {
 	if len(o.stays) == 0 {
 		return false
@@ -161,7 +175,7 @@ func (o *output) onlyDerived() bool {
 	return true
 }
 
-// written lists what a rendering is, by path.
+// written returns the digest of everything in the rendering, by path. Links have the value "link".
 func (o *output) written() map[string]string {
 	out := map[string]string{}
 	for _, f := range o.files {
@@ -176,8 +190,8 @@ func (o *output) written() map[string]string {
 	return out
 }
 
-// forget removes a file that is not part of the layout any more, if it is still what was
-// written there.
+// forget removes a file that is no longer part of the rendering, unless it was modified after the
+// mirror wrote it. Errors are ignored: the file stays.
 func (o *output) forget(p, was string) {
 	if was == "link" {
 		if _, err := o.root.Readlink(p); err == nil {
@@ -190,18 +204,21 @@ func (o *output) forget(p, was string) {
 	}
 }
 
+// digest returns the SHA-256 of content in hexadecimal.
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// mirrored is what a mirror holds that was written here. It may be lost: then files that
-// say something else stay.
+// mirrored records what a mirror has written, so that the next update can tell its own files from
+// those of others. It is kept in a directory of the repository that may be deleted. Without it,
+// existing files with other content are not replaced.
 type mirrored struct {
-	Sessions map[string]map[string]string `json:"sessions"` // path → digest
+	Sessions map[string]map[string]string `json:"sessions"` // by session: digest by path
 	file     string
 }
 
+// readMirrored reads the record of a mirror. A missing or damaged one is empty.
 func readMirrored(s *checkpoint.Service, m checkpoint.Mirror) (*mirrored, error) {
 	dir, err := s.Disposable()
 	if err != nil {
@@ -218,6 +235,7 @@ func readMirrored(s *checkpoint.Service, m checkpoint.Mirror) (*mirrored, error)
 	return known, nil //nolint:nilerr // it may be lost
 }
 
+// has reports whether the mirror has written this content, at any path.
 func (m *mirrored) has(content []byte) bool {
 	want := digest(content)
 	for _, files := range m.Sessions {
@@ -230,6 +248,7 @@ func (m *mirrored) has(content []byte) bool {
 	return false
 }
 
+// save replaces the file in one step.
 func (m *mirrored) save() error {
 	temp := fmt.Sprintf("%s-%d.tmp", m.file, os.Getpid())
 	if err := os.WriteFile(temp, encode(m), fs.FileMode(0o666)); err != nil {
@@ -238,7 +257,7 @@ func (m *mirrored) save() error {
 	return os.Rename(temp, m.file)
 }
 
-// inWords is what a person may do about an error.
+// inWords returns what the user can do about an error, to be appended to its message.
 func inWords(err error) string {
 	if strings.Contains(err.Error(), "say something else") || strings.Contains(err.Error(), "says something else") {
 		return "; `git checkpoint import` takes it over, `git checkpoint export --force` replaces it"

@@ -9,12 +9,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// object is a JSON object whose members stay in the order in which they were set.
+// object is a JSON object that keeps its members in the order in which they were first set. The
+// other systems write their members in a fixed order, and a map would sort them.
 type object struct {
 	names  []string
 	values map[string]json.RawMessage
 }
 
+// raw sets a member to a text that is valid JSON. A member that exists keeps its place.
 func (o *object) raw(name string, value json.RawMessage) {
 	if o.values == nil {
 		o.values = map[string]json.RawMessage{}
@@ -25,7 +27,8 @@ func (o *object) raw(name string, value json.RawMessage) {
 	o.values[name] = value
 }
 
-// set takes a text, a number, a list of texts or another object.
+// set sets a member to another object, a list of raw values, or any value that encoding/json can
+// encode.
 func (o *object) set(name string, value any) {
 	switch v := value.(type) {
 	case *object:
@@ -37,6 +40,7 @@ func (o *object) set(name string, value any) {
 	}
 }
 
+// json returns the object without white space.
 func (o *object) json() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -52,7 +56,7 @@ func (o *object) json() json.RawMessage {
 	return b.Bytes()
 }
 
-// list is a JSON array.
+// list returns a JSON array of raw values.
 func list(values []json.RawMessage) json.RawMessage {
 	return json.RawMessage("[" + string(bytes.Join(rawBytes(values), []byte(","))) + "]")
 }
@@ -65,7 +69,8 @@ func rawBytes(values []json.RawMessage) [][]byte {
 	return out
 }
 
-// encode writes a value without HTML's escapes; a nil list is an empty one.
+// encode returns a value as JSON without escaping <, > and &. A nil list of strings becomes an
+// empty list, because the other systems do not expect null there.
 func encode(value any) json.RawMessage {
 	if texts, ok := value.([]string); ok && texts == nil {
 		return json.RawMessage("[]")
@@ -81,7 +86,7 @@ func encode(value any) json.RawMessage {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// compacted is JSON without blanks.
+// compacted returns JSON without white space, or the text itself if it is not valid.
 func compacted(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -90,5 +95,5 @@ func compacted(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// textOf is the text of a JSON string, or a number as it stands.
+// textOf returns the content of a JSON string, or the digits of a number.
 func textOf(raw json.RawMessage) string { return gjson.ParseBytes(raw).String() }

@@ -9,8 +9,14 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// orchestrate keeps one document per workflow, updated in place; failed and abandoned
-// ones stand in a directory of their own.
+// orchestrate has one JSON document per workflow, which its tools update in place. They move the
+// documents of failed and abandoned workflows to a subdirectory:
+//
+//	checkpoints/implement_dark_theme_20260302_120000.json
+//	checkpoints/failed/<id>.json
+//
+// A session is a workflow. The document is the state, and each import of a changed document adds a
+// checkpoint to the session.
 type orchestrate struct{}
 
 const (
@@ -20,7 +26,7 @@ const (
 
 func (orchestrate) containers() []string { return []string{orchestrateHome} }
 
-// orchestrateID is how a document of this layout is called.
+// orchestrateID matches the id of a document, which ends in the time at which the workflow started.
 var orchestrateID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-zA-Z].*_(\d{8}_\d{6})$`)
 })
@@ -41,6 +47,14 @@ func (o orchestrate) read(r *reading) {
 	}
 }
 
+// document adds the session of one document. A time that the document lacks is taken from its name,
+// and a session never starts after its first checkpoint. The directory, not the document, tells
+// whether the session is closed.
+//
+// go-team keeps directories in checkpoints/ too, and other tools may keep files there. So a file
+// that has nothing in common with a document is left out with a warning. A second document with the
+// same id and content is a copy that was not removed when the original was moved to the directory
+// of failed ones; it is left out as well.
 func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 	parts := orchestrateID().FindStringSubmatch(name)
 	at := src.at
@@ -96,7 +110,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 		}
 	}
 	for _, other := range r.sessions {
-		if other.Session == session { // the same document twice
+		if other.Session == session {
 			r.warn("%s: it says the same as %s", src.path, pathOf(other))
 			return
 		}

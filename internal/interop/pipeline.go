@@ -8,13 +8,20 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// pipeline keeps one document per requirement, updated in place.
+// pipeline has one JSON document per requirement (PRD), which its tools update in place:
+//
+//	.claude/skills/build-pipeline/checkpoints/PRD-014.json
+//
+// A session is a requirement. The document is the state, and each import of a changed document adds
+// a checkpoint to the session.
 type pipeline struct{}
 
+// pipelineHome is the directory of the documents.
 const pipelineHome = ".claude/skills/build-pipeline/checkpoints"
 
 func (pipeline) containers() []string { return []string{pipelineHome} }
 
+// pipelineID matches the id of a requirement, such as PRD-014.
 var pipelineID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^PRD-\d{3}$`) })
 
 func (l pipeline) read(r *reading) {
@@ -31,8 +38,13 @@ func (l pipeline) read(r *reading) {
 	}
 }
 
+// document adds the session of one document. The id is the document's own, whatever the file is
+// called. Two files with the same content are one session; with different content they are a
+// problem.
 func (pipeline) document(r *reading, name string, src source, seen ids) {
 	at := src.at
+	// A file that has neither the name nor the main member of a document is somebody else's. One
+	// that has either of them, but not the rest, is a damaged document and therefore a problem.
 	if !at.IsObject() || !at.Get("prd").Exists() && !pipelineID().MatchString(name) {
 		r.warn("%s: it is no checkpoint of pipeline and stays out", src.path)
 		return
@@ -64,6 +76,8 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	}
 	r.add(src.path, transfer.ImportSession{
 		Session: prd, Workflow: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when,
+		// A changed document has the same key, so the import adds a checkpoint after the existing
+		// one.
 		Steps: []transfer.ImportStep{{Document: &transfer.ImportDocument{
 			Key: prd, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
 		}}},

@@ -45,8 +45,8 @@ func caseCount(t *testing.T) (cases int, seed uint64) {
 // perWorld is how many documents share a repository.
 const perWorld = 20
 
-// Random documents of each layout come out byte for byte, with what they said in between;
-// what another layout makes of them is that layout's too.
+// Random documents of each layout are exported byte for byte as they were imported, and their states
+// are right in between. Written in another layout, they are valid documents of that layout.
 func TestRandomDocuments(t *testing.T) {
 	cases, from := caseCount(t)
 	for i, format := range Formats() {
@@ -213,7 +213,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// gen makes documents: said are the states that they should become, by their place.
+// gen generates documents. said has the states that they should become, by path.
 type gen struct {
 	*rand.Rand
 	dir  string
@@ -285,8 +285,7 @@ func (g *gen) texts() []string {
 	return out
 }
 
-// strew leaves some members out, adds others that nobody knows, and changes the order;
-// those that are named stay.
+// strew removes some members, adds unknown ones, and changes the order. Named members are kept.
 func (g *gen) strew(o *object, keep ...string) *object {
 	for range g.IntN(3) {
 		if name := "x_" + g.text(); o.values[name] == nil {

@@ -15,7 +15,9 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// reading is the import of one layout: what was found, and what could not be read.
+// reading collects the results of reading one layout. A problem is a document that cannot be
+// imported; it stops the import unless the user wants the rest. A warning stops nothing. Paths in
+// messages are paths in the layout.
 type reading struct {
 	*tree
 	sessions []transfer.ImportSession
@@ -24,15 +26,17 @@ type reading struct {
 	settings json.RawMessage // a foreign configuration, for the workflow to translate
 }
 
+// problem records that a file cannot be imported.
 func (r *reading) problem(p, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Path: p, Message: fmt.Sprintf(format, args...)})
 }
 
+// warn records something that does not prevent the import.
 func (r *reading) warn(format string, args ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
 }
 
-// names lists what is in a directory; one that cannot be read is a problem.
+// names lists a directory. A missing directory is empty; one that cannot be read is a problem.
 func (r *reading) names(dir string) []fs.DirEntry {
 	entries, err := r.list(dir)
 	if err != nil {
@@ -41,17 +45,19 @@ func (r *reading) names(dir string) []fs.DirEntry {
 	return entries
 }
 
-// source is a document as it was read.
+// source is a document that was read.
 type source struct {
+	// text is the file as it is; json is the same document as JSON, and at is that JSON, parsed.
 	path string
 	text []byte
 	json json.RawMessage
-	at   gjson.Result // the document
+	at   gjson.Result
 
-	digest string // made when it is first needed
+	digest string // see digested
 }
 
-// digested is the digest of the document.
+// digested returns the digest of the document's content, which does not depend on formatting. It is
+// computed on first use.
 func (s *source) digested() (string, error) {
 	var err error
 	if s.digest == "" {
@@ -60,7 +66,9 @@ func (s *source) digested() (string, error) {
 	return s.digest, err
 }
 
-// json reads a JSON document strictly.
+// json reads a JSON document strictly. It reports a problem and returns false for anything else. A
+// file that has disappeared since its directory was listed is not a problem, but a dangling link
+// is.
 func (r *reading) json(p string) (source, bool) {
 	text, err := r.read(p)
 	if err != nil {
@@ -71,6 +79,7 @@ func (r *reading) json(p string) (source, bool) {
 		}
 		return source{}, false
 	}
+	// Windows editors start a file with a byte order mark, which JSON does not allow.
 	doc, err := transfer.ParseDocument(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		r.problem(p, "%v", err)
@@ -79,12 +88,13 @@ func (r *reading) json(p string) (source, bool) {
 	return source{path: p, text: text, json: doc, at: gjson.ParseBytes(doc)}, true
 }
 
-// kept is the document to be kept as it was.
+// kept returns the original file under a name, for the checkpoint to keep. An export writes it back
+// byte for byte.
 func (s source) kept(as string) transfer.ImportFile {
 	return transfer.ImportFile{Name: as, Content: s.text}
 }
 
-// text is a member that is a string or a number, else "".
+// text returns the first of the given members that is a string or a number, or "".
 func text(at gjson.Result, paths ...string) string {
 	for _, p := range paths {
 		if v := at.Get(p); v.Type == gjson.String {
@@ -96,7 +106,7 @@ func text(at gjson.Result, paths ...string) string {
 	return ""
 }
 
-// texts is a member that is a list of strings.
+// texts returns the strings in a list and skips other items.
 func texts(at gjson.Result) []string {
 	var out []string
 	for _, v := range at.Array() {
@@ -107,7 +117,7 @@ func texts(at gjson.Result) []string {
 	return out
 }
 
-// whole is a member that is a whole number from 0.
+// whole returns a number if it is a non-negative integer of at most nine digits, else nil.
 func whole(v gjson.Result) *int {
 	if v.Type != gjson.Number || strings.Trim(v.Raw, "0123456789") != "" || len(v.Raw) > 9 {
 		return nil
@@ -116,7 +126,8 @@ func whole(v gjson.Result) *int {
 	return &n
 }
 
-// moment is the first of some texts that is a time.
+// moment returns the first text that is a time, in UTC and cut to milliseconds. The layouts and
+// their users write times in many forms; a time without a zone is taken as UTC.
 func moment(texts ...string) (time.Time, bool) {
 	for _, s := range texts {
 		for _, form := range [...]string{
@@ -131,7 +142,7 @@ func moment(texts ...string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// stem is a file's name without its ending; ok is false for another ending.
+// stem returns a file name without its extension. ok is false if it has none of the given ones.
 func stem(file string, endings ...string) (string, bool) {
 	for _, e := range endings {
 		if s, ok := strings.CutSuffix(file, e); ok && s != "" {
@@ -141,8 +152,9 @@ func stem(file string, endings ...string) (string, bool) {
 	return "", false
 }
 
-// sessionOf makes a session's name of what a layout calls it. What the grammar does not
-// have is replaced, and then part of a digest keeps two such names apart.
+// sessionOf converts a layout's name for a session to a valid session name. Characters that are not
+// allowed are replaced, and part of a digest is added to keep such names distinct. A name that
+// could be a path is an error.
 func sessionOf(called string) (string, error) {
 	for _, c := range called {
 		if c < ' ' || c == 0x7f || c == '/' || c == '\\' {
@@ -155,7 +167,7 @@ func sessionOf(called string) (string, error) {
 	return string(name.SessionFor(called)), nil
 }
 
-// add takes a session with documents; names that become one are a problem.
+// add adds a session. Two sessions whose names differ at most in case are a problem.
 func (r *reading) add(dir string, s transfer.ImportSession) {
 	for _, other := range r.sessions {
 		if strings.EqualFold(other.Session, s.Session) {
@@ -166,6 +178,7 @@ func (r *reading) add(dir string, s transfer.ImportSession) {
 	r.sessions = append(r.sessions, s)
 }
 
+// pathOf returns the path of a session's first document, to name it in a message.
 func pathOf(s transfer.ImportSession) string {
 	for _, step := range s.Steps {
 		if step.Document != nil {

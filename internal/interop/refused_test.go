@@ -40,8 +40,8 @@ func members20001() string {
 	return b.String()
 }
 
-// What a stranger may have put in the place of a document is named with its file and
-// place, and nothing of it is imported: the rest only with FaultsSkip.
+// Malicious input in place of a document is reported with file and position, and none of it is
+// imported. The other documents are imported only with FaultsSkip.
 func TestRefusedDocuments(t *testing.T) {
 	goods := map[string][2]string{
 		GoTeam: {"checkpoints/s-1/cp-01-init.json", goodTeam}, UltraCreate: {".ultra-state/checkpoints/cp_20260211_091500_phase1.json", goodUltra},
@@ -99,7 +99,7 @@ func TestRefusedDocuments(t *testing.T) {
 	}
 }
 
-// refused reads a layout with one good document and something that is none.
+// refused reads a layout with one good document and one that has to be refused.
 func refused(t *testing.T, dir, format, file, want string) {
 	t.Helper()
 	in, err := place{dir: dir}.open()
@@ -121,7 +121,7 @@ func refused(t *testing.T, dir, format, file, want string) {
 	}
 }
 
-// Links that lead out, and what is no file.
+// Links out of the directory, and files that are not regular.
 func TestRefusedFiles(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.json")
 	if err := os.WriteFile(outside, []byte(goodTeam), 0o666); err != nil {
@@ -150,7 +150,7 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
-// Databases that are none, or not ultra-create's.
+// Files that are not databases, and databases that are not ultra-create's.
 func TestRefusedDatabases(t *testing.T) {
 	const table = `CREATE TABLE checkpoints (id TEXT PRIMARY KEY, project_id TEXT, phase TEXT, state TEXT, timestamp TEXT)`
 	for want, script := range map[string]string{

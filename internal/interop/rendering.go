@@ -12,47 +12,54 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// rendering is what sessions are in a layout: files, links, rows, and what could not go.
+// rendering is the representation of sessions in one layout, before it is written: files, links,
+// database rows, and a list of what the layout cannot represent.
 type rendering struct {
 	format string
-	exists func(dir string) bool // in the directory that is written to
+	exists func(dir string) bool // whether the target has this directory
 
 	files []file
 	links []link
 	rows  []*ultraRow
 	left  []LeftOut
-	taken map[string]string // path → label
-	kept  map[string]bool   // contents that an import keeps: they may be replaced
+	taken map[string]string // by lower-case path: the label of the checkpoint that is written there
+	kept  map[string]bool   // contents that checkpoints have a copy of, so nothing is lost by replacing them
 }
 
-// file is one file of a layout. One that only tells of others is derived.
+// file is one file of a layout: either the document of a checkpoint, or a derived file such as an
+// index that is generated from the documents.
 type file struct {
 	path    string
 	content []byte
-	key     string // of the document; empty: derived
-	doc     json.RawMessage
-	made    *transfer.Archived // nil: it was imported as it is
+	key     string // what the layout calls the checkpoint; "" for a derived file
+	// doc is the document as JSON, if there is one to compare an import with.
+	doc  json.RawMessage
+	made *transfer.Archived // the checkpoint it was composed from; nil for an original that is written back
 }
 
+// link is a symbolic link to a file in the same directory.
 type link struct{ path, to string }
 
-// LeftOut is what a layout has no place for.
+// LeftOut is something that the layout cannot represent.
 type LeftOut struct {
 	Session    string `json:"session"`
-	Checkpoint string `json:"checkpoint"` // label; empty: of the whole session
+	Checkpoint string `json:"checkpoint"` // label; "" if it concerns the whole session
 	What       string `json:"what"`
 }
 
+// newRendering returns an empty rendering for a layout.
 func newRendering(format string, exists func(string) bool) *rendering {
 	return &rendering{format: format, exists: exists, taken: map[string]string{}, kept: map[string]bool{}}
 }
 
-// render adds a session.
+// render adds a session to the rendering.
 func (w *rendering) render(a *transfer.Archive) {
 	for _, p := range a.Problems {
 		w.leave(a, nil, "%s", p)
 	}
 	for i := range a.Checkpoints {
+		// The repository has a copy of these files, so a file in the target with the same content
+		// can be replaced without losing anything.
 		if im := a.Checkpoints[i].Import; im != nil {
 			for _, content := range im.Files {
 				w.kept[string(content)] = true
@@ -62,7 +69,7 @@ func (w *rendering) render(a *transfer.Archive) {
 	layouts()[w.format].write(a, w)
 }
 
-// leave says what does not go.
+// leave records that something is left out. c is nil if it concerns the whole session.
 func (w *rendering) leave(a *transfer.Archive, c *transfer.Archived, format string, args ...any) {
 	l := LeftOut{Session: string(a.Session), What: fmt.Sprintf(format, args...)}
 	if c != nil {
@@ -71,7 +78,8 @@ func (w *rendering) leave(a *transfer.Archive, c *transfer.Archived, format stri
 	w.left = append(w.left, l)
 }
 
-// place adds a document unless its place is taken: then the one before it stays.
+// place adds the document of a checkpoint, unless an earlier one has the same path; that one then
+// stays and place returns false. Paths are compared without case, because some file systems do.
 func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) bool {
 	at := strings.ToLower(f.path)
 	if by, taken := w.taken[at]; taken {
@@ -83,8 +91,9 @@ func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) boo
 	return true
 }
 
-// overtaken says which checkpoints are not written, because a newer one was imported from
-// the same document: as place does, with the newest in front.
+// overtaken returns the indexes of checkpoints that are not written because a newer one was
+// imported from the same document, and reports them as left out. Layouts that add checkpoints from
+// oldest to newest need it: place alone would keep the oldest.
 func (w *rendering) overtaken(a *transfer.Archive) map[int]bool {
 	older, by := map[int]bool{}, map[string]string{}
 	for _, i := range newestFirst(a) {
@@ -103,12 +112,12 @@ func (w *rendering) overtaken(a *transfer.Archive) map[int]bool {
 	return older
 }
 
-// derive adds a file that only tells of others.
+// derive adds a derived file.
 func (w *rendering) derive(p string, content []byte) {
 	w.files = append(w.files, file{path: p, content: content})
 }
 
-// original is the document that a checkpoint was imported from, if it was one of this
+// original returns a file that was kept when the checkpoint was imported, if that was from the same
 // layout.
 func (w *rendering) original(c *transfer.Archived, name string) ([]byte, bool) {
 	if c.Import == nil || c.Import.Format != w.format {
@@ -118,7 +127,8 @@ func (w *rendering) original(c *transfer.Archived, name string) ([]byte, bool) {
 	return content, ok
 }
 
-// beside is the newest of a file that stood beside the documents.
+// beside returns the newest version of a file that was kept along with the documents, such as a
+// manifest, or nil.
 func (w *rendering) beside(a *transfer.Archive, name string) []byte {
 	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
 		if content, ok := w.original(&a.Checkpoints[i], name); ok {
@@ -128,8 +138,8 @@ func (w *rendering) beside(a *transfer.Archive, name string) []byte {
 	return nil
 }
 
-// mixed reports whether anything of a session was not imported as it is, or happened
-// since.
+// mixed reports whether the session has anything besides what was imported from this layout. If
+// not, its derived files can be written back unchanged.
 func (w *rendering) mixed(a *transfer.Archive) bool {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im == nil || im.Format != w.format {
@@ -139,7 +149,8 @@ func (w *rendering) mixed(a *transfer.Archive) bool {
 	return a.Touched
 }
 
-// current is the checkpoint that a layout with one document has: the current one.
+// current returns the checkpoint to write in a layout with one document per session: the current
+// one, or else the newest live one.
 func current(a *transfer.Archive) *transfer.Archived {
 	for i := range a.Checkpoints {
 		if a.Checkpoints[i].Record.ID == a.Current {
@@ -154,20 +165,22 @@ func current(a *transfer.Archive) *transfer.Archived {
 	return nil
 }
 
-// base is the last part of the path that a document was imported from, where it is a
-// plain name: nothing else is ever taken from there.
+// base returns the file name, without .json, of the document that a checkpoint was imported from.
+// ok is false unless it is a safe name. Only this name is reused for an export, never the path.
 func base(im *transfer.ImportSource) (string, bool) {
 	name, ok := stem(path.Base(im.Path), ".json")
 	return name, ok && safeName(name)
 }
 
-// parent is the name of the directory above an imported document, where it is plain.
+// parent returns the name of the directory in which the imported document was, if it is a safe
+// name.
 func parent(im *transfer.ImportSource) (string, bool) {
 	name := path.Base(path.Dir(im.Path))
 	return name, safeName(name)
 }
 
-// knownDocuments are those of a session's own checkpoints, by key.
+// knownDocuments returns the documents that an export would compose for the session's own
+// checkpoints, by key. See know.
 func knownDocuments(format string, a *transfer.Archive) map[string]transfer.KnownDocument {
 	w := newRendering(format, func(string) bool { return false })
 	w.render(a)
@@ -183,7 +196,7 @@ func knownDocuments(format string, a *transfer.Archive) map[string]transfer.Know
 	return known
 }
 
-// members copies an object's members in their order.
+// members returns the members of a JSON object in their order.
 func members(raw json.RawMessage) *object {
 	o := &object{}
 	gjson.ParseBytes(raw).ForEach(func(key, value gjson.Result) bool {
@@ -193,14 +206,14 @@ func members(raw json.RawMessage) *object {
 	return o
 }
 
-// missing sets a member that is not there.
+// missing sets a member unless it exists.
 func (o *object) missing(name string, value any) {
 	if _, there := o.values[name]; !there {
 		o.set(name, value)
 	}
 }
 
-// sameJSON compares what two texts say, not how.
+// sameJSON reports whether two documents have the same content, whatever their formatting.
 func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every sample comes out as it went in, and going in again adds nothing.
+// Every sample is exported as it was imported, and importing it again adds nothing.
 func TestSamplesRoundTrip(t *testing.T) {
 	for _, format := range Formats() {
 		t.Run(format, func(t *testing.T) {

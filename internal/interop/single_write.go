@@ -13,8 +13,10 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// single writes the one document of a session in a layout that updates it in place, and
-// names the checkpoints that came before it.
+// This file has the writers for orchestrate and pipeline. These layouts have one document per
+// session, which their tools update in place, so an export writes the current checkpoint only.
+//
+// single adds the document and reports all other checkpoints as left out.
 func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
 	if !w.place(a, c, f) {
 		return
@@ -26,6 +28,9 @@ func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
 	}
 }
 
+// write adds the document of a session. Those of failed and abandoned sessions are in a
+// subdirectory. An original goes back to the directory that it came from; only if the session went
+// on here and is not closed does it leave the subdirectory.
 func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	c := current(a)
 	if c == nil {
@@ -52,8 +57,10 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	w.single(a, c, f)
 }
 
-// id is that of the first checkpoint: the session's name where it is one, else what a
-// document says, else made of the session.
+// id returns the id of a session's document: the file name from which it was imported; the
+// session's name if it has the form of an id; the id in a state; or else one made of the session's
+// name and time. It has to be the same for each export, or a mirror would get a new file per
+// checkpoint.
 func (orchestrate) id(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == Orchestrate {
@@ -72,6 +79,7 @@ func (orchestrate) id(a *transfer.Archive) string {
 			}
 		}
 	}
+	// A session that was named after an orchestrate workflow has the kind of the workflow in front.
 	kind, project := Orchestrate, string(a.Session)
 	for _, k := range []string{"implement", "test-all", Orchestrate} {
 		if rest, ok := strings.CutPrefix(project, k+"_"); ok {
@@ -81,7 +89,7 @@ func (orchestrate) id(a *transfer.Archive) string {
 	return kind + "_" + snake(project) + "_" + a.CreatedAt.UTC().Format("20060102_150405")
 }
 
-// snake is a name in lower case with underscores.
+// snake converts a name to lower case letters, digits and underscores.
 func snake(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -95,7 +103,9 @@ func snake(s string) string {
 	return s
 }
 
-// compose is the state itself in a session of orchestrate.
+// compose returns the document of a checkpoint that has no original. In a session of orchestrate it
+// is the state, with missing members added. For other workflows it is composed from facts: steps
+// become phases.
 func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id string, w *rendering) json.RawMessage {
 	f := learn(a, c)
 	doc := &object{}
@@ -121,12 +131,15 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	}
 	doc.missing("completed_phases", steps)
 	state := &object{}
+	// The id ends in "_" and a time of 15 characters.
 	if len(project) > 16 {
 		project = project[:len(project)-16]
 	}
 	state.set("project_name", project)
 	artifacts := &object{}
 	for _, name := range sortedKeys(c.Outputs) {
+		// orchestrate records the path of an artifact, not its content. Only an output that was
+		// made from a file here has a path.
 		if source := string(c.Record.Outputs[name].Source); source != "" && c.Import == nil {
 			artifacts.set(name, source)
 		} else {
@@ -142,8 +155,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	return doc.json()
 }
 
-// renew brings what a state carried on from the checkpoint before up to date: when it was
-// made, and how it stands.
+// renew updates the time and status in a state that was carried over from the previous checkpoint.
 func (orchestrate) renew(a *transfer.Archive, c *transfer.Archived, doc *object) {
 	if carried(a, c, "updated_at") {
 		doc.set("updated_at", seconds(c.Record.CreatedAt))
@@ -153,8 +165,8 @@ func (orchestrate) renew(a *transfer.Archive, c *transfer.Archived, doc *object)
 	}
 }
 
-// carried reports whether a member of a state that changed is still that of the one
-// before.
+// carried reports whether a member still has the value from the previous checkpoint although the
+// rest of the state changed. Then nobody has set it for this checkpoint.
 func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 	for i := range a.Checkpoints {
 		was := &a.Checkpoints[i]
@@ -167,6 +179,7 @@ func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 	return false
 }
 
+// orchestrateStatus returns the status in orchestrate's words.
 func orchestrateStatus(status string) string {
 	switch status {
 	case "complete", "completed":
@@ -177,7 +190,7 @@ func orchestrateStatus(status string) string {
 	return "in_progress"
 }
 
-// milestones are the steps that are done, each once.
+// milestones returns the numbers of the steps with a live milestone, ascending and each once.
 func milestones(a *transfer.Archive) []json.RawMessage {
 	var steps []int
 	for i := range a.Checkpoints {
@@ -193,6 +206,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 	return out
 }
 
+// write adds the document of a session.
 func (l pipeline) write(a *transfer.Archive, w *rendering) {
 	c := current(a)
 	if c == nil {
@@ -214,9 +228,11 @@ func (l pipeline) write(a *transfer.Archive, w *rendering) {
 	w.single(a, c, f)
 }
 
+// firstDigits matches a number inside a name.
 var firstDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// id is the requirement of a session, or what stands for one.
+// id returns the PRD of a session: its name if that is one, the PRD in a state, or else one made of
+// the last three digits of a number in the session's name or of a checksum.
 func (pipeline) id(a *transfer.Archive) string {
 	if pipelineID().MatchString(string(a.Session)) {
 		return string(a.Session)
@@ -236,7 +252,9 @@ func (pipeline) id(a *transfer.Archive) string {
 	return "PRD-" + digits[len(digits)-3:]
 }
 
-// compose is the state itself in a session of pipeline.
+// compose returns the document of a checkpoint that has no original. In a session of pipeline it is
+// the state, with time and status brought up to date. For other workflows it is composed from
+// facts: tasks become workstreams.
 func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string, w *rendering) json.RawMessage {
 	f := learn(a, c)
 	doc := &object{}
@@ -279,7 +297,9 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 	return doc.json()
 }
 
-// pipelineStatus fits a status and the tasks to pipeline's rules.
+// pipelineStatus returns status and workstreams such that they obey the rules of workflow pipeline:
+// a workstream is in only one list, only in_progress has workstreams under way, and a complete
+// requirement has nothing pending. A job without such a match is "paused".
 func pipelineStatus(f *facts) (status string, underWay, pending []string) {
 	done := taskIDs(f.completed)
 	open := func(tasks ...[]json.RawMessage) []string {
@@ -295,6 +315,7 @@ func pipelineStatus(f *facts) (status string, underWay, pending []string) {
 			return "complete", nil, nil
 		}
 		return "paused", nil, all
+	// Only with a workstream under way; otherwise the status becomes "paused" below.
 	case "in_progress":
 		if len(underWay) > 0 {
 			return "in_progress", underWay, open(f.lost, f.pending)
@@ -303,6 +324,7 @@ func pipelineStatus(f *facts) (status string, underWay, pending []string) {
 	return "paused", nil, all
 }
 
+// first returns the first item of a list, or otherwise if it is empty.
 func first(list []string, otherwise string) string {
 	if len(list) > 0 {
 		return list[0]
@@ -310,7 +332,7 @@ func first(list []string, otherwise string) string {
 	return otherwise
 }
 
-// messageOf is the text of an error.
+// messageOf returns the text of an error, which may be a string or an object with a message.
 func messageOf(problem json.RawMessage) string {
 	v := gjson.ParseBytes(problem)
 	if v.Type == gjson.String {

@@ -13,8 +13,9 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// inDatabase runs do in one transaction of a database that may be anybody's: its journal
-// mode stays what it is, a lock is waited for and then named.
+// inDatabase runs do in one transaction on a database, which is created if it is missing. The
+// database may belong to another program: its journal mode is left alone, and the transaction takes
+// the write lock at once, for which it waits up to patience. Any error rolls everything back.
 func inDatabase(ctx context.Context, file string, do func(querier) error) (err error) {
 	refuse := func(err error) error {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: file, Err: named(err), Hints: []string{"nothing was written"}}
@@ -34,6 +35,7 @@ func inDatabase(ctx context.Context, file string, do func(querier) error) (err e
 	defer tx.Rollback() //nolint:errcheck // it is over after a commit
 	if err := do(tx); err != nil {
 		var known *checkpoint.Error
+		// It is an error that do made for the user, such as inTheWay.
 		if errors.As(err, &known) {
 			return err
 		}
@@ -45,8 +47,8 @@ func inDatabase(ctx context.Context, file string, do func(querier) error) (err e
 	return nil
 }
 
-// ourTables are for people who query; docs/sql.md explains them. Names that begin so are
-// ours, whatever else is in the file.
+// ourTables are for users who query the checkpoints with SQL; docs/sql.md describes them. The
+// prefix keeps them apart from other tables in the same file.
 var ourTables = [...]struct{ name, columns string }{
 	{"git_checkpoint_sessions", `session TEXT PRIMARY KEY, workflow TEXT, topic TEXT, status TEXT, branch TEXT, created_at TEXT, updated_at TEXT, current_checkpoint TEXT`},
 	{"git_checkpoint_checkpoints", `id TEXT PRIMARY KEY, session TEXT, label TEXT, step INTEGER, step_name TEXT, iteration TEXT, milestone INTEGER,
@@ -57,11 +59,13 @@ var ourTables = [...]struct{ name, columns string }{
 		to_checkpoint TEXT, reason TEXT, status TEXT, oid TEXT PRIMARY KEY`},
 }
 
-// ourViews are the same under short names, where nobody has them.
+// ourViews give two of the tables short names, unless the database has something of that name. The
+// short name "checkpoints" is ultra-create's table.
 var ourViews = [...][2]string{{"sessions", "git_checkpoint_sessions"}, {"events", "git_checkpoint_events"}}
 
-// exportDatabase writes sessions into a database: rows as ultra-create has them, and what
-// they are in our own words. Other sessions and tables in it stay.
+// exportDatabase writes sessions into a database: rows in ultra-create's table, and everything that
+// is known about them in our own tables. Other sessions and tables in the same database are not
+// changed.
 func exportDatabase(ctx context.Context, archives []*transfer.Archive, req ExportRequest, answer *ExportAnswer) error {
 	if req.To == "" {
 		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: "nothing says which file to write", Hints: []string{"git checkpoint export FILE --format sqlite"}}
@@ -70,7 +74,7 @@ func exportDatabase(ctx context.Context, archives []*transfer.Archive, req Expor
 	if err != nil {
 		return fmt.Errorf("export to %q: %w", req.To, err)
 	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // to open a pipe waits for ever
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would block forever
 		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is no regular file", req.To), Hints: []string{"a database is a file of its own"}}
 	}
 	var rows []*ultraRow
@@ -98,8 +102,8 @@ func exportDatabase(ctx context.Context, archives []*transfer.Archive, req Expor
 	})
 }
 
-// dropGone takes out the rows of checkpoints that the database had of a session and that
-// are not there any more.
+// dropGone deletes the rows of checkpoints that no longer exist from ultra-create's table. Our own
+// table still lists the checkpoints of the previous export, which tells them from rows of others.
 func dropGone(tx querier, archives []*transfer.Archive) error {
 	var ours, theirs int
 	err := tx.QueryRow(`SELECT count(*) FILTER (WHERE name = 'git_checkpoint_checkpoints'), count(*) FILTER (WHERE name = 'checkpoints')
@@ -121,8 +125,9 @@ func dropGone(tx querier, archives []*transfer.Archive) error {
 	return nil
 }
 
-// rowsOf are the rows of a session of any workflow: those that were imported as they were,
-// others by our ids in a session that is none of ultra-create.
+// rowsOf returns the rows of a session for ultra-create's table. In a session of ultra-create they
+// are what an export of that layout would have, plus a row for each original that has only a file.
+// Checkpoints of other workflows get rows with our own ids.
 func rowsOf(a *transfer.Archive) []*ultraRow {
 	w := newRendering(UltraCreate, func(string) bool { return false })
 	ultraCreate{}.write(a, w)
@@ -132,7 +137,7 @@ func rowsOf(a *transfer.Archive) []*ultraRow {
 		byID[row.ID] = true
 		out = append(out, row)
 	}
-	for _, f := range w.files { // what only a file had
+	for _, f := range w.files {
 		if f.made == nil && f.key != "" && !byID[f.key] {
 			if row, ok := rowOfDocument(f.key, f.content); ok {
 				out = append(out, row)
@@ -145,7 +150,8 @@ func rowsOf(a *transfer.Archive) []*ultraRow {
 	return ownRows(a)
 }
 
-// ownRows are checkpoints of other workflows: our id, the session, step, state and time.
+// ownRows returns a row for each checkpoint of another workflow: our id, the session as the
+// project, the step as the phase, state and time.
 func ownRows(a *transfer.Archive) []*ultraRow {
 	var out []*ultraRow
 	for i := range a.Checkpoints {
@@ -158,7 +164,7 @@ func ownRows(a *transfer.Archive) []*ultraRow {
 	return out
 }
 
-// rowOfDocument is the row that ultra-create would have written with a document.
+// rowOfDocument returns the row that ultra-create would have written along with a document.
 func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 	doc, err := transfer.ParseDocument(document)
 	if err != nil {
@@ -171,9 +177,11 @@ func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 	}, true
 }
 
+// stamp formats a time in UTC with milliseconds, as ultra-create does. The fixed width makes the
+// texts sort by time.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// writeOurs replaces what the database has of these sessions in our own tables.
+// writeOurs replaces the sessions in our own tables. Tables and views are created on first use.
 func writeOurs(tx querier, archives []*transfer.Archive) error {
 	for _, t := range ourTables {
 		if _, err := tx.Exec("CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")"); err != nil {
@@ -200,6 +208,7 @@ func writeOurs(tx querier, archives []*transfer.Archive) error {
 	return nil
 }
 
+// writeSession replaces one session with its checkpoints and events.
 func writeSession(tx querier, a *transfer.Archive) error {
 	for _, t := range ourTables {
 		if _, err := tx.Exec("DELETE FROM "+t.name+" WHERE session = ?", string(a.Session)); err != nil {
@@ -226,6 +235,8 @@ func writeSession(tx querier, a *transfer.Archive) error {
 	return nil
 }
 
+// writeCheckpoint inserts one checkpoint. The values are in the order of the columns in ourTables;
+// of the outputs only names and sizes are written.
 func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) error {
 	r := c.Record
 	var outputs object
@@ -246,11 +257,13 @@ func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) erro
 		r.Files.Counts[0], r.Files.Counts[1], r.Files.Counts[2], c.Live, c.Discarded, c.Pinned, r.ID == a.Current,
 		string(compacted(r.State)), string(outputs.json()), orNull(failure), orNull(from),
 	}
+	// One placeholder per value, without the last comma.
 	marks := string(slices.Repeat([]byte("?,"), len(values)))
 	_, err := tx.Exec(`INSERT INTO git_checkpoint_checkpoints VALUES (`+marks[:len(marks)-1]+`)`, values...)
 	return err
 }
 
+// orNull returns nil, which becomes NULL, for an empty text.
 func orNull(s string) any {
 	if s == "" {
 		return nil

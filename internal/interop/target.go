@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// target is a directory that a layout is written to. Nothing outside of it can be reached,
-// whatever links stand in it.
+// target is the directory that a layout is written to. All access goes through os.Root, so no
+// symbolic link in it can lead a write to another directory.
 type target struct {
 	root *os.Root
 	dir  string
 }
 
-// openTarget makes the directory when it is missing.
+// openTarget opens a directory and creates it if it is missing.
 func openTarget(dir string) (*target, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -35,22 +35,25 @@ func openTarget(dir string) (*target, error) {
 	return &target{root: root, dir: dir}, nil
 }
 
+// isDirectory reports whether a directory exists at p.
 func (t *target) isDirectory(p string) bool {
 	info, err := t.root.Stat(p)
 	return err == nil && info.IsDir()
 }
 
-// standing is what is at a path now.
+// standing tells what exists at a path, compared with what is to be written there.
 type standing int
 
+// The possible results of target.look. Only a regular file can be "same".
 const (
 	nothing standing = iota
 	same
-	other // something else, which would be replaced
+	other // anything else; writing would replace it
 )
 
-// look compares a file with what is there. What cannot be replaced is an error: a
-// directory, or a way that leads out.
+// look compares the file at p with content, and returns the old content as well if it is a regular
+// file that is not too large. What can never be replaced is an error: a directory at p, or a parent
+// of p that is not a directory.
 func (t *target) look(p string, content []byte) (standing, []byte, error) {
 	info, err := t.root.Lstat(p)
 	switch {
@@ -60,6 +63,8 @@ func (t *target) look(p string, content []byte) (standing, []byte, error) {
 		return other, nil, fmt.Errorf("%s: %w", p, plain(err))
 	case info.IsDir():
 		return other, nil, fmt.Errorf("%s: a directory is in the way", p)
+	// A link or device counts as other content, and is not read. put replaces a link itself and
+	// does not write through it.
 	case info.Mode()&fs.ModeSymlink != 0 || !info.Mode().IsRegular():
 		return other, nil, nil
 	case info.Size() > maxDocument:
@@ -75,11 +80,14 @@ func (t *target) look(p string, content []byte) (standing, []byte, error) {
 	return other, have, nil
 }
 
-// way refuses a path on which something else than a directory stands.
+// way returns an error if something other than a directory is on the path to p. Missing directories
+// are fine; put creates them.
 func (t *target) way(p string) error {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		info, err := t.root.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) {
+			// Stat follows links and Lstat does not: the link exists but not its target, so
+			// MkdirAll would fail with a confusing error.
 			if _, err := t.root.Lstat(dir); err == nil {
 				return fmt.Errorf("%s: a symbolic link leads nowhere", dir)
 			}
@@ -96,8 +104,8 @@ func (t *target) way(p string) error {
 	return nil
 }
 
-// put writes a file beside its place and renames it there, so that a reader finds the old
-// one or the new one.
+// put writes a file under a temporary name and renames it, so that a concurrent reader sees either
+// the old content or the new.
 func (t *target) put(p string, content []byte) error {
 	if err := t.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return fmt.Errorf("%s: %w", path.Dir(p), plain(err))
@@ -110,7 +118,7 @@ func (t *target) put(p string, content []byte) error {
 	return t.move(temp, p)
 }
 
-// link makes a symbolic link to a name in its own directory.
+// link creates a symbolic link to a name in the same directory, replacing what is at p in one step.
 func (t *target) link(p, to string) error {
 	if err := t.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return fmt.Errorf("%s: %w", path.Dir(p), plain(err))
@@ -122,6 +130,7 @@ func (t *target) link(p, to string) error {
 	return t.move(temp, p)
 }
 
+// move renames a temporary file to its final name, and removes it if that fails.
 func (t *target) move(temp, p string) error {
 	if err := t.root.Rename(temp, p); err != nil {
 		t.root.Remove(temp) //nolint:errcheck // the error before is what counts
@@ -130,12 +139,15 @@ func (t *target) move(temp, p string) error {
 	return nil
 }
 
-// temporary is a name that no layout has.
+// temporary returns a name next to p. It starts with a dot, so that no layout reads it as a
+// document.
 func temporary(p string) string {
 	return path.Join(path.Dir(p), ".git-checkpoint-"+strings.ToLower(rand.Text()[:12])+".tmp")
 }
 
-// database is the path of a database in the file system: no link may lead there.
+// database returns the path of a database in the file system and creates its directory. SQLite
+// opens files by path and does not use os.Root, so this refuses any symbolic link on the way and at
+// the file itself.
 func (t *target) database(p string) (string, error) {
 	if err := t.way(p); err != nil {
 		return "", err
@@ -143,6 +155,7 @@ func (t *target) database(p string) (string, error) {
 	if err := t.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return "", fmt.Errorf("%s: %w", path.Dir(p), plain(err))
 	}
+	// The database need not exist, but if it does it has to be a regular file.
 	in := &tree{root: t.root}
 	switch _, err := in.real(p); {
 	case err == nil, errors.Is(err, fs.ErrNotExist):

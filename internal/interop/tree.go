@@ -11,24 +11,28 @@ import (
 	"strings"
 )
 
-// Bounds of what is read: of one document, and of everything together.
+// Limits of an import: bytes of one document, bytes of all documents together, and directory
+// entries.
 const (
 	maxDocument = 50 << 20
 	maxTotal    = 1 << 30
 	maxFiles    = 100_000
 )
 
-// tree is a project root, or a part of one: prefix is where its directory stands in the
-// layout. Nothing outside is reachable through it, whatever links say.
+// tree is the directory that an import reads. Paths given to its methods are paths in the layout,
+// relative to the root of a project. If only a part of a layout is available, prefix is the path
+// that the directory has in the layout. All access goes through os.Root, so no symbolic link can
+// lead out of the directory.
 type tree struct {
 	root   *os.Root
 	prefix string
-	only   string // a path of the layout that everything has to be at or below
+	only   string // the path in the layout to which the import is restricted; "" for everything
 
+	// files and bytes count what was read so far, for the limits.
 	files, bytes int64
 }
 
-// local turns a path of the layout into one of the directory; false when it is outside.
+// local converts a path in the layout to one in the directory. ok is false if it is outside.
 func (t *tree) local(p string) (string, bool) {
 	switch {
 	case t.prefix == "":
@@ -39,17 +43,19 @@ func (t *tree) local(p string) (string, bool) {
 	return strings.CutPrefix(p, t.prefix+"/")
 }
 
-// wanted reports whether a path is at or below what is asked for.
+// wanted reports whether a path is part of the import.
 func (t *tree) wanted(p string) bool {
 	return t.only == "" || p == t.only || strings.HasPrefix(p, t.only+"/")
 }
 
-// leads reports whether a directory is on the way to what is wanted, or below it.
+// leads reports whether a directory is part of the import or contains a part of it.
 func (t *tree) leads(dir string) bool {
 	return t.wanted(dir) || strings.HasPrefix(t.only, dir+"/")
 }
 
-// list gives the names in a directory, sorted; none when it is not there.
+// list returns the entries of a directory, sorted by name. A directory that does not exist, or is a
+// file, is empty. Above the prefix it returns the one directory that leads there, so that a layout
+// can walk down from the root as usual.
 func (t *tree) list(dir string) ([]fs.DirEntry, error) {
 	at, inside := t.local(dir)
 	if !inside {
@@ -60,6 +66,7 @@ func (t *tree) list(dir string) ([]fs.DirEntry, error) {
 		return nil, nil
 	}
 	f, err := t.root.Open(at)
+	// A project has only some of the layouts, so missing directories are normal.
 	if errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) {
 		return nil, nil
 	}
@@ -67,6 +74,7 @@ func (t *tree) list(dir string) ([]fs.DirEntry, error) {
 		return nil, fmt.Errorf("read directory: %w", plain(err))
 	}
 	defer f.Close() //nolint:errcheck // only read
+	// One more than the limit is enough to detect that there are too many.
 	entries, err := f.ReadDir(maxFiles + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		if info, statErr := f.Stat(); statErr == nil && !info.IsDir() {
@@ -81,7 +89,8 @@ func (t *tree) list(dir string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read gives the content of a file. ErrNotExist is the only error that is no problem.
+// read returns the content of a file. The error is fs.ErrNotExist itself if there is no such file;
+// any other error is a problem that the user should see.
 func (t *tree) read(p string) ([]byte, error) {
 	at, inside := t.local(p)
 	if !inside {
@@ -104,6 +113,7 @@ func (t *tree) read(p string) ([]byte, error) {
 		return nil, plain(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
+	// The file may have grown since Stat.
 	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
 	if err != nil {
 		return nil, plain(err)
@@ -114,7 +124,7 @@ func (t *tree) read(p string) ([]byte, error) {
 	return data, nil
 }
 
-// link is where a symbolic link leads; ok is false for anything else.
+// link returns the target of a symbolic link. ok is false for anything else.
 func (t *tree) link(p string) (to string, ok bool) {
 	at, inside := t.local(p)
 	if !inside {
@@ -124,7 +134,8 @@ func (t *tree) link(p string) (to string, ok bool) {
 	return to, err == nil
 }
 
-// real is the path in the file system of a regular file that no link leads to.
+// real returns the path of a regular file in the file system, for SQLite, which does not read
+// through os.Root. It refuses a path with a symbolic link in it.
 func (t *tree) real(p string) (string, error) {
 	at, inside := t.local(p)
 	if !inside {
@@ -150,7 +161,8 @@ func (t *tree) real(p string) (string, error) {
 	return path.Join(t.root.Name(), at), nil
 }
 
-// plain takes the path out of an error: it is named beside it.
+// plain removes operation and path from an error, because messages name the path themselves.
+// os.Root reports a link that leads out of it only by the text of the error.
 func plain(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -162,11 +174,12 @@ func plain(err error) error {
 	return err
 }
 
+// isNotDirectory reports whether an element of the path is a file.
 func isNotDirectory(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "not a directory")
 }
 
-// virtual is a directory that a prefix implies.
+// virtual is the entry of a directory that exists only as part of a prefix.
 type virtual string
 
 func (v virtual) Name() string               { return string(v) }

@@ -15,8 +15,13 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// ultraCreate keeps a JSON document per checkpoint and a row in a database, of many
-// projects side by side.
+// ultraCreate has a JSON document per checkpoint and a database with a row per checkpoint:
+//
+//	.ultra-state/checkpoints/cp_20260203_101500_phase2.json
+//	data/projects.db    table checkpoints (id, project_id, phase, state, timestamp)
+//
+// All projects are side by side in both. A checkpoint may be in either or in both; then they have
+// to agree. A session is a project.
 type ultraCreate struct{}
 
 const (
@@ -27,15 +32,17 @@ const (
 
 func (ultraCreate) containers() []string { return []string{ultraHome, path.Dir(ultraDatabase)} }
 
-// ultraID is how a checkpoint of this layout is called.
+// ultraID matches the id of a checkpoint. The groups are its time and the number of its phase.
 var ultraID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp_(\d{8}_\d{6})_phase(\d+)`) })
 
-// ultraProject is a project while it is read.
+// ultraProject is one project during an import. documents are keyed by id.
 type ultraProject struct {
 	id        string
 	documents map[string]*transfer.ImportDocument
 }
 
+// read reads the rows first, so that each document can be compared with its row. Rows without a
+// document become documents of their own.
 func (u ultraCreate) read(r *reading) {
 	projects := map[string]*ultraProject{}
 	seen := ids{}
@@ -60,14 +67,15 @@ func (u ultraCreate) read(r *reading) {
 	}
 }
 
-// wants takes all of it when a directory of it is asked for: files and database are read
-// together.
+// wants reports whether a path is part of the import. Unless a single file was asked for, it always
+// is: documents and database belong together although they are in different directories.
 func (ultraCreate) wants(r *reading, p string) bool {
 	return !strings.HasSuffix(r.only, ".json") && !strings.HasSuffix(r.only, ".db") || r.wanted(p)
 }
 
-// rows reads the database, where there is one.
+// rows reads the database and returns its rows by id, nil if there is no database.
 func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
+	// A single document was asked for, so its row does not matter.
 	if !u.wants(r, ultraDatabase) {
 		return nil
 	}
@@ -90,6 +98,8 @@ func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
 	return byID
 }
 
+// document reads one document, or reports why it cannot. If there is a row for it, the row is kept
+// as well.
 func (u ultraCreate) document(r *reading, name string, src source, seen ids, rows map[string]*ultraRow, projects map[string]*ultraProject) {
 	at := src.at
 	id := text(at, "checkpoint_id", "id")
@@ -113,6 +123,8 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 	}
 	d := &transfer.ImportDocument{Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}}
 	if row := rows[id]; row != nil {
+		// Mark the row before comparing, so that a conflict is reported once and not imported as a
+		// row.
 		row.told = true
 		if differs := row.differs(at); differs != "" {
 			r.problem(src.path, "the id %q is that of a row in %s too, which says something else of %s", id, ultraDatabase, differs)
@@ -123,7 +135,7 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 	u.add(r, d, at, projects)
 }
 
-// row takes a checkpoint that only the database has.
+// row adds a checkpoint that is only in the database. Its path in messages is <database>#<id>.
 func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraProject) {
 	p := ultraDatabase + "#" + row.ID
 	if !isPlainID(row.ID) || !safeName(row.ID) {
@@ -139,7 +151,7 @@ func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraPr
 	u.add(r, d, gjson.ParseBytes(doc), projects)
 }
 
-// add puts a document to its project.
+// add adds a document to its project, which it creates if necessary.
 func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result, projects map[string]*ultraProject) {
 	project := text(at, "project_id")
 	if project == "" {
@@ -163,6 +175,7 @@ func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result
 			d.Created = append(d.Created, p)
 		}
 	}
+	// Check the name here, where the problem can be reported with the document's path.
 	if _, err := sessionOf(project); err != nil {
 		r.problem(d.Path, "project_id: %v", err)
 		return
@@ -173,7 +186,7 @@ func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result
 	projects[project].documents[d.Key] = d
 }
 
-// phaseNumber is the number in a phase such as phase_2.
+// phaseNumber returns the number of a phase, which is written as 2 or "phase_2".
 func phaseNumber(v gjson.Result) *int {
 	if n := whole(v); n != nil {
 		return n
@@ -182,6 +195,8 @@ func phaseNumber(v gjson.Result) *int {
 	return whole(gjson.Parse(digits))
 }
 
+// project adds the session of a project. Documents are in the order of their times and the last one
+// is current, because the layout records neither.
 func (ultraCreate) project(r *reading, p *ultraProject) {
 	session, err := sessionOf(p.id)
 	if err != nil {
@@ -207,15 +222,15 @@ func (ultraCreate) project(r *reading, p *ultraProject) {
 	r.add(ultraHome, in)
 }
 
-// ultraRow is a row of the table checkpoints.
+// ultraRow is a row of the table checkpoints, with all columns as text.
 type ultraRow struct {
 	ID, Project, Phase, State, Timestamp string
 
-	null map[string]bool // columns without a value
-	told bool            // a document has it too
+	null map[string]bool // columns that are NULL
+	told bool            // there is a document for it too
 }
 
-// json is the row to be kept: its columns as texts.
+// json returns the row as JSON, the form in which a checkpoint keeps it. rowOf reads it.
 func (row *ultraRow) json() json.RawMessage {
 	var o object
 	o.set("id", row.ID)
@@ -231,7 +246,7 @@ func (row *ultraRow) json() json.RawMessage {
 	return o.json()
 }
 
-// document is the row as the document would be.
+// document returns the document that ultra-create would have written along with the row.
 func (row *ultraRow) document() (json.RawMessage, error) {
 	state, err := transfer.ParseDocument([]byte(row.State))
 	if err != nil {
@@ -249,7 +264,8 @@ func (row *ultraRow) document() (json.RawMessage, error) {
 	return o.json(), nil
 }
 
-// differs names what a document and its row do not agree on; empty: they do.
+// differs returns the first member in which a document and its row differ, "" if they agree. A
+// column that is NULL agrees with everything. Times and states are compared by value.
 func (row *ultraRow) differs(at gjson.Result) string {
 	for _, c := range []struct{ name, value string }{{"project_id", row.Project}, {"phase", row.Phase}} {
 		if !row.null[c.name] && text(at, c.name) != c.value {

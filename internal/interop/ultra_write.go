@@ -9,8 +9,12 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
+// write adds the documents and rows of a session. Originals are written back to where they were;
+// every other checkpoint gets both a document and a row.
 func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	project := u.projectOf(a)
+	// Ids of originals are reserved first, so that a new checkpoint cannot take the id of an
+	// original that comes later.
 	used := map[string]bool{}
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == UltraCreate {
@@ -41,8 +45,8 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	}
 }
 
-// again writes what was imported where it stood. In a session that went on here, files and
-// rows have to agree: what only the database had gets a file, and a document gets a row.
+// again writes originals back. In a session that went on here, documents and rows have to agree, so
+// a document gets a row if it had none, and a row gets a document.
 func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *rendering, document, row []byte) {
 	switch {
 	case !w.mixed(a):
@@ -58,6 +62,8 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 	if document != nil {
 		name, ok := base(c.Import)
 		if !ok {
+			// The checkpoint was only a row, so there is no file name to reuse and its id becomes
+			// one.
 			if name = c.Import.Key; !safeName(name) {
 				w.leave(a, c, "the id %q cannot be a file", name)
 				return
@@ -72,7 +78,7 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 	}
 }
 
-// rowOf reads a row that was kept.
+// rowOf reads a row that was kept with a checkpoint, see ultraRow.json.
 func rowOf(kept []byte) *ultraRow {
 	at := gjson.ParseBytes(kept)
 	row := &ultraRow{null: map[string]bool{}}
@@ -85,7 +91,7 @@ func rowOf(kept []byte) *ultraRow {
 	return row
 }
 
-// projectOf is the id that imported documents of the session have, else its name.
+// projectOf returns the project id of a session: that of its imported documents, or else its name.
 func (ultraCreate) projectOf(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		im := a.Checkpoints[i].Import
@@ -101,7 +107,8 @@ func (ultraCreate) projectOf(a *transfer.Archive) string {
 	return string(a.Session)
 }
 
-// newID is made of time and phase; a second one in the same second gets a number.
+// newID returns an id in ultra-create's form, made of time and phase. A second checkpoint in the
+// same second gets a number.
 func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + encodeInt(c.Record.Step)
 	for n, plain := 2, id; used[id]; n++ {
@@ -111,7 +118,9 @@ func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 	return id
 }
 
-// compose is a checkpoint that was made here, in ultra-create's words, and its state.
+// compose returns the document of a checkpoint that has no original, and the state in it, which is
+// also what its row has. In a session of ultra-create the state is written as it is, except that
+// its metrics are moved to the document, where ultra-create has them.
 func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
 	r, f := c.Record, learn(a, c)
 	var o object
@@ -155,6 +164,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	return o.json(), state
 }
 
+// orEmpty returns an empty list instead of nil, which would be encoded as null.
 func orEmpty(list []json.RawMessage) []json.RawMessage {
 	if list == nil {
 		return []json.RawMessage{}
@@ -162,7 +172,8 @@ func orEmpty(list []json.RawMessage) []json.RawMessage {
 	return list
 }
 
-// tasksOf keeps tasks as they are, with a status where they have none.
+// tasksOf returns tasks as objects, with a status unless they have one. A task that is only an id
+// becomes an object.
 func tasksOf(tasks []json.RawMessage, status string) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, t := range tasks {
@@ -178,6 +189,7 @@ func tasksOf(tasks []json.RawMessage, status string) []json.RawMessage {
 	return out
 }
 
+// files returns the created files, the only ones that the layout lists.
 func (ultraCreate) files(f *facts) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, p := range f.created {
@@ -188,7 +200,7 @@ func (ultraCreate) files(f *facts) []json.RawMessage {
 	return out
 }
 
-// metrics are counted where another system has none of these.
+// metrics returns the metrics with ultra-create's own counters added, computed from the tasks.
 func (ultraCreate) metrics(f *facts) json.RawMessage {
 	o := members(f.metrics)
 	done := len(f.completed)
@@ -196,12 +208,13 @@ func (ultraCreate) metrics(f *facts) json.RawMessage {
 	o.missing("tasks_completed", done)
 	o.missing("tasks_total", all)
 	if all > 0 {
+		// Rounded to the nearest percent.
 		o.missing("progress_percent", (100*done+all/2)/all)
 	}
 	return o.json()
 }
 
-// drop takes a member out.
+// drop removes a member.
 func (o *object) drop(name string) {
 	delete(o.values, name)
 	for i, n := range o.names {

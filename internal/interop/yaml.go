@@ -18,31 +18,38 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a YAML document. Its parser calls itself for each level and copies what
-// follows, so first the text and then its tokens are counted. With these bounds any
-// document is read or refused within 64 MiB.
+// Limits of a YAML document. The parser is recursive and copies what follows at each level, so a
+// small document can cost much memory. Therefore first the text is checked (checkYAML), then its
+// tokens (checkTokens), and only then is it parsed. Within these limits any document is read or
+// refused in 64 MiB.
 const (
 	maxYAML      = 1 << 20
-	maxMarks     = 60_000 // characters that may begin or end a token of some 300 bytes
+	maxMarks     = 60_000 // characters that may begin or end a token; a token takes some 300 bytes
 	maxYAMLDepth = 95
 	maxColons    = 100  // on one line, or between two commas in brackets
 	maxNotes     = 2000 // anchors, tags and question marks
 	maxIndent    = 1000
-	maxCopies    = 200_000_000 // for each member of a block the parser goes one call deeper and copies those after it
-	maxNodes     = 2_000_000   // of the tree that aliases make
+	maxCopies    = 200_000_000 // for each member of a block the parser recurses and copies the members after it
+	maxNodes     = 2_000_000   // values after aliases are expanded
 )
 
-// yamlToJSON reads one YAML document as JSON: members in their order, numbers with their
-// digits. It refuses what reads differently elsewhere, or for ever.
+// yamlToJSON converts one YAML document to JSON. Members keep their order and numbers their digits.
+// It refuses what other readers interpret differently (duplicate members, merge keys, several
+// documents) and what would not end (aliases to themselves).
+//
+// The conversion works on the syntax tree instead of decoding into Go values, because those would
+// lose the order of members and the digits of numbers.
 func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
 	if err := checkYAML(data); err != nil {
 		return nil, err
 	}
+	// The parser panics on some malformed input.
 	defer func() {
 		if caught := recover(); caught != nil {
 			err = fmt.Errorf("not YAML: %v", caught)
 		}
 	}()
+	// Windows editors start a file with a byte order mark.
 	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
 	if err := checkTokens(tokens); err != nil {
 		return nil, err
@@ -71,12 +78,15 @@ func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
 	return json.RawMessage(c.out.Bytes()), nil
 }
 
-// checkYAML bounds what the parser would go down into.
+// checkYAML checks the text line by line: encoding, control characters, indentation, and two
+// estimates of what the parser will need. marks is an upper bound for the number of tokens. copies
+// estimates how many members the parser copies in total: each member of a block counts those before
+// it.
 func checkYAML(data []byte) error {
 	if len(data) > maxYAML {
 		return fmt.Errorf("%d bytes of YAML, and at most %d are read", len(data), maxYAML)
 	}
-	marks, copies, members := 0, 0, [maxIndent + 1]int{} // by column, of the blocks that are open
+	marks, copies, members := 0, 0, [maxIndent + 1]int{} // members of the open blocks, by column
 	for number := 1; len(data) > 0; number++ {
 		line, rest := data, []byte(nil)
 		if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
@@ -103,6 +113,7 @@ func checkYAML(data []byte) error {
 		if column == len(line) {
 			continue
 		}
+		// A line ends all blocks that are indented deeper.
 		clear(members[indent+1:])
 		if bytes.ContainsAny(line, ":?") {
 			members[column]++
@@ -114,14 +125,14 @@ func checkYAML(data []byte) error {
 	return nil
 }
 
-// countMarks counts what may be a token of its own in a line, and the line itself.
+// countMarks counts the characters in a line that may be tokens, plus one for the line itself.
 func countMarks(line []byte) int {
 	marks := 1
 	for i, b := range line {
 		switch b {
 		case '[', ']', '{', '}', ',', '&', '*', '!', '#', '\'', '"':
 			marks++
-		case ':', '-', '?': // before a blank, or in brackets where a member may be as short as ":"
+		case ':', '-', '?': // only before a blank or, in brackets, before a delimiter
 			if i+1 == len(line) || bytes.IndexByte([]byte(" \t,[]{}:"), line[i+1]) >= 0 {
 				marks++
 			}
@@ -130,8 +141,9 @@ func countMarks(line []byte) int {
 	return marks
 }
 
-// checkTokens bounds how deep the parser goes. Brackets in texts and comments are no
-// tokens, and so do not count.
+// checkTokens limits the nesting of brackets, the number of colons in a row, each of which nests as
+// well, and of anchors, tags and question marks. Unlike the text, the tokens tell brackets from
+// those in strings and comments.
 func checkTokens(tokens token.Tokens) error {
 	depth, notes, line, colons := 0, 0, 0, 0
 	for _, t := range tokens {
@@ -156,6 +168,7 @@ func checkTokens(tokens token.Tokens) error {
 		switch {
 		case depth > maxYAMLDepth+1: // the outermost is at depth 0
 			return fmt.Errorf("line %d: nested more than %d deep", line, maxYAMLDepth)
+		// In "a: b: c: d" every colon is one more level for the parser, even where it is an error.
 		case colons > maxColons:
 			return fmt.Errorf("line %d: more than %d colons without a comma between them", line, maxColons)
 		case notes > maxNotes:
@@ -165,19 +178,26 @@ func checkTokens(tokens token.Tokens) error {
 	return nil
 }
 
+// firstLine returns the first line of the parser's message; the others show the source.
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return s
 }
 
-// yamlReader writes the JSON of a tree.
+// yamlReader converts a syntax tree to JSON.
 type yamlReader struct {
-	out     bytes.Buffer
+	// out receives the JSON.
+	out bytes.Buffer
+	// anchors are the nodes that aliases can refer to, so far. As in YAML, a later anchor of the
+	// same name replaces an earlier one.
 	anchors map[string]ast.Node
-	open    map[string]bool // anchors that are being written: one inside itself has no end
-	nodes   int
+	// open has the anchors that are being written. An alias to one of them would never end.
+	open map[string]bool
+	// nodes counts the values written, with aliases expanded.
+	nodes int
 }
 
+// yamlFault returns an error with the line of a node.
 func yamlFault(n ast.Node, format string, args ...any) error {
 	where := ""
 	if t := n.GetToken(); t != nil && t.Position != nil {
@@ -186,6 +206,8 @@ func yamlFault(n ast.Node, format string, args ...any) error {
 	return errors.New(where + fmt.Sprintf(format, args...))
 }
 
+// value writes any node. Aliases are expanded, so the number of values is checked here: a few lines
+// of nested aliases can stand for billions of values.
 func (c *yamlReader) value(n ast.Node, depth int) error {
 	if c.nodes++; c.nodes > maxNodes || c.out.Len() > maxDocument {
 		return yamlFault(n, "its aliases make more than %d values", maxNodes)
@@ -223,6 +245,7 @@ func (c *yamlReader) value(n ast.Node, depth int) error {
 	return c.scalar(n)
 }
 
+// mapping writes an object. Merge keys are refused, because readers disagree on them.
 func (c *yamlReader) mapping(values []*ast.MappingValueNode, depth int) error {
 	seen := make(map[string]bool, len(values))
 	c.out.WriteByte('{')
@@ -251,9 +274,10 @@ func (c *yamlReader) mapping(values []*ast.MappingValueNode, depth int) error {
 	return nil
 }
 
-// key is a member's name: a text, or a number or the like as it is spelled.
+// key returns the name of a member: a string, or a number, boolean or null as it is spelled. JSON
+// has no other keys.
 func (c *yamlReader) key(k ast.MapKeyNode) (string, error) {
-	if asked, ok := k.(*ast.MappingKeyNode); ok { // with a question mark before it
+	if asked, ok := k.(*ast.MappingKeyNode); ok { // written as "? key"
 		if inner, ok := asked.Value.(ast.MapKeyNode); ok {
 			k = inner
 		}
@@ -267,6 +291,7 @@ func (c *yamlReader) key(k ast.MapKeyNode) (string, error) {
 	return "", yamlFault(k, "a member's name that is no text")
 }
 
+// sequence writes a list.
 func (c *yamlReader) sequence(n *ast.SequenceNode, depth int) error {
 	c.out.WriteByte('[')
 	for i, v := range n.Values {
@@ -281,8 +306,9 @@ func (c *yamlReader) sequence(n *ast.SequenceNode, depth int) error {
 	return nil
 }
 
-// tagged takes the tags that say what stands there anyway. Others would have a reader
-// make objects of its own.
+// tagged writes a node with one of YAML's standard tags. Only !!str changes anything: it makes a
+// string of what looks like a number. Other tags name types of a programming language, which a
+// careless reader would instantiate, and are refused.
 func (c *yamlReader) tagged(n *ast.TagNode, depth int) error {
 	switch tag := n.GetToken().Value; tag {
 	case "!!str":
@@ -306,10 +332,12 @@ func (c *yamlReader) tagged(n *ast.TagNode, depth int) error {
 	}
 }
 
+// scalar writes a single value. JSON has neither infinity nor NaN, so these become strings.
 func (c *yamlReader) scalar(n ast.Node) error {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		if t := n.GetToken(); t.Type == token.StringType && longNumber().MatchString(t.Value) { // more digits than the parser takes
+		// The parser treats a number with too many digits as a string. Other readers do not.
+		if t := n.GetToken(); t.Type == token.StringType && longNumber().MatchString(t.Value) {
 			c.out.WriteString(strings.TrimPrefix(t.Value, "+"))
 			return nil
 		}
@@ -330,17 +358,20 @@ func (c *yamlReader) scalar(n ast.Node) error {
 	return nil
 }
 
-// longNumber is what every reader takes for a number, however long it is.
+// longNumber matches what every YAML reader takes for a decimal number, however long it is.
 var longNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
 })
 
+// text writes a string.
 func (c *yamlReader) text(s string) {
 	quoted, _ := json.Marshal(s) //nolint:errcheck // a string never fails
 	c.out.Write(quoted)
 }
 
-// number keeps digits that are JSON's too, and works others out exactly.
+// number writes a number: with its own digits if they are valid JSON, else without the "+" and "_"
+// that only YAML allows, else converted from another base exactly. What cannot be converted is
+// written as a string.
 func (c *yamlReader) number(s string) {
 	if json.Valid([]byte(s)) {
 		c.out.WriteString(s)

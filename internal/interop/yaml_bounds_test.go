@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What would nest without end, or copy itself without end, is refused before the parser
-// goes down into it. What is allocated in all is counted: that depends on no machine.
+// Documents with unbounded nesting or copying are refused before the parser recurses into them. The
+// test measures the bytes allocated, because that does not depend on the machine.
 func TestHostileYAML(t *testing.T) {
 	twice := func(open, shut string, n int) string { return strings.Repeat(open, n) + strings.Repeat(shut, n) }
 	for about, c := range map[string]struct{ text, says string }{

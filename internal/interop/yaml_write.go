@@ -12,23 +12,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// plainScalar is a text that every YAML reader takes for a text as it stands: no number,
-// no date, no word that some take for a truth value.
+// plainScalar matches strings that every YAML reader takes for a string without quotes. It requires
+// a letter in front, so that numbers and dates do not match; yamlWords has the remaining
+// exceptions.
 var plainScalar = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./+-]*(?:[ :]?[A-Za-z0-9_./+()-]+)*$`)
 })
 
+// yamlWords are the strings that some readers take for a boolean, null or a number.
 var yamlWords = [...]string{"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"}
 
-// jsonToYAML writes a document in block style, members in their order, numbers as they
-// are.
+// jsonToYAML converts JSON to YAML in block style. Members keep their order and numbers their
+// digits. It writes only what yamlToJSON reads back as the same JSON.
 func jsonToYAML(doc json.RawMessage) []byte {
 	var b strings.Builder
 	writeYAML(&b, gjson.ParseBytes(doc), 0, false)
 	return []byte(b.String())
 }
 
-// writeYAML writes a value; inline says that it goes on a line that has begun.
+// writeYAML writes a value at an indentation. inline means that the line has already been started.
 func writeYAML(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 	switch {
 	case v.IsObject() && !isEmpty(v):
@@ -40,6 +42,7 @@ func writeYAML(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 	}
 }
 
+// isEmpty reports whether an object has no members. Block style cannot express an empty object.
 func isEmpty(v gjson.Result) bool {
 	empty := true
 	v.ForEach(func(_, _ gjson.Result) bool {
@@ -49,6 +52,8 @@ func isEmpty(v gjson.Result) bool {
 	return empty
 }
 
+// writeMapping writes an object, one member per line. inline means that its first member continues
+// the line that "- " started.
 func writeMapping(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 	began := inline
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -62,7 +67,8 @@ func writeMapping(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 	})
 }
 
-// nest writes the value of a member: on its line, or below it.
+// nest writes the value of a member after its colon: an object or list on the following lines, two
+// columns deeper, anything else on the same line.
 func nest(b *strings.Builder, v gjson.Result, indent int) {
 	switch {
 	case v.IsObject() && !isEmpty(v):
@@ -76,6 +82,7 @@ func nest(b *strings.Builder, v gjson.Result, indent int) {
 	}
 }
 
+// writeSequence writes a list. Its items start at the given column with "-".
 func writeSequence(b *strings.Builder, v gjson.Result, indent int) {
 	for _, e := range v.Array() {
 		b.WriteString(strings.Repeat(" ", indent) + "-")
@@ -92,7 +99,7 @@ func writeSequence(b *strings.Builder, v gjson.Result, indent int) {
 	}
 }
 
-// yamlScalar writes what has nothing inside it.
+// yamlScalar returns a value that fits on one line.
 func yamlScalar(v gjson.Result) string {
 	switch {
 	case v.IsObject():
@@ -105,7 +112,9 @@ func yamlScalar(v gjson.Result) string {
 	return strings.TrimSpace(v.Raw)
 }
 
-// yamlText writes a text, in quotes unless nobody could misread it.
+// yamlText returns a string, in double quotes unless it is certain that nobody reads it as
+// something else. Characters that YAML does not allow, or that readers treat as line breaks, are
+// escaped.
 func yamlText(s string) string {
 	if plainScalar().MatchString(s) && len(s) < 200 && !slices.Contains(yamlWords[:], strings.ToLower(s)) {
 		return s

@@ -12,48 +12,48 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Facts are what a document or a state says of itself. Raw members are nil when
-// the document does not have them or says null.
+// Facts are the parts of a document or a state that this program understands. A raw member is nil
+// if the document does not have it or has null there.
 type Facts struct {
-	// ID is the document's own identity, Topic its description.
+	// ID is the document's own identifier, Topic its description.
 	ID, Topic string
-	// Type is what kind of work it is, as `--type` asks for it.
+	// Type is the kind of work, in the sense of `--type`.
 	Type string
-	// Step is the number of the phase that the document names; nil: none.
+	// Step is the number of the step that the document names, or nil.
 	Step *int
-	// StepName is its name, as the workflow or the document has it.
+	// StepName is the name of the step: the workflow's, if it has one, else the document's.
 	StepName string
-	// Iteration is the number of rounds that the document counts, "" for none.
+	// Iteration is the document's own count of rounds of the step, "" if it has none.
 	Iteration string
-	// Status and Trigger are "" when the document says none.
+	// Status and Trigger are "" if the document has none.
 	Status, Trigger string
-	// Time is zero when the document says none.
+	// Time is zero if the document has none, else in UTC.
 	Time time.Time
-	// Error, Metrics, Decisions as they stand in the document.
+	// Error, Metrics and Decisions have the text from the document, unchanged.
 	Error, Metrics, Decisions json.RawMessage
-	// Outputs by name; null is a name without content.
+	// Outputs are keyed by name. A null is an output that has a name but no content.
 	Outputs map[string]json.RawMessage
 }
 
-// Accepted is a document taken apart.
+// Accepted is a document that was taken apart.
 type Accepted struct {
 	Facts
-	// State is byte for byte the part of the document that is the state, with the
-	// record's metrics put where the workflow keeps them.
+	// State is the part of the document that is the state, byte for byte. The only change is that a
+	// record's metrics are copied to where the workflow keeps them in the state.
 	State json.RawMessage
-	// Record is the record around the state, nil when the document is the state.
+	// Record is the object around the state, nil if the whole document is the state.
 	Record json.RawMessage
 }
 
-// StateError refuses a document that is no state, whatever the workflow.
+// StateError rejects a document that cannot be a state in any workflow.
 type StateError struct{ Problem string }
 
-// Error says what is wrong with the document.
+// Error describes the problem with the document.
 func (e *StateError) Error() string { return "state is " + e.Problem }
 
-// Accept takes a document as the workflow writes it: a whole record, its state
-// member, or the bare state. It refuses what is no JSON object, too deep or large,
-// or has a member twice; whether the state is allowed is Check's question.
+// Accept takes a document apart. The document may be a whole record with the state inside, or the
+// bare state. Accept returns a *StateError for a document that is not a JSON object, is too deep or
+// too large, or has a duplicate member. It does not judge the state: Check does.
 func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 	if err := checkDocument(document); err != nil {
 		return Accepted{}, err
@@ -73,7 +73,7 @@ func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 	return Accepted{State: bytes.TrimSpace(document), Facts: d.facts(root, d.State.Members, Facts{})}, nil
 }
 
-// Read takes a state for itself, as after it was edited.
+// Read returns the facts of a bare state, for example after it was edited.
 func (d *Definition) Read(state json.RawMessage) (Facts, error) {
 	if err := checkDocument(state); err != nil {
 		return Facts{}, err
@@ -81,6 +81,8 @@ func (d *Definition) Read(state json.RawMessage) (Facts, error) {
 	return d.facts(gjson.ParseBytes(state), d.State.Members, Facts{}), nil
 }
 
+// acceptRecord collects the facts of a record and of the state in it; the record goes first where
+// both have one. It copies the record's metrics into the state unless the state has some.
 func (d *Definition) acceptRecord(record, state json.RawMessage) (Accepted, error) {
 	facts := d.facts(gjson.ParseBytes(record), d.Document.Record, Facts{})
 	facts = d.facts(gjson.ParseBytes(state), d.State.Members, facts)
@@ -97,6 +99,8 @@ func (d *Definition) acceptRecord(record, state json.RawMessage) (Accepted, erro
 	return a, nil
 }
 
+// checkDocument returns a *StateError, with the line if it is known, unless document is a JSON
+// object within the limits.
 func checkDocument(document json.RawMessage) error {
 	value, err := decode(document, maxDocumentSize)
 	if err != nil {
@@ -112,6 +116,7 @@ func checkDocument(document json.RawMessage) error {
 	return nil
 }
 
+// hasOne reports whether one of the members exists. It is true for an empty list.
 func hasOne(record gjson.Result, members []string) bool {
 	for _, member := range members {
 		if record.Get(member).Exists() {
@@ -121,7 +126,8 @@ func hasOne(record gjson.Result, members []string) bool {
 	return len(members) == 0
 }
 
-// facts fills what is not known yet from the members of one place.
+// facts returns f with every fact that it lacks taken from at, where m has the paths. What f
+// already has is not overwritten.
 func (d *Definition) facts(at gjson.Result, m Members, f Facts) Facts {
 	fillText(&f.ID, at, m.ID)
 	fillText(&f.Topic, at, m.Topic)
@@ -152,7 +158,8 @@ func (d *Definition) facts(at gjson.Result, m Members, f Facts) Facts {
 	return f
 }
 
-// phase reads a step that a document gives as a number, a name, or both.
+// phase sets the step from what a document has. The order of precedence is: a number, a number in a
+// string, a step's name in the member for the number, and a step's name in the member for the name.
 func (d *Definition) phase(f *Facts, step, stepName gjson.Result) {
 	if n := whole(step); n != nil && *n >= 0 && *n <= maxStepNumber {
 		f.Step = n
@@ -172,6 +179,8 @@ func (d *Definition) phase(f *Facts, step, stepName gjson.Result) {
 	}
 }
 
+// get returns the value at path. An empty path stands for a part that the workflow does not have,
+// so it has no value.
 func get(at gjson.Result, path string) gjson.Result {
 	if path == "" {
 		return gjson.Result{}
@@ -179,19 +188,22 @@ func get(at gjson.Result, path string) gjson.Result {
 	return at.Get(path)
 }
 
+// fillText sets *s from a string or number, unless it is set already.
 func fillText(s *string, at gjson.Result, path string) {
 	if v := get(at, path); *s == "" && (v.Type == gjson.String || v.Type == gjson.Number) {
 		*s = v.String()
 	}
 }
 
+// fillRaw sets *raw to the text of a member that is not null, unless it is set already.
 func fillRaw(raw *json.RawMessage, at gjson.Result, path string) {
 	if v := get(at, path); *raw == nil && v.Exists() && v.Type != gjson.Null {
 		*raw = json.RawMessage(v.Raw)
 	}
 }
 
-// whole reads an integer by its digits; 3.0 is 3, 2^53+1 is exact.
+// whole reads an integer, nil if v is not one. Reading the digits keeps 2^53+1 exact; the second
+// attempt accepts small integers that are written as 3.0 or 3e0.
 func whole(v gjson.Result) *int {
 	if v.Type != gjson.Number {
 		return nil
@@ -205,8 +217,8 @@ func whole(v gjson.Result) *int {
 	return nil
 }
 
-// Identity gives the members by which the objects of a list are matched when two
-// states are compared; what has none of them is matched by value.
+// Identity returns the members that identify the objects of a list when two states are compared.
+// Objects that have none of them are compared by value.
 func (d *Definition) Identity(list string) []string {
 	if members, ok := d.Diff.Identity[list]; ok {
 		return members

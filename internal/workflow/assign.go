@@ -5,12 +5,15 @@ import (
 	"strings"
 )
 
-// assign puts a decoded value into the variable that is to hold it, and names an
-// unknown member or one of the wrong kind by its path. encoding/json would take
-// "Rules" for "rules", stop at the first fault, and spend more on looking at our
-// types at every start than the whole default definition may cost.
+// assign copies a decoded JSON value into a variable of one of the types in definition.go. It adds
+// a problem with the path for each unknown member and each value of the wrong type.
+//
+// encoding/json is not used, because it accepts "Rules" for "rules" and stops at the first error.
+// It would also spend more time on inspecting the types, at every start of the program, than
+// parsing the default definition takes.
 func assign(value any, into reflect.Value, path string, found *problems) {
 	switch into.Kind() {
+	// Only State.Schema is an interface. It stays decoded JSON until buildSchema reads it.
 	case reflect.Interface:
 		if value != nil {
 			into.Set(reflect.ValueOf(value))
@@ -53,6 +56,7 @@ func assign(value any, into reflect.Value, path string, found *problems) {
 	}
 }
 
+// objectIn returns value as an object, or adds a problem.
 func objectIn(value any, path string, found *problems) (map[string]any, bool) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -61,6 +65,8 @@ func objectIn(value any, path string, found *problems) (map[string]any, bool) {
 	return object, ok
 }
 
+// assignMembers copies the members of an object into the fields of a struct. It counts what it
+// used, so that the list of known names is only built when there is an unknown member to report.
 func assignMembers(object map[string]any, into reflect.Value, path string, found *problems) {
 	left := len(object)
 	for i := range into.NumField() {
@@ -85,12 +91,13 @@ func assignMembers(object map[string]any, into reflect.Value, path string, found
 	}
 }
 
-// memberName is what a field is called in JSON, "" for what is not part of it.
+// memberName returns the JSON name of a field, or "" if the field is not part of the JSON.
 func memberName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	return name
 }
 
+// expected names the type that a definition needs at a scalar.
 func expected(k reflect.Kind) string {
 	switch k {
 	case reflect.String:

@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// behaviour puts questions to a definition that stands in for the built-in one of the
-// name. What it answers is told line by line, until nobody listens.
+// behaviour asks a definition, which is a variant of the built-in one with the given name, every
+// kind of question. It reports the answers line by line, until the consumer stops.
 type behaviour struct {
 	t    *testing.T
 	d    *Definition
@@ -29,7 +29,7 @@ func (b *behaviour) tell(format string, args ...any) bool {
 	return b.hear(fmt.Sprintf(format, args...))
 }
 
-// subjects are what is asked about, by the member of a definition that has most to say.
+// subjects are the groups of questions, keyed by the member of a definition that affects them most.
 func subjects() map[string]func(*behaviour) bool {
 	return map[string]func(*behaviour) bool{
 		"document": (*behaviour).documents, "steps": (*behaviour).places, "triggers": (*behaviour).triggers, "statuses": (*behaviour).statuses,
@@ -53,7 +53,7 @@ func ask(t *testing.T, d *Definition, name, subject, soon string) iter.Seq[strin
 // hasDocuments reports whether a workflow has documents of a system that it comes from.
 func hasDocuments(name string) bool { return name != DefaultName && name != "agent" }
 
-// documents are taken whole, bare and with nothing in them.
+// documents asks how documents are accepted: whole records, bare states, and empty ones.
 func (b *behaviour) documents() bool {
 	texts := []string{`{}`, `{"state": {}}`, `{"checkpoint": {"state": {}}}`, string(b.a.State)}
 	if hasDocuments(b.name) {
@@ -80,8 +80,8 @@ func (b *behaviour) documents() bool {
 	return b.belongs()
 }
 
-// belongs asks which documents are known, with each of the lists of members and without one
-// of it, and which sessions are called after one.
+// belongs asks which documents are recognized, with each list of session.known_by complete and with
+// one of its members missing, and which sessions are reserved for a document.
 func (b *behaviour) belongs() bool {
 	whole, _ := Builtin(b.name)
 	for i, list := range whole.Session.KnownBy {

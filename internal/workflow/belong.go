@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Knows reports whether a document is one of this workflow's own: it has all members of one
-// of the lists in session.known_by. A state that lacks them may still be allowed; only
-// nobody can tell from it which workflow it is of.
+// Knows reports whether a document was written for this workflow, which it is if it has all members
+// of one of the lists in session.known_by. A document without them may still be a valid state, but
+// it does not reveal its workflow.
 func (d *Definition) Knows(document json.RawMessage) bool {
 	root := gjson.ParseBytes(document)
 	return root.IsObject() && slices.ContainsFunc(d.Session.KnownBy, func(members []string) bool {
@@ -19,11 +19,11 @@ func (d *Definition) Knows(document json.RawMessage) bool {
 	})
 }
 
-// KnowsDocuments reports whether the workflow can tell its own documents from others.
+// KnowsDocuments reports whether the workflow can recognize its own documents at all.
 func (d *Definition) KnowsDocuments() bool { return len(d.Session.KnownBy) > 0 }
 
-// NamesDocument reports whether a session with this name is for one document alone, as
-// issue-42 is for issue 42.
+// NamesDocument reports whether a session with this name is reserved for one document, as issue-42
+// is for issue 42.
 func (d *Definition) NamesDocument(session string) bool {
 	if d.Session.Pattern == "" {
 		return false
@@ -32,12 +32,12 @@ func (d *Definition) NamesDocument(session string) bool {
 	return err == nil && named
 }
 
-// SessionOf is what the workflow calls the session that a document belongs to; ""
-// when the document does not tell. The name is as untrusted as the document.
+// SessionOf returns the session that a document belongs to, or "" if the document does not tell.
+// The result comes from an untrusted document and is not validated as a name.
 func (d *Definition) SessionOf(a Accepted) string { return d.told(d.Session.Name, a) }
 
-// CheckpointOf is what the document's own system calls the checkpoint; "" when the
-// document does not tell. It is as untrusted as the document.
+// CheckpointOf returns the name that the document's own system uses for the checkpoint, or "" if
+// the document does not tell. The result is not validated.
 func (d *Definition) CheckpointOf(a Accepted) string {
 	if said := d.told(d.Session.Checkpoint, a); said != "" {
 		return said
@@ -45,8 +45,8 @@ func (d *Definition) CheckpointOf(a Accepted) string {
 	return a.ID
 }
 
-// told fills a template from a document. One whose parts are missing gives nothing rather
-// than half a name.
+// told fills a template from a document. Unlike fill it returns "" if any part is missing, because
+// half a name would be the name of something else.
 func (d *Definition) told(source string, a Accepted) string {
 	if source == "" {
 		return ""
@@ -72,7 +72,7 @@ func (d *Definition) told(source string, a Accepted) string {
 	return b.String()
 }
 
-// value decodes text that was accepted before; nil for none or what is no JSON.
+// value decodes text that was accepted before. It returns nil for empty or invalid text.
 func value(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil

@@ -11,10 +11,10 @@ import (
 //go:embed definitions/*.json
 var definitions embed.FS
 
-// DefaultName is the definition that is used without a workflow.
+// DefaultName is the definition of sessions that were started without a workflow.
 const DefaultName = "default"
 
-// Names lists the built-in definitions, sorted.
+// Names returns the names of the built-in definitions, sorted.
 func Names() []string {
 	entries, err := definitions.ReadDir("definitions")
 	if err != nil {
@@ -28,9 +28,9 @@ func Names() []string {
 	return names
 }
 
-// Builtin gives a built-in definition; ok is false when there is none of that
-// name. Its expressions are compiled when they are needed, because every start of
-// the program pays for this: that all of them are right is a test's business.
+// Builtin returns a built-in definition; ok is false if there is none with that name. Unlike Parse
+// it does not verify the definition or compile its expressions, because every start of the program
+// pays for this. A test verifies that all built-in definitions are correct.
 func Builtin(name string) (d *Definition, ok bool) {
 	data, err := definitions.ReadFile("definitions/" + name + ".json")
 	if err != nil {
@@ -46,7 +46,7 @@ func Builtin(name string) (d *Definition, ok bool) {
 	return d, len(found) == 0
 }
 
-// Default is the definition that is used without a workflow.
+// Default returns the definition that applies without a workflow.
 func Default() *Definition {
 	d, ok := Builtin(DefaultName)
 	if !ok {
@@ -55,8 +55,8 @@ func Default() *Definition {
 	return d
 }
 
-// Origin names the built-in definition whose documents this one's are: a copy under
-// another name, whatever else was changed in it. It is "" when there is none.
+// Origin returns the name of the built-in definition that has the same document layout as d, or "".
+// It recognizes a renamed copy of a built-in definition, whatever else was changed in it.
 func (d *Definition) Origin() string {
 	same := func(b *Definition) bool {
 		return reflect.DeepEqual(b.Document, d.Document) && reflect.DeepEqual(b.State.Members, d.State.Members)
@@ -72,10 +72,10 @@ func (d *Definition) Origin() string {
 	return ""
 }
 
-// JSON is the definition as it was written, fit to be renamed and used.
+// JSON returns the text of the definition as it was written.
 func (d *Definition) JSON() json.RawMessage { return slices.Clone(d.source) }
 
-// Branch names the branch that a session of this workflow may own.
+// Branch returns the name of the branch that `session start --branch` creates for a session.
 func (d *Definition) Branch(session string) string {
 	source := d.Session.Branch
 	if source == "" {

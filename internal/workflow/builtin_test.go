@@ -52,7 +52,7 @@ func TestBuiltinsAreWhatTheyAreCalled(t *testing.T) {
 	}
 }
 
-// A copy under another name tells whose documents it takes.
+// Origin recognizes a renamed copy of a built-in definition by its documents.
 func TestCopiesKnowTheirOrigin(t *testing.T) {
 	for _, name := range Names() {
 		want := name
@@ -74,7 +74,7 @@ func TestCopiesKnowTheirOrigin(t *testing.T) {
 	}
 }
 
-// No code knows a workflow by its name; only the one that is used without any.
+// No code mentions a workflow by name, except the one that applies without a workflow.
 func TestNoCodeNamesAWorkflow(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

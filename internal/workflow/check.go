@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Names of what is checked beside a workflow's own rules.
+// Names of the rules that every workflow has, besides its own.
 const (
 	ruleState      = "state"
 	ruleSchema     = "schema"
@@ -22,25 +22,25 @@ const (
 	ruleStepOrder  = "step_order"
 )
 
-// maxValue bounds a value shown in a violation.
+// maxValue is the number of bytes of a value that a violation shows.
 const maxValue = 200
 
-// Violation is one broken rule.
+// Violation is one broken rule. The JSON is part of the program's output.
 type Violation struct {
-	// Rule is "state", "schema", "status", "transition", "step_order" or the name
-	// of a rule of the workflow.
+	// Rule is "state", "schema", "status", "transition", "step_order" or the name of one of the
+	// workflow's rules.
 	Rule string `json:"rule"`
-	// Path is the member of the state, "" for the whole.
+	// Path is the member of the state, "" for the whole state.
 	Path string `json:"path"`
-	// Value is what stands there, as JSON cut to 200 bytes; "" for nothing.
+	// Value is the value found there, as JSON cut to 200 bytes; "" if there is none.
 	Value string `json:"value"`
-	// Allowed is what would be allowed, in words.
+	// Allowed describes what would be allowed.
 	Allowed string `json:"allowed"`
-	// Message says what is wrong.
+	// Message describes what is wrong. It reads as a predicate: "is missing".
 	Message string `json:"message"`
 }
 
-// String is the violation in one line.
+// String returns the violation on one line.
 func (v Violation) String() string {
 	var b strings.Builder
 	b.WriteString(v.Rule + ": ")
@@ -57,30 +57,31 @@ func (v Violation) String() string {
 	return b.String()
 }
 
-// Change is a new checkpoint and what it follows.
+// Change is a new checkpoint together with the one that it follows.
 type Change struct {
-	// Old is the state of the current checkpoint, nil at the first; New the state
-	// of the new one, all edits and derivations done.
+	// Old is the state of the current checkpoint, nil if there is none. New is the state of the new
+	// one, with all edits and derivations applied.
 	Old, New json.RawMessage
-	// OldStatus is "" at the first checkpoint.
+	// OldStatus is "" if there is no current checkpoint.
 	OldStatus, NewStatus string
-	// Place is where it stands, Trigger what made it.
+	// Place is where the new checkpoint stands, Trigger what caused it.
 	Place   Place
 	Trigger string
 	Session string
-	// Topic is what the session was started for.
+	// Topic is the description that the session was started with.
 	Topic string
-	// Handed says that a document was handed in with this checkpoint.
+	// Handed means that a document was passed with this checkpoint.
 	Handed bool
-	// Live are the steps with a live milestone, Skipped those done without.
+	// Live are the steps that have a live milestone. Skipped are the steps that the user decided to
+	// do without.
 	Live, Skipped []int
-	// Now and Started (of the session) serve rules about time; seconds count.
+	// Now and the time at which the session started are for rules about time, in whole seconds.
 	Now, Started time.Time
 }
 
-// Check gives every rule that the change breaks: the schema, the status and its
-// transition, the workflow's rules, the order of steps. A rule that cannot be
-// evaluated is broken, unless the schema already says why.
+// Check returns every rule that the change breaks, at most maxViolations: the schema, the status
+// and its transition, the workflow's own rules, and the order of steps. A rule that cannot be
+// evaluated counts as broken, unless the schema has already reported that the state is malformed.
 func (d *Definition) Check(c Change) []Violation {
 	if t, known := d.trigger(c.Trigger); known && t.Exempt {
 		return nil
@@ -97,12 +98,15 @@ func (d *Definition) Check(c Change) []Violation {
 	return found[:min(len(found), maxViolations)]
 }
 
-// HasRules reports whether rules of the workflow's own look at what a change comes from.
+// HasRules reports whether the workflow has rules of its own. Only they look at Change.Old, so
+// without them a caller need not read it.
 func (d *Definition) HasRules() bool { return len(d.Rules) > 0 }
 
 // variables are the decoded states of a change.
 type variables struct{ old, new any }
 
+// newVariables decodes the new state. The old one is left to checkRules, which needs it only if
+// there are rules.
 func newVariables(c Change) (variables, []Violation) {
 	v := variables{}
 	fresh := c.New
@@ -120,8 +124,9 @@ func newVariables(c Change) (variables, []Violation) {
 	return v, nil
 }
 
-// ruleVariables gives the variables of the scope "rule" and the definition's
-// values. A value that cannot be computed over this state is nil.
+// ruleVariables returns the variables of the scope of rules, including the definition's values. A
+// value that cannot be computed over this state is nil. Values do not see each other: all of them
+// are computed before any is added.
 func (d *Definition) ruleVariables(m *meter, v variables, c Change) map[string]any {
 	vars := map[string]any{
 		"old": v.old, "new": v.new, "status": c.NewStatus, "old_status": c.OldStatus,
@@ -139,6 +144,7 @@ func (d *Definition) ruleVariables(m *meter, v variables, c Change) map[string]a
 	return vars
 }
 
+// integers converts a list of steps to a list that expressions can use.
 func integers(numbers []int) []any {
 	items := make([]any, len(numbers))
 	for i, n := range numbers {
@@ -147,6 +153,8 @@ func integers(numbers []int) []any {
 	return items
 }
 
+// checkSchema applies the schema. size is the length of the state's text, for the bound of the
+// work.
 func (d *Definition) checkSchema(state any, size int) []Violation {
 	s, err := d.stateSchema()
 	switch {
@@ -158,6 +166,7 @@ func (d *Definition) checkSchema(state any, size int) []Violation {
 	return s.violations(state, size)
 }
 
+// checkStatus reports an unknown status or a transition that is not allowed.
 func (d *Definition) checkStatus(c Change) []Violation {
 	path := d.State.Members.Status
 	shown := string(encode(c.NewStatus))
@@ -175,6 +184,7 @@ func (d *Definition) checkStatus(c Change) []Violation {
 	return []Violation{{ruleTransition, path, shown, allowed, fmt.Sprintf("cannot follow %q", c.OldStatus)}}
 }
 
+// checkRules evaluates the workflow's rules. malformed means that the schema found something.
 func (d *Definition) checkRules(c Change, v variables, malformed bool) []Violation {
 	if !d.HasRules() {
 		return nil // what they look at grows with the session
@@ -191,6 +201,9 @@ func (d *Definition) checkRules(c Change, v variables, malformed bool) []Violati
 	return found
 }
 
+// checkRule evaluates one rule; ok is false if it is broken. On a malformed state an expression
+// fails for reasons that the schema has already reported, so such errors are ignored. An exhausted
+// meter is reported in any case, because it ends the evaluation of all further rules.
 func (d *Definition) checkRule(m *meter, r Rule, vars map[string]any, state json.RawMessage, malformed bool) (Violation, bool) {
 	applies, err := d.holds(m, d.ruleScope(), r.When, vars)
 	if err == nil && !applies {
@@ -218,8 +231,8 @@ func (d *Definition) checkRule(m *meter, r Rule, vars map[string]any, state json
 	}, false
 }
 
-// offending shows the value that a rule minds, with the digits of the document
-// where it stands there.
+// offending returns the value that violates a rule: what the rule's own expression gives, or else
+// the member at its path. The latter is taken from the text, so that numbers keep their digits.
 func (d *Definition) offending(m *meter, r Rule, vars map[string]any, state json.RawMessage) string {
 	if r.Value != "" {
 		if v, err := d.evaluate(m, d.ruleScope(), r.Value, vars); err == nil {
@@ -236,6 +249,7 @@ func (d *Definition) offending(m *meter, r Rule, vars map[string]any, state json
 	return shorten(b.String(), maxValue)
 }
 
+// checkOrder reports a milestone whose previous step has neither a live milestone nor was skipped.
 func (d *Definition) checkOrder(c Change) []Violation {
 	if d.Steps.Requires != requiresPrevious || !c.Place.Milestone {
 		return nil
@@ -254,6 +268,7 @@ func (d *Definition) checkOrder(c Change) []Violation {
 	}}
 }
 
+// newest returns the highest step, nil if there is none.
 func newest(live []int) *int {
 	if len(live) == 0 {
 		return nil

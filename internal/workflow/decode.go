@@ -10,21 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is parsed. Deeper or larger documents are refused by name.
+// Limits of the JSON that is parsed: nesting depth, and bytes of a document and of a definition.
 const (
 	maxDepth          = 100
 	maxDocumentSize   = 50 << 20
 	maxDefinitionSize = 256 << 10
 )
 
-// decode reads one JSON value strictly: valid UTF-8, no duplicate keys, at most
-// maxDepth deep. Integers that fit become int, other numbers float64; they serve
-// comparisons only, the text stays what is stored.
+// decode reads one JSON value strictly: valid UTF-8, no duplicate keys, at most maxDepth deep and
+// at most limit bytes. Integers that fit become int and other numbers float64. The decoded values
+// are only used in comparisons; what is stored is always the original text, so no digit gets lost.
 func decode(data []byte, limit int) (any, error) {
 	return decodeAt(data, limit, nil)
 }
 
-// decodeAt also reports every value's path and offset, for messages.
+// decodeAt is decode that also calls visit with the path and byte offset of every value. Messages
+// use the offsets to find the line of a member. visit may be nil.
 func decodeAt(data []byte, limit int, visit func(path string, offset int)) (any, error) {
 	if len(data) > limit {
 		return nil, fmt.Errorf("%d bytes of JSON are more than %d", len(data), limit)
@@ -43,7 +44,7 @@ func decodeAt(data []byte, limit int, visit func(path string, offset int)) (any,
 	return value, nil
 }
 
-// invalid says what is wrong with text that is no JSON.
+// invalid returns the error for text that is not JSON, with the offset if encoding/json knows it.
 func invalid(data []byte) error {
 	var raw json.RawMessage
 	err := json.Unmarshal(data, &raw)
@@ -54,7 +55,7 @@ func invalid(data []byte) error {
 	return fmt.Errorf("not valid JSON: %w", err)
 }
 
-// offsetError carries where in the text something is wrong.
+// offsetError is an error at a byte offset of the text.
 type offsetError struct {
 	offset  int64
 	problem string
@@ -62,8 +63,11 @@ type offsetError struct {
 
 func (e *offsetError) Error() string { return e.problem }
 
-// decoder walks text that json.Unmarshal found valid, so it need not look for
-// syntax errors itself; it stops at the first problem of its own.
+// decoder is a recursive descent parser for text that json.Valid has accepted, so it does not have
+// to detect syntax errors. It exists because encoding/json silently accepts duplicate keys, decodes
+// every number to float64 and does not tell where a value stood.
+//
+// At the first error of its own it moves pos to the end of data, which ends all loops above it.
 type decoder struct {
 	data  []byte
 	pos   int
@@ -71,6 +75,7 @@ type decoder struct {
 	err   error
 }
 
+// fail records the first error, at the current position. It returns nil for use as a value.
 func (d *decoder) fail(format string, args ...any) any {
 	if d.err == nil {
 		d.err = &offsetError{int64(d.pos), fmt.Sprintf(format, args...)}
@@ -85,6 +90,7 @@ func (d *decoder) space() {
 	}
 }
 
+// value reads one value. path is only maintained if there is a visitor that needs it.
 func (d *decoder) value(path string, depth int) any {
 	d.space()
 	if d.err != nil || d.pos >= len(d.data) {
@@ -154,7 +160,8 @@ func (d *decoder) child(path, key string) string {
 	return join(path, key)
 }
 
-// next moves to the next member or item and past the closing bracket at the end.
+// next moves to the next member or item, skipping a comma. At the closing bracket it moves past it
+// and returns false.
 func (d *decoder) next(end byte) bool {
 	d.space()
 	if d.err != nil || d.pos >= len(d.data) {
@@ -171,6 +178,7 @@ func (d *decoder) next(end byte) bool {
 	return true
 }
 
+// text reads a string. Only strings with escapes need encoding/json to decode them.
 func (d *decoder) text() string {
 	start := d.pos
 	escaped := false
@@ -191,6 +199,8 @@ func (d *decoder) text() string {
 	return s
 }
 
+// number reads a number. A value that is out of range for float64 becomes the largest finite one,
+// because an infinity could not be written back as JSON.
 func (d *decoder) number() any {
 	start := d.pos
 	for d.pos < len(d.data) && strings.IndexByte("+-.eE0123456789", d.data[d.pos]) >= 0 {
@@ -204,7 +214,7 @@ func (d *decoder) number() any {
 	return max(-math.MaxFloat64, min(math.MaxFloat64, f))
 }
 
-// join puts a member's name after a path, as messages write it.
+// join appends a member name to a path. The path of the document itself is "".
 func join(path, member string) string {
 	if path == "" {
 		return member
@@ -212,7 +222,8 @@ func join(path, member string) string {
 	return path + "." + member
 }
 
-// shorten cuts s to n bytes at a character, marked with an ellipsis.
+// shorten cuts s to at most n bytes at a character boundary and appends an ellipsis if it cut
+// something.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -2,63 +2,71 @@ package workflow
 
 import "sync"
 
-// Definition is one workflow. Only name and version are required. Without the
-// other members steps are open from 1 and have no names, any status may follow
-// any, the state is free, resume asks nothing and prune drops no live checkpoint.
+// Definition is one workflow. Only name and version are required. With nothing else given, steps
+// are numbered from 1 and have no names, any status may follow any other, the state is free-form,
+// resume asks nothing and prune drops no live checkpoint.
+//
+// A Definition is read-only after Parse or Builtin. Its methods may be called concurrently: the
+// only things that change are the caches below, which have their own locks.
 type Definition struct {
-	// Name is how `--workflow` and records call it: [a-z0-9][a-z0-9_-]*, at most 40.
+	// Name is what `--workflow` and the records use: [a-z0-9][a-z0-9_-]*, at most 40 characters.
 	Name string `json:"name"`
-	// Version is recorded in every checkpoint beside the name.
+	// Version is recorded next to the name in every checkpoint.
 	Version string `json:"version"`
-	// Title is a line for people.
+	// Title is one line of text for people.
 	Title string `json:"title,omitempty"`
-	// Description is for people too, as long as it takes.
+	// Description is for people too, of any length.
 	Description string `json:"description,omitempty"`
-	// Session says how sessions and branches are called.
+	// Session tells how sessions and branches are named.
 	Session SessionNames `json:"session,omitzero"`
-	// Steps are the numbered places a checkpoint can stand at.
+	// Steps are the numbered positions that a checkpoint can have in the job.
 	Steps Steps `json:"steps,omitzero"`
-	// Triggers are the occasions for a checkpoint, by name. manual,
-	// user_interrupt, session_end and safety are known without being listed.
+	// Triggers are the reasons to make a checkpoint, by name. Some exist in every workflow without
+	// being listed: manual, safety, and those returned by automatic.
 	Triggers map[string]Trigger `json:"triggers,omitempty"`
-	// OtherTriggers, when present, is what any trigger not listed is taken for.
+	// OtherTriggers, if present, applies to every trigger name that is not listed and not one of
+	// the common ones. Without it an unknown trigger is an error.
 	OtherTriggers *Trigger `json:"other_triggers,omitempty"`
-	// Statuses are the states of the machine and its transitions.
+	// Statuses lists the statuses of a job and which may follow which.
 	Statuses Statuses `json:"statuses,omitzero"`
-	// Document says how a document given as state is recognised and taken apart.
+	// Document tells how to find the state and the other parts in a document passed with --state.
 	Document Document `json:"document,omitzero"`
-	// State is the schema of the state and where its parts live.
+	// State is the schema of the state and where the parts known to this program are found in it.
 	State State `json:"state,omitzero"`
-	// Values are named expressions over the variables of rules; rules, and what is
-	// derived, may use the names.
+	// Values are named expressions over the variables of rules. Rules and derivations refer to them
+	// by name.
 	Values map[string]string `json:"values,omitempty"`
-	// Derivations compute members of the state that were not given.
+	// Derivations compute members of the state that nobody provided.
 	Derivations []Derivation `json:"derive,omitempty"`
-	// Rules are checked on every new state; all broken ones are reported.
+	// Rules are checked on every new state. Every violated rule is reported, not only the first.
 	Rules []Rule `json:"rules,omitempty"`
-	// Diff says by which members the objects of a list are matched.
+	// Diff tells which members identify the objects of a list when two states are compared.
 	Diff Diff `json:"diff,omitzero"`
-	// Resumption says where work stopped and what has to be asked before it goes on.
+	// Resumption tells where work stopped and what has to be asked before it goes on.
 	Resumption ResumeRules `json:"resume,omitzero"`
-	// NextActions is a template per status ("*": any other).
+	// NextActions has a template per status; the key "*" stands for any other status.
 	NextActions map[string]string `json:"next_action,omitempty"`
-	// Retention says what prune drops.
+	// Retention tells what prune drops.
 	Retention Retention `json:"retention,omitzero"`
-	// Messages are templates by key; the default definition has the others.
+	// Messages are templates by key. A key that is missing here comes from the default definition.
 	Messages map[string]string `json:"messages,omitempty"`
-	// Settings maps members of a foreign configuration file to configuration keys.
+	// Settings maps members of another system's configuration file to configuration keys of ours.
 	Settings []Setting `json:"settings,omitempty"`
-	// SettingsIn is the path of the object that has these members; absent, or when it is
-	// not there: the file itself.
+	// SettingsIn is the path of the object that holds these members. If it is empty or the file has
+	// no such object, the members are looked up at the top of the file.
 	SettingsIn string `json:"settings_in,omitempty"`
 
+	// source is the text that was parsed. JSON returns a copy of it.
 	source []byte
-	cache  struct {
+	// cache holds compiled expressions and templates, keyed by scope and text. It is filled on
+	// demand, because most runs of the program need only a few of them.
+	cache struct {
 		sync.Mutex
 		language  *language
 		programs  map[string]*program
 		templates map[string]*template
 	}
+	// schema is the compiled State.Schema, built on first use.
 	schema struct {
 		sync.Once
 		*stateSchema
@@ -66,111 +74,124 @@ type Definition struct {
 	}
 }
 
-// SessionNames says how sessions and their branches are called.
+// SessionNames tells how sessions and their branches are named.
 type SessionNames struct {
-	// Name is a template over `state` and `record`: the session that a document
-	// belongs to.
+	// Name is a template over `state` and `record`. It gives the session that a document belongs
+	// to.
 	Name string `json:"name,omitempty"`
-	// Pattern is a regular expression: a session with such a name takes the documents
-	// of that name only, even before it has any.
+	// Pattern is a regular expression. A session whose name matches takes only the documents that
+	// belong to it, even before it has any checkpoint.
 	Pattern string `json:"pattern,omitempty"`
-	// KnownBy says how documents of this workflow are recognised: by all members of one
-	// of these lists of paths.
+	// KnownBy has lists of paths. A document belongs to this workflow if it has every path of at
+	// least one list.
 	KnownBy [][]string `json:"known_by,omitempty"`
-	// Checkpoint is a template over `state` and `record`: what the document's own system
-	// calls the checkpoint. Absent: what the member `id` says.
+	// Checkpoint is a template over `state` and `record`. It gives the name that the document's own
+	// system uses for the checkpoint. If it is empty, the member `id` is used.
 	Checkpoint string `json:"checkpoint,omitempty"`
-	// Branch is a template over `workflow` and `session`: the branch that
-	// `session start --branch` makes; "{workflow}/{session}" when absent.
+	// Branch is a template over `workflow` and `session` for the branch that `session start
+	// --branch` creates. The default is "{workflow}/{session}".
 	Branch string `json:"branch,omitempty"`
 }
 
-// Steps are a list, or open-ended, or a list that may be exceeded.
+// Steps describes the numbered steps. They can be a closed list, open-ended, or a list that may be
+// exceeded.
 type Steps struct {
 	// List holds the known steps in order; numbers may start at 0.
 	List []Step `json:"list,omitempty"`
-	// Open allows numbers that List does not have. Without List it is implied.
+	// Open allows numbers that are not in List. It is implied if List is empty.
 	Open bool `json:"open,omitempty"`
-	// First is the first number of open steps, 0 or more; 1 when absent.
+	// First is the first number of open steps, 0 or more. The default is 1.
 	First *int `json:"first,omitempty"`
 	// Pattern names open steps; {N} stands for the number, as in "phase_{N}".
 	Pattern string `json:"pattern,omitempty"`
-	// Requires is "previous" when a step needs its predecessor live or skipped.
+	// Requires is "previous" if a step may only be taken when the step before it has a live
+	// checkpoint or was skipped. Otherwise it is empty.
 	Requires string `json:"requires,omitempty"`
-	// Follow says which state names the step when none is given: "document" (one
-	// handed in with this checkpoint, the default) or "state" (also one carried on).
+	// Follow tells which state determines the step when none is given: "document" (default) is a
+	// document passed with this checkpoint, "state" also allows the state carried over from the
+	// previous checkpoint.
 	Follow string `json:"follow,omitempty"`
 }
 
 // Step is one entry of Steps.List.
 type Step struct {
-	// Number is 0 or more, ascending in the list.
+	// Number is 0 or more. Numbers ascend in the list but may have gaps.
 	Number int `json:"number"`
-	// Name goes into labels, slugged.
+	// Name becomes part of labels, converted to a slug.
 	Name string `json:"name,omitempty"`
 	// Title is for people.
 	Title string `json:"title,omitempty"`
-	// Iterates makes the first checkpoint of the step its iteration 1.
+	// Iterates means that the step is repeated in rounds, so already its first checkpoint has the
+	// iteration "1". Other steps have an iteration only from the second checkpoint on.
 	Iterates bool `json:"iterates,omitempty"`
 }
 
-// Trigger is an occasion for a checkpoint.
+// Trigger describes one reason to make a checkpoint. A milestone is a checkpoint that takes a step
+// number of its own; any other checkpoint hangs on the step of a milestone.
 type Trigger struct {
-	// Milestone gives the checkpoint a step number of its own.
+	// Milestone means that checkpoints of this trigger take a step number of their own.
 	Milestone bool `json:"milestone,omitempty"`
-	// NewPhase makes a milestone when a document names a step that has none yet.
+	// NewPhase makes a milestone anyway when a document names a step that has no live milestone
+	// yet.
 	NewPhase bool `json:"new_phase,omitempty"`
-	// Again is what a milestone does at a step that is live already, when its
-	// document names the step: "hang" on it (default) or "iterate".
+	// Again decides what happens when the document names a step that already has a live milestone:
+	// "hang" (default) attaches the checkpoint to it, "iterate" makes another round of it.
 	Again string `json:"again,omitempty"`
-	// Hangs is what a checkpoint without a number hangs on: the "phase" its state
-	// names, else the last step (default), or always the "last" step.
+	// Hangs decides where a checkpoint without a step of its own is attached: "phase" (default) is
+	// the step that its state names, or the last step if it names none; "last" is always the last
+	// step.
 	Hangs string `json:"hangs,omitempty"`
-	// Off disables it unless configuration says otherwise.
+	// Off disables the trigger unless configuration enables it.
 	Off bool `json:"off,omitempty"`
-	// Group is a configuration key that switches all triggers of the group.
+	// Group is a name shared by several triggers. The configuration key checkpoint.<group>.enabled
+	// switches all of them.
 	Group string `json:"group,omitempty"`
-	// Exempt frees its checkpoints from schema, transitions and rules.
+	// Exempt means that schema, transitions and rules do not apply to checkpoints of this trigger.
 	Exempt bool `json:"exempt,omitempty"`
 	// Description is for people.
 	Description string `json:"description,omitempty"`
 }
 
-// Statuses are the status machine. A status may always stay as it is.
+// Statuses describes the status machine. Staying at the same status is always allowed.
 type Statuses struct {
-	// List holds the statuses; empty allows any.
+	// List has the known statuses. If it is empty, any status is allowed.
 	List []string `json:"list,omitempty"`
-	// Open allows others than List has.
+	// Open allows statuses that are not in List.
 	Open bool `json:"open,omitempty"`
-	// Initial is the status when nothing says one; "in_progress" when absent.
+	// Initial is the status of a checkpoint for which nothing gives one. The default is
+	// "in_progress".
 	Initial string `json:"initial,omitempty"`
-	// Transitions lists per status what may follow. A status that is not a key may
-	// be followed by any; without the member all transitions are allowed.
+	// Transitions lists for each status what may follow it. Any status may follow one that is not a
+	// key here.
 	Transitions map[string][]string `json:"transitions,omitempty"`
-	// Closes maps a status to the session status it amounts to for retention.
+	// Closes maps a status to the session status that it is equivalent to for retention:
+	// "complete", "failed" or "abandoned".
 	Closes map[string]string `json:"closes,omitempty"`
 }
 
-// Document says how a document is recognised. The first form that fits is taken;
-// when none does, the whole document is the state.
+// Document tells how to find the state in a document. The first form that matches is used. If none
+// does, the whole document is the state.
 type Document struct {
 	// Forms are tried in order.
 	Forms []Form `json:"forms,omitempty"`
-	// Record says where the parts live beside the state, as paths from the record.
+	// Record gives the parts that are found outside the state, as paths from the record.
 	Record Members `json:"record,omitzero"`
 }
 
-// Form is one shape of a document.
+// Form is one layout of a document. The record is the object that surrounds the state and has
+// members such as an id or a timestamp.
 type Form struct {
-	// Record is the path of the record in the document; "" is the document.
+	// Record is the path of the record in the document; "" means the document itself.
 	Record string `json:"record,omitempty"`
-	// State is the path of the state in the record; it must be an object there.
+	// State is the path of the state in the record. The form only matches if there is an object.
 	State string `json:"state"`
-	// With are members of the record one of which must be there; empty: no matter.
+	// With lists paths in the record of which at least one must exist. An empty list requires
+	// nothing.
 	With []string `json:"with,omitempty"`
 }
 
-// Members are paths of the parts that mean something to this program.
+// Members gives the paths of the parts that this program understands. A path is names with dots
+// between them; "" means that the workflow does not have the part. See Facts for their meaning.
 type Members struct {
 	ID        string `json:"id,omitempty"`
 	Topic     string `json:"topic,omitempty"`
@@ -189,67 +210,67 @@ type Members struct {
 
 // State describes the state of a session.
 type State struct {
-	// Schema is a JSON Schema (draft 2020-12); see docs/workflows.md for the
-	// keywords. Members it does not mention pass.
+	// Schema is a JSON Schema (draft 2020-12), still as decoded JSON. docs/workflows.md lists the
+	// keywords. Members of the state that the schema does not mention are accepted.
 	Schema any `json:"schema,omitempty"`
-	// Members says where the parts live, as paths from the state.
+	// Members gives the parts inside the state, as paths from the state.
 	Members Members `json:"members,omitzero"`
-	// Better says of metrics which value is the better one.
+	// Better tells for each metric whether a high or a low value is better.
 	Better map[string]Better `json:"better,omitempty"`
 }
 
-// Better is which value of a metric is the better one; true is higher than false.
+// Better tells which value of a metric is better. True counts as higher than false.
 type Better string
 
-// The two ways.
+// The possible values of Better.
 const (
 	BetterHigh Better = "high"
 	BetterLow  Better = "low"
 )
 
-// Derivation computes a member of the state that was not given.
+// Derivation computes one member of the state that nobody provided. See Derive.
 type Derivation struct {
-	// Path is where the value goes.
+	// Path is the member that receives the value.
 	Path string `json:"path"`
-	// When is a condition; absent: always.
+	// When is a condition. Without it the derivation always applies.
 	When string `json:"when,omitempty"`
-	// Value is the expression; null removes the member.
+	// Value is the expression. If it evaluates to null, the member is removed.
 	Value string `json:"value"`
 }
 
 // Rule is a condition that every new state must meet.
 type Rule struct {
-	// Name identifies the rule in answers.
+	// Name identifies the rule in violations.
 	Name string `json:"name"`
-	// When restricts the rule; absent: always.
+	// When is a condition for the rule to apply. Without it the rule always applies.
 	When string `json:"when,omitempty"`
-	// Check must be true.
+	// Check is the condition that has to be true.
 	Check string `json:"check"`
-	// Path is the member of the state that the rule is about.
+	// Path is the member of the state that the rule is about. It is shown in the violation.
 	Path string `json:"path,omitempty"`
-	// Value is an expression for the offending value; absent: what Path holds.
+	// Value is an expression for the offending value. Without it the value at Path is shown.
 	Value string `json:"value,omitempty"`
-	// Allowed is a template: what would be allowed.
+	// Allowed is a template that describes what would be allowed.
 	Allowed string `json:"allowed,omitempty"`
-	// Message is a template: what is wrong.
+	// Message is a template that describes what is wrong.
 	Message string `json:"message"`
 }
 
-// Diff says how the lists of two states are compared.
+// Diff tells how the lists of two states are compared.
 type Diff struct {
-	// Identity maps the path of a list to the members that identify its objects.
-	// A list not named here uses "id".
+	// Identity maps the path of a list to the members that identify its objects. For lists that are
+	// not in the map, the member is "id".
 	Identity map[string][]string `json:"identity,omitempty"`
 }
 
-// Setting maps a member of a foreign configuration to a key of ours.
+// Setting maps one member of a foreign configuration file to a configuration key of ours.
 type Setting struct {
-	// From is a path; one of its names may be "*", which stands for any name.
+	// From is a path. One of its names may be "*", which matches any name of a trigger or group.
 	From string `json:"from"`
-	// Key is the configuration key; "*" takes the trigger or group that From's "*" met.
+	// Key is the configuration key. A "*" in it is replaced with the name that From's "*" matched.
 	Key string `json:"key,omitempty"`
-	// Unused says why the member has no meaning here; it has no Key then.
+	// Unused explains why the member has no equivalent here. Such a setting has no Key.
 	Unused string `json:"unused,omitempty"`
-	// Suffix is put after the value, as a unit.
+	// Suffix is appended to the value, for example a unit. The value must be a number then.
 	Suffix string `json:"suffix,omitempty"`
 }

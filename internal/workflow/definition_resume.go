@@ -1,112 +1,111 @@
 package workflow
 
-// ResumeRules say where work stopped and under which conditions it goes on. All
-// expressions and templates see the variables of the scope "resume".
+// ResumeRules tell where work stopped and under which conditions it goes on. All expressions and
+// templates use the variables of resumeScope. See Definition.Resume for their evaluation.
 type ResumeRules struct {
-	// Statuses answers per status; "*" is any other.
+	// Statuses has an answer per status; the key "*" stands for any other.
 	Statuses map[string]Answer `json:"statuses,omitempty"`
-	// Completed and Pending are expressions that give lists.
+	// Completed and Pending are expressions that give lists of work items.
 	Completed string `json:"completed,omitempty"`
 	Pending   string `json:"pending,omitempty"`
-	// Batches is an expression that gives a list of lists, rebuilt from Pending.
+	// Batches is an expression that gives a list of lists: the pending items in groups.
 	Batches string `json:"batches,omitempty"`
-	// Progress says how far the work is.
+	// Progress tells how much of the work is done.
 	Progress Progress `json:"progress,omitzero"`
-	// Point is a template: where work goes on.
+	// Point is a template for where work goes on.
 	Point string `json:"point,omitempty"`
-	// CanResume is a condition; false refuses with Refusal.
+	// CanResume is a condition. If it is false, resume refuses with the text of Refusal.
 	CanResume string `json:"can_resume,omitempty"`
 	// Refusal is a template.
 	Refusal string `json:"refusal,omitempty"`
-	// Prerequisites is an expression: false, or a list or object with something
-	// that is false in it, refuses and names what is not met.
+	// Prerequisites is an expression. Resume refuses if it is false, or is a list or object in
+	// which something is false, and names what is not met.
 	Prerequisites string `json:"prerequisites,omitempty"`
 	// Warnings is an expression that gives a list of texts.
 	Warnings string `json:"warnings,omitempty"`
-	// Files are paths of members that name files: a text, or any text inside a
-	// list or object. What does not exist is named.
+	// Files are paths of members that name files: a text, or any text inside a list or object.
+	// Resume warns about files that do not exist.
 	Files []string `json:"files,omitempty"`
-	// Restore maps a name to the path of what has to be taken over.
+	// Restore maps a name to the path of a member that the next worker has to take over.
 	Restore map[string]string `json:"restore,omitempty"`
-	// Freshness says what changed surroundings mean.
+	// Freshness tells how to react to changed surroundings.
 	Freshness Freshness `json:"freshness,omitzero"`
 }
 
-// Answer is what resume does at a status.
+// Answer tells what resume does at one status.
 type Answer struct {
 	// Action is "resume", "ask" or "refuse".
 	Action string `json:"action"`
-	// Message, Question, Warning and Point are templates. Point replaces the one
-	// of ResumeRules.
+	// Message, Question, Warning and Point are templates. Point replaces the one of ResumeRules.
 	Message  string `json:"message,omitempty"`
 	Question string `json:"question,omitempty"`
 	Warning  string `json:"warning,omitempty"`
 	Point    string `json:"point,omitempty"`
 }
 
-// Progress is counted by two expressions and told by a template.
+// Progress tells how much of the work is done. Done and Total are expressions that give numbers;
+// Text is a template that can use both, and is filled only if neither is null.
 type Progress struct {
 	Done  string `json:"done,omitempty"`
 	Total string `json:"total,omitempty"`
 	Text  string `json:"text,omitempty"`
 }
 
-// Freshness says what it means that the surroundings changed: "ignore", "warn",
-// "ask" or "refuse". The strictest answer wins.
+// Freshness tells how to react to surroundings that changed since the checkpoint: "ignore", "warn",
+// "ask" or "refuse". All changes are examined and the strictest reaction wins.
 type Freshness struct {
-	// Branch is for a branch that is gone; "warn" when absent.
+	// Branch is the reaction to a branch that does not exist any more; the default is "warn".
 	Branch string `json:"branch,omitempty"`
-	// Files is for files changed since the checkpoint; "warn" when absent.
+	// Files is the reaction to files that changed since the checkpoint; the default is "warn".
 	Files string `json:"files,omitempty"`
-	// Snapshot is the path in the state of the issue as it was.
+	// Snapshot is the path in the state of the copy of the issue as it was at the checkpoint.
 	Snapshot string `json:"snapshot,omitempty"`
-	// Issue compares members of the issue with what it is now.
+	// Issue lists the members of that copy that are compared with the issue as it is now.
 	Issue []IssueMember `json:"issue,omitempty"`
 }
 
-// IssueMember is one member of the issue's snapshot.
+// IssueMember tells how to compare one member of an issue.
 type IssueMember struct {
-	// Member is its name in the snapshot and in the issue as it is now.
+	// Member is the path of the member, the same in the snapshot and in the current issue.
 	Member string `json:"member"`
-	// Unordered compares lists as sets.
+	// Unordered compares lists without regard to order and repetition.
 	Unordered bool `json:"unordered,omitempty"`
-	// Changed is "warn", "ask" or "refuse".
+	// Changed is the reaction to a difference: "warn", "ask" or "refuse".
 	Changed string `json:"changed"`
 	// Follow writes the new value into the state that work goes on with.
 	Follow bool `json:"follow,omitempty"`
-	// Mark is the path of a member of the state that holds one item of a list; when
-	// that item went and a single one came, it takes the new one. Needs Follow.
+	// Mark is the path of a member of the state that holds one item of the list. If that item was
+	// removed and exactly one was added, the member is set to the new one. Mark needs Follow.
 	Mark string `json:"mark,omitempty"`
 }
 
-// Retention says what prune drops. Only live checkpoints are counted; pinned ones
-// never go.
+// Retention tells what prune drops. Only live checkpoints count toward the numbers, and pinned ones
+// are never dropped. See Retain.
 type Retention struct {
-	// Automatic runs it after every create.
+	// Automatic prunes after every create.
 	Automatic bool `json:"automatic,omitempty"`
-	// Keep is how many of the newest live checkpoints of a session stay; absent or
-	// -1: all.
+	// Keep is how many of the newest live checkpoints of a session stay. Absent or -1 keeps all.
 	Keep *int `json:"keep,omitempty"`
-	// Triggers limits by trigger; one not listed keeps all.
+	// Triggers has a limit per trigger. A trigger that is not listed has no limit.
 	Triggers map[string]Keep `json:"triggers,omitempty"`
-	// Sessions maps a session status ("*": any other) to the age, since the last
-	// change of the session, after which all of it goes: "30d", "12h", "0d" for
-	// the next prune.
+	// Sessions maps the status of a session ("*": any other, also an open one) to an age such as
+	// "30d" or "12h". The whole session is dropped when its last change is older than that. "0d"
+	// drops it at the next prune and "never" keeps it.
 	Sessions map[string]string `json:"sessions,omitempty"`
-	// Discarded and Safety are ages for what a rollback discarded and for safety
-	// checkpoints; "30d" when absent.
+	// Discarded and Safety are the ages at which checkpoints that a rollback discarded, and safety
+	// checkpoints, are dropped; "30d" when absent.
 	Discarded string `json:"discarded,omitempty"`
 	Safety    string `json:"safety,omitempty"`
 }
 
-// Keep is a number of newest checkpoints, counted per "session" or per "phase".
+// Keep limits the checkpoints of one trigger, counted per "session" or per "phase".
 type Keep struct {
-	// Last is how many stay; -1 keeps all.
+	// Last is how many of the newest stay; -1 keeps all.
 	Last int `json:"last"`
-	// Per is "session" (default) or "phase", the step that they hang on.
+	// Per is "session" (default) or "phase", the step that the checkpoints hang on.
 	Per string `json:"per,omitempty"`
-	// Steps limits them further, to those of the newest so many steps; 0: of any step.
+	// Steps limits them further to those of the given number of newest steps; 0 means no limit.
 	Steps int `json:"steps,omitempty"`
-	// After is an age before which none goes; none when absent.
+	// After is an age such as "7d". Younger checkpoints are never dropped by this limit.
 	After string `json:"after,omitempty"`
 }

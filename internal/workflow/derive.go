@@ -8,11 +8,13 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Derive computes the members of the new state that nobody gave and returns the
-// state with them. Given is the state of a document handed in with this checkpoint,
-// nil when the state is carried on; a member counts as given when it stands there,
-// or when an edit made it differ from the old state. Everything else of the state
-// keeps its bytes.
+// Derive computes the members of the new state that nobody provided, and returns the state with
+// them. given is the state of a document passed with this checkpoint, or nil if the state was
+// carried over.
+//
+// A member counts as provided if it is in given, or if an edit changed it from what it was in the
+// old state. Derivations run in order and see the results of earlier ones. One that cannot be
+// evaluated is skipped. All other members keep their bytes.
 func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, error) {
 	state := c.New
 	if len(d.Derivations) == 0 {
@@ -47,8 +49,8 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 	return state, nil
 }
 
-// Underived is a state without the members that Derive computes where given does not
-// have them.
+// Underived returns the state without the derived members that given does not have. Two such states
+// can be compared without regard to what is only computed, such as an elapsed time.
 func (d *Definition) Underived(state, given json.RawMessage) json.RawMessage {
 	for _, rule := range d.Derivations {
 		if gjson.GetBytes(given, rule.Path).Exists() || !gjson.GetBytes(state, rule.Path).Exists() {
@@ -61,7 +63,7 @@ func (d *Definition) Underived(state, given json.RawMessage) json.RawMessage {
 	return state
 }
 
-// isGiven reports whether somebody said what stands at path.
+// isGiven reports whether the member at path was provided, as opposed to carried over.
 func isGiven(path string, c Change, given json.RawMessage) bool {
 	if len(given) > 0 && gjson.GetBytes(given, path).Exists() {
 		return true
@@ -70,6 +72,8 @@ func isGiven(path string, c Change, given json.RawMessage) bool {
 	return now.Exists() && now.Raw != gjson.GetBytes(c.Old, path).Raw
 }
 
+// put sets the member at path, or removes it if value is nil. It passes sjson a copy, so that the
+// result never shares memory with the caller's state.
 func put(state json.RawMessage, path string, value any) (json.RawMessage, error) {
 	if value == nil {
 		if !gjson.GetBytes(state, path).Exists() {

@@ -30,8 +30,8 @@ func TestMetricsAreComputedFromTasks(t *testing.T) {
 	}
 }
 
-// What somebody gave stays: in a document or by an edit; what was computed before
-// is computed anew.
+// A member that was provided by a document or an edit is kept. A member that was computed for an
+// earlier checkpoint is computed again.
 func TestGivenMembersAreKept(t *testing.T) {
 	for label, d := range twins(t, "ultra-create") {
 		t.Run(label, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestNothingDoneMeansNoEstimate(t *testing.T) {
 	}
 }
 
-// A phase that is carried on does not lie about the step; where nobody handed a document in, the
-// members that say where the work stands are made.
+// A phase that was carried over must not contradict the step. Without a document, the members that
+// tell where the work stands are computed.
 func TestTheCarriedPhaseFollowsTheStep(t *testing.T) {
 	for label, d := range twins(t, "go-team") {
 		t.Run(label, func(t *testing.T) {

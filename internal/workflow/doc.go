@@ -1,16 +1,25 @@
-// Package workflow owns workflow definitions and what follows from them.
+// Package workflow reads workflow definitions and evaluates them.
 //
-// A definition is data: steps, triggers, statuses, the schema and rules of the
-// state, where in a document the parts live, what resume asks, what retention
-// drops. The built-in ones are the JSON files in definitions/; a repository may
-// bring its own. This package parses definitions, refuses broken ones by line
-// and member, and evaluates them over values that the caller hands in.
+// A definition is a JSON document that describes the steps of a job, its triggers and statuses, the
+// schema and rules of its state, where in a document the parts are found, what resume asks, and
+// what prune removes. The built-in definitions are the files in definitions/; a repository may
+// bring its own. The reference for authors is docs/workflows.md.
 //
-// It is pure: no file, no clock, no git, no environment. It names no workflow —
-// a copy of a definition under another name behaves the same — and it never
-// re-encodes a state: numbers keep their digits, members their order.
+// Start with Definition (definition.go), which mirrors the JSON member by member. Parse checks a
+// user's definition completely and reports each problem with line and member; Builtin trusts the
+// embedded ones and compiles their expressions on demand. The questions that the rest of the
+// program asks are methods of Definition, roughly in the order of a create: Accept takes a document
+// apart, Trigger tells whether a checkpoint is wanted, Place picks its step, Derive computes
+// missing members, Check validates the result, Retain decides what prune drops, and Resume decides
+// how work goes on.
 //
-// Definitions and documents are untrusted. Size, depth, expanded schema,
-// expression length and the work of an evaluation are bounded; what is over a
-// bound is refused by name.
+// Expressions (expression.go) are compiled by the expr library behind a guard (guard.go), which
+// removes every construct whose cost cannot be bounded.
+//
+// The package is pure: it reads no file, clock, environment or git. Callers pass everything in. No
+// workflow name is special in the code, so a copy of a definition under another name behaves the
+// same. A state is never re-encoded: numbers keep their digits and members keep their order.
+//
+// Definitions and documents are untrusted. Size, nesting depth, expanded schema, expression length
+// and the work of an evaluation have limits, and an error names the limit that was exceeded.
 package workflow

@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// evaluation holds the variables of the scope "resume", filled in the order in
-// which they build on each other: steps, completed, pending, progress, point.
+// evaluation holds the variables of resumeScope. They depend on each other and are set in this
+// order: steps, completed, pending, progress (done and total), point.
 type evaluation struct {
 	d            *Definition
 	meter        *meter
@@ -24,8 +24,9 @@ type evaluation struct {
 	progressText string
 }
 
-// newEvaluation fills all of them, or, for one text that is to be filled, none of those that
-// are counted where it speaks of none of these: in a long session they cost more than all else.
+// newEvaluation sets the variables for s. If only is not empty, it is the one template that will be
+// filled: the variables that are expensive in a long session are left out unless the template
+// mentions one of them.
 func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only string) *evaluation {
 	e := &evaluation{d: d, meter: newMeter(s.State, s.Error, current)}
 	state := value(s.State)
@@ -62,8 +63,9 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	return e
 }
 
-// steps fills what is known of steps without looking at the state.
+// steps sets steps_done and steps_left, which do not depend on the state.
 func (e *evaluation) steps(s Situation) {
+	// All generated names share one buffer: there can be thousands of steps without a name.
 	var numbered strings.Builder
 	name := func(n int) string {
 		called := e.d.nameOf(n)
@@ -89,8 +91,8 @@ func (e *evaluation) steps(s Situation) {
 	e.vars["steps_done"], e.vars["steps_left"] = done, left
 }
 
-// latest is the step that was done last, as a checkpoint without a step goes on from it:
-// the highest is another where somebody went back to an earlier step.
+// latest returns the step of the last milestone that was made, or nil if there is none. This is not
+// always the highest: after work went back to an earlier step, the next step follows that one.
 func latest(live []int) *int {
 	if len(live) == 0 {
 		return nil
@@ -98,12 +100,13 @@ func latest(live []int) *int {
 	return &live[len(live)-1]
 }
 
-// counted are the variables that newEvaluation fills behind all others.
+// counted matches the variables that newEvaluation can leave out.
 var counted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`steps_done|steps_left|completed|pending|done|total|point`)
 })
 
-// value evaluates an expression; what cannot be evaluated over this state is nil.
+// value evaluates an expression. It returns nil if the expression fails on this state, for example
+// because a member is missing.
 func (e *evaluation) value(text string) any {
 	v, err := e.d.evaluate(e.meter, resumeScope(), text, e.vars)
 	if err != nil {
@@ -116,7 +119,7 @@ func (e *evaluation) fill(source string) string {
 	return e.d.fill(e.meter, resumeScope(), source, e.vars)
 }
 
-// asItems takes a list, or a single value as a list of it.
+// asItems returns a list as it is and any other value as a list with one item; nil is empty.
 func asItems(v any) []any {
 	switch v := v.(type) {
 	case nil:
@@ -127,6 +130,7 @@ func asItems(v any) []any {
 	return []any{v}
 }
 
+// asAny replaces nil with an empty list, so that expressions can loop over the result.
 func asAny(v any) any {
 	if v == nil {
 		return []any{}
@@ -134,9 +138,11 @@ func asAny(v any) any {
 	return v
 }
 
+// raws encodes each item of a list as JSON. All results are parts of one buffer, because there can
+// be tens of thousands; the three-index slices keep an append to one from overwriting the next.
 func raws(v any) []json.RawMessage {
 	items := asItems(v)
-	var b strings.Builder // of all, because there may be ten thousand
+	var b strings.Builder
 	ends := make([]int, len(items))
 	for i, item := range items {
 		write(&b, item)
@@ -150,6 +156,7 @@ func raws(v any) []json.RawMessage {
 	return result
 }
 
+// count converts a value to a number of things, 0 if it is not a non-negative number.
 func count(v any) int {
 	n, err := number(v)
 	if err != nil || n < 0 || n > 1<<53 {
@@ -158,7 +165,7 @@ func count(v any) int {
 	return int(n)
 }
 
-// rawAt is the text of a member, nil when it is absent or null.
+// rawAt returns a copy of the text of a member, or nil if the member is absent or null.
 func rawAt(document json.RawMessage, path string) json.RawMessage {
 	v := gjson.GetBytes(document, path)
 	if !v.Exists() || v.Type == gjson.Null {
@@ -167,7 +174,7 @@ func rawAt(document json.RawMessage, path string) json.RawMessage {
 	return json.RawMessage(bytes.Clone([]byte(v.Raw)))
 }
 
-// sayRough says an age in its largest unit.
+// sayRough formats an age in whole units of the largest one that fits: s, min, h or days.
 func sayRough(age time.Duration) string {
 	switch {
 	case age < time.Minute:

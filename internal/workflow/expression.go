@@ -14,24 +14,27 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Bounds of one expression.
+// Limits of one expression: characters, and nodes of its syntax tree.
 const (
 	maxExpression = 2000
 	maxNodes      = 300
 )
 
-// scope is the set of variables that an expression of one kind may name.
+// scope is the set of variables that one kind of expression may use. Its name is part of the cache
+// key, so two scopes with different variables must have different names.
 type scope struct {
 	name string
 	vars types.Map
 }
 
+// sessionScope has the variables of the templates in the member `session`.
 func sessionScope() scope {
 	return scope{"session", types.Map{
 		"state": types.Any, "record": types.Any, "workflow": types.String, "session": types.String,
 	}}
 }
 
+// ruleScope has the variables of `rules`, `derive` and `values`. ruleVariables sets them.
 func ruleScope() scope {
 	return scope{"rule", types.Map{
 		"old": types.Any, "new": types.Any,
@@ -41,6 +44,7 @@ func ruleScope() scope {
 	}}
 }
 
+// resumeScope has the variables of `resume` and `next_action`. newEvaluation sets them.
 func resumeScope() scope {
 	return scope{"resume", types.Map{
 		"state": types.Any, "error": types.Any, "current": types.Any,
@@ -51,7 +55,8 @@ func resumeScope() scope {
 	}}
 }
 
-// ruleScope adds the definition's own values to the variables of rules.
+// ruleScope is the scope of rules and derivations. It has the variables of values and, in addition,
+// the definition's own values by name.
 func (d *Definition) ruleScope() scope {
 	s := ruleScope()
 	s.name = "rule with values"
@@ -61,7 +66,8 @@ func (d *Definition) ruleScope() scope {
 	return s
 }
 
-// program is a compiled expression with what its work is estimated by.
+// program is a compiled expression. nodes and heavy are the numbers that meter.charge takes for one
+// run of it.
 type program struct {
 	scope string
 	text  string
@@ -70,9 +76,9 @@ type program struct {
 	heavy int
 }
 
-// compile checks text against the scope's variables; want is "bool" for
-// conditions and "" for any value. It is cached, because the same definition is
-// asked many times in one run.
+// compile returns the compiled form of text. want is "bool" for conditions and "" for values of any
+// type. Results are cached, because one run of the program evaluates the same expressions many
+// times.
 func (d *Definition) compile(s scope, text, want string) (*program, error) {
 	key := s.name + "\x00" + want + "\x00" + text
 	d.cache.Lock()
@@ -91,7 +97,9 @@ func (d *Definition) compile(s scope, text, want string) (*program, error) {
 	return p, nil
 }
 
-// compile takes visitors that see the expression after the guard.
+// compile type-checks text against the variables of s. The guard rewrites the syntax tree first,
+// then the visitors in then see the result. The library's optimizer is off: it could replace nodes
+// that the guard has counted or metered.
 func (l *language) compile(s scope, text, want string, then ...ast.Visitor) (*program, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("%d characters are more than %d in an expression", len(text), maxExpression)
@@ -118,13 +126,16 @@ func (l *language) compile(s scope, text, want string, then ...ast.Visitor) (*pr
 	return &program{scope: s.name, text: text, code: code, nodes: g.nodes, heavy: g.heavy}, nil
 }
 
-// language is what expressions may call: our functions, and of the library's only
-// what loops over a list, because the guard meters every turn of those.
+// language is the set of functions that expressions may call. functions are our own. loops are the
+// functions of the expr library that iterate over a list; they are the only ones that are taken
+// from it, because the guard meters every iteration of those.
 type language struct {
 	functions conf.FunctionsTable
 	loops     conf.FunctionsTable
 }
 
+// newLanguage builds both tables. The library wants a function's signature as reflect types, which
+// function.types gives as pointers to function types.
 func newLanguage() *language {
 	l := &language{functions: conf.FunctionsTable{}, loops: conf.FunctionsTable{}}
 	for name, f := range functions() {
@@ -143,30 +154,36 @@ func newLanguage() *language {
 	return l
 }
 
-// has reports whether an author may call the function.
+// has reports whether the author of a definition may call the function. The functions that the
+// guard inserts start with "_" and are not available.
 func (l *language) has(name string) bool {
 	_, ok := l.functions[name]
 	return ok && !strings.HasPrefix(name, "_")
 }
 
-// use is the option that puts the language in the place of the library's. The
-// tables are shared, because filling them costs as much as compiling.
+// use is an expr option. It replaces the library's functions with the tables of l. The tables are
+// shared between compilations, because filling them costs as much as compiling an expression.
 func (l *language) use(c *conf.Config) {
 	c.Functions, c.Builtins = l.functions, l.loops
 }
 
-// meter bounds the work of one evaluation, however many expressions it runs. It
-// counts, it does not look at a clock: the same input is always refused or never.
+// meter limits the work of one evaluation across all the expressions that it runs. It counts
+// operations instead of measuring time, so that the same input is always accepted or always
+// refused, on every machine.
 type meter struct {
+	// left is the budget that remains. Nothing runs any more once it is 0.
 	left int
+	// size is the number of bytes of all texts that the expressions can see, the cost of one
+	// operation that looks at all of them.
 	size int
 }
 
+// maxWork is the budget of one evaluation. A cheap operation costs 50.
 const maxWork = 1_000_000_000
 
 var errTooMuch = errors.New("does not end within its bound")
 
-// newMeter takes the texts that the expressions will look at.
+// newMeter returns a meter for expressions that look at the given texts.
 func newMeter(texts ...[]byte) *meter {
 	m := &meter{left: maxWork, size: 64}
 	for _, text := range texts {
@@ -175,8 +192,9 @@ func newMeter(texts ...[]byte) *meter {
 	return m
 }
 
-// charge takes the cost of nodes cheap steps and of heavy ones, which may each
-// look at everything there is.
+// charge takes the cost of a number of cheap operations (nodes) and of heavy ones, each of which
+// may look at all the data. It empties the budget and returns errTooMuch if the cost exceeds it or
+// the multiplication overflows.
 func (m *meter) charge(nodes, heavy int) error {
 	cost := 50*nodes + heavy*m.size
 	if heavy > 0 && cost/heavy < m.size || cost > m.left {
@@ -187,7 +205,9 @@ func (m *meter) charge(nodes, heavy int) error {
 	return nil
 }
 
-// run evaluates p over vars.
+// run evaluates p with the given variables. It charges for the expression once; iterations of loops
+// are charged by tick while it runs. For that it passes itself as a variable, which it removes from
+// vars afterwards.
 func (m *meter) run(p *program, vars map[string]any) (any, error) {
 	if err := m.charge(p.nodes, p.heavy); err != nil {
 		return nil, fmt.Errorf("expression %q %w", shorten(p.text, 120), err)
@@ -205,7 +225,7 @@ func (m *meter) run(p *program, vars map[string]any) (any, error) {
 	return value, nil
 }
 
-// holds evaluates a condition; an absent one holds.
+// holds evaluates a condition. An empty condition is true.
 func (d *Definition) holds(m *meter, s scope, text string, vars map[string]any) (bool, error) {
 	if text == "" {
 		return true, nil
@@ -225,7 +245,7 @@ func (d *Definition) holds(m *meter, s scope, text string, vars map[string]any) 
 	return yes, nil
 }
 
-// evaluate gives the value of an expression; an absent one gives nil.
+// evaluate returns the value of an expression. An empty expression is nil.
 func (d *Definition) evaluate(m *meter, s scope, text string, vars map[string]any) (any, error) {
 	if text == "" {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What people know of the workflows, written down apart from the definitions.
+// Facts about the built-in workflows, written independently of their definitions.
 
 func TestStepsOfWorkflows(t *testing.T) {
 	want := map[string]string{

@@ -9,7 +9,9 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// freshness asks whether the surroundings are still those of the checkpoint.
+// freshness compares the surroundings with those at the checkpoint: the branch, the files, and the
+// issue. It adds warnings, questions and refusals to out, and updates the state in out with members
+// that follow.
 func (d *Definition) freshness(in ResumeInput, out *Resume) {
 	f := d.Resumption.Freshness
 	if in.BranchGone {
@@ -38,7 +40,8 @@ func (d *Definition) freshness(in ResumeInput, out *Resume) {
 	}
 }
 
-// issue is the issue as it is now, given bare or inside a whole document.
+// issue returns the issue as it is now, or nil if the caller has none. The caller's document may be
+// the issue itself or a whole state with the issue at the path of the snapshot.
 func (d *Definition) issue(in ResumeInput) json.RawMessage {
 	root := gjson.ParseBytes(in.Current)
 	if value(in.Current) == nil || !root.IsObject() {
@@ -52,7 +55,7 @@ func (d *Definition) issue(in ResumeInput) json.RawMessage {
 	return in.Current
 }
 
-// changed records one change with the answer that the workflow gives to it.
+// changed records one change. answer is the reaction that the workflow gives for it.
 func (r *Resume) changed(answer, what, refusal, question string) {
 	switch answer {
 	case freshRefuse:
@@ -64,7 +67,8 @@ func (r *Resume) changed(answer, what, refusal, question string) {
 	}
 }
 
-// follow writes the new value into the state by its own text.
+// follow writes a new value into the state that work goes on with. The value is raw text, so that
+// numbers keep their digits.
 func (r *Resume) follow(path string, text json.RawMessage) {
 	state := r.State
 	if len(state) == 0 {
@@ -78,7 +82,9 @@ func (r *Resume) follow(path string, text json.RawMessage) {
 	r.State = moved
 }
 
-// followMark moves the member that holds one of the items along with them.
+// followMark updates the member at path, which holds one item of a list that changed. It does so
+// only if that item was removed and there is a single new one: otherwise its successor is
+// ambiguous.
 func (r *Resume) followMark(path string, was, is gjson.Result) {
 	if path == "" {
 		return
@@ -90,6 +96,7 @@ func (r *Resume) followMark(path string, was, is gjson.Result) {
 	}
 }
 
+// equal compares two JSON values, lists as sets if unordered.
 func equal(was, is gjson.Result, unordered bool) bool {
 	a, b := value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw))
 	if unordered {
@@ -100,7 +107,8 @@ func equal(was, is gjson.Result, unordered bool) bool {
 	return identity(a) == identity(b)
 }
 
-// told says a change: lists by what came and went, short texts by both values.
+// told describes a change of one member: a list by the items that were added and removed, anything
+// else only by its name.
 func told(member string, was, is gjson.Result) string {
 	if was.IsArray() && is.IsArray() {
 		before, after := value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw))
@@ -119,6 +127,7 @@ func told(member string, was, is gjson.Result) string {
 	return fmt.Sprintf("issue %s changed", member)
 }
 
+// apart returns the items that are only in before and those that are only in after.
 func apart(before, after any) (gone, come []any, err error) {
 	if _, gone, err = split(before, after); err == nil {
 		_, come, err = split(after, before)
@@ -126,6 +135,7 @@ func apart(before, after any) (gone, come []any, err error) {
 	return gone, come, err
 }
 
+// someOf lists the first ten names and the number of the others.
 func someOf(names []string) string {
 	const shown = 10
 	var b strings.Builder
@@ -141,6 +151,7 @@ func someOf(names []string) string {
 	return b.String()
 }
 
+// or returns word, or the default if word is empty.
 func or(word, absent string) string {
 	if word == "" {
 		return absent

@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// function is one word of the rule language. Every function takes absent lists as
-// empty, so that rules need not guard each member.
+// function is one function of the expression language. types has a pointer to a func type for each
+// signature, which the expr library uses for type checks. All functions treat an absent list as
+// empty, so that rules do not have to test each member.
 type function struct {
 	call  func(args ...any) (any, error)
 	types []any
 }
 
-// functions is the whole language beside operators and loops; docs/workflows.md
-// describes each.
+// functions returns all functions that expressions can call, besides operators and loops.
+// docs/workflows.md describes each. The last three are inserted by the guard and have names that an
+// author cannot use.
 func functions() map[string]function {
 	anyList := []any{new(func(...any) []any)}
 	anyBool := []any{new(func(...any) bool)}
@@ -55,17 +57,20 @@ func functions() map[string]function {
 	}
 }
 
-// wrap gives a function the signature that the library calls.
+// wrap adapts a function with a typed result to the signature that the library calls.
 func wrap[T any](f func(args ...any) (T, error)) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) { return f(args...) }
 }
 
+// isFunction reports whether name is a function that authors can call.
 func isFunction(name string) bool {
 	_, ok := functions()[name]
 	return ok && !strings.HasPrefix(name, "_")
 }
 
-// tick charges one turn of a loop.
+// tick charges for one iteration of a loop. The guard puts a call of it in front of each loop body;
+// its arguments are the meter and the weight of the body. An error from charge stops the
+// evaluation.
 func tick(args ...any) (any, error) {
 	m, ok := args[0].(*meter)
 	if !ok {
@@ -76,6 +81,8 @@ func tick(args ...any) (any, error) {
 	return true, m.charge(nodes, heavy)
 }
 
+// add is the operator "+". It adds integers exactly as long as the sum does not overflow, and
+// anything else as floats. It rejects texts, see guard.
 func add(args ...any) (any, error) {
 	a, aWhole := args[0].(int)
 	b, bWhole := args[1].(int)
@@ -93,6 +100,7 @@ func add(args ...any) (any, error) {
 	return x + y, nil
 }
 
+// number converts a decoded number to a float.
 func number(v any) (float64, error) {
 	switch n := v.(type) {
 	case int:
@@ -103,6 +111,8 @@ func number(v any) (float64, error) {
 	return 0, fmt.Errorf("%s is not a number", kind(v))
 }
 
+// round rounds to the nearest integer. Numbers beyond 2^53 in magnitude give 0, because a float
+// does not hold them exactly.
 func round(args ...any) (any, error) {
 	n, err := number(args[0])
 	if err != nil || math.IsNaN(n) || math.Abs(n) > 1<<53 {
@@ -127,6 +137,7 @@ func last(args ...any) (any, error) {
 	return items[len(items)-1], nil
 }
 
+// length counts characters of a text, members of an object or items of a list.
 func length(args ...any) (any, error) {
 	switch v := args[0].(type) {
 	case string:
@@ -138,6 +149,7 @@ func length(args ...any) (any, error) {
 	return len(items), err
 }
 
+// list returns a list as it is, null as the empty list, and any other value as a list of one item.
 func list(args ...any) (any, error) {
 	if args[0] == nil {
 		return []any{}, nil
@@ -148,6 +160,7 @@ func list(args ...any) (any, error) {
 	return []any{args[0]}, nil
 }
 
+// keys returns the member names of an object, sorted.
 func keys(args ...any) ([]any, error) {
 	if args[0] == nil {
 		return []any{}, nil
@@ -163,9 +176,10 @@ func keys(args ...any) ([]any, error) {
 	return names, nil
 }
 
+// maxNumbers is the length of the longest list that numbers makes.
 const maxNumbers = 100_000
 
-// numbers gives the integers from the first to the second argument.
+// numbers returns the integers from the first argument to the second, both included.
 func numbers(args ...any) (any, error) {
 	from, err := number(args[0])
 	if err != nil {
@@ -185,9 +199,10 @@ func numbers(args ...any) (any, error) {
 	return items, nil
 }
 
-// text is how a value reads in a message.
+// text formats a value as messages do.
 func text(args ...any) (any, error) { return say(args[0]), nil }
 
+// joinTexts formats a list with the separator of the second argument.
 func joinTexts(args ...any) (any, error) {
 	items, err := asList(args[0])
 	if err != nil {
@@ -197,7 +212,7 @@ func joinTexts(args ...any) (any, error) {
 	return joined(items, separator), nil
 }
 
-// span says a number of seconds as a duration: 45s, 4m30s, 2h0m0s.
+// span formats a number of seconds as a duration: 45s, 4m30s, 2h0m0s.
 func span(args ...any) (any, error) {
 	seconds, err := number(args[0])
 	if err != nil || math.Abs(seconds) > 1e9 {
@@ -206,7 +221,8 @@ func span(args ...any) (any, error) {
 	return (time.Duration(math.Round(seconds)) * time.Second).String(), nil
 }
 
-// reason says an error: its text, or its message with the place that it names.
+// reason formats an error: a text as it is, an object by its message with file and line in
+// parentheses.
 func reason(args ...any) (any, error) {
 	object, ok := args[0].(map[string]any)
 	if !ok {
@@ -226,7 +242,7 @@ func reason(args ...any) (any, error) {
 	return shorten(message, maxSaid), nil
 }
 
-// isTime accepts ISO 8601 dates and times that exist.
+// isTime reports whether a text is an ISO 8601 date or time that exists in the calendar.
 func isTime(args ...any) (any, error) {
 	s, ok := args[0].(string)
 	if !ok {
@@ -236,6 +252,8 @@ func isTime(args ...any) (any, error) {
 	return ok, nil
 }
 
+// parseTime accepts the common forms of ISO 8601, with or without a time zone. A time without a
+// zone is taken as UTC. The limit of the length keeps it from trying every layout on a long text.
 func parseTime(s string) (time.Time, bool) {
 	if len(s) > 40 {
 		return time.Time{}, false

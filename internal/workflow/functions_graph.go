@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// nodes parts the names of an object of nodes by whether their status is one of
-// done, in natural order. A node is an object with a status, or the status.
+// nodes splits the names in an object of nodes by whether their status is one of done. Both results
+// are in natural order. A node is either an object with a member `status` or the status itself.
 func nodes(object, done any) (finished, unfinished []any, err error) {
 	states, ok := object.(map[string]any)
 	if !ok && object != nil {
@@ -46,10 +46,12 @@ func unfinished(args ...any) (any, error) {
 	return left, err
 }
 
+// batchOf matches a batch number at the start of a name. It is compiled on first use, to keep the
+// start of the program fast.
 var batchOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`) })
 
-// batches groups names by the batch that they carry in front ("batch_2_task_1"),
-// in order; names without one go together at the end.
+// batches groups names by the batch number in front of them, as in "batch_2_task_1", in natural
+// order. Names without a number form the last group.
 func batches(args ...any) (any, error) {
 	names, err := natural(args[0])
 	if err != nil {

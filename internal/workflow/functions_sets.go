@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// asList takes an absent value as the empty list.
+// asList returns v as a list. An absent value is the empty list; any other value is an error.
 func asList(v any) ([]any, error) {
 	switch items := v.(type) {
 	case nil:
@@ -17,7 +17,8 @@ func asList(v any) ([]any, error) {
 	return nil, fmt.Errorf("%s is not a list", kind(v))
 }
 
-// set maps the identity of each item to the item.
+// set indexes items by their identity, so that membership can be tested without comparing each
+// pair.
 func set(items []any) map[string]any {
 	s := make(map[string]any, len(items))
 	for _, item := range items {
@@ -26,7 +27,8 @@ func set(items []any) map[string]any {
 	return s
 }
 
-// in looks an item up in a list, or a name in an object.
+// in is the operator "in": it looks up an item in a list, or a member name in an object. Text is
+// compared directly, because computing an identity for each item of a long list is slow.
 func in(args ...any) (any, error) {
 	if object, ok := args[1].(map[string]any); ok {
 		name, isText := args[0].(string)
@@ -47,6 +49,7 @@ func in(args ...any) (any, error) {
 	return false, nil
 }
 
+// union returns the items of all lists, each once, in the order of their first occurrence.
 func union(args ...any) ([]any, error) {
 	seen := map[string]bool{}
 	result := []any{}
@@ -65,6 +68,7 @@ func union(args ...any) ([]any, error) {
 	return result, nil
 }
 
+// concat returns the items of all lists, with repetitions.
 func concat(args ...any) ([]any, error) {
 	result := []any{}
 	for _, arg := range args {
@@ -77,7 +81,8 @@ func concat(args ...any) ([]any, error) {
 	return result, nil
 }
 
-// split parts the items of a by whether b has them, each once.
+// split divides the items of a into those that b has and those that it lacks, each once. The other
+// set functions are built on it.
 func split(a, b any) (in, out []any, err error) {
 	items, err := union(a)
 	if err != nil {
@@ -123,7 +128,7 @@ func same(args ...any) (any, error) {
 	return len(onlyA)+len(onlyB) == 0, err
 }
 
-// duplicates gives what occurs more than once in all the lists together.
+// duplicates returns the items that occur more than once in all the lists together.
 func duplicates(args ...any) ([]any, error) {
 	all, err := concat(args...)
 	if err != nil {
@@ -148,8 +153,9 @@ func disjoint(args ...any) (any, error) {
 	return len(twice) == 0, nil
 }
 
-// bare takes from each text the part in brackets at its end when that names one
-// of the second list, or several of them with commas.
+// bare removes a suffix in parentheses from each text if it names one or more items of the second
+// list, separated by commas: "lint (WS1)" becomes "lint" if "WS1" is in the list. Documents
+// annotate items this way, and the annotation comes and goes while the item remains the same.
 func bare(args ...any) ([]any, error) {
 	items, err := asList(args[0])
 	if err != nil {
@@ -172,6 +178,7 @@ func bare(args ...any) ([]any, error) {
 	return result, nil
 }
 
+// withoutNames is bare for one text.
 func withoutNames(s string, known map[string]any) string {
 	open := strings.LastIndexByte(s, '(')
 	if open <= 0 || !strings.HasSuffix(s, ")") {
@@ -185,8 +192,9 @@ func withoutNames(s string, known map[string]any) string {
 	return strings.TrimSpace(s[:open])
 }
 
-// lost gives the items of the first list that the second no longer covers: by the
-// same text, or by its bare form for all names.
+// lost returns the items of the first list that the second no longer covers. An item is covered by
+// the same text or by its bare form. One without an annotation is also covered by the same item
+// with any annotation. The third argument has the names, as for bare.
 func lost(args ...any) (any, error) {
 	before, err := asList(args[0])
 	if err != nil {
@@ -229,6 +237,8 @@ func natural(args ...any) ([]any, error) {
 	return sorted, nil
 }
 
+// compareNatural compares runs of digits by their numeric value, without converting them, and
+// everything else byte by byte.
 func compareNatural(a, b string) int {
 	for a != "" && b != "" {
 		if digits(a) > 0 && digits(b) > 0 {
@@ -251,7 +261,7 @@ func compareNatural(a, b string) int {
 	return len(a) - len(b)
 }
 
-// digits counts the leading digits of s.
+// digits returns the number of leading digits of s.
 func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }

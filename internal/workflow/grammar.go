@@ -2,7 +2,7 @@ package workflow
 
 import "strings"
 
-// Words with a meaning in definitions.
+// Words and symbols that have a meaning in definitions.
 const (
 	stepNumber       = "{N}"
 	anyOther         = "*"
@@ -21,21 +21,24 @@ const (
 	freshRefuse      = "refuse"
 )
 
+// letters is also indexed by isIdentifier: a-z, then A-Z, then the digits.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// isWord is the grammar of names in a definition: 1 to 40 letters, digits, "_" and
-// "-", the first one a letter or digit. (By hand: patterns cost at every start.)
+// isWord reports whether s is a valid name in a definition: 1 to 40 letters, digits, "_" and "-",
+// starting with a letter or digit. It is written without regexp, because compiling one would cost
+// time at every start of the program.
 func isWord(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Contains(letters, s[:1]) && only(s, letters+"_-")
 }
 
-// isIdentifier is the grammar of names in expressions.
+// isIdentifier reports whether s is a valid name in an expression: 1 to 40 of a-z, 0-9 and "_",
+// starting with a letter. A leading "_" is reserved for the guard.
 func isIdentifier(s string) bool {
 	return len(s) <= 40 && s != "" && strings.Contains(letters[:26], s[:1]) && only(s, letters[:26]+letters[52:]+"_")
 }
 
-// isPath is the grammar of paths into a document: up to 20 names with dots
-// between; extra are characters that this place allows besides.
+// isPath reports whether s is a path into a document: up to 20 names with dots between them. extra
+// has characters that are allowed in names besides the usual ones.
 func isPath(s, extra string) bool {
 	if len(s) > 400 || strings.Count(s, ".") > 19 {
 		return false
@@ -48,6 +51,7 @@ func isPath(s, extra string) bool {
 	return true
 }
 
+// only reports whether s consists of the given characters.
 func only(s, characters string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(characters, r) }) < 0
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// Names that the guard puts into an expression; none can be typed by an author.
+// Names that the guard inserts into expressions. Authors cannot use them: the guard refuses
+// identifiers that start with "_".
 const (
 	meterName = "__meter"
 	tickName  = "__tick"
@@ -15,25 +16,29 @@ const (
 	inName    = "__in"
 )
 
-// functionWeight is how much more a function does with a value than an operator.
+// functionWeight is how many heavy operations a function call counts for. A function may look at
+// its arguments several times.
 const functionWeight = 3
 
-// guard walks a parsed expression, refuses what could not be bounded, meters the
-// body of every loop and counts what the meter charges for:
+// guard is a visitor that makes a parsed expression safe to run. It refuses what could run without
+// a bound, puts a charge in front of every loop body, and counts the operations that the meter
+// charges for:
 //
-//   - no variables, ranges, slices, patterns, methods, or calls of anything but
-//     the functions of the language, so that work grows with the text only;
-//   - "+" adds numbers only, because texts that double fill the memory; "in" takes
-//     an absent list as empty, as the functions do;
-//   - what may look at a whole value (==, in, contains, a function) is heavy.
+//   - It allows no variables, ranges, slices, patterns or methods, and no calls except those of our
+//     own functions and of the library's loops. The work of what is left depends on the length of
+//     the expression and the size of the data, and nothing else.
+//   - "+" becomes a call of add, which adds only numbers: a text that is doubled repeatedly would
+//     fill the memory. "in" becomes a call of in, which treats an absent list as empty.
+//   - An operation that may look at a whole value (==, in, contains, a function) is heavy.
 type guard struct {
 	language *language
-	nodes    int
-	heavy    int
-	err      error
+	// nodes counts all nodes visited, heavy the operations that may look at a whole value.
+	nodes int
+	heavy int
+	err   error
 }
 
-// Visit is called for children before their parents.
+// Visit is called by the library for each node, children before their parents.
 func (g *guard) Visit(node *ast.Node) {
 	g.nodes++
 	switch n := (*node).(type) {
@@ -56,6 +61,8 @@ func (g *guard) Visit(node *ast.Node) {
 		if _, ok := g.language.loops[n.Name]; !ok {
 			g.refuse("a call of %s", n.Name)
 		}
+		// A heavy operation in the body could make a large value for each item, and the meter does
+		// not see the size of results. What remains is choosing members, as in map(list, .name).
 		if n.Name == "map" && len(n.Arguments) > 1 && weight(n.Arguments[1]) > 0 {
 			g.refuse("map with more than a choice of members")
 		}
@@ -66,12 +73,14 @@ func (g *guard) Visit(node *ast.Node) {
 	}
 }
 
+// refuse records the first construct that is not allowed.
 func (g *guard) refuse(format string, args ...any) {
 	if g.err == nil {
 		g.err = fmt.Errorf("an expression may not have "+format, args...)
 	}
 }
 
+// binary handles an operator with two operands.
 func (g *guard) binary(node *ast.Node, n *ast.BinaryNode) {
 	switch n.Operator {
 	case "..", "matches":
@@ -86,13 +95,14 @@ func (g *guard) binary(node *ast.Node, n *ast.BinaryNode) {
 	}
 }
 
-// call puts a function of ours in the place of an operator.
+// call replaces an operator with a call of one of our functions.
 func call(node *ast.Node, name string, n *ast.BinaryNode) {
 	ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: []ast.Node{n.Left, n.Right}})
 }
 
-// metered puts a charge before the body of a loop. It charges for the body as a
-// whole, loops inside it included, which is more than enough.
+// metered puts a call of tick in front of the body of a loop. nodes is the count of the whole
+// expression so far, so it covers at least the body; loops inside are charged by their own ticks as
+// well. Charging too much is acceptable, too little is not.
 func metered(body ast.Node, nodes int) ast.Node {
 	tick := &ast.CallNode{
 		Callee: &ast.IdentifierNode{Value: tickName},
@@ -105,13 +115,14 @@ func metered(body ast.Node, nodes int) ast.Node {
 	return &ast.SequenceNode{Nodes: []ast.Node{tick, body}}
 }
 
-// weight counts the heavy steps of a subtree.
+// weight counts the heavy operations in a subtree.
 func weight(node ast.Node) int {
 	c := counter{}
 	ast.Walk(&node, &c)
 	return c.heavy
 }
 
+// counter counts heavy operations in a tree that the guard has already rewritten.
 type counter struct{ heavy int }
 
 func (c *counter) Visit(node *ast.Node) {
@@ -128,6 +139,8 @@ func (c *counter) Visit(node *ast.Node) {
 	}
 }
 
+// weigh returns 1 if an operator is heavy. A comparison with a literal is not: it stops at the
+// first difference, and the literal is bounded by the length of the expression.
 func weigh(n *ast.BinaryNode) int {
 	switch n.Operator {
 	case "and", "or", "&&", "||", "??", "-", "*", "/", "%", "**", "^":

@@ -96,7 +96,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// What could not be bounded is not part of the language.
+// Constructs whose work has no bound are not part of the language.
 func TestLanguageHasNoWayOut(t *testing.T) {
 	d := Default()
 	for _, text := range []string{
@@ -111,7 +111,7 @@ func TestLanguageHasNoWayOut(t *testing.T) {
 	}
 }
 
-// Loops in loops over a large state end, by refusal.
+// Nested loops over a large state are refused by the meter.
 func TestEvaluationIsBounded(t *testing.T) {
 	items := strings.TrimSuffix(strings.Repeat(`"xxxxxxxx",`, 20_000), ",")
 	state := `{"a": [` + items + `]}`

@@ -8,7 +8,7 @@ import (
 	"github.com/expr-lang/expr/types"
 )
 
-// messageVariables are what the templates of messages may name.
+// messageVariables lists the variables that templates of messages may use.
 func messageVariables() []string {
 	return []string{
 		"label", "id", "step", "step_name", "session", "workflow", "topic", "status", "trigger", "branch",
@@ -25,12 +25,12 @@ func messageScope() scope {
 	return scope{"message", vars}
 }
 
-// MessageKeys lists the messages there are, sorted.
+// MessageKeys returns the keys of all messages, sorted.
 func MessageKeys() []string { return slices.Sorted(maps.Keys(Default().Messages)) }
 
-// Message fills the workflow's template for key, else that of the default
-// definition. Values may be texts, numbers, booleans, nil and lists of texts; what
-// is not given reads as nothing.
+// Message fills the workflow's template for key, or the default definition's if the workflow has
+// none. Values may be texts, numbers, booleans, nil, and lists of texts or integers. A variable
+// without a value becomes the empty text.
 func (d *Definition) Message(key string, values map[string]any) string {
 	source, ok := d.Messages[key]
 	if !ok {
@@ -43,7 +43,7 @@ func (d *Definition) Message(key string, values map[string]any) string {
 	return tidy(d.fill(newMeter(), messageScope(), source, vars))
 }
 
-// tidy takes out the gaps that values leave which are not there.
+// tidy removes the double spaces that empty variables leave. Indentation is kept.
 func tidy(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -53,7 +53,7 @@ func tidy(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plain turns a caller's value into one of the kinds that expressions know.
+// plain converts a caller's value to one of the types that expressions use. Other types become nil.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []string:

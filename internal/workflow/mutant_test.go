@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// mutants are a definition without one of its members or items, and with one of its
-// switches and numbers turned, by what was done.
+// mutants returns variants of a definition, keyed by the change: one member or item removed, or one
+// boolean or number changed.
 func mutants(text []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		var walk func(at gjson.Result, place string) bool
@@ -59,7 +59,7 @@ func turned(v gjson.Result) any {
 	return nil
 }
 
-// idle are members that only say what holds without them, for who reads a definition.
+// idle reports whether a member only repeats a default, for people who read the definition.
 func idle(member string) bool {
 	return slices.ContainsFunc([]string{"messages", "session", "session.branch", "steps.open", "steps.first", "steps.follow", "steps", "statuses.list", "state.schema.type",
 		"triggers.manual", "triggers.user_interrupt", "triggers.session_end", "diff.identity", "resume.pending", "resume.statuses.\\*", "derive.4.when"},
@@ -68,8 +68,7 @@ func idle(member string) bool {
 		})
 }
 
-// Every member of every built-in definition does something that can be seen: without it
-// some answer is another one.
+// Every member of every built-in definition has a visible effect: without it some answer changes.
 func TestNoMemberIsIdle(t *testing.T) {
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +104,7 @@ func TestNoMemberIsIdle(t *testing.T) {
 // schemaWords are parts of a path into a schema that name no property.
 var schemaWords = strings.Fields("state schema properties items type enum required pattern minimum maximum additionalProperties")
 
-// differs looks for an answer that is another one, first where the member has most to say.
+// differs looks for an answer that differs, first among the subjects that the member affects most.
 func differs(t *testing.T, d *Definition, name, member string, want map[string]map[string]bool) bool {
 	t.Helper()
 	first, _, _ := strings.Cut(member, ".")

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// Parse reads a definition and refuses a broken one with a *DefinitionError that
-// names line and member of everything wrong; source is what messages call the
-// text. All expressions, templates and the schema are compiled, so that nothing
-// can turn out to be broken later.
+// Parse reads a definition. A broken one gets a *DefinitionError that lists every problem with line
+// and member; source is the name of the text in these messages. Parse compiles all expressions,
+// templates and the schema, so that a definition that it accepts does not fail to compile later.
 func Parse(data []byte, source string) (*Definition, error) {
 	value, err := decode(data, maxDefinitionSize)
 	if err != nil {
@@ -29,6 +28,7 @@ func Parse(data []byte, source string) (*Definition, error) {
 	return d, nil
 }
 
+// lineOf returns the line of an error from decode, or 1 if the error has no offset.
 func lineOf(data []byte, err error) int {
 	var where *offsetError
 	if !errors.As(err, &where) {
@@ -37,12 +37,14 @@ func lineOf(data []byte, err error) int {
 	return line(data, int(where.offset))
 }
 
+// line returns the line number of a byte offset, counted from 1.
 func line(data []byte, offset int) int {
 	return 1 + bytes.Count(data[:min(offset, len(data))], []byte{'\n'})
 }
 
-// locate gives every problem its line; a member that is not there has its
-// parent's. It reads the text a second time, because only broken definitions pay.
+// locate sets the line of every problem and sorts the problems by line. A problem about a member
+// that is missing gets the line of its closest parent that exists. The text is decoded a second
+// time for this, so that a correct definition does not pay for keeping the offsets.
 func locate(data []byte, found problems) []Problem {
 	offsets := map[string]int{}
 	_, _ = decodeAt(data, maxDefinitionSize, func(path string, offset int) { offsets[path] = offset })

@@ -11,29 +11,30 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// PlaceRequest asks where a new checkpoint stands. What the caller was not told is
-// nil or "".
+// PlaceRequest asks where a new checkpoint stands. What the caller does not know is nil or "".
 type PlaceRequest struct {
-	// Trigger of the checkpoint.
+	// Trigger is the name of the trigger.
 	Trigger string
-	// Step, Name and Iteration as given on the command line.
+	// Step, Name and Iteration are as given on the command line.
 	Step      *int
 	Name      string
 	Iteration string
-	// Document is what a document handed in with this checkpoint says; nil when
-	// the state is carried on from the checkpoint before.
+	// Document has the facts of a document passed with this checkpoint. It is nil if the state is
+	// carried over from the previous checkpoint.
 	Document *Facts
-	// State is the state of the new checkpoint, edits done.
+	// State is the state of the new checkpoint, with all edits applied.
 	State json.RawMessage
-	// Last is the step of the newest live milestone, nil when there is none.
+	// Last is the step that the current line of work stands at, nil if there is none.
 	Last *int
-	// Milestones gives the iterations of a step's live milestones, "" for one without,
-	// and the name of the newest; nil when there are none at all.
+	// Milestones returns the iterations of the live milestones of a step ("" for a milestone
+	// without one) and the step name of the newest. A nil function means that there are no
+	// milestones at all.
 	Milestones func(step int) (iterations []string, name string)
-	// Skipped are steps that somebody decided to do without.
+	// Skipped are the steps that the user decided to do without.
 	Skipped []int
 }
 
+// live returns the iterations of the live milestones of a step; it is empty if there are none.
 func (r PlaceRequest) live(step int) []string {
 	if r.Milestones == nil {
 		return nil
@@ -42,6 +43,7 @@ func (r PlaceRequest) live(step int) []string {
 	return iterations
 }
 
+// named returns the name that the newest live milestone gave to a step.
 func (r PlaceRequest) named(step int) string {
 	if r.Milestones == nil {
 		return ""
@@ -50,8 +52,8 @@ func (r PlaceRequest) named(step int) string {
 	return named
 }
 
-// Place is where a checkpoint stands. One that is no milestone hangs on Step and
-// has no iteration; which number it has among those is the caller's to count.
+// Place is where a checkpoint stands. A checkpoint that is not a milestone hangs on Step and has no
+// iteration; the caller numbers such checkpoints.
 type Place struct {
 	Step      int
 	Name      string
@@ -59,7 +61,7 @@ type Place struct {
 	Milestone bool
 }
 
-// rounds is the number of the iteration, 0 for none and for a word such as final.
+// rounds is the iteration as a number. It is 0 if there is none or if it is a word such as "final".
 func (p Place) rounds() int {
 	n, err := strconv.Atoi(p.Iteration)
 	if err != nil {
@@ -68,13 +70,13 @@ func (p Place) rounds() int {
 	return n
 }
 
-// PlaceError refuses a place that the workflow does not have.
+// PlaceError rejects a place that does not exist in the workflow.
 type PlaceError struct {
-	// Problem says what is wrong, Allowed what would be allowed.
+	// Problem tells what is wrong, Allowed what would be allowed; Allowed may be "".
 	Problem, Allowed string
 }
 
-// Error says both.
+// Error returns both parts.
 func (e *PlaceError) Error() string {
 	if e.Allowed == "" {
 		return e.Problem
@@ -82,10 +84,16 @@ func (e *PlaceError) Error() string {
 	return e.Problem + "; allowed: " + e.Allowed
 }
 
-// Place decides, in this order: an explicit step or a name that is one makes a
-// milestone of it; the phase that the document (or, where the workflow follows it,
-// the state) names is the step, and further checkpoints within it hang on it; else
-// a trigger that is a milestone takes the next step, and another hangs on the last.
+// Place decides where a checkpoint stands. The first of these cases that applies counts:
+//
+//  1. A step that was given, by number or by its name, becomes a milestone of that step.
+//  2. The document (or the state, if the workflow follows it) names a step. The checkpoint is a
+//     milestone if the trigger or a new phase calls for one, and otherwise hangs on that step.
+//     This case is skipped for a trigger that always hangs on the last step.
+//  3. A trigger that makes milestones takes the next step.
+//  4. Any other trigger hangs on the last step, or on step 0 if there is none.
+//
+// Errors are *UnknownTrigger, *PlaceError, or *StateError for a state that cannot be read.
 func (d *Definition) Place(r PlaceRequest) (Place, error) {
 	t, known := d.trigger(r.Trigger)
 	if !known {
@@ -103,6 +111,9 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 	case step != nil:
 		return d.milestone(*step, r, phase)
 	case phase.Step != nil && t.Hangs != hangsLast:
+		// A live step gets another milestone only if it is repeated in rounds. A step that is not
+		// live gets one only from a milestone trigger, or from a document and a trigger that opens
+		// new phases.
 		live := len(r.live(*phase.Step)) > 0
 		iterates := t.Again == againIterate || d.iterates(*phase.Step) && r.Document != nil
 		if live && !iterates || !t.Milestone && (live || !t.NewPhase || r.Document == nil) {
@@ -121,7 +132,9 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 	return d.hang(0, r)
 }
 
-// phaseOf gives what counts as the state's own word on the step.
+// phaseOf returns the facts that determine the step when none is given. They are empty if neither a
+// document was passed nor the workflow follows the state. The edited state has precedence over the
+// document that it came from.
 func (d *Definition) phaseOf(r PlaceRequest) (Facts, error) {
 	if r.Document == nil && d.Steps.Follow != followState || len(r.State) == 0 {
 		return Facts{}, nil
@@ -142,6 +155,9 @@ func (d *Definition) phaseOf(r PlaceRequest) (Facts, error) {
 	return facts, nil
 }
 
+// milestone returns the place of a milestone at step. Its name is the workflow's, or else the one
+// given on the command line, the document's, or that of an earlier milestone of the step. A given
+// name that contradicts the workflow's is an error.
 func (d *Definition) milestone(step int, r PlaceRequest, phase Facts) (Place, error) {
 	if step < 0 || step > maxStepNumber || !d.has(step) {
 		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), d.known()}
@@ -162,8 +178,8 @@ func (d *Definition) milestone(step int, r PlaceRequest, phase Facts) (Place, er
 	return p, err
 }
 
-// round is the iteration of a milestone: the one asked for, the one that the
-// document counts, else the next.
+// round returns the iteration of a milestone: the one given on the command line, else the one that
+// the document counts, if that is still free, else the next one.
 func (d *Definition) round(step int, r PlaceRequest, phase Facts) (string, error) {
 	live := r.live(step)
 	counts := d.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
@@ -180,6 +196,8 @@ func (d *Definition) round(step int, r PlaceRequest, phase Facts) (string, error
 	return d.iteration(step, live), nil
 }
 
+// hang returns the place of a checkpoint that is attached to a step. Step 0 always exists: it is
+// the place of checkpoints before the first step.
 func (d *Definition) hang(step int, r PlaceRequest) (Place, error) {
 	if r.Iteration != "" {
 		return Place{}, &PlaceError{"an iteration belongs to a step", "--iteration together with --step"}
@@ -190,8 +208,9 @@ func (d *Definition) hang(step int, r PlaceRequest) (Place, error) {
 	return Place{Step: step, Name: cmp.Or(d.nameOf(step), r.named(step))}, nil
 }
 
-// iteration is what comes after the live ones: nothing for the first time, unless
-// the step iterates.
+// iteration returns the iteration after the live ones: "" for the first milestone of a step, or "1"
+// if the step iterates. A live milestone without an iteration counts as the first round, so the
+// second one is "2". Words are ignored.
 func (d *Definition) iteration(step int, live []string) string {
 	if len(live) == 0 {
 		if d.iterates(step) {
@@ -211,12 +230,13 @@ func (d *Definition) iteration(step int, live []string) string {
 	return strconv.Itoa(newest + 1)
 }
 
+// isIteration reports whether s can be an iteration. A leading "-" would look like a flag.
 func isIteration(s string) bool {
 	return len(s) <= 20 && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") && !strings.HasPrefix(s, "-")
 }
 
-// Next is the step after last (nil: the first one) that nobody skipped; ok is
-// false at the end of a closed list.
+// Next returns the first step after last that was not skipped. A nil last means that there is none
+// yet. ok is false at the end of a closed list.
 func (d *Definition) Next(last *int, skipped []int) (step Step, ok bool) {
 	n := d.first() - 1
 	if last != nil {
@@ -233,7 +253,7 @@ func (d *Definition) Next(last *int, skipped []int) (step Step, ok bool) {
 	}
 }
 
-// Previous is the step before n, and false when n is the first.
+// Previous returns the step before n; ok is false if n is the first step.
 func (d *Definition) Previous(n int) (int, bool) {
 	if len(d.Steps.List) == 0 || n > d.lastListed() {
 		return n - 1, n > d.first()
@@ -247,7 +267,8 @@ func (d *Definition) Previous(n int) (int, bool) {
 	return before, ok
 }
 
-// lastOf names the step that nothing comes after.
+// lastOf describes, for a message, the step that has no successor. Without a last step all of the
+// list was skipped.
 func (d *Definition) lastOf(last *int) string {
 	if last == nil {
 		return "what was skipped"
@@ -255,6 +276,7 @@ func (d *Definition) lastOf(last *int) string {
 	return d.say(*last)
 }
 
+// after returns the step number that follows n, skipped or not. ok is false if there is none.
 func (d *Definition) after(n int) (int, bool) {
 	for _, s := range d.Steps.List {
 		if s.Number > n {
@@ -264,8 +286,10 @@ func (d *Definition) after(n int) (int, bool) {
 	return n + 1, d.isOpen() && n < maxStepNumber
 }
 
+// isOpen reports whether steps outside the list are allowed.
 func (d *Definition) isOpen() bool { return d.Steps.Open || len(d.Steps.List) == 0 }
 
+// first returns the number of the first step.
 func (d *Definition) first() int {
 	switch {
 	case len(d.Steps.List) > 0:
@@ -282,9 +306,11 @@ func (d *Definition) isListed(n int) bool {
 	return slices.ContainsFunc(d.Steps.List, func(s Step) bool { return s.Number == n })
 }
 
-// has accepts any number of open steps, 0 too: an explicit choice is not argued with.
+// has reports whether a step exists. With open steps every number does, even one below the first: a
+// number that the user gave explicitly is accepted.
 func (d *Definition) has(n int) bool { return d.isListed(n) || d.isOpen() }
 
+// step returns the entry of the list, or one with the generated name for an open step.
 func (d *Definition) step(n int) Step {
 	for _, s := range d.Steps.List {
 		if s.Number == n {
@@ -294,10 +320,12 @@ func (d *Definition) step(n int) Step {
 	return Step{Number: n, Name: d.patterned(n)}
 }
 
+// patterned returns the name of an open step, "" if the workflow has no pattern.
 func (d *Definition) patterned(n int) string {
 	return strings.Replace(d.Steps.Pattern, stepNumber, strconv.Itoa(n), 1)
 }
 
+// nameOf returns the name of a step, "" if it has none.
 func (d *Definition) nameOf(n int) string {
 	if !d.has(n) || n < d.first() {
 		return ""
@@ -307,7 +335,8 @@ func (d *Definition) nameOf(n int) string {
 
 func (d *Definition) iterates(n int) bool { return d.step(n).Iterates }
 
-// numberOf finds the step that a name means.
+// numberOf returns the number of the step with the given name. Listed names are compared as slugs;
+// a generated name must match the pattern exactly, so that "phase_02" is not "phase_2".
 func (d *Definition) numberOf(s string) (int, bool) {
 	if s == "" {
 		return 0, false
@@ -325,7 +354,7 @@ func (d *Definition) numberOf(s string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= maxStepNumber && d.patterned(n) == s
 }
 
-// say names a step for a message.
+// say formats a step for a message.
 func (d *Definition) say(n int) string {
 	if called := d.nameOf(n); called != "" {
 		return fmt.Sprintf("step %d (%s)", n, called)
@@ -333,7 +362,7 @@ func (d *Definition) say(n int) string {
 	return fmt.Sprintf("step %d", n)
 }
 
-// known lists the steps there are.
+// known lists all steps for a message.
 func (d *Definition) known() string {
 	said := make([]string, 0, len(d.Steps.List)+1)
 	for _, s := range d.Steps.List {

@@ -187,7 +187,7 @@ func TestPreviousAndNextAgree(t *testing.T) {
 	}
 }
 
-// Whatever is live, a milestone that nobody numbered gets a label of its own.
+// Whatever milestones are live, a new one without a given iteration gets a label that is free.
 func TestIterationsAreNew(t *testing.T) {
 	d, _ := Builtin("go-team")
 	rapid.Check(t, func(t *rapid.T) {

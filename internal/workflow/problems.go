@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong in a definition.
+// Problem is one error in a definition.
 type Problem struct {
-	// Line is where, from 1; 0 when the text is too broken to tell.
+	// Line is counted from 1.
 	Line int
-	// Member is the path of the member, such as rules[2].check.
+	// Member is the path of the member, such as rules[2].check; "" if the text is not valid JSON.
 	Member string
-	// Text says what is wrong.
+	// Text describes the error.
 	Text string
 }
 
-// DefinitionError refuses a definition, with everything that is wrong in it.
+// DefinitionError rejects a definition and lists all its errors.
 type DefinitionError struct {
-	// Source is the file or name the definition came from.
+	// Source is the name of the file or definition.
 	Source string
-	// Problems has at least one entry, in the order of the lines.
+	// Problems has at least one entry and is sorted by line.
 	Problems []Problem
 }
 
-// Error gives a line per problem, as compilers do.
+// Error returns one line per problem in the form that compilers use: source:line: member: text.
 func (e *DefinitionError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -36,16 +36,18 @@ func (e *DefinitionError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// problems collects what is wrong by member; lines are looked up at the end.
+// problems collects errors by member. Parse sets their lines at the end.
 type problems []Problem
 
+// maxProblems limits the list; a definition with so many errors is probably not a definition.
 const maxProblems = 50
 
+// add appends an error unless the list is full.
 func (p *problems) add(member, format string, args ...any) {
 	if len(*p) < maxProblems {
 		*p = append(*p, Problem{Member: member, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// at is the path of a list's item.
+// at returns the path of a list item.
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -8,85 +8,88 @@ import (
 	"time"
 )
 
-// Action is what resume does.
+// Action is what resume does: go on, ask first, or refuse.
 type Action string
 
-// The actions, mildest first; the strictest answer wins.
+// The actions from mild to strict. When several checks answer, the strictest one wins.
 const (
 	ActionResume Action = "resume"
 	ActionAsk    Action = "ask"
 	ActionRefuse Action = "refuse"
 )
 
-// Situation is the checkpoint that work stands at.
+// Situation is the checkpoint at which work stands.
 type Situation struct {
 	Session string
-	// State, Status and Error of the checkpoint.
+	// State, Status and Error are those of the checkpoint.
 	State  json.RawMessage
 	Status string
 	Error  json.RawMessage
-	// Place is where it stands; Live are the steps with a live milestone, in
-	// order, Named says what they are called, Skipped are those done without.
+	// Place is where the checkpoint stands. Live are the steps with a live milestone, in the order
+	// in which the milestones were made. Named returns the name that a step was given. Skipped are
+	// the steps that the user decided to do without.
 	Place   Place
 	Live    []int
-	Named   func(step int) string // nil: nobody knows
+	Named   func(step int) string // may be nil
 	Skipped []int
-	// Age is how long ago it was made.
+	// Age is the time since the checkpoint was made.
 	Age time.Duration
 }
 
-// ResumeInput is a situation and its surroundings.
+// ResumeInput is a situation together with what the caller found out about its surroundings.
 type ResumeInput struct {
 	Situation
-	// Branch is the recorded branch; BranchGone when it does not exist any more.
+	// Branch is the recorded branch. BranchGone means that it does not exist any more.
 	Branch     string
 	BranchGone bool
-	// Changed are the files that differ from the checkpoint.
+	// Changed are the paths of files that differ from the checkpoint.
 	Changed []string
-	// Missing are those of Files that do not exist.
+	// Missing are the results of Files that do not exist on disk.
 	Missing []FileRef
-	// Current is the issue as it is now, nil when nobody asked.
+	// Current is the issue as it is now, nil if the caller does not know it.
 	Current json.RawMessage
 }
 
-// FileRef is a file that a state names.
+// FileRef is a reference to a file in a state.
 type FileRef struct {
-	// Member is where in the state, Path what stands there. The path is the
-	// document's word: look whether it exists, never write to it.
+	// Member is the path of the reference in the state, Path the file that it names. The path comes
+	// from an untrusted document: check whether it exists, but never write to it.
 	Member string `json:"member"`
 	Path   string `json:"path"`
 }
 
-// Fraction is how much is done; Total is 0 when nobody knows.
+// Fraction is how much of the work is done. Total is 0 if it is unknown.
 type Fraction struct {
 	Done  int `json:"done"`
 	Total int `json:"total"`
 }
 
-// Resume says where work stopped and what stands in the way of going on.
+// Resume is the answer: where work stopped and what stands in the way of going on.
 type Resume struct {
+	// CanResume is false exactly if Action is ActionRefuse.
 	CanResume bool
 	Action    Action
-	// Message is a line for people, ProgressText another ("Phase 2 of 5").
+	// Message is one line for people, ProgressText another such as "Phase 2 of 5".
 	Message      string
 	Progress     Fraction
 	ProgressText string
 	// ResumePoint is where work goes on, "" at the end.
 	ResumePoint string
-	// Completed and Pending are lists of whatever the workflow counts; Batches are
-	// the pending ones in groups.
+	// Completed and Pending are the work items that the workflow counts. Batches are the pending
+	// ones in groups.
 	Completed, Pending []json.RawMessage
 	Batches            [][]json.RawMessage
-	// Warnings do not stop anybody, Questions have to be answered with yes,
-	// Refusals cannot be answered.
+	// Warnings stop nobody. Questions have to be answered with yes before work goes on. Refusals
+	// cannot be overridden.
 	Warnings, Questions, Refusals []string
-	// Restore is what has to be taken over, by name.
+	// Restore has the members of the state that the next worker has to take over, by name.
 	Restore map[string]json.RawMessage
-	// State is the state that work goes on with.
+	// State is the state that work goes on with. It differs from the checkpoint's where members of
+	// the issue changed and the workflow follows them.
 	State json.RawMessage
 }
 
-// Files lists the files that the state names and that must exist.
+// Files returns the files that the state names and that the workflow expects to exist.
 func (d *Definition) Files(state json.RawMessage) []FileRef {
 	var found []FileRef
 	for _, path := range d.Resumption.Files {
@@ -95,8 +98,10 @@ func (d *Definition) Files(state json.RawMessage) []FileRef {
 	return found
 }
 
+// maxFiles limits how many files a caller has to look for.
 const maxFiles = 1000
 
+// filesIn appends every non-empty text inside v to found.
 func filesIn(found []FileRef, path string, v any) []FileRef {
 	if len(found) >= maxFiles {
 		return found
@@ -118,8 +123,9 @@ func filesIn(found []FileRef, path string, v any) []FileRef {
 	return found
 }
 
-// Resume evaluates the definition's rules for going on. All checks are made; the
-// strictest answer wins. What the state lacks is left out, never a failure.
+// Resume evaluates the definition's rules for going on. All checks are made and the strictest
+// result determines the action. An expression that fails because the state lacks something leaves
+// its part of the answer empty; only can_resume turns an error into a refusal.
 func (d *Definition) Resume(in ResumeInput) Resume {
 	e := d.newEvaluation(in.Situation, in.Current, "")
 	e.vars["branch"], e.vars["files"] = in.Branch, plain(in.Changed)
@@ -155,7 +161,7 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	return out
 }
 
-// conditions asks what the state itself says about going on.
+// conditions evaluates what the state says about going on: warnings, can_resume and prerequisites.
 func (d *Definition) conditions(e *evaluation, out *Resume) {
 	r := &d.Resumption
 	for _, warning := range asItems(e.value(r.Warnings)) {
@@ -176,8 +182,8 @@ func (d *Definition) conditions(e *evaluation, out *Resume) {
 	}
 }
 
-// unmet reads prerequisites: a boolean, an object of booleans, or a list of
-// objects with a name and met.
+// unmet reads prerequisites: a boolean, an object of booleans, or a list of objects with `name` and
+// `met`. It returns the names of those that are false; some is true if any is.
 func unmet(v any) (names []string, some bool) {
 	switch v := v.(type) {
 	case bool:
@@ -198,12 +204,14 @@ func unmet(v any) (names []string, some bool) {
 	return names, len(names) > 0
 }
 
+// warn adds a warning, once. An empty text is ignored, since most templates are absent.
 func (r *Resume) warn(text string) {
 	if text != "" && !slices.Contains(r.Warnings, text) {
 		r.Warnings = append(r.Warnings, text)
 	}
 }
 
+// ask adds a question and makes the action at least ActionAsk.
 func (r *Resume) ask(text string) {
 	r.Questions = append(r.Questions, text)
 	if r.Action == ActionResume {
@@ -211,6 +219,7 @@ func (r *Resume) ask(text string) {
 	}
 }
 
+// refuse adds a refusal, which decides the action.
 func (r *Resume) refuse(text string) {
 	if text == "" {
 		text = "the workflow does not go on from here"
@@ -219,7 +228,7 @@ func (r *Resume) refuse(text string) {
 	r.Action = ActionRefuse
 }
 
-// answer is the definition's entry for a status.
+// answer returns the definition's entry for a status, or the one for any other status.
 func (d *Definition) answer(status string) Answer {
 	if a, ok := d.Resumption.Statuses[status]; ok {
 		return a
@@ -227,8 +236,7 @@ func (d *Definition) answer(status string) Answer {
 	return d.Resumption.Statuses[anyOther]
 }
 
-// NextAction says what comes next at this status, "" when the workflow says
-// nothing.
+// NextAction returns what comes next at this status, or "" if the workflow has no text for it.
 func (d *Definition) NextAction(s Situation) string {
 	source, ok := d.NextActions[s.Status]
 	if !ok {

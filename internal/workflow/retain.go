@@ -8,62 +8,65 @@ import (
 	"time"
 )
 
-// Item is a checkpoint as retention looks at it.
+// Item is one checkpoint with what retention needs to know about it.
 type Item struct {
 	ID        string
 	Step      int
 	Milestone bool
 	Trigger   string
-	// Worktree is the random id of the worktree that made it.
+	// Worktree is the random id of the worktree in which it was made.
 	Worktree string
-	// Discarded says that a rollback took it out of the line; a safety checkpoint
-	// (trigger safety) is neither live nor discarded.
+	// Discarded means that a rollback took it out of the line of work. A safety checkpoint (trigger
+	// safety) is neither live nor discarded.
 	Discarded bool
 	Pinned    bool
-	// Current is the checkpoint that work stands at.
+	// Current means that work stands at this checkpoint.
 	Current bool
-	// Undo says that an undo or a redo takes its files from this safety checkpoint.
+	// Undo means that an undo or redo restores files from this safety checkpoint.
 	Undo bool
-	// CreatedAt is its time, DiscardedAt that of the rollback (zero: CreatedAt).
+	// DiscardedAt is the time of the rollback that discarded it; if it is zero, CreatedAt is used.
 	CreatedAt, DiscardedAt time.Time
 }
 
-// Policy is what retention goes by besides the definition.
+// Policy is what retention depends on besides the definition and the checkpoints.
 type Policy struct {
-	// Now is the time it is asked.
+	// Now is the current time.
 	Now time.Time
-	// SessionStatus is what the session was closed with, "" for an open one.
+	// SessionStatus is the status with which the session was closed, "" if it is open.
 	SessionStatus string
-	// Status is that of the current checkpoint.
+	// Status is the status of the current checkpoint.
 	Status string
-	// ChangedAt is the time of the session's last change.
+	// ChangedAt is the time of the last change of the session.
 	ChangedAt time.Time
-	// Config may override numbers and ages.
+	// Config looks up configuration that overrides numbers and ages of the definition.
 	Config Config
-	// Keep and OlderThan are the command line's; one that is not nil takes the
-	// place of the workflow's rules. With both, only what is older goes, and the
-	// newest Keep stay whatever their age.
+	// Keep and OlderThan come from the command line. If either is set, they replace the workflow's
+	// rules for live checkpoints. With both, a checkpoint is dropped only if it is older and not
+	// one of the newest Keep.
 	Keep      *int
 	OlderThan *time.Duration
 }
 
-// Verdict is the answer for one item.
+// Verdict is the result for one item. Reason explains it either way.
 type Verdict struct {
 	ID     string `json:"id"`
 	Keep   bool   `json:"-"`
 	Reason string `json:"reason"`
 }
 
+// defaultAge is the age for discarded and safety checkpoints if the definition gives none.
 const defaultAge = 30 * 24 * time.Hour
 
-// Retain judges the checkpoints of one session, given in the order of the journal,
-// oldest first, and answers in the same order.
+// Retain decides which checkpoints of one session stay. items are in the order of the journal,
+// oldest first, and the verdicts have the same order.
 //
-// Pinned ones stay. Safety checkpoints and discarded ones go after 30 days, but the
-// newest safety checkpoint of each worktree stays. Live ones go by the flags, else
-// by the workflow: all of them when the session is over for long enough (what was
-// discarded too), else what is over the number of the session or of the trigger,
-// never the current one.
+// Pinned checkpoints always stay. Discarded and safety checkpoints are dropped by age, 30 days
+// unless the workflow has another; the newest safety checkpoint of each worktree stays, and so does
+// one that an undo needs. For live checkpoints the first of these applies: the flags of the command
+// line; the age of a finished session, which drops everything but safety checkpoints; the limits
+// per trigger and per session, which never drop the current checkpoint.
+//
+// An error means that an age or number in the definition or configuration is not valid.
 func (d *Definition) Retain(items []Item, p Policy) ([]Verdict, error) {
 	r := retainer{d: d, p: p, verdicts: make([]Verdict, len(items))}
 	for i, item := range items {
@@ -86,13 +89,15 @@ func (d *Definition) Retain(items []Item, p Policy) ([]Verdict, error) {
 	return r.verdicts, err
 }
 
+// retainer is one call of Retain. verdicts[i] belongs to items[i].
 type retainer struct {
 	d        *Definition
 	p        Policy
 	verdicts []Verdict
 }
 
-// drop lets an item go unless it is pinned; the first reason stands.
+// drop marks an item as dropped unless it is pinned. If several rules drop it, the first reason is
+// reported.
 func (r *retainer) drop(i int, item Item, reason string) {
 	if item.Pinned {
 		r.stay(i, "pinned")
@@ -103,24 +108,27 @@ func (r *retainer) drop(i int, item Item, reason string) {
 	}
 }
 
+// stay sets the reason of an item that is kept, unless it has one or is dropped.
 func (r *retainer) stay(i int, reason string) {
 	if r.verdicts[i].Keep && r.verdicts[i].Reason == "" {
 		r.verdicts[i].Reason = reason
 	}
 }
 
-// takesPlace reports whether an item is one of the newest so many. What was there before a
-// step was tried is none: it stays as long as what it is newer than.
+// takesPlace reports whether an item counts toward a limit. A capture of the files before a step
+// ran does not: it stays exactly as long as the next older checkpoint.
 func takesPlace(item Item) bool { return item.Trigger != TriggerRun || item.Milestone }
 
-// isAmong reports whether an item is one of the newest so many, at or after its place.
+// isAmong reports whether an item is one of the newest `most` items. place is its position, counted
+// from 1, or, for an item that takes no place, that of the next newer one.
 func isAmong(item Item, place, most int) bool {
 	return place < most || place == most && takesPlace(item)
 }
 
+// isLive reports whether an item belongs to the current line of work.
 func isLive(item Item) bool { return item.Trigger != TriggerSafety && !item.Discarded }
 
-// aged judges what is not live.
+// aged judges the checkpoints that are not live, by their age.
 func (r *retainer) aged(items []Item) error {
 	discarded, err := ageOr(r.d.Retention.Discarded, defaultAge)
 	if err != nil {
@@ -163,7 +171,8 @@ func (r *retainer) aged(items []Item) error {
 	return nil
 }
 
-// all lets a finished session go, but for what an undo may still need.
+// all drops everything of a finished session except safety checkpoints: an undo may still need
+// those.
 func (r *retainer) all(items []Item, reason string) {
 	for i, item := range items {
 		if item.Trigger != TriggerSafety {
@@ -172,6 +181,7 @@ func (r *retainer) all(items []Item, reason string) {
 	}
 }
 
+// flags judges the live checkpoints by --keep and --older-than. At least one of them is set.
 func (r *retainer) flags(items []Item) {
 	newer := 0
 	for i := len(items) - 1; i >= 0; i-- {
@@ -197,7 +207,9 @@ func (r *retainer) flags(items []Item) {
 	}
 }
 
-// sessionOver reports whether the whole session is due, and why.
+// sessionOver reports whether the whole session is old enough to be dropped, and the reason. The
+// status is the one that the session was closed with or the one that the current checkpoint
+// implies.
 func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	status := cmp.Or(r.p.SessionStatus, r.d.Statuses.Closes[r.p.Status])
 	text, ok := r.d.Retention.Sessions[status]
@@ -208,7 +220,8 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	if status == "failed" || status == "abandoned" {
 		key = "checkpoint.failedExpire"
 	}
-	// A status that the workflow ends at once is not something to wait longer for.
+	// A workflow that drops sessions of this status at once ("0d") means it. Configuration can only
+	// change an actual waiting time.
 	if r.p.Config != nil && (!ok || !isNow(text)) {
 		if value, set := r.p.Config(key); set {
 			text = value
@@ -227,6 +240,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	if age == 0 {
 		return true, "the session is " + status, nil
 	}
+	// Do not rely on the session's own time alone: a checkpoint may be newer than it.
 	changed := r.p.ChangedAt
 	for _, item := range items {
 		if item.CreatedAt.After(changed) {
@@ -236,15 +250,17 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session is %s for more than %s", status, sayAge(age)), nil
 }
 
-// keepsAlways stands for an age that is never reached.
+// keepsAlways is used in place of an age for sessions that are never dropped.
 const keepsAlways = "never"
 
+// isNow reports whether an age is zero.
 func isNow(text string) bool {
 	age, err := ParseAge(text)
 	return err == nil && age == 0
 }
 
-// counted applies the numbers of the session and of the triggers.
+// counted applies the limits per trigger and per session to the live checkpoints, from the newest
+// to the oldest.
 func (r *retainer) counted(items []Item) error {
 	type group struct {
 		trigger string
@@ -290,7 +306,7 @@ func (r *retainer) counted(items []Item) error {
 	return nil
 }
 
-// newestStep is the highest step that a live checkpoint has.
+// newestStep returns the highest step of a live checkpoint, 0 if there is none.
 func newestStep(items []Item) int {
 	newest := 0
 	for _, item := range items {
@@ -301,6 +317,7 @@ func newestStep(items []Item) int {
 	return newest
 }
 
+// ageOr parses an age; an absent one has the given value.
 func ageOr(text string, absent time.Duration) (time.Duration, error) {
 	if text == "" {
 		return absent, nil
@@ -308,7 +325,8 @@ func ageOr(text string, absent time.Duration) (time.Duration, error) {
 	return ParseAge(text)
 }
 
-// ParseAge reads "30d", "2w", "12h", "90m" or several of them in a row.
+// ParseAge parses an age: a whole number with one of the units w, d, h, m and s, or several of
+// these in a row, such as "1w2d". A number without a unit is an error.
 func ParseAge(text string) (time.Duration, error) {
 	invalid := fmt.Errorf("%q is not an age such as 30d, 12h or 2w", shorten(text, 40))
 	units := map[byte]time.Duration{'w': 7 * 24 * time.Hour, 'd': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
@@ -324,6 +342,7 @@ func ParseAge(text string) (time.Duration, error) {
 		}
 		count, err := strconv.Atoi(rest[:n])
 		unit := units[rest[n]]
+		// 1<<62 is less than the largest Duration, so neither the product nor the sum can overflow.
 		if err != nil || time.Duration(count) > 1<<62/unit-total/unit {
 			return 0, invalid
 		}
@@ -333,6 +352,7 @@ func ParseAge(text string) (time.Duration, error) {
 	return total, nil
 }
 
+// sayAge formats an age: whole days as days, anything else without zero minutes and seconds.
 func sayAge(age time.Duration) string {
 	if age >= 24*time.Hour && age%(24*time.Hour) == 0 {
 		days := int(age / (24 * time.Hour))

@@ -152,7 +152,7 @@ func TestPipelineRules(t *testing.T) {
 	}
 }
 
-// Each rule is what makes its cases fail: without it they pass.
+// The cases of a rule fail because of that rule: without it they pass.
 func TestEveryPipelineRuleIsNeeded(t *testing.T) {
 	d, _ := Builtin("pipeline")
 	for i, r := range d.Rules {
@@ -180,7 +180,7 @@ func TestEveryPipelineRuleIsNeeded(t *testing.T) {
 	}
 }
 
-// Each transition that is not listed is refused, each listed one is let pass.
+// Each listed transition is accepted and every other one is refused.
 func TestPipelineTransitions(t *testing.T) {
 	allowed := map[string][]string{
 		"initialized": {"initialized", "in_progress"},
@@ -204,7 +204,7 @@ func TestPipelineTransitions(t *testing.T) {
 	}
 }
 
-// A violation names the rule, the place, what stands there and what could.
+// A violation names the rule, the path, the value there and what would be allowed.
 func TestViolationSaysEverything(t *testing.T) {
 	d, _ := Builtin("pipeline")
 	c := pipelineCases()["in two lists"]
@@ -239,7 +239,7 @@ func TestSafetyIsExempt(t *testing.T) {
 	}
 }
 
-// A number that a double cannot hold is still another number to a rule.
+// Rules distinguish integers that float64 cannot represent exactly.
 func TestRulesSeeEveryDigit(t *testing.T) {
 	d, err := Parse([]byte(`{"name": "digits", "version": "1", "rules": [
 		{"name": "grows", "when": "old != nil", "check": "new.n > old.n", "path": "n", "message": "does not grow"}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Bounds of a state's schema, after references are put in their places, and of
-// the product with the size of a state.
+// Limits of a state's schema. Nodes are counted after references are expanded. maxSchemaWork and
+// maxAlternatives limit the product of the schema's size and the bytes of a state.
 const (
 	maxSchemaNodes   = 1000
 	maxPatternSteps  = 1000
@@ -20,17 +20,21 @@ const (
 	definitionPrefix = "#/$defs/"
 )
 
-// stateSchema is a schema ready to judge, with what bounds its work: sub-schemas,
-// branches of anyOf (each keeps its own error text) and steps of all patterns.
+// stateSchema is a schema that is ready to validate states, with the numbers that bound the work of
+// a validation.
 type stateSchema struct {
-	root         *jsonschema.Schema
-	resolved     *jsonschema.Resolved
+	// root is the schema with references expanded. resolved is what the library made of it.
+	root     *jsonschema.Schema
+	resolved *jsonschema.Resolved
+	// nodes counts sub-schemas, alternatives the branches of anyOf (the library keeps an error text
+	// for each that fails), and patterns the steps of all regular expressions together.
 	nodes        int
 	alternatives int
 	patterns     int
 }
 
-// stateSchema builds the definition's schema at its first use; nil when there is none.
+// stateSchema returns the compiled schema, nil if the definition has none. It is built on first
+// use, because most commands validate nothing.
 func (d *Definition) stateSchema() (*stateSchema, error) {
 	d.schema.Do(func() {
 		if d.State.Schema == nil {
@@ -47,8 +51,9 @@ func (d *Definition) stateSchema() (*stateSchema, error) {
 	return d.schema.stateSchema, d.schema.err
 }
 
-// buildSchema turns decoded JSON into a schema. The library could read it too, but
-// takes unknown keywords, recursion and patterns of any cost, and ten times as long.
+// buildSchema converts a schema from decoded JSON to the library's type and adds errors to found.
+// The library's own reader would accept unknown keywords, recursion and patterns of any cost, and
+// is ten times slower.
 func buildSchema(value any, found *problems) *stateSchema {
 	const path = "state.schema"
 	b := schemaBuilder{problems: found, open: map[string]bool{}, schema: &stateSchema{}}
@@ -60,6 +65,8 @@ func buildSchema(value any, found *problems) *stateSchema {
 	if len(*found) > before {
 		return nil
 	}
+	// Definitions that nothing refers to are built as well, to report errors in them. A builder of
+	// its own keeps them out of the counts.
 	unused := schemaBuilder{problems: found, open: map[string]bool{}, schema: &stateSchema{}, definitions: b.definitions}
 	for _, name := range sortedKeys(b.definitions) {
 		unused.reference(&jsonschema.Schema{}, definitionPrefix+name, path+".$defs")
@@ -74,6 +81,7 @@ func buildSchema(value any, found *problems) *stateSchema {
 	return b.schema
 }
 
+// schemaBuilder builds one schema and counts its parts.
 type schemaBuilder struct {
 	problems    *problems
 	definitions map[string]any
@@ -81,6 +89,8 @@ type schemaBuilder struct {
 	schema      *stateSchema
 }
 
+// build converts one sub-schema. Like all methods of schemaBuilder it reports errors to problems
+// and returns something usable, so that all errors of a schema are found in one pass.
 func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
 	if b.schema.nodes++; b.schema.nodes > maxSchemaNodes {
@@ -104,6 +114,8 @@ func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
 	return s
 }
 
+// keyword sets the field of s that belongs to one keyword. Keywords are grouped by what they apply
+// to, which keeps each of the functions below short.
 func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, path string) {
 	switch word {
 	case "title", "description", "$comment", "format", "default", "examples":
@@ -129,8 +141,9 @@ func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, pa
 	}
 }
 
-// reference puts the definition itself in the place of the reference. A recursive
-// one has no end, and is what makes validation explode.
+// reference expands a $ref in place: the definition becomes a branch of allOf. Recursive references
+// are refused, because they could not be expanded and would leave the work of a validation
+// unbounded.
 func (b *schemaBuilder) reference(s *jsonschema.Schema, value any, path string) {
 	target, _ := value.(string)
 	name, ok := strings.CutPrefix(target, definitionPrefix)
@@ -147,6 +160,7 @@ func (b *schemaBuilder) reference(s *jsonschema.Schema, value any, path string) 
 	}
 }
 
+// logic handles keywords that combine schemas for the same value.
 func (b *schemaBuilder) logic(s *jsonschema.Schema, word string, value any, path string) {
 	switch word {
 	case "allOf":
@@ -167,6 +181,7 @@ func (b *schemaBuilder) logic(s *jsonschema.Schema, word string, value any, path
 	}
 }
 
+// object handles keywords about objects and their members.
 func (b *schemaBuilder) object(s *jsonschema.Schema, word string, value any, path string) {
 	switch word {
 	case "properties":
@@ -200,6 +215,7 @@ func (b *schemaBuilder) object(s *jsonschema.Schema, word string, value any, pat
 	}
 }
 
+// list handles keywords about lists and their items.
 func (b *schemaBuilder) list(s *jsonschema.Schema, word string, value any, path string) {
 	switch word {
 	case "items":
@@ -225,6 +241,7 @@ func (b *schemaBuilder) list(s *jsonschema.Schema, word string, value any, path 
 	}
 }
 
+// scalar handles keywords about a single value, and reports unknown ones.
 func (b *schemaBuilder) scalar(s *jsonschema.Schema, word string, value any, path string) {
 	switch word {
 	case "type":
@@ -265,6 +282,7 @@ func (b *schemaBuilder) scalar(s *jsonschema.Schema, word string, value any, pat
 	}
 }
 
+// types handles "type", which is one name or a list of names.
 func (b *schemaBuilder) types(s *jsonschema.Schema, value any, path string) {
 	known := []string{"null", "boolean", "object", "array", "number", "string", "integer"}
 	if name, ok := value.(string); ok {
@@ -279,7 +297,7 @@ func (b *schemaBuilder) types(s *jsonschema.Schema, value any, path string) {
 	}
 }
 
-// pattern counts what a match can cost.
+// pattern adds the cost of a regular expression to the schema's.
 func (b *schemaBuilder) pattern(text, path string) {
 	steps, err := patternSteps(text)
 	if err != nil {
@@ -288,8 +306,9 @@ func (b *schemaBuilder) pattern(text, path string) {
 	b.schema.patterns += steps
 }
 
-// patternSteps bounds what a match can cost: Go's patterns are linear in the text, but
-// "((x{1000}))" is a thousand steps for each character.
+// patternSteps returns the number of instructions of a compiled regular expression, and an error if
+// there are more than maxPatternSteps. Go matches in time linear in the text, but each character
+// can cost one step per instruction: "((x{1000}))" has a thousand of them.
 func patternSteps(text string) (int, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxViolations bounds an answer; nobody reads more.
+// maxViolations limits how many violations are reported.
 const maxViolations = 100
 
-// violations judges value. The library decides; it stops at the first fault, so
-// a second walk finds all of them and says where.
+// violations validates value, whose text has size bytes. The library decides whether it is valid,
+// but stops at the first error and does not tell where it is. So for an invalid value, explainer
+// walks schema and value a second time and reports each error with its path.
 func (s *stateSchema) violations(value any, size int) []Violation {
 	bytes := int64(size)
 	if bytes*int64(max(s.nodes, s.patterns)) > maxSchemaWork || bytes*int64(s.alternatives) > maxAlternatives {
@@ -33,10 +34,12 @@ func (s *stateSchema) violations(value any, size int) []Violation {
 	return e.found
 }
 
+// explainer collects the violations of a value that is known to be invalid.
 type explainer struct {
 	found []Violation
 }
 
+// report adds a violation of s by the value at path.
 func (e *explainer) report(path string, value any, s *jsonschema.Schema, message string) {
 	if len(e.found) < maxViolations {
 		e.found = append(e.found, Violation{
@@ -46,8 +49,9 @@ func (e *explainer) report(path string, value any, s *jsonschema.Schema, message
 	}
 }
 
-// explain walks the schemas that look into the value and asks the library about
-// everything that a schema says of the value as a whole.
+// explain reports the violations of s by value. It descends through allOf, members and items
+// itself, because it knows their paths, and asks the library about everything else that s says of
+// the value.
 func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
 	if err := own(s, value); err != nil {
 		e.report(path, value, s, innermost(err))
@@ -70,6 +74,7 @@ func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
 	}
 }
 
+// object reports missing members and descends into the others.
 func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path string) {
 	for _, name := range s.Required {
 		if _, ok := object[name]; !ok {
@@ -94,12 +99,15 @@ func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path str
 	}
 }
 
+// missing reports a required member that is absent.
 func (e *explainer) missing(s *jsonschema.Schema, path, name string) {
 	if len(e.found) < maxViolations {
 		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Allowed: describe(s.Properties[name]), Message: "is missing"})
 	}
 }
 
+// extra handles a member that only additionalProperties applies to. If that is false, the member is
+// reported with the list of known ones.
 func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
 	if not := s.AdditionalProperties.Not; not == nil || restricts(not) {
 		e.explain(s.AdditionalProperties, value, path)
@@ -111,13 +119,13 @@ func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
 	}
 }
 
-// restricts reports whether a negated schema says anything; one that does
-// not is how "false" is written.
+// restricts reports whether a schema excludes anything. The schema "false" is represented as "not"
+// with a schema that does not.
 func restricts(s *jsonschema.Schema) bool {
 	return describe(s) != "" || s.Not != nil || len(s.Properties)+len(s.Required)+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0
 }
 
-// own validates what s says of the value itself, not of what is inside it.
+// own validates value against the part of s that explain does not handle itself.
 func own(s *jsonschema.Schema, value any) error {
 	local := *s
 	local.Properties, local.PatternProperties, local.AdditionalProperties = nil, nil, nil
@@ -129,7 +137,8 @@ func own(s *jsonschema.Schema, value any) error {
 	return resolved.Validate(value)
 }
 
-// innermost is the library's reason without the chain of schemas in front.
+// innermost returns a short text for the library's error, without the chain of schemas that wraps
+// it. The library's innermost errors start with the keyword that failed.
 func innermost(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
@@ -154,7 +163,7 @@ func innermost(err error) string {
 	return shorten(err.Error(), maxValue)
 }
 
-// describe says in words what a schema allows.
+// describe returns what a schema allows, in words, "" if there is nothing to say.
 func describe(s *jsonschema.Schema) string {
 	if s == nil {
 		return ""
@@ -185,6 +194,7 @@ func describe(s *jsonschema.Schema) string {
 	return shorten(strings.Join(says, ", "), maxValue)
 }
 
+// limits describes the numeric keywords of a schema.
 func limits(s *jsonschema.Schema) (says []string) {
 	count := func(words string, n *int) {
 		if n != nil {

@@ -151,7 +151,7 @@ func properties(schema, root any, path string, visit func(string)) {
 	}
 }
 
-// What a document must have, it must have; everything else may be left out.
+// Removing a required member is a violation; every other member may be left out.
 func TestSchemasRequireOnlyWhatTheyName(t *testing.T) {
 	required := map[string][]string{"orchestrate": {"workflow_type", "workflow_state"}, "pipeline": {"prd", "status", "timestamp"}}
 	for _, name := range Names() {
@@ -176,7 +176,7 @@ func TestSchemasRequireOnlyWhatTheyName(t *testing.T) {
 	}
 }
 
-// All faults are found at once, each at its place, and never one too many.
+// All violations are found at once, each with its path, and no false ones.
 func TestSchemaFindsAllFaults(t *testing.T) {
 	d, err := Parse([]byte(`{"name": "all", "version": "1", "state": {"schema": {
 		"type": "object", "required": ["a", "b"], "additionalProperties": false, "minProperties": 1,

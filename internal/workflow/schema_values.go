@@ -7,8 +7,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The parts of a schema that are not schemas, and collections of those that are.
+// The methods of this file read the values of keywords: collections of schemas, texts and numbers.
+// Each reports a value of the wrong type and goes on with an empty one.
 
+// named reads an object of schemas.
 func (b *schemaBuilder) named(value any, path string) map[string]*jsonschema.Schema {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -21,6 +23,7 @@ func (b *schemaBuilder) named(value any, path string) map[string]*jsonschema.Sch
 	return schemas
 }
 
+// schemas reads a list of schemas, which must not be empty.
 func (b *schemaBuilder) schemas(value any, path string) []*jsonschema.Schema {
 	items, ok := value.([]any)
 	if !ok || len(items) == 0 {
@@ -33,6 +36,7 @@ func (b *schemaBuilder) schemas(value any, path string) []*jsonschema.Schema {
 	return schemas
 }
 
+// texts reads a list of texts.
 func (b *schemaBuilder) texts(value any, path string) []string {
 	items, ok := value.([]any)
 	if !ok {
@@ -49,6 +53,7 @@ func (b *schemaBuilder) texts(value any, path string) []string {
 	return texts
 }
 
+// count reads a whole number of 0 or more.
 func (b *schemaBuilder) count(value any, path string) *int {
 	n, ok := value.(int)
 	if !ok || n < 0 {
@@ -57,6 +62,7 @@ func (b *schemaBuilder) count(value any, path string) *int {
 	return &n
 }
 
+// limit reads any number.
 func (b *schemaBuilder) limit(value any, path string) *float64 {
 	n, err := number(value)
 	if err != nil {
@@ -65,6 +71,8 @@ func (b *schemaBuilder) limit(value any, path string) *float64 {
 	return &n
 }
 
+// sortedKeys returns the keys of a map in order. Everything that is reported or evaluated per key
+// goes through it, so that results do not depend on the random order of maps.
 func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

@@ -11,19 +11,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// KeyValue is one configuration setting.
+// KeyValue is one configuration setting of this program.
 type KeyValue struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
 
-// Configured is what a foreign configuration says in our words.
+// Configured is a foreign configuration, translated.
 type Configured struct {
 	Settings []KeyValue
-	Unused   []string // members without a meaning here, with the reason where one is known
+	Unused   []string // paths of members without an equivalent here, with the reason if it is known
 }
 
-// Configuration translates a foreign configuration document (as JSON).
+// Configuration translates a foreign configuration document, given as JSON, with the definition's
+// settings. Members that no setting covers are listed in Unused. A value of the wrong type is an
+// error.
 func (d *Definition) Configuration(document json.RawMessage) (Configured, error) {
 	if err := checkDocument(document); err != nil {
 		return Configured{}, err
@@ -41,16 +43,18 @@ func (d *Definition) Configuration(document json.RawMessage) (Configured, error)
 	return t.Configured, nil
 }
 
-// translation is a foreign configuration on its way.
+// translation is one call of Configuration.
 type translation struct {
 	Configured
 	d      *Definition
 	root   gjson.Result
-	within string          // what stands before every path, for messages
-	used   map[string]bool // paths that a setting took
+	within string          // prefix of every path in messages
+	used   map[string]bool // paths that a setting covers
 }
 
-// take takes what one rule is about.
+// take applies one setting. Its path may have a "*", which then matches every name of a trigger or
+// group in the object at that place. A list in that place names the triggers that are on, see
+// switches.
 func (t *translation) take(s Setting) error {
 	before, after, wild := strings.Cut(s.From, "*")
 	if !wild {
@@ -75,8 +79,8 @@ func (t *translation) take(s Setting) error {
 	return err
 }
 
-// switches takes a list of the triggers that are on: the others are off, except those that
-// every workflow has.
+// switches reads a list of triggers that are on and turns the others off. The triggers that every
+// workflow has are left alone, because a foreign system does not know them.
 func (t *translation) switches(s Setting, on []string) error {
 	for _, name := range sortedKeys(t.d.Triggers) {
 		trigger := t.d.Triggers[name]
@@ -89,6 +93,7 @@ func (t *translation) switches(s Setting, on []string) error {
 	return nil
 }
 
+// textsOf returns the items of a list as strings.
 func textsOf(list gjson.Result) []string {
 	var out []string
 	for _, v := range list.Array() {
@@ -97,6 +102,8 @@ func textsOf(list gjson.Result) []string {
 	return out
 }
 
+// isTriggerOrGroup reports whether the workflow has a trigger, or a group of triggers, of that
+// name.
 func (d *Definition) isTriggerOrGroup(name string) bool {
 	if _, known := d.trigger(name); known && isWord(name) {
 		return true
@@ -109,7 +116,9 @@ func (d *Definition) isTriggerOrGroup(name string) bool {
 	return false
 }
 
-// set takes a scalar, in the form that its key has to have.
+// set adds one scalar value under key, after converting or checking it as the key requires. from is
+// its path in the document. Absent values, nulls, lists and objects are not used; the latter two
+// are left for leave to report.
 func (t *translation) set(s Setting, key, from string, value gjson.Result) error {
 	if !value.Exists() || value.IsObject() || value.IsArray() || value.Type == gjson.Null {
 		return nil
@@ -136,12 +145,14 @@ func (t *translation) set(s Setting, key, from string, value gjson.Result) error
 	return nil
 }
 
-// keptPattern is how people write how many are kept: 3, last_3, last 3 per phase.
+// keptPattern matches the ways in which people write a number of checkpoints to keep: 3, last_3,
+// last 3 per phase.
 var keptPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:keep|last)[ _-]*)*(\d{1,6})(?:[ _-]*per[ _-]*phase)?$`)
 })
 
-// kept is the number for checkpoint.<trigger>.keep; "all" is -1.
+// kept converts such a text to the value of checkpoint.<trigger>.keep: "-1" for all, "" if it does
+// not match.
 func kept(text string) string {
 	if slices.Contains([]string{"all", "keep_all", "-1"}, strings.ToLower(text)) {
 		return "-1"
@@ -152,7 +163,7 @@ func kept(text string) string {
 	return ""
 }
 
-// leave names the members that nothing took.
+// leave reports the members that no setting used.
 func (t *translation) leave(at string, v gjson.Result) {
 	v.ForEach(func(name, value gjson.Result) bool {
 		switch p := join(at, name.String()); {

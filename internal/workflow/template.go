@@ -6,24 +6,27 @@ import (
 	"strings"
 )
 
-// Bounds of a template.
+// Limits of a template: bytes, and expressions in it.
 const (
 	maxTemplate     = 4000
 	maxPlaceholders = 40
 )
 
-// template is text with expressions in braces: "{session} already complete".
-// "{{" and "}}" stand for the braces themselves.
+// template is text with expressions in braces, such as "{session} already complete". "{{" and "}}"
+// stand for the braces themselves. An expression cannot contain "}", so it cannot have an object
+// literal.
 type template struct {
 	parts []part
 }
 
-// part is a text or, when code is set, an expression.
+// part is a piece of text or, if code is set, an expression.
 type part struct {
 	text string
 	code *program
 }
 
+// template returns the parsed form of source, from the cache if possible. The lock is released in
+// between, because parseTemplate compiles expressions, which takes it as well.
 func (d *Definition) template(s scope, source string) (*template, error) {
 	key := s.name + "\x00" + source
 	d.cache.Lock()
@@ -45,6 +48,7 @@ func (d *Definition) template(s scope, source string) (*template, error) {
 	return t, nil
 }
 
+// parseTemplate splits source at its braces and compiles the expressions.
 func (d *Definition) parseTemplate(s scope, source string) (*template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("%d characters are more than %d in a template", len(source), maxTemplate)
@@ -86,8 +90,9 @@ func (d *Definition) parseTemplate(s scope, source string) (*template, error) {
 	return t, nil
 }
 
-// fill renders a template. A part that cannot be evaluated, as when the state
-// lacks what it names, is left out: a message is never a reason to fail.
+// fill renders a template. An expression that cannot be evaluated, for example because the state
+// lacks a member, becomes nothing, and a source that is not a template is returned as it is: a bad
+// message must not make a command fail.
 func (d *Definition) fill(m *meter, s scope, source string, vars map[string]any) string {
 	if !strings.ContainsAny(source, "{}") {
 		return source

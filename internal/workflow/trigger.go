@@ -7,56 +7,56 @@ import (
 	"strings"
 )
 
-// Triggers that every workflow knows.
+// Triggers that exist in every workflow and that the code refers to.
 const (
 	TriggerManual        = "manual"
 	TriggerUserInterrupt = "user_interrupt"
 	TriggerSessionEnd    = "session_end"
 	TriggerSafety        = "safety"
-	TriggerRun           = "run" // what is there before the first try of a step
+	TriggerRun           = "run" // captures the files before the first try of a step
 )
 
-// automatic are triggers that every workflow knows, for what programs around this one
-// tell it of. They are no milestones.
+// automatic lists further triggers that exist in every workflow. They are for programs that call
+// this one, such as a coding agent's hooks or the watcher. None of them makes milestones.
 func automatic() []string {
 	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "tool", "turn", "watch", "promote", "compaction", "subagent"}
 }
 
-// Config looks a configuration key up; ok is false when it is not set.
+// Config looks up a configuration key; ok is false if it is not set.
 type Config func(key string) (value string, ok bool)
 
-// Occasion is what a trigger means here and now.
+// Occasion is a trigger, resolved under the current configuration.
 type Occasion struct {
-	// Name of the trigger.
+	// Name is the name of the trigger.
 	Name string
-	// Enabled is false when it makes no checkpoint; Off then says why.
+	// Enabled is false if the trigger makes no checkpoint at present.
 	Enabled bool
-	// Off is the configuration key, or "the workflow", that switched it off.
+	// Off tells what disabled it: the configuration key, or "the workflow". It is "" if Enabled.
 	Off string
-	// Milestone says that its checkpoints take a step number.
+	// Milestone means that its checkpoints take a step number of their own.
 	Milestone bool
-	// Exempt says that schema, transitions and rules do not apply.
+	// Exempt means that schema, transitions and rules do not apply.
 	Exempt bool
-	// Keep is how many of its checkpoints retention leaves.
+	// Keep is how many of its checkpoints retention keeps.
 	Keep Keep
 }
 
-// UnknownTrigger refuses a trigger that the workflow does not have.
+// UnknownTrigger is the error for a trigger that the workflow does not have.
 type UnknownTrigger struct {
-	// Name is what was asked for, Known what there is.
+	// Name is the trigger that was asked for, Known are those that exist.
 	Name  string
 	Known []string
 }
 
-// Error names the triggers that there are.
+// Error lists the triggers that exist.
 func (e *UnknownTrigger) Error() string {
 	return fmt.Sprintf("unknown trigger %q; known are %s", shorten(e.Name, 60), strings.Join(e.Known, ", "))
 }
 
-// Trigger resolves a trigger under configuration: checkpoint.enabled, then
-// checkpoint.auto (all but manual), then checkpoint.<trigger>.enabled, then that
-// of its group, then the definition. A safety checkpoint cannot be switched off:
-// without it a rollback would lose something.
+// Trigger resolves a trigger under the configuration. The first key that is set decides, in this
+// order: checkpoint.enabled and checkpoint.auto (for all triggers but manual), each only if it is
+// false; checkpoint.<trigger>.enabled; checkpoint.<group>.enabled; and last the definition. Safety
+// checkpoints cannot be switched off, because a rollback without one could not be undone.
 func (d *Definition) Trigger(name string, config Config) (Occasion, error) {
 	t, known := d.trigger(name)
 	if !known {
@@ -75,7 +75,8 @@ func (d *Definition) Trigger(name string, config Config) (Occasion, error) {
 	return o, err
 }
 
-// TriggerNames lists the triggers of this workflow, sorted.
+// TriggerNames returns the triggers of this workflow, including those that every workflow has,
+// sorted.
 func (d *Definition) TriggerNames() []string {
 	names := append(sortedKeys(d.Triggers), TriggerManual, TriggerSafety)
 	names = append(names, automatic()...)
@@ -83,7 +84,8 @@ func (d *Definition) TriggerNames() []string {
 	return slices.Compact(names)
 }
 
-// trigger gives the definition's own entry, else the one that every workflow has.
+// trigger returns the definition's entry for a trigger, or the one that every workflow has. The
+// entry for safety cannot be redefined.
 func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	if name == TriggerSafety {
 		return Trigger{Exempt: true, Hangs: hangsLast}, true
@@ -94,7 +96,8 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	switch {
 	case name == TriggerManual:
 		return Trigger{Milestone: true}, true
-	case name == TriggerRun: // the rules are about the step, which has not begun
+	// Rules judge the result of a step, and at this point it has not begun.
+	case name == TriggerRun:
 		return Trigger{Exempt: true, Hangs: hangsLast}, true
 	case slices.Contains(automatic(), name):
 		return Trigger{}, true
@@ -105,7 +108,7 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	return Trigger{}, false
 }
 
-// switchedOff names what disables a trigger, "" when it is on.
+// switchedOff returns what disables a trigger, "" if it is enabled.
 func (d *Definition) switchedOff(name string, t Trigger, config Config) (string, error) {
 	masters := []string{"checkpoint.enabled"}
 	if name != TriggerManual {
@@ -137,6 +140,7 @@ func (d *Definition) switchedOff(name string, t Trigger, config Config) (string,
 	return "", nil
 }
 
+// keep returns the retention limit of a trigger. Configuration overrides the number.
 func (d *Definition) keep(name string, config Config) (Keep, error) {
 	keep, ok := d.Retention.Triggers[name]
 	if !ok {
@@ -158,7 +162,8 @@ func (d *Definition) keep(name string, config Config) (Keep, error) {
 	return keep, nil
 }
 
-// boolean reads a value as git does.
+// boolean reads a boolean in the notation of git's configuration. set is false if the key is
+// absent.
 func boolean(config Config, key string) (on, set bool, err error) {
 	if config == nil {
 		return false, false, nil

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxSaid bounds one value in a message.
+// maxSaid is the number of bytes of one value that a message shows.
 const maxSaid = 1024
 
-// kind names the type of a decoded value as JSON calls it.
+// kind names the JSON type of a decoded value, with an article, for messages.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:
@@ -30,8 +30,8 @@ func kind(v any) string {
 	return "a value"
 }
 
-// say is how a value reads in a message: texts as they are, lists with commas,
-// nothing for null, JSON for objects.
+// say formats a value for a message: text as it is, a list with commas between the items, null as
+// nothing, and objects as JSON.
 func say(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -44,6 +44,7 @@ func say(v any) string {
 	return shorten(string(encode(v)), maxSaid)
 }
 
+// joined formats a list with a separator. It stops when the text is long enough to be cut anyway.
 func joined(items []any, separator string) string {
 	var b strings.Builder
 	for i, item := range items {
@@ -58,7 +59,8 @@ func joined(items []any, separator string) string {
 	return shorten(b.String(), maxSaid)
 }
 
-// encode writes a decoded value as JSON, whole floats as integers.
+// encode writes a decoded value as JSON. Object members are sorted and floats that are whole
+// numbers are written as integers, so equal values have the same encoding.
 func encode(v any) json.RawMessage {
 	var b strings.Builder
 	write(&b, v)
@@ -110,6 +112,8 @@ func write(b *strings.Builder, v any) {
 	}
 }
 
+// digitsOf formats a float: without exponent or fraction if it is a whole number that float64
+// represents exactly.
 func digitsOf(f float64) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "null"
@@ -120,7 +124,7 @@ func digitsOf(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// quote writes s as a JSON string without escaping what only HTML minds.
+// quote writes s as a JSON string. Unlike json.Marshal it does not escape <, > and &.
 func quote(s string) string {
 	if isPlain(s) {
 		return `"` + s + `"`
@@ -134,7 +138,7 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// isPlain reports whether a string is the same in JSON.
+// isPlain reports whether s is the same inside a JSON string, so that it needs no escaping.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] >= 0x7f {
@@ -144,7 +148,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// identity is equal for equal values, 1 and 1.0 included.
+// identity returns a string that is the same for equal values, where 1 and 1.0 are equal. The first
+// letter keeps a text apart from a value whose JSON looks like it.
 func identity(v any) string {
 	if s, ok := v.(string); ok {
 		return "s" + s

@@ -7,7 +7,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// verify checks everything that the types do not say.
+// verify reports everything in a decoded definition that is wrong beyond the types of its members.
+// It builds the schema as well, so that errors in it are found now and it need not be built again.
 func (d *Definition) verify(found *problems) {
 	if !isWord(d.Name) || strings.ToLower(d.Name) != d.Name {
 		found.add("name", "%q is not a name: 1 to 40 of a-z 0-9 _ -, the first one a letter or digit", shorten(d.Name, 60))
@@ -22,9 +23,12 @@ func (d *Definition) verify(found *problems) {
 	d.verifyPaths(found)
 	d.verifyExpressions(found)
 	for i, s := range d.Settings {
+		// A setting that only explains why a member is not used has no key to check.
 		if s.Unused != "" && s.Key == "" {
 			continue
 		}
+		// Restricting the keys to checkpoint.* keeps a foreign configuration file from setting
+		// anything else in git's configuration.
 		if !isPath(s.Key, "*") || !strings.HasPrefix(s.Key, "checkpoint.") || strings.Count(s.Key, ".") > 2 {
 			found.add(at("settings", i)+".key", "%q is not a key such as checkpoint.maxSize", shorten(s.Key, 60))
 		}
@@ -38,8 +42,10 @@ func (d *Definition) verify(found *problems) {
 	}
 }
 
+// maxStepNumber keeps step numbers readable and their arithmetic far from overflow.
 const maxStepNumber = 1_000_000
 
+// verifySteps checks the list and the pattern of steps.
 func (d *Definition) verifySteps(found *problems) {
 	names := map[string]bool{}
 	for i, s := range d.Steps.List {
@@ -51,6 +57,7 @@ func (d *Definition) verifySteps(found *problems) {
 			found.add(path+".number", "%d does not come after %d", s.Number, d.Steps.List[i-1].Number)
 		}
 		slug := name.Slug(s.Name)
+		// Labels contain slugs, so two names with the same slug could not be told apart.
 		if s.Name != "" && (slug == "" || names[slug]) {
 			found.add(path+".name", "%q leaves no name of its own for labels", shorten(s.Name, 60))
 		}
@@ -66,6 +73,7 @@ func (d *Definition) verifySteps(found *problems) {
 	oneOf(found, "steps.follow", d.Steps.Follow, "", followDocument, followState)
 }
 
+// verifyTriggers checks the names and the words of all triggers.
 func (d *Definition) verifyTriggers(found *problems) {
 	check := func(path string, t Trigger) {
 		oneOf(found, path+".again", t.Again, "", againHang, againIterate)
@@ -89,6 +97,7 @@ func (d *Definition) verifyTriggers(found *problems) {
 	}
 }
 
+// verifyStatuses checks the list of statuses and every member that refers to a status.
 func (d *Definition) verifyStatuses(found *problems) {
 	known := func(path, status string) {
 		if !isWord(status) {
@@ -131,6 +140,7 @@ func (d *Definition) verifyStatuses(found *problems) {
 	}
 }
 
+// verifyRetention checks numbers and ages, and the words of resume.freshness.
 func (d *Definition) verifyRetention(found *problems) {
 	age := func(path, text string) {
 		if text != "" {
@@ -171,10 +181,11 @@ func (d *Definition) verifyRetention(found *problems) {
 	}
 }
 
-// sessionStatuses are those that a session can be closed with.
+// sessionStatuses lists the statuses with which a session can be closed.
 func sessionStatuses() []string { return []string{"complete", "failed", "abandoned"} }
 
-// oneOf refuses a word that is none of the known ones.
+// oneOf reports a word that is not in known. An empty string in known means that the word is
+// optional; it is not shown.
 func oneOf(found *problems, path, word string, known ...string) {
 	if slices.Contains(known, word) {
 		return

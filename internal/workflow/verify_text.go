@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// verifyPaths checks everything that is a path into a document. The grammar is
-// names with dots, so that a definition cannot bring queries of any cost.
+// verifyPaths checks every member that is a path into a document. Paths are names with dots and
+// nothing else: the library that evaluates them would also accept wildcards and queries of
+// unbounded cost.
 func (d *Definition) verifyPaths(found *problems) {
 	path := func(member, text string) {
 		if text != "" && !isPath(text, "") {
@@ -67,6 +68,7 @@ func (d *Definition) verifyPaths(found *problems) {
 	}
 }
 
+// verifyBetter checks the words of state.better.
 func (d *Definition) verifyBetter(found *problems) {
 	for _, metric := range sortedKeys(d.State.Better) {
 		if better := d.State.Better[metric]; better != BetterHigh && better != BetterLow {
@@ -75,12 +77,14 @@ func (d *Definition) verifyBetter(found *problems) {
 	}
 }
 
-// checker compiles the texts of a definition and collects what does not.
+// checker compiles the expressions and templates of a definition and collects the errors. The
+// compiled forms stay in the definition's cache.
 type checker struct {
 	d     *Definition
 	found *problems
 }
 
+// condition checks an optional expression that must be a boolean.
 func (c checker) condition(s scope, path, text string) {
 	if text != "" {
 		if _, err := c.d.compile(s, text, "bool"); err != nil {
@@ -89,6 +93,7 @@ func (c checker) condition(s scope, path, text string) {
 	}
 }
 
+// value checks an optional expression of any type.
 func (c checker) value(s scope, path, text string) {
 	if text != "" {
 		if _, err := c.d.compile(s, text, ""); err != nil {
@@ -97,18 +102,21 @@ func (c checker) value(s scope, path, text string) {
 	}
 }
 
+// template checks a template; the empty one is valid.
 func (c checker) template(s scope, path, text string) {
 	if _, err := c.d.template(s, text); err != nil {
 		c.found.add(path, "%v", err)
 	}
 }
 
+// verifyExpressions compiles every expression and template in the scope in which it will run.
 func (d *Definition) verifyExpressions(found *problems) {
 	c := checker{d, found}
 	c.template(sessionScope(), "session.name", d.Session.Name)
 	c.template(sessionScope(), "session.branch", d.Session.Branch)
 	c.template(sessionScope(), "session.checkpoint", d.Session.Checkpoint)
 	for _, name := range sortedKeys(d.Values) {
+		// A value must not hide a variable or a function.
 		if _, taken := ruleScope().vars[name]; taken || !isIdentifier(name) || isFunction(name) {
 			found.add(join("values", name), "%q is not a name that is free", shorten(name, 60))
 			continue
@@ -140,6 +148,7 @@ func (d *Definition) verifyExpressions(found *problems) {
 	}
 }
 
+// rules checks that rules are complete, have distinct names and compile.
 func (c checker) rules(rules []Rule) {
 	names := map[string]bool{}
 	for i, r := range rules {
@@ -162,6 +171,7 @@ func (c checker) rules(rules []Rule) {
 	}
 }
 
+// resume compiles the expressions and templates of the member resume.
 func (c checker) resume(r ResumeRules) {
 	s := resumeScope()
 	c.value(s, "resume.completed", r.Completed)

@@ -9,27 +9,30 @@ import (
 	"github.com/expr-lang/expr/types"
 )
 
-// recordMembers are the variables of an expression over a checkpoint's record.
+// recordMembers are the variables that come from a checkpoint's record.
 var recordMembers = [...]string{
 	"id", "label", "session", "step", "step_name", "iteration", "milestone", "trigger", "status", "message", "created_at",
 	"workflow", "previous", "state", "outputs", "error", "git", "files", "snapshot", "topic", "agent",
 }
 
-// listMembers are variables that a list knows of a checkpoint and its record does not.
+// listMembers are the variables that only a list of checkpoints can supply: they change after the
+// record was written, or depend on the state of the repository.
 var listMembers = [...]string{"commit", "current", "discarded", "pinned", "valid", "problem", fileCount}
 
-// fileCount is what "files" means by itself, the number that a list shows. The record has
-// an object of that name, and "files.created" means that one.
+// fileCount is the variable for "files" when it stands alone: the number of files that a list
+// shows. The record has an object of the same name, which is what the "files" in "files.created"
+// refers to.
 const fileCount = "__files"
 
-// Condition is an expression over a checkpoint.
+// Condition is a compiled expression over a checkpoint, as given to `list --where`. words are the
+// names and texts that occur in it.
 type Condition struct {
 	program *program
 	words   map[string]bool
 }
 
-// Where compiles an expression over the members of a record and of the line that a list
-// has for it.
+// Where compiles an expression over the members of a record and of its line in a list. It has the
+// same language and limits as the expressions of a definition.
 func Where(text string) (*Condition, error) {
 	s := scope{"record", types.Map{}}
 	for _, m := range append(recordMembers[:], listMembers[:]...) {
@@ -43,18 +46,21 @@ func Where(text string) (*Condition, error) {
 	return &Condition{p, words.words}, nil
 }
 
-// Asks reports whether the expression names a variable or has a text that is word.
+// Asks reports whether word occurs in the expression as a variable or a text. A list uses it to
+// decide whether it has to include checkpoints, or compute values, that it would otherwise leave
+// out.
 func (c *Condition) Asks(word string) bool { return c.words[word] }
 
-// Holds reports whether the value is true for a record, nil where it cannot be read, and its
-// line in a list. A checkpoint that lacks what the expression asks for does not fit. The error
-// is that the expression does not end within bounds.
+// Holds evaluates the condition for one checkpoint. record is nil if it cannot be read; line has
+// the values of the list. A condition that fails, because the checkpoint lacks what it asks for, is
+// false. The only error is that the expression exceeded the limit of its work.
 func (c *Condition) Holds(record json.RawMessage, line map[string]any) (bool, error) {
 	vars := maps.Clone(line)
 	if members, ok := value(record).(map[string]any); ok {
 		maps.Copy(vars, members)
 	}
-	// A record cannot say what the list knows better: it was written before.
+	// The list's values take precedence: a record may have members with these names, but it was
+	// written before they were known.
 	for _, m := range listMembers {
 		vars[m] = line[m]
 	}
@@ -66,10 +72,11 @@ func (c *Condition) Holds(record json.RawMessage, line map[string]any) (bool, er
 	return got == true, nil
 }
 
-// wordReader collects names and texts, and tells the two meanings of "files" apart.
+// wordReader is a visitor that collects names and texts, and separates the two meanings of "files".
 type wordReader struct{ words map[string]bool }
 
-// Visit is called for children before their parents.
+// Visit is called for children before their parents. So "files" is renamed when it is visited as an
+// identifier, and renamed back if its parent turns out to be a member access.
 func (r *wordReader) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
