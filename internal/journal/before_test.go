@@ -21,8 +21,8 @@ type oldJournal struct {
 	Order   []string
 }
 
-// What the version before walks wrote folds as it did: an undo event says itself what it
-// discards and restores.
+// A journal written by the version before walks folds as it did then: an undo event itself lists
+// what it discards and restores.
 func TestJournalsOfTheVersionBefore(t *testing.T) {
 	file := filepath.Join("testdata", "before-walks.json")
 	if *writeBefore {

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// full is a node as a real create makes it, with a rollback each fiftieth.
+// full makes a node like that of a real create, and a rollback for every fiftieth.
 func full(i int, parents ...name.OID) Node {
 	e := checkpoint(KindCreate, i, id(max(i-1, 0)))
 	e.Format, e.Session, e.Actor, e.Worktree, e.WorktreeID = Format, "demo", actor, "main", "4f2a9c1b"
@@ -21,7 +21,7 @@ func full(i int, parents ...name.OID) Node {
 	return Node{OID: e.OID, Parents: parents, Event: &e, CommitterTime: e.Time.Truncate(time.Second)}
 }
 
-// line is a journal that one clone wrote.
+// line makes a journal that one clone wrote.
 func line(n int) []Node {
 	nodes := []Node{full(0)}
 	for i := 1; i < n; i++ {
@@ -30,8 +30,8 @@ func line(n int) []Node {
 	return nodes
 }
 
-// braid is a journal of several clones, each of which works alone for a while and
-// then merges with the next one.
+// braid makes a journal of several clones, each of which works alone for a while and then merges
+// with the next one.
 func braid(n, clones, stretch int) []Node {
 	nodes := []Node{full(0)}
 	tips := make([]Tip, clones)
@@ -60,8 +60,8 @@ func braid(n, clones, stretch int) []Node {
 	return nodes
 }
 
-// fan is what an attacker would send: everything concurrent, and rollbacks and prunes
-// that list all of it.
+// fan makes a hostile journal: all events are concurrent, and rollbacks and prunes list all
+// checkpoints.
 func fan(n int) []Node {
 	nodes := []Node{full(0)}
 	for i := 1; i < n; i++ {
@@ -144,7 +144,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// One more event on top of a cached journal: what each command pays.
+// One more event on top of a cached journal, which is what every command pays for.
 func BenchmarkExtendByOne(b *testing.B) {
 	nodes := line(10_000)
 	data := mustLog(b, nodes[:9_999], nodes[9_998].OID).Encode()

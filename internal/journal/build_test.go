@@ -10,7 +10,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// epoch is when every test's clock starts.
+// epoch is the time at which every test's clock starts.
 var epoch = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 // hash names a commit by its content, as git does.
@@ -35,8 +35,8 @@ type reporter interface {
 	Errorf(string, ...any)
 }
 
-// clone is one writer of a journal, by way of the same functions as the program:
-// messages are written, parsed back, and merged by the rule.
+// clone is one writer of a journal. It uses the same functions as the program: messages are
+// written, parsed back, and merged by the rule.
 type clone struct {
 	t     reporter
 	log   *Log
@@ -115,7 +115,7 @@ func (c *clone) state() *State {
 	return c.log.Fold()
 }
 
-// create makes checkpoint n, whose previous is the current one.
+// create makes checkpoint n, with the current one as its Previous.
 func (c *clone) create(n int) *Event {
 	c.t.Helper()
 	return c.write(checkpoint(KindCreate, n, c.state().Current))
@@ -131,7 +131,7 @@ func (c *clone) adopt(n int, previous name.ID) *Event {
 	return c.write(checkpoint(KindAdopt, n, previous))
 }
 
-// rollback goes to checkpoint n by the plan, with a safety checkpoint before.
+// rollback rolls back to checkpoint n by the plan, after a safety checkpoint.
 func (c *clone) rollback(n int) *Event {
 	c.t.Helper()
 	s := c.state()
@@ -152,8 +152,8 @@ func (c *clone) safe() name.ID {
 	return c.write(e).Checkpoint
 }
 
-// undoTarget is the last rollback or undo of a worktree, which an undo took back before
-// undo and redo had lists.
+// undoTarget returns the last rollback or undo of a worktree. An undo took that back before undo
+// and redo had lists.
 func undoTarget(s *State, worktreeID string) *Event {
 	for i := len(s.Rollbacks) - 1; i >= 0; i-- {
 		if e := s.Rollbacks[i]; e.WorktreeID == worktreeID {

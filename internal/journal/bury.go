@@ -1,8 +1,16 @@
 package journal
 
+// This file decides which checkpoints are dead and which are pinned. A pin and a prune can be
+// concurrent, in two clones, and then the pin must win in both. So a prune kills a checkpoint only
+// if its writer knew every pin of it, that is, if every pin is an ancestor of the prune. Likewise
+// an unpin releases only the pins among its ancestors. Ancestry is asked first by the cheap bound
+// of the graph (decide), and what that leaves open is answered by sweeping the graph once for all
+// checkpoints (dig).
+
 import "git-checkpoint/internal/name"
 
-// grave gathers the pins, unpins and prunes of one checkpoint, by position in order.
+// grave collects the pins, unpins and prunes of one checkpoint, by position in the order of the
+// fold.
 type grave struct {
 	id     name.ID
 	pins   []pin
@@ -10,21 +18,24 @@ type grave struct {
 	prunes []prune
 }
 
+// pin is a pin event. released tells whether an unpin has it as an ancestor.
 type pin struct {
 	at       int32
-	released answer // by an unpin that knew it
+	released answer
 }
 
+// prune is one tombstone of a prune event. knew tells whether every pin of the checkpoint is an
+// ancestor of the event.
 type prune struct {
 	at        int32
 	tombstone Tombstone
-	knew      answer // every pin of the checkpoint
+	knew      answer
 }
 
-// bury finds what is dead and what is pinned. A checkpoint is dead when some prune
-// knew every pin of it; a tombstone that did not is void for good, also after the
-// pin is taken back. It is pinned when it is not dead and some pin is not known to
-// any unpin.
+// bury fills in Tombstones and Pins. A checkpoint is dead if at least one prune knew every pin of
+// it. A tombstone that did not is void for good, even if the pin is taken back later: removing the
+// checkpoint then needs a new prune. A checkpoint is pinned if it is not dead and some pin was not
+// released.
 func (s *State) bury() {
 	f := s.fold
 	graves := f.graves()
@@ -53,7 +64,8 @@ func (s *State) bury() {
 	}
 }
 
-// graves gathers by checkpoint, in the order in which they are first mentioned.
+// graves returns the graves of all checkpoints that have one, in the order of their first mention.
+// Events that this version does not know have no effect.
 func (f *fold) graves() []*grave {
 	var graves []*grave
 	byID := map[name.ID]*grave{}
@@ -88,9 +100,9 @@ func (f *fold) graves() []*grave {
 	return graves
 }
 
-// decide answers what is cheap. Positions are sorted: the last pin stands for all
-// when it is below what the prune descends from, and so does the unpin that descends
-// from most.
+// decide settles what the graph can answer at once. Positions are in ascending order, so if the
+// last pin is below a prune's bound, all pins are. For the same reason the unpin with the highest
+// bound releases whatever any unpin is known to release.
 func (g *grave) decide(of *graph) {
 	for i := range g.prunes {
 		p := &g.prunes[i]
@@ -116,7 +128,8 @@ func (g *grave) decide(of *graph) {
 	}
 }
 
-// dig answers the rest with one lane for each pin in question.
+// dig settles the rest. It asks one lane per pin that is in question, up to the last unpin or prune
+// that could have it as an ancestor.
 func (f *fold) dig(graves []*grave) {
 	var lanes []lane
 	var pins []*pin
@@ -148,13 +161,14 @@ func (f *fold) dig(graves []*grave) {
 	for _, g := range graves {
 		for i := range g.prunes {
 			if g.prunes[i].knew == unsure {
-				g.prunes[i].knew = yes // no pin spoke against it
+				g.prunes[i].knew = yes // witness found no pin that it did not know
 			}
 		}
 	}
 }
 
-// witness settles what one pin says about the unpins and prunes in question.
+// witness settles what the answers about one pin say about the unpins and prunes of its checkpoint.
+// knownTo reports whether the pin is an ancestor of the event at a position.
 func (g *grave) witness(p *pin, knownTo func(int32) bool) {
 	if p.released == unsure {
 		for _, u := range g.unpins {

@@ -1,5 +1,19 @@
 package journal
 
+// A cache file holds a whole journal, because reading ten thousand commits from git takes far
+// longer than decoding them from one file. It is a header line and one record per node, parents
+// first, so a journal that grew is saved by appending to the file.
+//
+// A record is the length of its payload as a uvarint, the payload, and a CRC-32C in little endian.
+// The checksum covers the record's number as well, so that besides flipped bits it reveals a record
+// that is missing, repeated or moved. A cache can always be made again from git, so the decoder
+// reports anything unexpected as an error and never repairs.
+//
+// Consecutive creates differ in little. The first suitable create of each block of 1024 nodes is
+// the block's base, and later ones store only what differs from it (cachenext.go). Such a record is
+// parsed when somebody asks for its event, not when the file is loaded. All other events are stored
+// whole (cacheevent.go).
+
 import (
 	"encoding/binary"
 	"errors"
@@ -13,40 +27,40 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// A cache is a header and a record per node, parents first, so that a journal that
-// grew is saved by appending. A record is its length, its payload and a CRC-32C over
-// its number and payload: a flipped bit, a record that is missing and one that moved
-// are all found. The cache is disposable; anything odd in it is an error.
-// The number in the header changes with what a payload holds and in which order.
+// cacheHeader is the first line of the file. Its number must change with every change of the
+// payloads, including the order of the table in texts.
 const cacheHeader = "checkpoint journal cache 4\n"
 
+// maxRecord limits the length of a payload, in bytes. Only a damaged file exceeds it.
 const maxRecord = MaxMessage * 2
 
-// Types of records.
+// Types of records, the first byte of a payload.
 const (
 	recordMerge = iota
 	recordEvent
-	recordBase // the first create of a block whose record others are relative to
-	recordNext // a create, as what differs from the block's base
+	recordBase // the create that later records of the block are relative to
+	recordNext // a create, stored as its difference to the block's base
 )
 
-// block is how many nodes share a base at most.
+// block is the maximum number of nodes that share a base.
 const block = 1024
 
-// Encode is the whole journal as a cache.
+// Encode returns the whole journal as the content of a cache file.
 func (l *Log) Encode() []byte {
 	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*192), 0)
 }
 
-// AppendTo appends the records of the nodes from the given number on (Len counts
-// them); from 0 the header comes first. A cache that was written or decoded when the
-// journal had n nodes is brought up to date by the bytes of AppendTo(nil, n).
+// AppendTo appends to dst the records of all nodes from number from on, and for 0 also the header.
+// A cache file that was written or decoded when the journal had n nodes (Len) is brought up to date
+// by appending AppendTo(nil, n) to it.
 func (l *Log) AppendTo(dst []byte, from int) []byte {
 	if from == 0 {
 		dst = append(dst, cacheHeader...)
 	}
 	var payload []byte
 	base := none
+	// Start at the beginning of the block even if its first records are in the file already, to
+	// find its base again.
 	for i := int32(from) &^ (block - 1); int(i) < len(l.nodes); i++ {
 		if i%block == 0 {
 			base = none
@@ -75,8 +89,9 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 	return dst
 }
 
-// appendWhole appends a payload: type, OID, parents as distances, committer date, and
-// the event.
+// appendWhole appends the payload of a node that is not relative: type, commit id, number of
+// parents, each parent as the distance to its number, committer date in seconds, and the event
+// unless it is a merge.
 func (l *Log) appendWhole(dst []byte, kind byte, i int32) []byte {
 	dst = appendText(append(dst, kind), string(l.oid(i)))
 	parents := l.edges.of(i)
@@ -91,7 +106,8 @@ func (l *Log) appendWhole(dst []byte, kind byte, i int32) []byte {
 	return appendEvent(dst, l.event(i))
 }
 
-// Decode reads a cache. The journal keeps the data, which must not change any more.
+// Decode reads a cache file. It returns an error if any record is damaged, missing or of another
+// version. The Log keeps data, which must not change any more.
 func Decode(data []byte) (*Log, error) {
 	l, err := decode(data)
 	if err != nil {
@@ -100,6 +116,8 @@ func Decode(data []byte) (*Log, error) {
 	return l, nil
 }
 
+// decode splits the file into records and parses these in parallel, each part into edges of its
+// own, which are then joined.
 func decode(data []byte) (*Log, error) {
 	if len(data) > math.MaxUint32 || len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
 		return nil, errors.New("it is no cache of this version")
@@ -124,24 +142,25 @@ func decode(data []byte) (*Log, error) {
 		}
 		l.edges.join(parts[k].edges)
 	}
-	if int(l.edges.line) == count { // it is in its order
+	if int(l.edges.line) == count { // a line is in the order of the fold already
 		return l, nil
 	}
 	return finish(l)
 }
 
-// grows is for how many more nodes there is room at once: what follows is mostly one.
+// grows is the spare capacity of slices that the next event will be appended to. A command writes
+// one event or a few.
 const grows = 8
 
-// partSize is for how many records it is worth to start a goroutine.
+// partSize is the number of records from which on another goroutine pays off.
 const partSize = 1024
 
-// split finds the records. The bases come first, because all others of their blocks need
-// them.
+// split finds the bounds of all records and parses the bases. The bases have to come first, because
+// the goroutines that parse the other records read them.
 func split(data []byte) (*Log, error) {
 	l := &Log{data: data, nodes: make([]node, 0, len(data)/smallRecord+grows)}
 	var bases []int32
-	base := none // of the block
+	base := none // of the present block
 	for at := len(cacheHeader); at < len(data); {
 		size, head := binary.Uvarint(data[at:])
 		from, n := at+max(head, 0), len(l.nodes)
@@ -173,24 +192,24 @@ func split(data []byte) (*Log, error) {
 	return l, nil
 }
 
-// smallRecord is about the size of most.
+// smallRecord is a typical size of a record in bytes, used to guess the number of nodes.
 const smallRecord = 128
 
-// recordSum is seeded with the record's number, so that a record holds only in its
-// own place.
+// recordSum returns the checksum of a record. The record's number is the initial value of the CRC,
+// so that a record is valid in its own place only.
 func recordSum(number int32, payload []byte) uint32 {
 	return crc32.Update(uint32(number), castagnoli(), payload)
 }
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-// decoder makes nodes of their records, one after the other.
+// decoder parses records into nodes, in ascending order of their numbers.
 type decoder struct {
-	*Log        // the nodes know their records
-	edges edges // of this part
+	*Log        // all decoders share the nodes, each writes to those of its part only
+	edges edges // of the part
 }
 
-// part reads some of the records.
+// part parses the records from number from up to, but not including, to.
 func (d *decoder) part(from, to int32) error {
 	for i := from; i < to; i++ {
 		if err := d.node(i); err != nil {
@@ -200,6 +219,8 @@ func (d *decoder) part(from, to int32) error {
 	return nil
 }
 
+// node verifies and parses the record of node i. A relative record is only scanned for what the
+// fold asks for; its event is parsed later, by Log.open.
 func (d *decoder) node(i int32) error {
 	n, record := &d.nodes[i], d.record(i)
 	if binary.LittleEndian.Uint32(d.data[n.at+n.size:]) != recordSum(i, record) {
@@ -239,6 +260,7 @@ func (d *decoder) node(i int32) error {
 	default:
 		return fmt.Errorf("its type is %d", record[0])
 	}
+	// split has parsed this base before. Other goroutines may be reading it, so do not write to it.
 	if n.own != nil {
 		return nil // split has read it, and others look at it
 	}
@@ -250,7 +272,7 @@ func (d *decoder) node(i int32) error {
 	return r.end()
 }
 
-// parent adds one by its distance.
+// parent adds a parent of node i, given as the distance between their numbers.
 func (d *decoder) parent(i int32, distance uint64) error {
 	if distance == 0 || distance > uint64(i) {
 		return errors.New("a parent is not before it")
@@ -259,7 +281,7 @@ func (d *decoder) parent(i int32, distance uint64) error {
 	return nil
 }
 
-// end demands that all was read.
+// end returns an error unless the payload was read exactly to its end.
 func (r *reader) end() error {
 	if r.broken || len(r.rest) > 0 {
 		return errors.New("it does not read to its end")
@@ -267,8 +289,9 @@ func (r *reader) end() error {
 	return nil
 }
 
-// finish orders the nodes. All but the last must have a child, or the end of an
-// append was lost and the last is not the tip of what is here.
+// finish sorts the nodes of a journal that is not a line, and checks that every node but the last
+// has a child. If one has none, an append to the file was cut off, and the last node is not a tip
+// that descends from all the others.
 func finish(l *Log) (*Log, error) {
 	childOf := make([]bool, len(l.nodes))
 	for i := range l.nodes {

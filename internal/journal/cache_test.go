@@ -51,8 +51,8 @@ func same(t reporter, a, b *Log) {
 	}
 }
 
-// A cache that is brought up to date by appending, while the journal grows by lines
-// and by merges, reads like one that is written at once.
+// A cache that is extended by appending, while the journal grows by lines and merges, is the same
+// as one written at once.
 func TestCacheGrowsByAppending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clones := drawSchedule(t, 10, everything)
@@ -84,8 +84,8 @@ func TestCacheGrowsByAppending(t *testing.T) {
 	})
 }
 
-// Every bit counts: a flipped one is found, and so is a record that is lost, twice
-// there or in another place, and an end that is cut off.
+// Every flipped bit is detected, and so is a record that is missing, repeated or moved, and a
+// cut-off end.
 func TestCacheFindsDamage(t *testing.T) {
 	a, b := newClone(t, "a"), newClone(t, "b")
 	a.create(1)
@@ -132,7 +132,7 @@ func TestCacheFindsDamage(t *testing.T) {
 	}
 }
 
-// frame makes a cache of payloads, with right checksums.
+// frame makes a cache of payloads, with correct checksums.
 func frame(payloads ...[]byte) []byte {
 	data := []byte(cacheHeader)
 	for i, p := range payloads {
@@ -201,7 +201,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(l.Encode(), payloads(l)[i], payloads(l)[i+1])
 	}
 	f.Fuzz(func(t *testing.T, data, first, second []byte) {
-		// Once as it is, and once with checksums that hold, to get past them.
+		// Decode the data as it is, and once more with correct checksums, to get past that check.
 		for _, d := range [][]byte{data, frame(first), frame(first, second), frame(first, second, second)} {
 			l, err := Decode(d)
 			if err != nil {
@@ -224,7 +224,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A long cache is read by several goroutines, and is the same journal.
+// A long cache is decoded by several goroutines, and the result is the same journal.
 func TestLongCache(t *testing.T) {
 	nodes := braid(5*partSize, 3, 2)
 	l, err := NewLog(nodes, nodes[len(nodes)-1].OID)

@@ -1,5 +1,8 @@
 package journal
 
+// This file encodes a whole event for the cache. The payload begins with a bit set of the members
+// that are present; absent members take no space.
+
 import (
 	"encoding/binary"
 	"time"
@@ -7,8 +10,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Bits of a record that say which members follow; those below are the texts, by
-// their place in the table.
+// Bits for members that are not plain texts. The bits below textCount are for the texts, by their
+// place in the table.
 const (
 	hasStep = 1 << (textCount + iota)
 	hasMilestone
@@ -19,7 +22,8 @@ const (
 	hasFormat
 )
 
-// appendEvent appends what Parse makes of a message, and the actor.
+// appendEvent appends everything that Parse gets from a message, and the actor. Numbers are
+// varints, the time is in milliseconds.
 func appendEvent(dst []byte, e *Event) []byte {
 	fields := texts(e)
 	dst = binary.AppendUvarint(dst, e.members(&fields))
@@ -52,7 +56,7 @@ func appendEvent(dst []byte, e *Event) []byte {
 	return dst
 }
 
-// members is the set of those that are not empty.
+// members returns the bit set of the members that are not empty.
 func (e *Event) members(fields *[textCount]text) uint64 {
 	var set uint64
 	for i := range fields {
@@ -79,6 +83,7 @@ func (e *Event) members(fields *[textCount]text) uint64 {
 	return set
 }
 
+// appendIDs appends the number of ids and the ids, or nothing for an empty list.
 func appendIDs(dst []byte, ids []name.ID) []byte {
 	if len(ids) == 0 {
 		return dst
@@ -90,7 +95,8 @@ func appendIDs(dst []byte, ids []name.ID) []byte {
 	return dst
 }
 
-// event is the inverse of appendEvent.
+// event is the inverse of appendEvent. It marks r as broken if a bit is set that this version does
+// not use.
 func (r *reader) event(e *Event) {
 	set := r.uint()
 	e.Format = Format
@@ -131,6 +137,7 @@ func (r *reader) event(e *Event) {
 	}
 }
 
+// appendExtra appends the number of extra trailers and the trailers, or nothing if there are none.
 func appendExtra(dst []byte, extra []Trailer) []byte {
 	if len(extra) == 0 {
 		return dst
@@ -150,8 +157,8 @@ func (r *reader) extra() (extra []Trailer) {
 	return extra
 }
 
-// count is the length of a list. Each of its elements takes at least a byte, so a
-// length that could not be there is not believed.
+// count reads the length of a list. Every element takes at least one byte, so a greater length than
+// the rest of the payload is invalid. Without this check it would cause a huge allocation.
 func (r *reader) count() uint64 {
 	n := r.uint()
 	if n > uint64(len(r.rest)) {

@@ -1,5 +1,10 @@
 package journal
 
+// This file handles relative records: a create that is stored as its difference to the block's
+// base. Loading a journal only scans them (next), for the members that the fold asks of every node.
+// A single member is read by skipping the texts before it (Log.text), and a whole event by
+// Log.open.
+
 import (
 	"encoding/binary"
 	"hash/maphash"
@@ -10,7 +15,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Places in the table of texts.
+// Places in the table of texts that this file reads or treats specially.
 const (
 	textSession    = 0
 	textWorktreeID = 2
@@ -23,37 +28,38 @@ const (
 	textPrevious   = 11
 )
 
-// Bits of a relative record that say which members differ from the base's and follow;
-// those below are the texts, by their place in the table.
+// Bits of a relative record for members whose value differs from the base's and follows in the
+// record. The bits below textCount are for the texts, by their place in the table.
 const (
 	ownStep      = 1 << (textCount + iota)
-	ownMilestone // it is the other one
+	ownMilestone // the value is the opposite of the base's; nothing follows
 	ownActor
-	withExtra  // never the base's
-	fromParent // the previous checkpoint is the one that the parent names
+	withExtra  // extra trailers follow; they are never taken from the base
+	fromParent // Previous is the checkpoint that the parent introduces
 	ownTexts   = 1<<textCount - 1
 	ownAll     = fromParent<<1 - 1
 )
 
-// relative is a create, and what it is kept relative to.
+// relative is a create together with everything that it is encoded from.
 type relative struct {
 	oid       name.OID
 	event     *Event
 	base      *Event
-	distance  int32   // of the parent
-	parent    name.ID // that it names, where that is known
+	distance  int32   // between the numbers of the node and its only parent
+	parent    name.ID // the checkpoint that the parent introduces, or empty
 	committed int64   // in seconds
 }
 
-// appendNext appends the payload of a create that is relative to a base.
+// appendNext appends the payload of node i, relative to base.
 func (l *Log) appendNext(dst []byte, i, base int32) []byte {
 	parent := l.edges.of(i)[0]
 	r := relative{l.oid(i), l.event(i), l.event(base), i - parent, l.checkpoint(parent), l.committed(i).Unix()}
 	return r.append(dst)
 }
 
-// append appends a payload: type, OID, distance of the parent, which members follow, times
-// as differences, and these members.
+// append appends the payload: type, commit id, distance of the parent, bit set of the members that
+// follow, time as a difference to the base's, committer date as a difference to the time, and these
+// members.
 func (r *relative) append(dst []byte) []byte {
 	e, b := r.event, r.base
 	mine, theirs := texts(e), texts(b)
@@ -94,19 +100,21 @@ func (r *relative) append(dst []byte) []byte {
 	return appendExtra(dst, e.Extra)
 }
 
+// seconds converts milliseconds to seconds. It rounds down, as Stamp does.
 func seconds(millis int64) int64 { return time.UnixMilli(millis).Unix() }
 
-// nextHead is what every relative record begins with, behind its type.
+// nextHead is the beginning of a relative record, after its type and commit id.
 type nextHead struct {
 	distance  uint64 // of the parent
-	own       uint32
-	time      int64 // in milliseconds
-	committed int64 // in seconds
+	own       uint32 // which members follow
+	time      int64  // in milliseconds
+	committed int64  // in seconds
 }
 
-// head reads the beginning of a record that is relative to a base of a time.
+// head reads the beginning of a relative record. base is the time of the base, in milliseconds; it
+// may be 0 if the caller does not use the times.
 func (r *reader) head(base int64) (h nextHead) {
-	r.skip() // the id
+	r.skip() // the commit id
 	h.distance = r.uint()
 	if len(r.rest) < 4 {
 		r.fail()
@@ -118,7 +126,7 @@ func (r *reader) head(base int64) (h nextHead) {
 	return h
 }
 
-// next reads a relative record to its end, and of it what the fold asks for.
+// next scans a relative record to its end and fills in n. It returns the distance of the parent.
 func (r *reader) next(n, base *node) (distance uint64) {
 	h := r.head(base.time)
 	n.class, n.time = classCreate, h.time
@@ -147,13 +155,15 @@ func (r *reader) next(n, base *node) (distance uint64) {
 			r.skip()
 		}
 	}
+	// A relative record always has its own Checkpoint and always its base's Session. Log.session
+	// relies on it.
 	if h.own&(1<<textCheckpoint) == 0 || h.own&(1<<textSession) != 0 || h.own > ownAll {
 		r.fail() // it would be the base's, or of another session
 	}
 	return h.distance
 }
 
-// hash is that of the next text.
+// hash reads a text and returns the hash of the id that it is, mostly without building a string.
 func (r *reader) hash() uint32 {
 	form, kept := r.raw()
 	if form == asIs && len(kept) > 0 {
@@ -165,7 +175,8 @@ func (r *reader) hash() uint32 {
 	return hashOf(name.ID(unpack(form, kept, new(strings.Builder))))
 }
 
-// open reads the event of a relative record, which next has read to its end.
+// open parses the event of a relative record. It needs no error checks: next has scanned the record
+// to its end when the journal was loaded.
 func (l *Log) open(i int32) *Event {
 	var kept strings.Builder
 	r := reader{rest: l.record(i)[1:], texts: &kept}
@@ -181,7 +192,8 @@ func (l *Log) open(i int32) *Event {
 			*fields[k].value = r.text()
 		}
 	}
-	if h.own&fromParent != 0 { // else it is the base's or its own
+	// Without this bit, Previous is the base's or was read above.
+	if h.own&fromParent != 0 {
 		e.Previous = l.checkpoint(parent)
 	}
 	if h.own&ownStep != 0 {
@@ -197,7 +209,7 @@ func (l *Log) open(i int32) *Event {
 	return &e
 }
 
-// checkpoint is the id that a node makes known, "" for one that makes none.
+// checkpoint returns the id of the checkpoint that a node introduces, or "".
 func (l *Log) checkpoint(i int32) name.ID {
 	if !l.nodes[i].names() {
 		return ""
@@ -205,10 +217,11 @@ func (l *Log) checkpoint(i int32) name.ID {
 	return name.ID(l.text(i, textCheckpoint))
 }
 
-// text is a member of an event, by its place in the table, without all others.
+// text returns one text of an event, by its place in the table, without parsing the rest of the
+// event.
 func (l *Log) text(i int32, k int) string {
 	if own := l.nodes[i].own; own != nil {
-		switch k { // the table of all is long
+		switch k { // building the whole table takes longer
 		case textCheckpoint:
 			return string(own.Event.Checkpoint)
 		case textLabel:
@@ -222,6 +235,7 @@ func (l *Log) text(i int32, k int) string {
 	if ok {
 		return unpack(form, kept, new(strings.Builder))
 	}
+	// kept says that the record has no Previous of its own, but fromParent may stand in for it.
 	if k == textPrevious {
 		r := reader{rest: l.record(i)[1:]}
 		if h := r.head(0); h.own&fromParent != 0 {
@@ -231,7 +245,8 @@ func (l *Log) text(i int32, k int) string {
 	return l.text(l.base(i), k)
 }
 
-// is reports whether a member of an event is a text.
+// is reports whether one text of an event equals text. If it is stored unpacked, no string is
+// built.
 func (l *Log) is(i int32, k int, text string) bool {
 	if l.nodes[i].own == nil {
 		if form, kept, ok := l.kept(i, k); ok && form == asIs {
@@ -241,7 +256,8 @@ func (l *Log) is(i int32, k int, text string) bool {
 	return l.text(i, k) == text
 }
 
-// kept is a text of a relative record, as it is kept; ok is false where it is the base's.
+// kept returns one text of a relative record in its stored form. ok is false if the record does not
+// have it, because it equals the base's.
 func (l *Log) kept(i int32, k int) (form int, kept []byte, ok bool) {
 	r := reader{rest: l.record(i)[1:]}
 	own := r.head(l.nodes[l.base(i)].time).own

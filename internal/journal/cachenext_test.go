@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawKept is a text of any of the forms in which the cache keeps it, and near to these.
+// drawKept draws a text in any of the forms in which the cache stores it, and texts that almost
+// have such a form.
 func drawKept(t *rapid.T) string {
 	digits := strings.Repeat("0f", rapid.IntRange(0, 90).Draw(t, "digits"))
 	return rapid.SampledFrom([]string{
@@ -19,8 +20,8 @@ func drawKept(t *rapid.T) string {
 	}).Draw(t, "text")
 }
 
-// drawLine is a journal that somebody wrote alone, longer than what shares a base, of
-// creates that differ from each other in anything.
+// drawLine draws a journal that one clone wrote, longer than a block, of creates that differ from
+// each other in any member.
 func drawLine(t *rapid.T, size int) []Node {
 	var nodes []Node
 	for i := range size {
@@ -56,8 +57,8 @@ func drawLine(t *rapid.T, size int) []Node {
 	return nodes
 }
 
-// A create that is kept as what differs from another reads back as it was, each member of
-// it also alone, and the journal says the same.
+// A create that is stored as a difference to another reads back unchanged, each of its members also
+// by itself, and the fold is the same.
 func TestRelativeRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{2, 40, block + 30}).Draw(t, "size")
@@ -107,7 +108,7 @@ func TestRelativeRecords(t *testing.T) {
 	})
 }
 
-// Whether an event was made in a worktree is known without reading it.
+// Log.is finds out whether an event was written in a worktree without parsing the event.
 func TestWorked(t *testing.T) {
 	a := newClone(t, "a")
 	for n := range 5 {
@@ -134,7 +135,7 @@ func TestWorked(t *testing.T) {
 	}
 }
 
-// Since counts what stands where it stood, and claims nothing of what may not.
+// Since counts the checkpoints that are certain to be at the same places, and no others.
 func TestSince(t *testing.T) {
 	a, b := newClone(t, "a"), newClone(t, "b")
 	a.create(1)
@@ -161,7 +162,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Entries are found whatever else has their place or their hash.
+// The table finds entries even if others have the same slot or the same hash.
 func TestTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hashes := rapid.SliceOfN(rapid.Uint32Range(0, 20), 1, 60).Draw(t, "hashes")

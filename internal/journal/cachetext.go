@@ -1,5 +1,8 @@
 package journal
 
+// This file encodes texts for the cache. Most of a journal's volume is object ids and checksums in
+// hexadecimal, which are stored as bytes, at half the size.
+
 import (
 	"encoding/binary"
 	"encoding/hex"
@@ -9,19 +12,20 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// How a text is kept: as it is, or as the bytes that its digits stand for.
+// The forms in which a text is stored, the two low bits of its header. The other bits are the
+// number of bytes that follow.
 const (
-	asIs = iota
-	asHex
-	asSum // "sha256:" and digits
+	asIs  = iota
+	asHex // bytes; the text is their hexadecimal form
+	asSum // bytes; the text is "sha256:" and their hexadecimal form
 )
 
 const sumPrefix = "sha256:"
 
-// minHex is for how many digits it is worth to look.
+// minHex is the length from which on a text is checked for hexadecimal digits.
 const minHex = 16
 
-// appendText appends a text: its length and form, and its bytes.
+// appendText appends a text: a uvarint of its stored length and form, then the bytes.
 func appendText(dst []byte, s string) []byte {
 	form, digits := asIs, ""
 	if isHex(s) {
@@ -39,7 +43,8 @@ func appendText(dst []byte, s string) []byte {
 	return dst
 }
 
-// isHex reports whether a text is bytes in the form in which ids are written.
+// isHex reports whether s can be stored as bytes and restored exactly: an even number of lower-case
+// digits.
 func isHex(s string) bool {
 	if len(s) < minHex || len(s)%2 != 0 {
 		return false
@@ -47,6 +52,7 @@ func isHex(s string) bool {
 	return name.IsHex(s)
 }
 
+// nibble returns the value of a lower-case hexadecimal digit.
 func nibble(c byte) byte {
 	if c >= 'a' {
 		return c - 'a' + 10
@@ -54,18 +60,20 @@ func nibble(c byte) byte {
 	return c - '0'
 }
 
-// reader takes values off a payload. Once one does not fit it is broken, and every
-// further value is empty.
+// reader reads values from a payload. After a value that does not fit, it is broken and all further
+// values are empty, so that callers need to check for errors once, in end.
 type reader struct {
 	rest   []byte
-	texts  *strings.Builder // gets the texts, so that many share their memory; nil: each has its own
+	texts  *strings.Builder // if not nil, all texts share this builder's memory
 	broken bool
 }
 
+// fail marks r as broken.
 func (r *reader) fail() { r.rest, r.broken = nil, true }
 
+// uint reads a uvarint.
 func (r *reader) uint() uint64 {
-	if len(r.rest) > 0 && r.rest[0] < 0x80 { // as nearly all are
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // the fast path: nearly all values fit into one byte
 		v := uint64(r.rest[0])
 		r.rest = r.rest[1:]
 		return v
@@ -79,12 +87,13 @@ func (r *reader) uint() uint64 {
 	return v
 }
 
+// int reads a varint, which is a uvarint in zigzag encoding.
 func (r *reader) int() int64 {
 	v := r.uint()
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// raw is the next text as it is kept.
+// raw returns the next text in its stored form.
 func (r *reader) raw() (form int, kept []byte) {
 	head := r.uint()
 	size := head >> 2
@@ -97,9 +106,10 @@ func (r *reader) raw() (form int, kept []byte) {
 	return form, kept
 }
 
-// skip passes a text.
+// skip passes over the next text.
 func (r *reader) skip() { r.raw() }
 
+// text returns the next text.
 func (r *reader) text() string {
 	form, kept := r.raw()
 	if len(kept) == 0 && form == asIs {
@@ -111,7 +121,7 @@ func (r *reader) text() string {
 	return unpack(form, kept, r.texts)
 }
 
-// unpack writes a text behind others, and gives it.
+// unpack appends a stored text to a builder and returns that part of the builder's memory.
 func unpack(form int, kept []byte, to *strings.Builder) string {
 	from := to.Len()
 	if form == asIs {
@@ -121,7 +131,7 @@ func unpack(form int, kept []byte, to *strings.Builder) string {
 	if form == asSum {
 		to.WriteString(sumPrefix)
 	}
-	var digits [128]byte
+	var digits [128]byte // on the stack
 	for len(kept) > 0 {
 		n := min(len(kept), len(digits)/2)
 		to.Write(hex.AppendEncode(digits[:0], kept[:n]))

@@ -10,14 +10,15 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// The empty tree, which every commit of a journal has, in git's two hashes.
+// The id of the empty tree, in a SHA-1 and in a SHA-256 repository. Every commit of a journal has
+// this tree.
 const (
 	EmptyTreeSHA1   = name.OID("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 	EmptyTreeSHA256 = name.OID("6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")
 )
 
-// Commit is a commit as git stores it. Author and Committer are the raw values of
-// their headers, dates included.
+// Commit is a git commit as read from the object database. Author and Committer are raw header
+// values, "Name <email> <seconds> <zone>".
 type Commit struct {
 	OID       name.OID
 	Parents   []name.OID
@@ -27,16 +28,17 @@ type Commit struct {
 	Message   string
 }
 
-// Node is one commit of a journal.
+// Node is one commit of a journal: an event, or a merge of two journals.
 type Node struct {
 	OID           name.OID
 	Parents       []name.OID
 	Event         *Event    // nil for a merge
-	CommitterTime time.Time // to the second, UTC
+	CommitterTime time.Time // in UTC, with a resolution of one second
 }
 
-// ParseCommit reads a commit of a journal, an event or a merge, and refuses any
-// other: one with files in it would keep what a prune frees.
+// ParseCommit reads a commit of a journal and returns an error if it is neither an event nor a
+// merge. It requires the empty tree: files in a journal commit would stay reachable after a prune
+// removed the checkpoints that they came from.
 func ParseCommit(c Commit) (Node, error) {
 	if c.Tree != EmptyTreeSHA1 && c.Tree != EmptyTreeSHA256 {
 		return Node{}, fmt.Errorf("parse journal commit %q: its tree is %q, not the empty one", c.OID, c.Tree)
@@ -63,7 +65,9 @@ func ParseCommit(c Commit) (Node, error) {
 	return n, nil
 }
 
-// checkMerge holds what makes two clones write the same merge.
+// checkMerge enforces the rules by which two clones that merge the same tips write identical
+// commits: sorted parents without duplicates, a fixed identity, equal author and committer, and
+// UTC.
 func checkMerge(c Commit) error {
 	switch {
 	case len(c.Parents) < 2:
@@ -76,7 +80,7 @@ func checkMerge(c Commit) error {
 	return nil
 }
 
-// stamp is the value of an author or committer header.
+// stamp is a parsed author or committer header.
 type stamp struct {
 	identity string
 	seconds  int64

@@ -1,38 +1,50 @@
 package journal
 
+// This file looks for tampering. A journal can be forged by leaving an event out, moving it or
+// making one up. Such a change leaves traces: an event mentions a checkpoint that no ancestor
+// introduces, or a create has a Previous that was not current when it was made. Doubts replays the
+// journal and reports them.
+
 import (
 	"fmt"
 
 	"git-checkpoint/internal/name"
 )
 
-// Doubt is an event that cannot have been written on top of the events before it: one
-// of these was left out, put elsewhere or made up.
+// Doubt is an event that cannot have been written on top of its ancestors. Text is a clause about
+// it, beginning with "it".
 type Doubt struct {
 	Event *Event
 	Text  string
 }
 
-// maxWalks bounds how often the past of one event is walked: only events that are
-// concurrent with what they name need it.
+// maxWalks limits how many walks over an event's ancestors one check may make. Only events that are
+// concurrent with what they mention need a walk. In a hostile journal that may be all of them, and
+// the check would take quadratic time.
 const maxWalks = 512
 
-// doubting holds each event against what its ancestors say.
+// doubting is the state of one check.
 type doubting struct {
 	*fold
 	graph *graph
 	found []Doubt
-	now   liveness
-	next  int // step
-	dead  []bool
-	pins  map[int32][]int32
-	vague bool // what is dead depends on concurrent events, so what is current is not asked
+	// now is the fold of the events before the present one, except for deaths.
+	now liveness
+	// next is the index of the next of the fold's steps to apply to now.
+	next int
+	// dead and pins hold, by entry, what the prunes and pins so far say.
+	dead []bool
+	pins map[int32][]int32
+	// vague is set once a death depends on concurrent events in a way that the graph's bounds
+	// cannot tell. What is current is not certain from then on, so Previous is no longer checked.
+	vague bool
+	// where finds the position of an event by its commit id; made when first needed.
 	where map[name.OID]int32
-	walks int
+	walks int // see maxWalks
 }
 
-// Doubts holds every event against those before it: what it speaks of was named by
-// then, and a new checkpoint follows the one that was current.
+// Doubts checks every event against those before it and returns the ones that contradict them, in
+// the order of the fold. Events that this version does not know are not checked.
 func (s *State) Doubts() []Doubt {
 	f := s.fold
 	d := &doubting{fold: f, graph: f.graph(), dead: make([]bool, len(f.first)), pins: map[int32][]int32{}, now: f.nothing()}
@@ -52,17 +64,20 @@ func (d *doubting) doubt(i int32, format string, args ...any) {
 	d.found = append(d.found, Doubt{d.event(i), fmt.Sprintf(format, args...)})
 }
 
-// create is for most events, of which it asks for no more than what they follow.
+// create checks a create event. Most events are creates, so this path avoids parsing the event and
+// reads Previous only.
 func (d *doubting) create(i int32) {
 	previous := name.ID(d.log.text(d.log.position(int(i)), textPrevious))
 	d.knew(i, previous)
+	// Only the event that introduces a checkpoint follows the current one. A later event about the
+	// same checkpoint repeats its Previous.
 	if x := d.named[i]; d.first[x] == i {
 		d.follows(i, previous)
 	}
 	d.apply(i, nil)
 }
 
-// references demands that an event speaks of checkpoints and events that it knew.
+// references checks that the checkpoints and the event that e mentions are among its ancestors.
 func (d *doubting) references(i int32, e *Event) {
 	switch e.Kind {
 	case KindRollback, KindUndo:
@@ -87,6 +102,8 @@ func (d *doubting) references(i int32, e *Event) {
 	}
 }
 
+// knew checks that an ancestor of the event at position i introduces checkpoint id. An empty id is
+// fine.
 func (d *doubting) knew(i int32, id name.ID) {
 	if id == "" {
 		return
@@ -97,8 +114,8 @@ func (d *doubting) knew(i int32, id name.ID) {
 	}
 }
 
-// descended reports whether one of the positions is an ancestor of i; where that takes
-// more walks than are allowed, it is taken for granted.
+// descended reports whether one of the positions is an ancestor of i. Once maxWalks is used up, it
+// answers true where it would need another walk.
 func (d *doubting) descended(i int32, positions []int32) bool {
 	unclear := false
 	for _, p := range positions {
@@ -124,8 +141,8 @@ func (d *doubting) descended(i int32, positions []int32) bool {
 	return false
 }
 
-// follows demands that a new checkpoint names the one that was current before it, where
-// all that comes before it in the order is among its ancestors.
+// follows checks that a create names the checkpoint that was current before it. It can tell only if
+// all events before i in the order are ancestors of i: the writer of i did not know the others.
 func (d *doubting) follows(i int32, previous name.ID) {
 	if d.vague || d.graph.low[i] != i {
 		return
@@ -146,7 +163,8 @@ func (d *doubting) follows(i int32, previous name.ID) {
 	}
 }
 
-// current is what the fold of all events so far would say.
+// current returns the entry that the fold of all events so far shows as current, or none. It
+// follows the same rule as State.judge.
 func (d *doubting) current() int32 {
 	if c := d.now.current; c != none && !d.dead[c] {
 		return c
@@ -165,7 +183,7 @@ func (d *doubting) current() int32 {
 	return newest
 }
 
-// apply lets an event have its effect; nil: a create.
+// apply lets the event at position i take effect. e is nil for a create.
 func (d *doubting) apply(i int32, e *Event) {
 	if d.next < len(d.steps) && d.steps[d.next].at == i {
 		d.now.apply(none, &d.steps[d.next])
@@ -191,7 +209,7 @@ func (d *doubting) apply(i int32, e *Event) {
 	}
 }
 
-// bury lets a tombstone count if it knew every pin so far.
+// bury lets a tombstone for entry x take effect if the prune at position i knew every pin so far.
 func (d *doubting) bury(i, x int32) {
 	for _, pin := range d.pins[x] {
 		switch d.graph.descends(i, pin) {

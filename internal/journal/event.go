@@ -1,9 +1,18 @@
-// Package journal owns the events of a session's journal: their form as git commit
-// messages, the order and the fold over the DAG that clones make of them, the merge
-// of two journals, the plans of rollback and undo, and the cache of a journal that
-// was read once. It is pure: it reads no repository, starts no process and asks no
-// clock. It refuses what it cannot prove: a message that is not exactly an event, a
-// journal with a hole, a cache with a flipped bit.
+// Package journal implements the journal of a session: a DAG of git commits, one per event (a
+// checkpoint was created, a rollback happened, a checkpoint was pruned, ...), that several clones
+// extend independently and merge.
+//
+// Parse and ParseCommit read an event from a commit, and Event.Message writes one. A Log holds the
+// commits of a journal in memory. Log.Fold replays the events in one deterministic order and
+// returns a State: which checkpoints exist, which are live, discarded, pinned or dead, and which is
+// current. Merge joins the journals of two clones. RollbackPlan, SafetyPlan, PlanUndoOf and Walk
+// compute what a rollback, undo or redo has to write. Log.Encode and Decode keep a parsed journal
+// in a cache file.
+//
+// The package is pure: it reads no repository, starts no process and does not ask the clock. It
+// rejects whatever it cannot verify, such as a malformed message, a missing parent or a cache with
+// a flipped bit. docs/format.md specifies the messages and the fold. Start reading with Event, Log
+// and State.
 package journal
 
 import (
@@ -12,14 +21,16 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Format is the version of the message form that this package writes.
+// Format is the version of the message form that this package writes, and the newest that it
+// understands.
 const Format = 1
 
-// Kind says what an event is about.
+// Kind is the type of an event, the second word of its Checkpoint-Event trailer.
 type Kind string
 
-// The kinds of format 1. Any other kind is read past, and nothing is written on
-// top of it.
+// The kinds of format 1. An event of any other kind keeps its place in the order but has no effect,
+// and a journal that has one is read-only: this version cannot know what a new event would mean
+// after it.
 const (
 	KindStart    Kind = "start"
 	KindCreate   Kind = "create"
@@ -38,17 +49,18 @@ const (
 	KindClose    Kind = "close"
 )
 
-// kindMerge marks the commit that joins two journals; it is no event.
+// kindMerge marks a commit that joins two journals. Such a commit carries no event.
 const kindMerge Kind = "merge"
 
-// TriggerSafety is the trigger of the checkpoint that a rollback makes first.
+// TriggerSafety is the trigger of a safety checkpoint, which a rollback or undo makes of the
+// present files before it changes any.
 const TriggerSafety = "safety"
 
-// Event is one entry of a journal. OID, Parents and Actor come from the commit,
-// everything else from its message.
+// Event is one entry of a journal. OID, Parents and Actor come from the commit, everything else
+// from its message. An empty or zero member means that the message does not have that trailer.
 type Event struct {
 	OID     name.OID
-	Parents []name.OID // as the commit has them, merges included
+	Parents []name.OID // parents of the commit; some of them may be merges
 
 	Format  int // 0 means Format
 	Kind    Kind
@@ -56,10 +68,10 @@ type Event struct {
 	Time    time.Time // UTC, to the millisecond
 	Actor   string    // "Name <email>"
 
-	Worktree   string // for people: every clone's main worktree has the same name
-	WorktreeID string // random; undo and the retention of safety checkpoints go by it
+	Worktree   string // for display only: the main worktree of every clone has the same name
+	WorktreeID string // random; undo and the retention of safety checkpoints identify a worktree by it
 
-	// The checkpoint that the event is about.
+	// The checkpoint that the event is about, with the members of its record that lists need.
 	Checkpoint       name.ID
 	Label            string
 	Step             int
@@ -69,29 +81,44 @@ type Event struct {
 	Trigger          string
 	CheckpointStatus string
 	Commit           name.OID
-	Record           string // checksum of the record, "sha256:…"
-	Previous         name.ID
-	RebuiltFrom      name.ID
+	// Record is the checksum of the checkpoint's record, "sha256:" and 64 hex digits.
+	Record string
+	// Previous is the checkpoint that was current when this one was made. It is not its parent
+	// commit.
+	Previous name.ID
+	// RebuiltFrom is the checkpoint that a rebuild replaces: a damaged one, or one that was
+	// expunged.
+	RebuiltFrom name.ID
 
-	// Rollback and undo.
+	// Rollback and undo. From was current before and To is current afterwards; an undo without To
+	// leaves no checkpoint current.
 	From, To           name.ID
 	FromLabel, ToLabel string
-	Safety             name.ID
-	Files              name.ID // of a rollback to a safety checkpoint: that one, whose files came
-	Mode               string
-	Discard, Restore   []name.ID
-	Undoes             name.OID
+	// Safety is the safety checkpoint that holds the files as they were before this event.
+	Safety name.ID
+	// Files is set by a rollback to a safety checkpoint: the one that the files were taken from.
+	Files name.ID
+	Mode  string
+	// Discard and Restore list the checkpoints that the event makes discarded or live. The fold
+	// ignores ids that the event's writer cannot have known.
+	Discard, Restore []name.ID
+	// Undoes is the commit of the rollback or undo that an undo takes back. A redo is an undo of an
+	// undo.
+	Undoes name.OID
 
+	// Tombstones lists what a prune removed.
 	Tombstones []Tombstone
 
 	Status                  string
 	Workflow, Topic, Branch string
 	Reason                  string
 
-	Extra []Trailer // what this version does not know, in the order it came
+	// Extra holds the trailers that this version does not know, in their original order.
+	Extra []Trailer
 }
 
-// Tombstone says that a prune dropped a checkpoint, and what it was.
+// Tombstone is one checkpoint in a prune event. Commit and Record are empty where the writer did
+// not know them.
 type Tombstone struct {
 	ID     name.ID
 	Commit name.OID
@@ -99,12 +126,12 @@ type Tombstone struct {
 	Reason string
 }
 
-// Trailer is one "Key: value" line of a message.
+// Trailer is one "Key: value" line of a message. Value is unquoted.
 type Trailer struct {
 	Key, Value string
 }
 
-// known reports whether this version may interpret e.
+// known reports whether this version knows both the format and the kind of e.
 func (e *Event) known() bool {
 	if e.Format > Format {
 		return false
@@ -117,9 +144,8 @@ func (e *Event) known() bool {
 	return false
 }
 
-// names reports whether e makes its checkpoint known: a create, an adopt, or a
-// rebuild that replaces another checkpoint (one that only mends notes or tags
-// replaces none).
+// names reports whether e introduces its checkpoint: a create, an adopt, or a rebuild with
+// RebuiltFrom. A rebuild without it only records that notes or tags were written again.
 func (e *Event) names() bool {
 	if e.Format > Format || e.Checkpoint == "" {
 		return false

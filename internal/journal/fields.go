@@ -1,5 +1,10 @@
 package journal
 
+// This file has the table of trailers. Most members of an Event are plain strings that one trailer
+// holds; texts lists these, and the message writer, the parser and the cache all iterate over that
+// list. The few trailers with a type of their own (time, step, lists) are handled by key in
+// parse.go and message.go.
+
 import (
 	"errors"
 	"fmt"
@@ -8,7 +13,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Keys of the trailers that are no plain text.
+// Keys of the trailers that are handled by name. Session is also in the table.
 const (
 	keyEvent     = "Checkpoint-Event"
 	keySession   = "Session"
@@ -20,19 +25,22 @@ const (
 	keyTombstone = "Tombstone"
 )
 
+// maxStep is the highest step that the format allows.
 const maxStep = 999_999_999
 
-// text is a member of an event that one trailer holds as it is.
+// text connects a trailer's key with the member of an event that holds its value.
 type text struct {
 	key   string
-	value *string
-	check func(string) error // nil: any text
+	value *string            // points into the event
+	check func(string) error // checks the grammar of a value; nil: any text is valid
 }
 
+// textCount is the length of the table. The cache uses one bit of a bit set for each entry.
 const textCount = 26
 
-// texts is the one table of the members that are text: messages are written and
-// read by it, and the cache keeps the members in this order. New ones go to its end.
+// texts returns the table for e. Message writes the trailers in this order, and the cache
+// identifies a member by its place in it. Add new entries at the end only; any other change needs a
+// new cacheHeader, and new constants where cachenext.go names a place.
 func texts(e *Event) [textCount]text {
 	return [textCount]text{
 		{keySession, (*string)(&e.Session), checkSession},
@@ -64,6 +72,8 @@ func texts(e *Event) [textCount]text {
 	}
 }
 
+// checkID, checkOID and checkSession are the checks of the table. They return the error of the
+// parser and drop the value.
 func checkID(s string) error {
 	_, err := name.ParseID(s)
 	return err
@@ -79,7 +89,8 @@ func checkSession(s string) error {
 	return err
 }
 
-// isKey holds git's grammar of a trailer's key.
+// isKey reports whether s is a valid key of a trailer: letters, digits and hyphens, as in git, not
+// beginning with a hyphen and at most 64 characters.
 func isKey(s string) bool {
 	if s == "" || len(s) > 64 || s[0] == '-' {
 		return false
@@ -93,8 +104,8 @@ func isKey(s string) bool {
 	return true
 }
 
-// String is the tombstone as a trailer's value: id, commit, checksum of the record
-// ("-" where it is not known), and the reason up to the end of the line.
+// String returns the value of a Tombstone trailer: id, commit and checksum of the record, "-" for
+// each that is not known, and then the reason, which may contain spaces.
 func (t Tombstone) String() string {
 	fields := []string{string(t.ID), string(t.Commit), t.Record}
 	for i, f := range fields {
@@ -133,7 +144,8 @@ func parseTombstone(s string) (Tombstone, error) {
 	return t, nil
 }
 
-// require reports what an event of a known kind cannot do without.
+// require returns an error if e lacks a trailer that its kind must have. It is not called for
+// unknown events, whose requirements this version does not know.
 func (e *Event) require() error {
 	missing := ""
 	switch e.Kind {

@@ -1,5 +1,18 @@
 package journal
 
+// The fold turns the events of a journal into a State. Its input is a set of events, so that all
+// clones get the same State, whatever merges they have. Log.Fold takes these steps:
+//
+//   - tell collects facts about the session, and name numbers the checkpoints in the order in which
+//     events introduce them (entries).
+//   - compile reduces the events that change what is live or current to steps, with entries for
+//     ids, and settles which ids of a rollback's lists its writer knew (replay.go).
+//   - replay applies the steps in order: what is live, what is current.
+//   - bury finds what is dead or pinned (bury.go), and judge combines everything into one mark per
+//     checkpoint.
+//
+// FoldOnto skips nearly all of that for the usual case, one more create at the tip.
+
 import (
 	"fmt"
 	"math"
@@ -11,47 +24,52 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// fold is a journal made ready: positions are places in the order of the fold,
-// entries are indexes of checkpoints in the order of their first naming.
+// fold holds what a State was computed from, for the questions that are asked later. Two kinds of
+// indexes occur: a position is a place in the order of the fold, an entry is the index of a
+// checkpoint in the order in which events introduce them. A fold is read by several goroutines.
 type fold struct {
-	log   Log                     // as it was when it was folded
-	graph func() *graph           // made when first needed
-	ids   *table                  // entries by id
-	later func() map[int32]int32  // by entry: the last one that was rebuilt from it; made when first needed
-	named []int32                 // by position: the entry that is named there, or none
-	first []int32                 // by entry: the position that first names it
-	again map[int32][]int32       // by entry: all positions that name it, if several
-	marks []mark                  // by entry: what it is
-	made  []atomic.Pointer[Entry] // by entry: those that were asked for
+	log   Log           // a copy; the original may grow without changing it
+	graph func() *graph // by position; made when first needed
+	ids   *table        // entries by id
+	// later returns for each entry the last one that was rebuilt from it; made when first needed.
+	later func() map[int32]int32
+	named []int32                 // by position: the entry that the event introduces or names again, or none
+	first []int32                 // by entry: the first position that names it
+	again map[int32][]int32       // by entry: all positions that name it, for those with several
+	marks []mark                  // by entry: the result of the fold
+	made  []atomic.Pointer[Entry] // by entry: what State.At returned before
+	// steps are the effects of events other than creates, see step.
 	steps []step
-	moves map[*Event]int // rollbacks and undos: index of their step
+	// moves has the index in steps of each rollback and undo.
+	moves map[*Event]int
 }
 
-// mark is what a checkpoint is, in the end.
+// mark is the final state of a checkpoint, a set of bits.
 type mark uint8
 
 const (
 	markLive mark = 1 << iota
 	markDiscarded
-	markDead
+	markDead // excludes all the others
 	markPinned
 )
 
-// at is the node at a position.
+// at returns the node at a position.
 func (f *fold) at(i int32) *node { return &f.log.nodes[f.log.position(int(i))] }
 
-// event is that of a position, nil for a merge.
+// event returns the event at a position, nil for a merge.
 func (f *fold) event(i int32) *Event { return f.log.event(f.log.position(int(i))) }
 
-// naming is the node in the journal that first names an entry.
+// naming returns the number of the node that introduces entry x.
 func (f *fold) naming(x int) int32 { return f.log.position(int(f.first[x])) }
 
+// node returns the node that introduces entry x.
 func (f *fold) node(x int) *node { return &f.log.nodes[f.naming(x)] }
 
-// id is that of an entry.
+// id returns the id of entry x.
 func (f *fold) id(x int32) name.ID { return f.log.checkpoint(f.naming(int(x))) }
 
-// Fold says what the journal says.
+// Fold computes the state of the session. The State does not change when l grows afterwards.
 func (l *Log) Fold() *State {
 	s := &State{
 		Skipped:    map[int]*Event{},
@@ -68,9 +86,10 @@ func (l *Log) Fold() *State {
 	return s
 }
 
+// newFold makes the parts of a fold that do not depend on events.
 func newFold(l *Log) *fold {
 	f := &fold{log: *l}
-	f.log.at = nil // it goes on with the journal
+	f.log.at = nil // the map is shared with l, which goes on adding to it
 	f.later = sync.OnceValue(f.replacements)
 	f.graph = sync.OnceValue(func() *graph {
 		e := f.log.edges
@@ -83,8 +102,9 @@ func newFold(l *Log) *fold {
 	return f
 }
 
-// FoldOnto is Fold, where before was the fold of this journal without its last event. A
-// create on top of all others, the ordinary case, asks nothing of what was known.
+// FoldOnto returns what Fold returns. before must be the fold of this journal without its last
+// event, or nil. If that event is a plain create on top of all others, the result reuses the data
+// of before, which stays valid. In all other cases it is computed from the start.
 func (l *Log) FoldOnto(before *State) *State {
 	at := int32(len(l.nodes) - 1)
 	n := &l.nodes[at]
@@ -93,12 +113,15 @@ func (l *Log) FoldOnto(before *State) *State {
 	}
 	s, old, f := *before, before.fold, newFold(l)
 	s.UpdatedAt = later(s.UpdatedAt, n.time)
+	// Nothing was pinned, pruned or rolled back for this checkpoint, so it is live and current, or
+	// a safety checkpoint, which has no mark.
 	made := mark(0)
 	if !n.safety {
 		made, s.Current = markLive, l.checkpoint(at)
 	}
 	x := int32(len(old.first))
 	f.ids, f.again, f.steps, f.moves = old.ids.with(x), old.again, old.steps, old.moves
+	// Clip makes append copy the slices, since before still uses them and may be folded onto again.
 	f.named = append(slices.Clip(old.named), x)
 	f.first = append(slices.Clip(old.first), at)
 	f.marks = append(slices.Clip(old.marks), made)
@@ -107,8 +130,8 @@ func (l *Log) FoldOnto(before *State) *State {
 	return &s
 }
 
-// follows reports whether a node does nothing but make a checkpoint known that nothing was
-// said of yet.
+// follows reports whether n only introduces a new checkpoint, about which no earlier event says
+// anything, in a session that can be written to.
 func (s *State) follows(n *node) bool {
 	if n.class != classCreate || n.own == nil || n.own.Event.Session != s.Session || s.ReadOnly != "" || len(s.fold.ids.late) == mostLate {
 		return false
@@ -117,7 +140,7 @@ func (s *State) follows(n *node) bool {
 	return s.fold.entry(id) < 0 && !s.Dead(id) && len(s.Pins[id]) == 0
 }
 
-// tell gathers what needs no checkpoint: the session's own facts.
+// tell collects the facts about the session itself: those that do not depend on any checkpoint.
 func (s *State) tell() {
 	first, newest, l := true, int64(math.MinInt64), &s.fold.log
 	for i := range l.nodes {
@@ -148,7 +171,7 @@ func (s *State) tell() {
 	s.UpdatedAt = later(s.UpdatedAt, newest)
 }
 
-// later is a time, or the given one when that comes after it.
+// later returns the later of t and a time in milliseconds.
 func later(t time.Time, millis int64) time.Time {
 	if millis > t.UnixMilli() {
 		return time.UnixMilli(millis).UTC()
@@ -156,8 +179,7 @@ func later(t time.Time, millis int64) time.Time {
 	return t
 }
 
-// note applies one event to the session's facts: the last one that says something
-// wins.
+// note applies one event to the session's facts. The last event that has a value wins.
 func (s *State) note(e *Event) {
 	switch e.Kind {
 	case KindStart:
@@ -179,13 +201,14 @@ func (s *State) note(e *Event) {
 	}
 }
 
+// last sets member unless value is empty.
 func last(member *string, value string) {
 	if value != "" {
 		*member = value
 	}
 }
 
-// name makes an entry for each checkpoint that an event names.
+// name adds an entry for each checkpoint that an event introduces.
 func (s *State) name() {
 	f := s.fold
 	count := len(f.log.nodes)
@@ -217,7 +240,7 @@ func (s *State) name() {
 	f.made = make([]atomic.Pointer[Entry], len(f.first))
 }
 
-// namings are the positions that name an entry, in order.
+// namings returns the positions that name entry x, in ascending order.
 func (f *fold) namings(x int32) []int32 {
 	if all := f.again[x]; all != nil {
 		return all
@@ -225,9 +248,9 @@ func (f *fold) namings(x int32) []int32 {
 	return f.first[x : x+1]
 }
 
-// judge says of each checkpoint what it is, and which is current. A current one that
-// is dead falls back to the newest that could be current before it, else to the
-// newest of all.
+// judge sets the mark of each checkpoint and the current one. now is the state after all events,
+// which does not know deaths. If the current checkpoint is dead, or there is none, the newest live
+// one before it takes its place, else the newest live one.
 func (s *State) judge(now liveness) {
 	f := s.fold
 	for id := range s.Tombstones {
@@ -251,6 +274,8 @@ func (s *State) judge(now liveness) {
 			if newest < now.current {
 				before = newest
 			}
+		// Every checkpoint is live at first, except for safety checkpoints, which never are. Only a
+		// rollback or undo can have changed that.
 		case !f.node(i).safety:
 			f.marks[x] |= markDiscarded
 		}

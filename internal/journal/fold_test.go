@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// portrait is everything a fold says that may not depend on how the journal came.
+// portrait is everything in a State that must not depend on how the journal arrived.
 type portrait struct {
 	Order, Rollbacks              []name.OID
 	Live, Discarded, Dead, Pinned []name.ID
@@ -74,7 +74,7 @@ func mustLog(t reporter, nodes []Node, tip name.OID) *Log {
 	return l
 }
 
-// agree compares the fold with the rules taken word by word.
+// agree compares the fold with the naive implementation of the rules.
 func agree(t reporter, l *Log) {
 	t.Helper()
 	s := l.Fold()
@@ -127,7 +127,7 @@ func TestFoldIgnoresTheOrderOfTheNodes(t *testing.T) {
 	})
 }
 
-// Merges are transparent: another way of joining the same events folds alike.
+// Merges are transparent: joining the same events by other merges gives the same fold.
 func TestFoldIgnoresMerges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes, tip := drawDAG(t, 30)
@@ -236,8 +236,8 @@ func TestLastTargetIsLive(t *testing.T) {
 	})
 }
 
-// Whatever else happens, a checkpoint whose pin no prune knew and no unpin took back
-// is not dead.
+// Whatever else happens, a checkpoint is not dead if it has a pin that no prune knew and no unpin
+// released.
 func TestConcurrentPinWins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clones := drawSchedule(t, 20, everything)
@@ -260,8 +260,8 @@ func TestConcurrentPinWins(t *testing.T) {
 	})
 }
 
-// A fold that goes on from the one before says the same as one from the start, also
-// about what could be rolled back and undone, and leaves the one before as it was.
+// FoldOnto says the same as a fold from the start, also about possible rollbacks and undos, and
+// leaves the State before unchanged.
 func TestFoldOnto(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clones := drawSchedule(t, 15, everything)
@@ -313,7 +313,7 @@ func TestFoldOnto(t *testing.T) {
 	})
 }
 
-// What was said of a checkpoint before it was made, as another clone may, holds.
+// Events about a checkpoint that precede its create, written in another clone, take effect.
 func TestFoldOntoForeseen(t *testing.T) {
 	c := newClone(t, "a")
 	c.create(1)

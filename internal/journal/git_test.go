@@ -44,8 +44,7 @@ func (r repository) commit(c Commit) name.OID {
 	return name.OID(strings.TrimSpace(r.git(b.String(), "hash-object", "-w", "-t", "commit", "--stdin")))
 }
 
-// Plain git reads a journal: the sentence, the trailers, the dates, and fsck is
-// content with it.
+// Plain git reads a journal: subject, trailers and dates. git fsck accepts it.
 func TestPlainGitReadsAJournal(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {

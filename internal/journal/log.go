@@ -9,28 +9,31 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// MaxNodes bounds a journal, so that a hostile one ends in an error and not in a
-// night of work.
+// MaxNodes is the maximum number of commits in a journal. It bounds the time and memory that a
+// hostile journal can cost.
 const MaxNodes = 1 << 20
 
-// Log is a journal: a tip and all its ancestors, in an order that is ready for the
-// fold. It grows and never changes what it holds. It is not safe for use by several
-// goroutines at once.
+// Log is a journal in memory: a tip and all its ancestors. A Log can grow, but the commits that it
+// has never change. It is not safe for use by several goroutines at once.
+//
+// A node is identified by its number, its index in nodes. The order of the fold is usually the
+// same. Where it is not, because clones worked at the same time, order maps a position in the fold
+// to a number.
 type Log struct {
-	nodes []node // parents first; the tip is last. The cache appends in this order.
-	data  []byte // the records of those that have no other form
-	edges edges
-	order []int32            // the fold's order; nil when nodes have it themselves
-	at    map[name.OID]int32 // made when first needed
+	nodes []node             // parents before children; the tip is last. The cache is written in this order.
+	data  []byte             // the cache that was decoded; nodes without own point into it
+	edges edges              // the parents of each node, by number
+	order []int32            // the number of each position of the fold; nil: position and number are equal
+	at    map[name.OID]int32 // numbers by commit id; made when first needed
 }
 
-// MissingError names a commit that a journal needs and that was not given.
+// MissingError names a commit that the journal needs and that was not among the nodes given.
 type MissingError struct {
 	OID   name.OID
-	Child name.OID // the commit that has it as a parent; empty when OID is the tip
+	Child name.OID // the commit that has OID as a parent; empty when OID is the tip
 }
 
-// Error is the hole in one sentence.
+// Error describes the missing commit in one sentence.
 func (e *MissingError) Error() string {
 	if e.Child == "" {
 		return fmt.Sprintf("the journal's tip %q is missing", e.OID)
@@ -38,8 +41,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the journal has a hole: %q, parent of %q, is missing", e.OID, e.Child)
 }
 
-// NewLog makes a journal of the nodes that tip reaches; others are left out. A
-// parent that is not among the nodes is a *MissingError.
+// NewLog makes a journal of the nodes that tip reaches, and ignores the others. The nodes may be in
+// any order. If tip or a parent is not among them, the error is a *MissingError.
 func NewLog(nodes []Node, tip name.OID) (*Log, error) {
 	l := &Log{}
 	if err := l.grow(nodes, tip); err != nil {
@@ -48,8 +51,8 @@ func NewLog(nodes []Node, tip name.OID) (*Log, error) {
 	return l, nil
 }
 
-// Extend moves the journal forward to tip, of which the present tip must be an
-// ancestor. After an error the journal is what it was.
+// Extend moves the journal forward to tip, which must be a descendant of the present tip. nodes
+// must hold at least all commits that are new. After an error the journal is unchanged.
 func (l *Log) Extend(nodes []Node, tip name.OID) error {
 	switch {
 	case tip == l.Tip().OID:
@@ -66,12 +69,12 @@ func (l *Log) Extend(nodes []Node, tip name.OID) error {
 	return nil
 }
 
-// Tip is the newest commit, of which all others are ancestors.
+// Tip returns the newest commit, the one that all others are ancestors of.
 func (l *Log) Tip() Tip {
 	i := int32(len(l.nodes) - 1)
 	committed := l.committed(i)
 	if committed.IsZero() && l.nodes[i].class != classMerge {
-		committed = time.UnixMilli(l.nodes[i].time).UTC().Truncate(time.Second) // not parsed, just made
+		committed = time.UnixMilli(l.nodes[i].time).UTC().Truncate(time.Second) // a planned event, see State.after
 	}
 	return Tip{l.oid(i), committed}
 }
@@ -85,10 +88,10 @@ func (l *Log) Contains(oid name.OID) bool {
 	return ok
 }
 
-// Len is the number of nodes, merges included. It is what AppendTo counts by.
+// Len returns the number of nodes, including merges. AppendTo counts by it.
 func (l *Log) Len() int { return len(l.nodes) }
 
-// Nodes are the journal's commits, parents before children, the tip last.
+// Nodes returns all commits of the journal, parents before children, the tip last.
 func (l *Log) Nodes() []Node {
 	nodes := make([]Node, len(l.nodes))
 	for i := range nodes {
@@ -97,10 +100,13 @@ func (l *Log) Nodes() []Node {
 	return nodes
 }
 
-// Heads are the newest events, of which no other is a descendant: the tip may be a merge.
+// Heads returns the newest events, those that no other event descends from. There is one, unless
+// the tip is a merge.
 func (l *Log) Heads() []name.OID {
 	var heads []name.OID
 	open := map[int32]bool{int32(len(l.nodes) - 1): true}
+	// Parents have smaller numbers, so one pass downwards visits each open node after the node that
+	// opened it.
 	for i := int32(len(l.nodes) - 1); len(open) > 0; i-- {
 		if !open[i] {
 			continue
@@ -117,7 +123,7 @@ func (l *Log) Heads() []name.OID {
 	return heads
 }
 
-// Events are the journal's events in the order of the fold.
+// Events returns the events of the journal in the order of the fold, without merges.
 func (l *Log) Events() []*Event {
 	events := make([]*Event, 0, len(l.nodes))
 	for i := range l.nodes {
@@ -128,7 +134,7 @@ func (l *Log) Events() []*Event {
 	return events
 }
 
-// position is where the i-th node of the fold's order stands.
+// position returns the number of the node at position i of the fold's order.
 func (l *Log) position(i int) int32 {
 	if l.order == nil {
 		return int32(i)
@@ -136,6 +142,7 @@ func (l *Log) position(i int) int32 {
 	return l.order[i]
 }
 
+// index returns the numbers of the nodes by commit id.
 func (l *Log) index() map[name.OID]int32 {
 	if l.at == nil {
 		l.at = make(map[name.OID]int32, len(l.nodes))
@@ -146,9 +153,9 @@ func (l *Log) index() map[name.OID]int32 {
 	return l.at
 }
 
-// follows reports whether nodes are a line from the present tip to the new one, the
-// ordinary case. Everything known is an ancestor of each of them, so they come last
-// in the order too.
+// follows reports whether nodes form a line from the present tip to the new one, which is what
+// nearly every Extend gets. All known events are ancestors of these, so the nodes also come last in
+// the order of the fold, and nothing has to be sorted.
 func (l *Log) follows(nodes []Node, tip name.OID) bool {
 	if len(nodes) == 0 || nodes[len(nodes)-1].OID != tip || len(l.nodes)+len(nodes) > MaxNodes {
 		return false
@@ -163,7 +170,7 @@ func (l *Log) follows(nodes []Node, tip name.OID) bool {
 	return true
 }
 
-// append adds nodes of which each has the one before it as its only parent.
+// append adds nodes, each of which must have the node before it as its only parent.
 func (l *Log) append(nodes []Node) {
 	for i := range nodes {
 		at := int32(len(l.nodes))
@@ -179,8 +186,8 @@ func (l *Log) append(nodes []Node) {
 	}
 }
 
-// grow adds the nodes that tip reaches and the journal lacks, parents first, and
-// orders everything anew.
+// grow adds the nodes that tip reaches and the journal lacks, and sorts the fold's order again. It
+// works on a copy, so that an error leaves l as it was.
 func (l *Log) grow(nodes []Node, tip name.OID) error {
 	fresh, err := l.reach(nodes, tip)
 	if err != nil {
@@ -200,6 +207,8 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 		added[n.OID] = int32(len(grown.nodes))
 		grown.nodes = append(grown.nodes, newNode(n))
 	}
+	// The nodes of an empty journal come from reach in the order of the fold already. In a journal
+	// that had nodes, the new ones may belong between them.
 	if len(known) > 0 {
 		if grown.order, err = foldOrder(&grown); err != nil {
 			return err
@@ -215,7 +224,8 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 	return nil
 }
 
-// clipped is the journal, ready to be appended to while others read this one.
+// clipped returns a copy that can be appended to while others read l. The clipped slices have no
+// spare capacity, so the first append to each copies it.
 func (l *Log) clipped() *Log {
 	return &Log{
 		nodes: slices.Clip(l.nodes), data: l.data, order: slices.Clip(l.order),
@@ -223,7 +233,7 @@ func (l *Log) clipped() *Log {
 	}
 }
 
-// settle forgets an order that the nodes have themselves.
+// settle drops order if it is the identity, which is the cheaper form.
 func (l *Log) settle() {
 	for i, o := range l.order {
 		if int32(i) != o {

@@ -28,7 +28,7 @@ func TestNewLogNamesTheHole(t *testing.T) {
 	})
 }
 
-// A circle cannot be made of real commits; a broken reader of them must not hang.
+// Real commits cannot form a cycle. A faulty reader of commits must not cause a hang.
 func TestNewLogEndsOnCircles(t *testing.T) {
 	a, b := Node{OID: oid(1, 1), Parents: []name.OID{oid(1, 2)}}, Node{OID: oid(1, 2), Parents: []name.OID{oid(1, 1)}}
 	if _, err := NewLog([]Node{a, b}, a.OID); err == nil {

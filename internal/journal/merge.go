@@ -6,30 +6,33 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Every clone writes the merge of the same two tips with the same bytes.
+// mergeIdentity and mergeMessage are fixed so that every clone that merges the same two tips writes
+// a commit with the same bytes, and therefore the same id.
 const (
 	mergeIdentity = "git-checkpoint <git-checkpoint@localhost>"
 	mergeMessage  = "merge journals\n\nCheckpoint-Event: 1 merge\n"
 )
 
-// Tip is the newest commit of a journal. CommitterTime is its committer date.
+// Tip is the newest commit of a journal. MergeOf needs its committer date.
 type Tip struct {
 	OID           name.OID
 	CommitterTime time.Time
 }
 
-// MergeCommit is the commit that joins two journals. Its tree is the empty one.
+// MergeCommit describes a commit that joins two journals and is still to be written. Its tree is
+// the empty tree.
 type MergeCommit struct {
 	Parents       []name.OID // sorted
-	Author        string     // raw header value, date included
+	Author        string     // raw header value, including the date
 	Committer     string
 	Message       string
 	CommitterTime time.Time
 }
 
-// MergeOf is the merge of two tips of which neither descends from the other. Its
-// date is the later of theirs: a clock would make two clones write two merges, and
-// the merges of those, for ever.
+// MergeOf returns the merge of two tips, neither of which may be an ancestor of the other. It does
+// not depend on the order of its arguments. The date is the later of the tips' committer dates, not
+// the present time: with clock times, two clones would write different merges, then two merges of
+// those merges, and never agree.
 func MergeOf(a, b Tip) MergeCommit {
 	if b.OID < a.OID {
 		a, b = b, a
@@ -48,13 +51,14 @@ func MergeOf(a, b Tip) MergeCommit {
 	}
 }
 
-// Node is the merge as a node of a journal, once its commit has a name.
+// Node returns the merge as a node of a journal. oid is the id of the commit as written.
 func (m MergeCommit) Node(oid name.OID) Node {
 	return Node{OID: oid, Parents: m.Parents, CommitterTime: m.CommitterTime}
 }
 
-// Merge joins two journals of a session: the tip of the one that descends from the
-// other, or a commit to be written. Either may be nil, a journal that is not there.
+// Merge joins two journals of a session. If one contains the other, it returns the tip of the
+// larger one and no commit. Otherwise it returns a zero Tip and the merge commit to write. A nil
+// Log is a journal that does not exist.
 func Merge(mine, theirs *Log) (Tip, *MergeCommit) {
 	switch {
 	case theirs == nil && mine == nil:
@@ -72,14 +76,15 @@ func Merge(mine, theirs *Log) (Tip, *MergeCommit) {
 	return Tip{}, &m
 }
 
-// SameEvents reports whether two journals know the same events, whatever merges
-// they have: after a lost race such a pair needs no further push.
+// SameEvents reports whether two journals have the same set of events, even if they joined them by
+// different merges. A push that lost a race uses it: if only merges differ there is nothing left to
+// send.
 func SameEvents(a, b *Log) bool {
 	x, y := a.Events(), b.Events()
 	if len(x) != len(y) {
 		return false
 	}
-	// The order is a function of the set, so equal sets are equal lists.
+	// The order is a function of the set of events, so equal sets give equal lists.
 	for i := range x {
 		if x[i].OID != y[i].OID {
 			return false
@@ -88,7 +93,7 @@ func SameEvents(a, b *Log) bool {
 	return true
 }
 
-// Covers reports whether a knows every event of b, whatever merges they have.
+// Covers reports whether a contains every event of b. Merges are ignored.
 func Covers(a, b *Log) bool {
 	for i := range b.nodes {
 		if b.nodes[i].class != classMerge && !a.Contains(b.oid(int32(i))) {

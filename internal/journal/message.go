@@ -9,12 +9,12 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// timeLayout is how a trailer has a time: RFC 3339, UTC, always three digits of a
-// second.
+// timeLayout is the only form of a time in a trailer: RFC 3339, in UTC, with exactly three digits
+// for the fraction of the second.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Message is e as a commit message: a sentence, an empty line, and the data as
-// trailers. It ends in a newline.
+// Message returns e as a commit message: a sentence for people, an empty line, and the data as
+// trailers in the order of the format. It ends in a newline. It does not validate e; see Check.
 func (e Event) Message() string {
 	var b strings.Builder
 	b.Grow(512)
@@ -46,12 +46,16 @@ func (e Event) Message() string {
 	return b.String()
 }
 
-// Check reports whether e can be read back exactly as it is. A writer calls it
-// before it writes, because a journal with one unreadable event is unreadable.
+// Check reports whether e can be written and read back unchanged. A writer calls it before every
+// write, because one unreadable event makes the whole journal unreadable. Besides e's members it
+// checks Actor, which must be a valid git identity.
 func (e Event) Check() error {
 	if !isIdentity(e.Actor) {
 		return fmt.Errorf("check %s event: %q is not \"Name <email>\"", e.Kind, clip(e.Actor))
 	}
+	// Comparing messages and not events ignores differences without meaning, such as nil and an
+	// empty list. Message leaves out extra trailers that mayCarry rejects; only the lengths reveal
+	// that.
 	message := e.Message()
 	back, err := Parse(e.OID, e.Parents, Stamp(e.Actor, e.Time), message)
 	if err != nil {
@@ -63,18 +67,20 @@ func (e Event) Check() error {
 	return nil
 }
 
-// isIdentity holds what git can keep in a header: one line, one pair of brackets.
+// isIdentity reports whether git can store s as "Name <email>" in a commit header: one line with
+// one pair of angle brackets.
 func isIdentity(s string) bool {
 	return strings.Count(s, "<") == 1 && strings.Count(s, ">") == 1 && strings.HasSuffix(s, ">") &&
 		strings.Index(s, "<") < strings.Index(s, ">") && isPlain(s)
 }
 
-// Stamp is the author and committer of the commit that carries an event: an
-// identity, the event's time to the second, and UTC.
+// Stamp returns the author and committer header of the commit that carries an event: the identity,
+// the time in seconds since the epoch, and the zone +0000.
 func Stamp(identity string, t time.Time) string {
 	return identity + " " + strconv.FormatInt(t.Unix(), 10) + " +0000"
 }
 
+// format returns the format number of e. A new event leaves Format at 0, which means Format.
 func (e *Event) format() int {
 	if e.Format == 0 {
 		return Format
@@ -82,14 +88,15 @@ func (e *Event) format() int {
 	return e.Format
 }
 
-// mayCarry reports whether a trailer of that key may stand among the extra ones. A
-// key that this version knows may not, else it could fill a member that is empty;
-// in an event that this version only keeps, it may, because there the first trailer
-// of a key was read as the member and the others are here.
+// mayCarry reports whether Extra may hold a trailer with this key. In an event that this version
+// understands it may not have a known key, because the trailer would be read back as the member. In
+// an unknown event it may: there set keeps the first valid value as the member and puts repeated or
+// invalid ones into Extra.
 func (e *Event) mayCarry(key string) bool {
 	return isKey(key) && key != keyEvent && key != keyTime && (!isKnownKey(key) || !e.known())
 }
 
+// isKnownKey reports whether key belongs to a member of Event.
 func isKnownKey(key string) bool {
 	switch key {
 	case keyEvent, keyTime, keyStep, keyMilestone, keyDiscard, keyRestore, keyTombstone:

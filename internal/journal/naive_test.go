@@ -7,8 +7,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// naive is the rules of the fold word by word, with real sets of ancestors. It shares
-// no code with the fold.
+// naive implements the rules of the fold literally, with real sets of ancestors. It shares no code
+// with the fold.
 type naive struct {
 	nodes map[name.OID]Node
 	above map[name.OID]map[name.OID]bool // ancestors of a commit that are events
@@ -49,7 +49,7 @@ func (v *naive) ancestors(oid name.OID) map[name.OID]bool {
 	return set
 }
 
-// sort takes, again and again, the smallest event of which all ancestors were taken.
+// sort repeatedly takes the smallest event whose ancestors have all been taken.
 func (v *naive) sort(set map[name.OID]bool) []*Event {
 	var order []*Event
 	taken := map[name.OID]bool{}
@@ -71,7 +71,7 @@ func (v *naive) sort(set map[name.OID]bool) []*Event {
 	return order
 }
 
-// knows is K(e).
+// knows returns K(e), the checkpoints that ancestors of e introduce.
 func (v *naive) knows(e *Event) map[name.ID]bool {
 	k := map[name.ID]bool{}
 	for a := range v.ancestors(e.OID) {
@@ -239,7 +239,7 @@ func (v *naive) rollback(x name.ID) (discard, restore []name.ID) {
 	return discard, restore
 }
 
-// undo is the plan of an undo of v, less what changes nothing.
+// undo is the plan of an undo of v, without what changes nothing.
 func (v *naive) undo(e *Event) (discard, restore []name.ID) {
 	now, k := v.fold(v.order), v.knows(e)
 	out, back := map[name.ID]bool{}, map[name.ID]bool{}

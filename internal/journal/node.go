@@ -8,44 +8,49 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// class is what the fold has to know of a node.
+// class is the kind of a node, as far as the fold distinguishes them. names relies on the order.
 type class uint8
 
 const (
 	classMerge  class = iota
-	classOther        // an event that makes no checkpoint known
-	classCreate       // one that does, by a create of a known format
-	classNaming       // one that does in another way
+	classOther        // an event that introduces no checkpoint
+	classCreate       // a create of a known format
+	classNaming       // an adopt or rebuild that introduces a checkpoint
 )
 
-// node is a commit of a journal as a Log keeps it: what the fold asks of all of them. A
-// create that came out of the cache stays in its record until somebody asks for the event.
-// There may be ten thousand of these, and memory that is touched first costs more than
-// all that is done in it, so they are small.
+// node is a commit of a journal as a Log keeps it. It has copies of the few members that the fold
+// reads of every event. For a create that was decoded from the cache, own stays nil, and the other
+// members are parsed from the cache record when they are asked for.
+//
+// A session may have ten thousand checkpoints, and every command loads its journal. Touching new
+// memory dominates the cost of that, so this struct is kept small.
 type node struct {
-	own       *Node  // nil: it is in the record only
-	time      int64  // of the event, in milliseconds
-	step      int32  // of the checkpoint that is named
-	at, size  uint32 // the record's place in the data
-	base      int32  // what it is relative to
-	hash      uint32 // of the checkpoint's id
+	own       *Node  // nil: the commit is in the cache record only
+	time      int64  // of the event, in milliseconds since the epoch
+	step      int32  // of the checkpoint that the event introduces
+	at, size  uint32 // place of the cache record's payload in Log.data
+	base      int32  // number of the node whose record this one is relative to, or none
+	hash      uint32 // of the checkpoint's id, see hashOf
 	class     class
 	milestone bool
-	safety    bool // the checkpoint was made by a rollback or an undo, before these change anything
+	safety    bool // the event introduces a safety checkpoint
 }
 
-// seed is drawn anew by each process, so that nobody can choose ids that collide.
+// seed is random for each process, so that nobody can prepare ids whose hashes collide.
 var seed = sync.OnceValue(maphash.MakeSeed)
 
+// hashOf returns the hash by which the fold's table finds a checkpoint.
 func hashOf(id name.ID) uint32 { return uint32(maphash.String(seed(), string(id))) }
 
+// newNode makes a node that holds its commit itself, without a cache record.
 func newNode(n Node) node {
 	made := node{own: &n}
 	made.tell(n.Event)
 	return made
 }
 
-// tell fills in what the event says.
+// tell copies from e what the fold asks of every node. e is nil for a merge, which is the zero
+// class.
 func (n *node) tell(e *Event) {
 	if e == nil {
 		return
@@ -61,19 +66,19 @@ func (n *node) tell(e *Event) {
 	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
 }
 
-// plain reports whether the cache can keep the node as what differs from another one that
-// is plain, with so many parents.
+// plain reports whether the cache can store the node as a difference to another plain node. parents
+// is the number of its parents. A node without own is stored that way already.
 func (n *node) plain(parents int) bool {
 	return n.class == classCreate && parents == 1 && (n.own == nil || n.own.Event.isShort())
 }
 
-// isShort reports whether the event has no list.
+// isShort reports whether the event has no lists. The relative form of the cache cannot hold any.
 func (e *Event) isShort() bool { return len(e.Discard)+len(e.Restore)+len(e.Tombstones) == 0 }
 
-// names reports whether the node makes a checkpoint known.
+// names reports whether the node's event introduces a checkpoint.
 func (n *node) names() bool { return n.class >= classCreate }
 
-// kind is that of an event.
+// kind returns the kind of event i. Only creates are stored in relative form.
 func (l *Log) kind(i int32) Kind {
 	if own := l.nodes[i].own; own != nil {
 		return own.Event.Kind
@@ -81,7 +86,9 @@ func (l *Log) kind(i int32) Kind {
 	return KindCreate
 }
 
-// special is an event that is no create: nil for all others.
+// special returns the event unless it is a create, and nil for a create or a merge. Such an event
+// is always held in own, so this needs no parsing; a fold treats the many creates without their
+// events.
 func (n *node) special() *Event {
 	if n.class == classMerge || n.class == classCreate {
 		return nil
@@ -89,13 +96,13 @@ func (n *node) special() *Event {
 	return n.own.Event
 }
 
-// record is a node's payload in the cache.
+// record returns the payload of a node in the cache.
 func (l *Log) record(i int32) []byte {
 	n := &l.nodes[i]
 	return l.data[n.at : n.at+n.size]
 }
 
-// oid is the name of a commit.
+// oid returns the commit id of a node.
 func (l *Log) oid(i int32) name.OID {
 	if own := l.nodes[i].own; own != nil {
 		return own.OID
@@ -103,14 +110,15 @@ func (l *Log) oid(i int32) name.OID {
 	return l.recorded(i)
 }
 
-// recorded is the name of a commit whose record is here.
+// recorded reads the commit id from a node's cache record. Every payload begins with its type and
+// the id. The node must have a record.
 func (l *Log) recorded(i int32) name.OID {
 	r := reader{rest: l.record(i)[1:]}
 	return name.OID(r.text())
 }
 
-// event is that of a node, nil for a merge. One that is in the record only is read anew
-// each time.
+// event returns the event of a node, nil for a merge. An event that is in the cache only is parsed
+// on every call; the caller should keep it.
 func (l *Log) event(i int32) *Event {
 	if own := l.nodes[i].own; own != nil {
 		return own.Event
@@ -118,7 +126,7 @@ func (l *Log) event(i int32) *Event {
 	return l.open(i)
 }
 
-// node is a commit for the world.
+// node returns a commit in its exported form.
 func (l *Log) node(i int32) Node {
 	if own := l.nodes[i].own; own != nil {
 		return *own
@@ -127,7 +135,7 @@ func (l *Log) node(i int32) Node {
 	return Node{OID: e.OID, Parents: e.Parents, Event: e, CommitterTime: l.committed(i)}
 }
 
-// committed is the committer date.
+// committed returns the committer date of a node.
 func (l *Log) committed(i int32) time.Time {
 	if own := l.nodes[i].own; own != nil {
 		return own.CommitterTime
@@ -136,13 +144,13 @@ func (l *Log) committed(i int32) time.Time {
 	return time.Unix(r.head(l.nodes[l.base(i)].time).committed, 0).UTC()
 }
 
-// session is that of an event.
+// session returns the session that an event names. A relative record always has its base's session.
 func (l *Log) session(i int32) name.Session {
 	if own := l.nodes[i].own; own != nil {
 		return own.Event.Session
 	}
-	return l.session(l.base(i)) // what is relative is of the same
+	return l.session(l.base(i))
 }
 
-// base is the node that a record is relative to.
+// base returns the number of the node that a record is relative to.
 func (l *Log) base(i int32) int32 { return l.nodes[i].base }

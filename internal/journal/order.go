@@ -2,14 +2,18 @@ package journal
 
 import "errors"
 
-// foldOrder is the order of the fold over the nodes of a journal: Kahn's
-// algorithm, and of the events that are ready the one with the smallest (time, OID).
-// Merges are transparent: one is passed the moment its parents were, so it stands in
-// the result but moves no event. As a new event is never an ancestor of a known one,
-// the relative order of known events stays when more arrive.
+// foldOrder computes the order of the fold: Kahn's algorithm over all nodes, where of the events
+// that are ready the one with the smallest (time, OID) comes next. It returns numbers of nodes by
+// position.
+//
+// Merges must not influence the order, since clones may join the same events by different merges. A
+// merge is therefore placed as soon as its parents are, before any waiting event. A new event is
+// never an ancestor of a known one, so the relative order of known events stays the same when more
+// arrive.
 func foldOrder(l *Log) ([]int32, error) {
 	e, n := l.edges, l.edges.len()
 	children := e.reversed()
+	// waiting counts the parents of each node that are not placed yet.
 	waiting := make([]int32, n)
 	ready := queue{log: l}
 	order := make([]int32, 0, n)
@@ -40,18 +44,21 @@ func foldOrder(l *Log) ([]int32, error) {
 			}
 		}
 	}
+	// Real commits cannot form a cycle, because an id depends on the parents' ids.
 	if len(order) < n {
 		return nil, errors.New("commits of the journal are their own ancestors")
 	}
 	return order, nil
 }
 
-// queue is a min-heap of events by (time, OID).
+// queue is a binary min-heap of events by (time, OID), as numbers of nodes. It is written out
+// because container/heap would box every number in an interface.
 type queue struct {
 	log   *Log
 	items []int32
 }
 
+// less compares the times first, and reads an OID only for equal times.
 func (q *queue) less(a, b int32) bool {
 	if x, y := q.log.nodes[a].time, q.log.nodes[b].time; x != y {
 		return x < y
@@ -59,6 +66,7 @@ func (q *queue) less(a, b int32) bool {
 	return q.log.oid(a) < q.log.oid(b)
 }
 
+// push adds x and moves it up to its place.
 func (q *queue) push(x int32) {
 	q.items = append(q.items, x)
 	i := len(q.items) - 1
@@ -73,6 +81,8 @@ func (q *queue) push(x int32) {
 	q.items[i] = x
 }
 
+// pop removes and returns the smallest event. The last item takes its place and moves down. The
+// queue must not be empty.
 func (q *queue) pop() int32 {
 	top := q.items[0]
 	last := len(q.items) - 1

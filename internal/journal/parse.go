@@ -1,5 +1,9 @@
 package journal
 
+// This file reads an event from a commit message. The parser is strict, because all clones must
+// read the same event: an unknown spelling of a time or number, a repeated trailer or a missing one
+// is an error. Only events of an unknown kind or a newer format are read leniently, and kept.
+
 import (
 	"errors"
 	"fmt"
@@ -10,15 +14,16 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Bounds of a message. A rollback over 100,000 checkpoints and a prune of 28,000 fit.
+// Limits of one message, in bytes and in trailers. They leave room for a rollback that lists
+// 100,000 checkpoints and for a prune of 28,000.
 const (
 	MaxMessage  = 4 << 20
 	MaxTrailers = 100_000
 )
 
-// Parse reads the event that a commit's message holds; author is the raw value of
-// the commit's author header, with its date. An event of a kind or format that this
-// version does not know is read as far as it can be understood.
+// Parse reads the event in a commit's message. author is the raw value of the commit's author
+// header, including the date. An event of an unknown kind or a newer format is not an error: known
+// trailers are read as far as they are valid and all others go to Extra.
 func Parse(oid name.OID, parents []name.OID, author, message string) (Event, error) {
 	e := Event{OID: oid, Parents: parents}
 	if err := e.parse(author, message); err != nil {
@@ -27,7 +32,7 @@ func Parse(oid name.OID, parents []name.OID, author, message string) (Event, err
 	return e, nil
 }
 
-// parse is Parse for an event that has its id and parents.
+// parse is Parse for an event whose OID and Parents are already set.
 func (e *Event) parse(author, message string) error {
 	if err := e.read(author, message); err != nil {
 		return fmt.Errorf("parse event %q: %w", e.OID, err)
@@ -35,6 +40,7 @@ func (e *Event) parse(author, message string) error {
 	return nil
 }
 
+// read does the work of parse, without naming the event in errors.
 func (e *Event) read(author, message string) error {
 	header, rest, err := trailers(message)
 	if err != nil {
@@ -55,12 +61,15 @@ func (e *Event) read(author, message string) error {
 		return err
 	}
 	if !e.known() {
-		// It must have a place in the order even if only git knows its time.
+		// Every event needs a time to have a place in the order. The author date is what is left
+		// when a newer format writes its time in another way.
 		if e.Time.IsZero() {
 			e.Time = time.Unix(written.seconds, 0).UTC()
 		}
 		return nil
 	}
+	// git log shows the commit's date and the fold uses the trailer. They must not disagree. A
+	// missing Time is reported by require.
 	if e.Time.Unix() != written.seconds && !e.Time.IsZero() {
 		return fmt.Errorf("it says %s, its commit is of %s", e.Time.Format(timeLayout),
 			time.Unix(written.seconds, 0).UTC().Format(time.RFC3339))
@@ -68,8 +77,9 @@ func (e *Event) read(author, message string) error {
 	return e.require()
 }
 
-// trailers takes a message apart: the value of the first trailer, which names the
-// event, and the lines after it. They are the last paragraph, as git has it.
+// trailers splits a message. header is the value of its first trailer, Checkpoint-Event, and rest
+// holds the lines after it. As in git, only the last paragraph is trailers; a body before it is
+// ignored.
 func trailers(message string) (header, rest string, err error) {
 	if len(message) > MaxMessage {
 		return "", "", fmt.Errorf("the message has %d bytes, more than %d", len(message), MaxMessage)
@@ -91,8 +101,8 @@ func trailers(message string) (header, rest string, err error) {
 	return header, rest, nil
 }
 
-// lastIndex is strings.LastIndex of what is there once, mostly: the library is much faster
-// on the way forward.
+// lastIndex is strings.LastIndex, but searches forward: a message normally has one empty line, and
+// strings.Index uses vector instructions where LastIndex compares byte by byte.
 func lastIndex(s, sought string) int {
 	at := strings.Index(s, sought)
 	for at >= 0 {
@@ -105,7 +115,8 @@ func lastIndex(s, sought string) int {
 	return at
 }
 
-// parseHeader reads "<format> <kind>".
+// parseHeader reads "<format> <kind>", the value of the Checkpoint-Event trailer. Comparing with
+// Itoa rejects other spellings of the number, such as "01" or "+1".
 func parseHeader(s string) (int, Kind, error) {
 	number, kind, _ := strings.Cut(s, " ")
 	format, err := strconv.Atoi(number)
@@ -118,7 +129,9 @@ func parseHeader(s string) (int, Kind, error) {
 	return format, Kind(kind), nil
 }
 
-// setAll reads the trailers line by line into e.
+// setAll reads trailer lines into e. In an event of a known kind, an invalid value is an error. In
+// an unknown event it becomes an extra trailer, since a newer version may have changed what is
+// valid.
 func (e *Event) setAll(lines string) error {
 	fields := texts(e)
 	known := e.known()
@@ -144,7 +157,9 @@ func (e *Event) setAll(lines string) error {
 	return nil
 }
 
-// set puts one trailer into its member. A member that holds one value takes it once.
+// set stores one trailer in its member and reports whether the key is unknown. A member with a
+// single value may be set once; an empty value is invalid, because a writer leaves empty members
+// out.
 func (e *Event) set(fields *[textCount]text, key, value string) (unknown bool, err error) {
 	for i := range fields {
 		t := &fields[i]
@@ -192,6 +207,8 @@ func (e *Event) set(fields *[textCount]text, key, value string) (unknown bool, e
 }
 
 func (e *Event) setTime(value string) error {
+	// time.Parse has a fast path for RFC 3339, which also accepts a fraction. The length and the
+	// positions of "." and "Z" then enforce timeLayout.
 	t, err := time.Parse(time.RFC3339, value) // which the library reads without a look at the layout
 	switch {
 	case !e.Time.IsZero():
@@ -223,7 +240,7 @@ func appendID(ids *[]name.ID, value string) error {
 	return err
 }
 
-// clip keeps a hostile value from filling an error message.
+// clip shortens a value for an error message, because a hostile one may be megabytes long.
 func clip(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "…"

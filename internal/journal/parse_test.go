@@ -19,7 +19,7 @@ const (
 	inDemo  = "Session: demo"
 )
 
-// status is the least of a good event.
+// status is a minimal valid event.
 var status = []string{"Checkpoint-Event: 1 status", atEpoch, inDemo, "Status: paused"}
 
 func with(lines ...string) string { return message(append(slices.Clone(status), lines...)...) }
@@ -202,7 +202,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}
-		// What git alone says of an unknown event's time is written as a trailer.
+		// The author date of an unknown event without a Time is written as a Time trailer.
 		if !cmp.Equal(e, back) && e.known() {
 			t.Fatalf("%s\n%s", cmp.Diff(e, back), again)
 		}

@@ -1,5 +1,9 @@
 package journal
 
+// This file computes what a rollback or undo has to write into its lists, Discard and Restore. The
+// plan is made once, by the writer; the event records the result, and the fold applies it as it is.
+// The lists hold differences to the present state only, so that the undo of an undo is exact.
+
 import (
 	"errors"
 	"fmt"
@@ -7,7 +11,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Why a rollback or an undo has no plan.
+// Reasons why a rollback or an undo is impossible.
 var (
 	ErrUnknownCheckpoint = errors.New("no event names the checkpoint")
 	ErrSafety            = errors.New("it is a safety checkpoint")
@@ -17,18 +21,18 @@ var (
 	ErrNothingToUndo     = errors.New("this worktree made no rollback that could be undone")
 )
 
-// Plan is what an undo does.
+// Plan describes the undo of one rollback or undo.
 type Plan struct {
 	Undoes           *Event
-	From             name.ID   // is current before
-	Target           name.ID   // becomes current; empty when none was
-	Safety           name.ID   // the checkpoint whose files come back
+	From             name.ID   // current before the undo
+	Target           name.ID   // current after it; empty: none
+	Safety           name.ID   // the safety checkpoint that holds the files to bring back
 	Discard, Restore []name.ID // in the order of the fold
 }
 
-// RollbackPlan lists what a rollback to target discards and brings back. What the
-// target's own moment knew gets the state that it had then; what came after it is
-// discarded; what is concurrent and before it in the order stays as it is.
+// RollbackPlan returns what a rollback to target discards and what it makes live again. Checkpoints
+// that existed when target was made get the state that they had then. Later ones are discarded.
+// Those that are concurrent with target and before it in the order stay as they are.
 func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err error) {
 	c := s.Entry(target)
 	switch {
@@ -40,16 +44,17 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrDead)
 	}
 	f := s.fold
-	// A rebuilt checkpoint stands where the broken one stood: counted from the repair,
-	// all that was made before the repair would stay.
+	// A rebuilt checkpoint takes the place of the damaged one. Counted from the rebuild event,
+	// everything that was made between the original and the rebuild would stay live.
 	chosen := f.entry(target)
 	discard, restore = f.listsAt(f.first[f.originals()[chosen]], chosen)
 	return discard, restore, nil
 }
 
-// SafetyPlan lists what a rollback to the files of a safety checkpoint discards and brings
-// back: what the checkpoint's own moment knew gets the state that it had then. The target
-// is what was current at that moment, which may be dead by now.
+// SafetyPlan returns the plan of a rollback to the files of a safety checkpoint. A safety
+// checkpoint cannot become current, so target is the checkpoint that was current when it was made,
+// or what stands in for it. The lists are as in RollbackPlan, counted from the moment of the safety
+// checkpoint. The target may be dead by now; only the files of the safety checkpoint are needed.
 func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []name.ID, err error) {
 	c := s.Entry(safety)
 	switch {
@@ -75,8 +80,9 @@ func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []n
 	return target, discard, restore, nil
 }
 
-// listsAt gives what changes when all that the event at anchor knew gets the state that it
-// had then, and what comes after it in the order is discarded; chosen is live in any case.
+// listsAt returns the differences between the present state and the wanted one. Wanted is the state
+// just after the event at position anchor, for everything that it knew. What comes after anchor in
+// the order is discarded. chosen becomes live in any case.
 func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
 	originals := f.originals()
 	then := f.replay(f.graph().past(anchor))
@@ -92,6 +98,7 @@ func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
 			want = true
 		case then.known[x]:
 			want = then.live[x]
+		// x was rebuilt after anchor. It takes the state of the checkpoint that it replaces.
 		case then.known[o]:
 			want = then.live[o]
 		case f.first[o] > anchor:
@@ -107,8 +114,8 @@ func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
 	return discard, restore
 }
 
-// UndoCandidates are the last rollback or undo of each worktree, newest first: what
-// to choose from when a worktree lost its id.
+// UndoCandidates returns the last rollback or undo of each worktree, newest first. A worktree that
+// lost its id lets the user choose from these.
 func (s *State) UndoCandidates() []*Event {
 	var candidates []*Event
 	seen := map[string]bool{}
@@ -121,11 +128,9 @@ func (s *State) UndoCandidates() []*Event {
 	return candidates
 }
 
-// PlanUndoOf takes back v, a rollback or undo of this journal: its from is the
-// target; what it brought back and what was created descending from it is discarded,
-// what it discarded comes back. Work that is concurrent with v stays, and so does
-// what someone else changed back already: the lists hold differences only, so that
-// the undo of the undo is exact.
+// PlanUndoOf plans the undo of v, a rollback or undo of this journal. The target is the From of v.
+// The undo discards what v restored and what was created in descendants of v, and restores what v
+// discarded. Work that is concurrent with v stays as it is.
 func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	f := s.fold
 	index, ok := f.moves[v]
@@ -166,8 +171,8 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	return p, nil
 }
 
-// created marks the entries that a create at a marked position names, and what was
-// rebuilt from these; what was merely adopted there is the work of someone else.
+// created returns, by entry, what a create at a marked position introduced, and what was rebuilt
+// from that. A checkpoint that was only adopted there is not included: somebody else made it.
 func (f *fold) created(mark []bool) []bool {
 	made := make([]bool, len(f.first))
 	f.each(func(at, created int32, s *step) {
@@ -182,8 +187,9 @@ func (f *fold) created(mark []bool) []bool {
 	return made
 }
 
-// originals follows each rebuilt entry to the one that broke first, others are their
-// own. It goes only to what was named before: a forged circle would have no end.
+// originals returns for each entry the one that it was rebuilt from, over any number of rebuilds;
+// an entry that was not rebuilt is its own original. It only follows links to earlier entries,
+// because a forged journal may have a cycle.
 func (f *fold) originals() []int32 {
 	all := make([]int32, len(f.first))
 	for x := range all {

@@ -41,8 +41,8 @@ func TestPlansFollowTheRules(t *testing.T) {
 	})
 }
 
-// What a plan says is what the fold does, an undo right after a rollback is exact,
-// and so is the undo of the undo.
+// The fold does what a plan says. An undo right after a rollback restores the state exactly, and so
+// does an undo of the undo.
 func TestUndoIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clones := drawSchedule(t, 25, everything)
@@ -112,8 +112,8 @@ func TestRollbackForward(t *testing.T) {
 	want(t, a.state(), "live 1,5 at 5 discarded 2,3,4")
 }
 
-// Tombstoned ids are listed as well: a pin that arrives later brings them back, and
-// then they must be where the rollback put them.
+// The lists contain dead checkpoints too: a pin that arrives later revives them, and they must then
+// be in the state that the rollback gave them.
 func TestPlanListsTheDead(t *testing.T) {
 	a := newClone(t, "a")
 	a.create(1)
@@ -184,7 +184,8 @@ func TestRebuild(t *testing.T) {
 	if c := a.state().Current; c != id(33) {
 		t.Error("the replacement of the current checkpoint is not current:", c)
 	}
-	// It stands where the broken one stood, both as a target and as one that is kept.
+	// The rebuilt checkpoint takes the place of the damaged one, as a target and as one that stays
+	// live.
 	if discard, _, err := a.state().RollbackPlan(id(22)); err != nil || !slices.Equal(discard, []name.ID{id(3), id(33)}) {
 		t.Error("rollback to the rebuilt step 2 discards", discard, err)
 	}

@@ -1,5 +1,9 @@
 package journal
 
+// This file quotes the values of trailers. Without quoting, a value with a newline could add a
+// trailer of its own, and one with terminal controls could act on the terminal of whoever runs git
+// log.
+
 import (
 	"errors"
 	"strings"
@@ -9,9 +13,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// quote writes a value of a trailer on one line, so that no value can be read as a
-// line of its own. Most values stand as they are; the others become a quoted string
-// with \" \\ \n \t \r, and \xNN for each byte of what should not meet a terminal.
+// quote returns v in the form in which a trailer holds it, always on one line. Most values stay as
+// they are. Others become a double-quoted string with \" \\ \n \t \r, and \xNN for each byte of any
+// other unsafe character.
 func quote(v string) string {
 	if isPlain(v) {
 		return v
@@ -46,7 +50,8 @@ func quote(v string) string {
 	return b.String()
 }
 
-// unquote is the inverse of quote and refuses what quote would not have let stand.
+// unquote is the inverse of quote. It returns an error for a value that quote would have quoted and
+// for an unknown escape.
 func unquote(s string) (string, error) {
 	if !strings.HasPrefix(s, `"`) {
 		if !isPlain(s) {
@@ -78,7 +83,8 @@ func unquote(s string) (string, error) {
 	return string(b), nil
 }
 
-// unescape reads what follows a backslash.
+// unescape reads the escape sequence that follows a backslash. It returns the byte that it stands
+// for and the length of the sequence without the backslash. Hex digits must be in lower case.
 func unescape(s string) (c byte, size int, err error) {
 	if s == "" {
 		return 0, 0, errors.New("a quoted value ends in a backslash")
@@ -103,7 +109,8 @@ func unescape(s string) (c byte, size int, err error) {
 	return 0, 0, errors.New("a quoted value has an unknown escape")
 }
 
-// isPlain reports whether v may stand in a trailer as it is.
+// isPlain reports whether v needs no quotes. Leading and trailing spaces need them because git and
+// editors strip them, and an empty value because it would look like a missing one.
 func isPlain(v string) bool {
 	if v == "" || v[0] == '"' || v[0] == ' ' || v[len(v)-1] == ' ' {
 		return false
@@ -122,8 +129,9 @@ func isPlain(v string) bool {
 	return true
 }
 
-// isUnsafe reports a rune that moves a cursor, breaks a line or turns the direction
-// of text, and a byte that is no UTF-8 at all.
+// isUnsafe reports whether a decoded rune must be escaped: C0 and C1 controls, line and paragraph
+// separators, bidirectional controls, the byte order mark, and bytes that are not valid UTF-8
+// (RuneError of size 1).
 func isUnsafe(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size <= 1:

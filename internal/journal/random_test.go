@@ -25,7 +25,7 @@ func drawIDs(t *rapid.T) []name.ID {
 	return rapid.SliceOfN(rapid.Custom(drawID), 0, 5).Draw(t, "ids")
 }
 
-// drawEvent makes an event about anything, also what its writer could not know.
+// drawEvent draws an event about anything, including checkpoints that its writer could not know.
 func drawEvent(t *rapid.T, kinds []Kind, pool int) Event {
 	x := drawIDOf(t, pool)
 	e := Event{Format: Format, Session: "demo", Actor: "Ada <ada@example.com>", WorktreeID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "worktree")}

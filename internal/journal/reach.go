@@ -6,8 +6,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// reach gives the nodes that tip reaches and l lacks, in the order of the fold among
-// themselves.
+// reach returns those of nodes that tip reaches and l lacks, sorted by the order of the fold among
+// themselves. It returns an error if tip does not descend from the tip of l, and a *MissingError
+// for a parent that is neither in l nor in nodes.
 func (l *Log) reach(nodes []Node, tip name.OID) ([]Node, error) {
 	w := walk{known: l.index(), given: make(map[name.OID]int32, len(nodes)), nodes: nodes}
 	for i := range nodes {
@@ -26,14 +27,14 @@ func (l *Log) reach(nodes []Node, tip name.OID) ([]Node, error) {
 	return w.sorted(found)
 }
 
-// walk goes from a tip to its ancestors among the nodes that are given.
+// walk goes from a tip to its ancestors among the nodes that were given.
 type walk struct {
-	known map[name.OID]int32 // where to stop
-	given map[name.OID]int32
+	known map[name.OID]int32 // numbers in the journal; the walk stops at these
+	given map[name.OID]int32 // indexes in nodes
 	nodes []Node
 }
 
-// from lists the given nodes that tip reaches, by index.
+// from returns the indexes of the given nodes that tip reaches, in breadth-first order.
 func (w *walk) from(tip name.OID) ([]int32, error) {
 	i, ok := w.given[tip]
 	if !ok {
@@ -62,7 +63,8 @@ func (w *walk) from(tip name.OID) ([]int32, error) {
 	return found, nil
 }
 
-// touches reports whether a node that was found has oid as a parent.
+// touches reports whether one of the nodes that were found has oid as a parent. As the walk stops
+// at known nodes, oid is reached in this way or not at all.
 func (w *walk) touches(found []int32, oid name.OID) bool {
 	for _, i := range found {
 		for _, p := range w.nodes[i].Parents {
@@ -74,9 +76,10 @@ func (w *walk) touches(found []int32, oid name.OID) bool {
 	return false
 }
 
-// sorted puts what was found in the order of the fold, counting only the parents
-// that were found too.
+// sorted returns the nodes that were found in the order of the fold. Parents that the journal has
+// already do not count as parents here.
 func (w *walk) sorted(found []int32) ([]Node, error) {
+	// foldOrder needs a Log, so make one of the found nodes only, with numbers of its own.
 	subset := Log{nodes: make([]node, len(found))}
 	local := make([]int32, len(w.nodes))
 	for i, f := range found {

@@ -1,39 +1,44 @@
 package journal
 
+// This file applies events to the set of live checkpoints and to the current one. An event may list
+// checkpoints that its writer had not seen yet, in a forged or damaged journal or because a clone
+// lacks the events that introduced them. The rule of docs/format.md is that a rollback or undo
+// changes only what an ancestor of it introduces (the set K(e)). compile settles that once, so that
+// a replay needs no questions about ancestors.
+
 import (
 	"sort"
 
 	"git-checkpoint/internal/name"
 )
 
-// none stands for no entry.
+// none stands for no checkpoint or entry.
 const none int32 = -1
 
-// unnamed stands for a checkpoint that no event names.
+// unnamed stands for a checkpoint that no event introduces.
 const unnamed int32 = -2
 
-// step is an event that changes what is live or current, and no create: that needs
-// nothing but its entry.
+// step is the effect of an adopt, a rebuild, a rollback or an undo. Creates need no step: their
+// effect follows from the entry alone.
 type step struct {
-	at    int32
+	at    int32 // position
 	event *Event
-	entry int32 // named, or gone to
-	other int32 // adopt: previous; rebuild: the one that is replaced
-	// What a rollback or undo really changes: of its lists, what was known to it.
+	entry int32 // the checkpoint that is introduced, or the target To
+	other int32 // adopt: Previous; rebuild: RebuiltFrom
+	// The lists of a rollback or undo, without entries that its writer did not know.
 	discard, restore []int32
 }
 
-// question is whether the event at some position knew an entry; if it did, the entry
-// belongs into one of its step's lists.
+// question asks whether the event of a step knew an entry. If it did, the entry goes into the
+// step's restore or discard list.
 type question struct {
 	entry   int32
 	step    int
 	restore bool
 }
 
-// compile turns the events into steps. K(e) is settled here, once: a rollback and an
-// undo change those of their lists which a create, adopt or rebuild among their
-// ancestors names.
+// compile fills in steps and moves. A rollback or undo changes only those of its lists that a
+// create, adopt or rebuild among its ancestors introduces.
 func (f *fold) compile() {
 	f.moves = map[*Event]int{}
 	var open []question
@@ -61,8 +66,8 @@ func (f *fold) compile() {
 	f.settle(open)
 }
 
-// each gives what changes what is live or current, in order: a step, or the entry that a
-// create names.
+// each visits everything that changes what is live or current, in order: a step, or the entry that
+// a create introduces, with a nil step.
 func (f *fold) each(visit func(at, created int32, s *step)) {
 	next := 0
 	for i, x := range f.named {
@@ -76,7 +81,8 @@ func (f *fold) each(visit func(at, created int32, s *step)) {
 	}
 }
 
-// entry is the index of a checkpoint.
+// entry returns the entry of a checkpoint, none for an empty id, and unnamed if no event introduces
+// it.
 func (f *fold) entry(id name.ID) int32 {
 	if id == "" {
 		return none
@@ -91,13 +97,13 @@ func (f *fold) entry(id name.ID) int32 {
 	return unnamed
 }
 
-// list puts an entry into its step's list if the event knew it, drops it if it did
-// not, and else appends to the questions that are open.
+// list answers a question if the graph's bounds can, and otherwise appends it to open.
 func (f *fold) list(open []question, q question) []question {
 	if q.entry < 0 {
 		return open
 	}
-	// The first naming is below all others, so it alone decides both cheap answers.
+	// The first position that names the entry is the smallest. If the bounds say no for it, they
+	// say no for all of them.
 	switch f.graph().descends(f.steps[q.step].at, f.first[q.entry]) {
 	case yes:
 		f.known(q)
@@ -107,6 +113,7 @@ func (f *fold) list(open []question, q question) []question {
 	return open
 }
 
+// known puts the entry of a question into its step's list.
 func (f *fold) known(q question) {
 	s := &f.steps[q.step]
 	if q.restore {
@@ -116,7 +123,7 @@ func (f *fold) known(q question) {
 	}
 }
 
-// settle answers the open questions: one lane for each entry.
+// settle answers the open questions by one sweep of the graph, with one lane for each entry.
 func (f *fold) settle(open []question) {
 	if len(open) == 0 {
 		return
@@ -144,19 +151,21 @@ func (f *fold) settle(open []question) {
 	})
 }
 
-// liveness is what is known, live and current after some events.
+// liveness is the state after some of the events: by entry, what is known and what is live; and
+// what is current. It does not consider tombstones.
 type liveness struct {
 	fold        *fold
 	known, live []bool
 	current     int32
 }
 
-// nothing is what is known before the first event.
+// nothing returns the state before the first event.
 func (f *fold) nothing() liveness {
 	return liveness{fold: f, known: make([]bool, len(f.first)), live: make([]bool, len(f.first)), current: none}
 }
 
-// replay applies the events in order; with a mark only those whose position it holds.
+// replay applies the events in order and returns the state after the last one. If mark is not nil,
+// it applies only events at the positions that mark has.
 func (f *fold) replay(mark []bool) liveness {
 	n := f.nothing()
 	f.each(func(at, created int32, s *step) {
@@ -167,7 +176,7 @@ func (f *fold) replay(mark []bool) liveness {
 	return n
 }
 
-// apply lets a step or a create have its effect.
+// apply applies a step, or if s is nil a create of the given entry.
 func (n *liveness) apply(created int32, s *step) {
 	switch {
 	case s == nil:
@@ -178,15 +187,15 @@ func (n *liveness) apply(created int32, s *step) {
 		n.move(s)
 	default:
 		first := n.name(s.entry)
-		// An adopt that follows the current checkpoint is current, and so is what replaces
-		// the current one; else they move nothing.
+		// A rebuild of the current checkpoint takes its place. So does an adopt whose Previous is
+		// current: that is a create whose event was lost. Others do not change what is current.
 		if n.live[s.entry] && s.other == n.current && (first || s.event.Kind == KindRebuild) {
 			n.current = s.entry
 		}
 	}
 }
 
-// name makes a checkpoint known, and live the first time.
+// name makes entry x known, and live if it was not known before. It reports whether it was new.
 func (n *liveness) name(x int32) (first bool) {
 	first = !n.known[x]
 	n.known[x] = true
@@ -196,8 +205,8 @@ func (n *liveness) name(x int32) (first bool) {
 	return first
 }
 
-// move applies a rollback or an undo. An id in both lists comes back: what is kept
-// too long can be discarded again.
+// move applies a rollback or an undo. An id that is in both lists becomes live, which is the safe
+// side: a checkpoint that is kept by mistake can be discarded again.
 func (n *liveness) move(s *step) {
 	for _, x := range s.discard {
 		n.live[x] = false
@@ -207,7 +216,8 @@ func (n *liveness) move(s *step) {
 	}
 	switch {
 	case s.entry == none:
-		n.current = none // the undo of a rollback that was made when none was current
+		n.current = none // an undo of a rollback that was made when nothing was current
+	// Only a forged event has such a target. It must not make anything live.
 	case s.entry == unnamed || !n.known[s.entry] || n.fold.node(int(s.entry)).safety:
 		// Only a forged event has such a target; it can make nothing live.
 	default:

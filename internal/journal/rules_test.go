@@ -6,7 +6,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// One test for each counter-example: what happens without a rule must not happen.
+// Each test shows what would go wrong without one of the rules.
 
 func TestDiscardsByList(t *testing.T) {
 	a := newClone(t, "a")

@@ -1,10 +1,14 @@
 package journal
 
+// A rebuild replaces a damaged or expunged checkpoint by a new one with another id. Events that
+// were written before go on naming the old id, which is dead by then. This file finds the
+// replacement.
+
 import "git-checkpoint/internal/name"
 
-// StandIn is the checkpoint that is there in the place of a dead one: what was rebuilt
-// from it, and from that, if it died too. It is the id itself where the checkpoint is not
-// dead, or nothing stands in for it. Events go on naming the old id.
+// StandIn returns the checkpoint that replaces a dead one: the last one that was rebuilt from it,
+// and if that died too, the last one rebuilt from that. It returns id itself if the checkpoint is
+// not dead or has no replacement that is alive.
 func (s *State) StandIn(id name.ID) name.ID {
 	if s.fold == nil {
 		return id
@@ -17,7 +21,7 @@ func (s *State) StandIn(id name.ID) name.ID {
 	return id
 }
 
-// standIn follows a dead entry to the last one that was rebuilt from it and is not dead.
+// standIn is StandIn for entries.
 func (f *fold) standIn(x int32) int32 {
 	at := x
 	for f.marks[at] == markDead {
@@ -30,8 +34,8 @@ func (f *fold) standIn(x int32) int32 {
 	return at
 }
 
-// replacements gives for each entry the last one that was rebuilt from it. It goes only to
-// what was named later: a forged circle would have no end.
+// replacements returns for each entry the last one that was rebuilt from it. It only follows links
+// to later entries, because a forged journal may have a cycle.
 func (f *fold) replacements() map[int32]int32 {
 	all := map[int32]int32{}
 	for i := range f.steps {

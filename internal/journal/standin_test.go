@@ -6,8 +6,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// A dead checkpoint is replaced by what was rebuilt from it, over several times. One that
-// is not dead, or that nothing replaces, is itself. An undo goes to the replacement.
+// A dead checkpoint is replaced by the one that was rebuilt from it, over any number of rebuilds.
+// One that is not dead or has no replacement is returned itself. An undo goes to the replacement.
 func TestStandIn(t *testing.T) {
 	c := newClone(t, "a")
 	c.create(1)

@@ -9,55 +9,62 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// State is what a journal says: the fold of its events in their order. It does not
-// change when the journal grows.
+// State is the result of the fold: what the events of a journal say in their order. It never
+// changes, also when the journal grows, and several goroutines may read it.
+//
+// Checkpoints are identified by id, or by place: their index in the order in which the events
+// introduce them. Methods by place avoid building an Entry for each checkpoint.
 type State struct {
 	Session                 name.Session
 	Workflow, Topic, Branch string
-	Status                  string // of the session; the last one that was said
+	Status                  string // of the session: the last one that an event sets, or empty
 	CreatedAt, UpdatedAt    time.Time
 
-	Current name.ID // checkpoint; empty: none
+	Current name.ID // the current checkpoint, or empty
 
-	Started    *Event                // the first start, if any
-	Rollbacks  []*Event              // rollbacks and undos, in the order of the fold
-	Unknown    []*Event              // of a kind or format that this version does not know
-	Skipped    map[int]*Event        // steps that a skip satisfies, by the last one
-	Archived   *Event                // the last archive, if any
-	Pins       map[name.ID][]*Event  // pins that hold, whether the checkpoint is known or not
-	Tombstones map[name.ID]Tombstone // of what is dead, whether the checkpoint is known or not
-	ReadOnly   string                // why nothing may be written on top; empty: it may
+	Started   *Event         // the first start event, if any
+	Rollbacks []*Event       // rollbacks and undos, in the order of the fold
+	Unknown   []*Event       // events of a kind or format that this version does not know
+	Skipped   map[int]*Event // by step: the last event that skips it
+	Archived  *Event         // the last archive event, if any
+	// Pins and Tombstones hold the pins in force and the dead checkpoints. They may have ids that
+	// no event introduces here, because the create can arrive later than the pin or the prune.
+	Pins       map[name.ID][]*Event
+	Tombstones map[name.ID]Tombstone
+	// ReadOnly is the reason why no event may be written on top of this journal, or empty.
+	ReadOnly string
 
-	fold *fold // nil: of no journal
+	fold *fold // nil in a zero State, which has no journal
 }
 
-// Standing is what a checkpoint is. Live, Discarded and Dead exclude each other; a safety
+// Standing is the state of a checkpoint. At most one of Live, Discarded and Dead is true. A safety
 // checkpoint is never Live or Discarded.
 type Standing struct {
 	Step      int
 	Milestone bool
-	Safety    bool // made by a rollback or an undo, before these change anything
+	Safety    bool // a rollback or undo made it of the files that it was about to change
 	Live      bool
-	Discarded bool // by a rollback; it can be gone back to
-	Dead      bool // pruned
+	Discarded bool // by a rollback or undo; it is still a valid target of a rollback
+	Dead      bool // pruned; Discarded is false then
 	Pinned    bool
 }
 
-// Entry is a checkpoint as the journal has it.
+// Entry is a checkpoint as the journal knows it. The events hold further members of it, see Event.
 type Entry struct {
-	Place      int // what At gives it for
+	Place      int // see State
 	Checkpoint name.ID
 	Label      string
 	Standing
-	LastNamed *Event     // the last event that names it, if another than the first
-	Tombstone *Tombstone // of a dead one
+	LastNamed *Event     // the last event that names it, if that is not the first one
+	Tombstone *Tombstone // nil unless Dead
 
 	fold *fold
-	at   int32 // position of the first event
-	read atomic.Pointer[Event]
+	at   int32                 // position of the event that introduces it
+	read atomic.Pointer[Event] // cache of Event
 }
 
-// Event is the first create, adopt or rebuild that names the checkpoint.
+// Event returns the create, adopt or rebuild that introduces the checkpoint. It is parsed on the
+// first call.
 func (c *Entry) Event() *Event {
 	if c.read.Load() == nil {
 		c.read.CompareAndSwap(nil, c.fold.event(c.at))
@@ -65,7 +72,7 @@ func (c *Entry) Event() *Event {
 	return c.read.Load()
 }
 
-// Len is the number of checkpoints.
+// Len returns the number of checkpoints, dead ones included.
 func (s *State) Len() int {
 	if s.fold == nil {
 		return 0
@@ -73,8 +80,7 @@ func (s *State) Len() int {
 	return len(s.fold.first)
 }
 
-// Standings tells of all checkpoints what they are, in the order in which the fold first
-// met them, which At counts by.
+// Standings iterates over all checkpoints by place, from the oldest to the newest.
 func (s *State) Standings() iter.Seq2[int, Standing] {
 	return func(yield func(int, Standing) bool) {
 		for i := range s.Len() {
@@ -85,7 +91,7 @@ func (s *State) Standings() iter.Seq2[int, Standing] {
 	}
 }
 
-// Backward is Standings from the newest checkpoint to the oldest.
+// Backward iterates like Standings, from the newest checkpoint to the oldest.
 func (s *State) Backward() iter.Seq2[int, Standing] {
 	return func(yield func(int, Standing) bool) {
 		for i := s.Len() - 1; i >= 0; i-- {
@@ -96,7 +102,7 @@ func (s *State) Backward() iter.Seq2[int, Standing] {
 	}
 }
 
-// Standing is what a checkpoint is, by its place.
+// Standing returns the state of the checkpoint at place i.
 func (s *State) Standing(i int) Standing {
 	n, m := s.fold.node(i), s.fold.marks[i]
 	return Standing{
@@ -105,7 +111,8 @@ func (s *State) Standing(i int) Standing {
 	}
 }
 
-// At is a checkpoint by its place.
+// At returns the checkpoint at place i. It returns the same Entry each time and keeps it as long as
+// the State is in use; see Read.
 func (s *State) At(i int) *Entry {
 	f := s.fold
 	if f.made[i].Load() == nil {
@@ -114,7 +121,8 @@ func (s *State) At(i int) *Entry {
 	return f.made[i].Load()
 }
 
-// Read is At for who looks at all of them and keeps none.
+// Read is At for callers that look at all checkpoints and keep none of them: the Entry is not
+// retained.
 func (s *State) Read(i int) *Entry {
 	f := s.fold
 	c := &Entry{Place: i, Standing: s.Standing(i), fold: f, at: f.first[i]}
@@ -129,25 +137,26 @@ func (s *State) Read(i int) *Entry {
 	return c
 }
 
-// IDOf is the id of a checkpoint, by its place.
+// IDOf returns the id of the checkpoint at place i.
 func (s *State) IDOf(i int) name.ID { return s.fold.id(int32(i)) }
 
-// CommitOf is the commit of a checkpoint, by its place.
+// CommitOf returns the commit of the checkpoint at place i.
 func (s *State) CommitOf(i int) name.OID { return name.OID(s.text(i, textCommit)) }
 
-// IterationOf is the iteration of a checkpoint's step, by the checkpoint's place.
+// IterationOf returns the iteration of the checkpoint at place i, or "".
 func (s *State) IterationOf(i int) string { return s.text(i, textIteration) }
 
-// StepName is what the step of a checkpoint is called, by the checkpoint's place.
+// StepName returns the step's name of the checkpoint at place i, or "".
 func (s *State) StepName(i int) string { return s.text(i, textStepName) }
 
+// text returns text k (a place in the table of texts) of the event that introduces checkpoint i.
 func (s *State) text(i, k int) string { return s.fold.log.text(s.fold.naming(i), k) }
 
-// TimeOf is when a checkpoint was made, by its place.
+// TimeOf returns the time of the event that introduces the checkpoint at place i.
 func (s *State) TimeOf(i int) time.Time { return time.UnixMilli(s.fold.node(i).time).UTC() }
 
-// Worked reports whether an event of some kinds, or of any without one, was made in a
-// worktree.
+// Worked reports whether the worktree wrote an event of one of the given kinds, or of any kind if
+// none is given.
 func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	if s.fold == nil {
 		return false
@@ -165,8 +174,9 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	return false
 }
 
-// Since is how many of the checkpoints a state that was folded before has at the same
-// places for sure.
+// Since returns how many checkpoints, counted from place 0, are certain to be the same in s and in
+// the older State before: all of before, or 0 if that cannot be told cheaply. Their standing may
+// differ.
 func (s *State) Since(before *State) int {
 	if before.Len() == 0 || s.Len() < before.Len() {
 		return 0
@@ -179,7 +189,7 @@ func (s *State) Since(before *State) int {
 	return before.Len()
 }
 
-// Checkpoints are all of them, in the order in which the fold first met them.
+// Checkpoints returns all checkpoints by place.
 func (s *State) Checkpoints() []*Entry {
 	all := make([]*Entry, s.Len())
 	for i := range all {
@@ -188,7 +198,7 @@ func (s *State) Checkpoints() []*Entry {
 	return all
 }
 
-// Events are those of the journal in the order of the fold.
+// Events returns the events of the journal in the order of the fold.
 func (s *State) Events() []*Event {
 	if s.fold == nil {
 		return nil
@@ -202,7 +212,7 @@ func (s *State) Events() []*Event {
 	return events
 }
 
-// Count is how many events the journal has.
+// Count returns the number of events in the journal.
 func (s *State) Count() int {
 	count := 0
 	for i := range s.fold.log.nodes {
@@ -213,7 +223,8 @@ func (s *State) Count() int {
 	return count
 }
 
-// Strangers are the events of another session, in the order of the fold.
+// Strangers returns the events that name another session, in the order of the fold. A journal has
+// them only if it was forged or damaged.
 func (s *State) Strangers() []*Event {
 	var strangers []*Event
 	for i := range s.fold.named {
@@ -225,10 +236,10 @@ func (s *State) Strangers() []*Event {
 	return strangers
 }
 
-// Has reports whether an event names a checkpoint.
+// Has reports whether an event introduces checkpoint id.
 func (s *State) Has(id name.ID) bool { return s.fold != nil && s.fold.entry(id) >= 0 }
 
-// Entry is the checkpoint id, or nil when no event names it.
+// Entry returns checkpoint id, or nil if no event introduces it.
 func (s *State) Entry(id name.ID) *Entry {
 	if s.fold == nil {
 		return nil
@@ -239,17 +250,17 @@ func (s *State) Entry(id name.ID) *Entry {
 	return nil
 }
 
-// CurrentEntry is the current checkpoint, or nil.
+// CurrentEntry returns the current checkpoint, or nil.
 func (s *State) CurrentEntry() *Entry { return s.Entry(s.Current) }
 
-// Dead reports whether id was pruned for good, also one that no event here names.
+// Dead reports whether id was pruned. It also knows ids that no event here introduces.
 func (s *State) Dead(id name.ID) bool {
 	_, ok := s.Tombstones[id]
 	return ok
 }
 
-// Milestone is the newest live milestone of a step, or of one iteration of it when
-// iteration is not empty; nil when there is none.
+// Milestone returns the newest live milestone of a step, or nil. If iteration is not empty, only
+// milestones of that iteration count.
 func (s *State) Milestone(step int, iteration string) *Entry {
 	for i := s.Len() - 1; i >= 0; i-- {
 		n := s.fold.node(i)
@@ -260,8 +271,8 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 	return nil
 }
 
-// Labelled is the newest checkpoint of a label that is live, or kept for an undo; nil when
-// there is none. Twins made at the same time elsewhere share a label.
+// Labelled returns the newest checkpoint with a label, live or a safety checkpoint, or nil. Labels
+// are not unique: two clones may give the same one at the same time.
 func (s *State) Labelled(label string) *Entry {
 	for i, c := range s.Backward() {
 		if (c.Live || c.Safety && !c.Dead) && s.fold.log.is(s.fold.naming(i), textLabel, label) {
@@ -271,7 +282,7 @@ func (s *State) Labelled(label string) *Entry {
 	return nil
 }
 
-// DiscardedBy is the last event that discarded a checkpoint; nil when none did.
+// DiscardedBy returns the last event whose list discards a checkpoint, or nil.
 func (s *State) DiscardedBy(id name.ID) *Event {
 	for _, e := range slices.Backward(s.Rollbacks) {
 		if slices.Contains(e.Discard, id) {
@@ -281,7 +292,8 @@ func (s *State) DiscardedBy(id name.ID) *Event {
 	return nil
 }
 
-// IsRedo reports whether an undo took back an undo, so that what it did was done before.
+// IsRedo reports whether e is a redo, an undo of an undo. It follows the chain of undos back to a
+// rollback: an even number of undos is a redo.
 func (s *State) IsRedo(e *Event) bool {
 	undos := 0
 	for e != nil && e.Kind == KindUndo {
@@ -295,11 +307,11 @@ func (s *State) IsRedo(e *Event) bool {
 	return undos > 0 && undos%2 == 0
 }
 
-// Line is the current checkpoint and those before it: each one's previous, less what
-// is not live. It ends where a previous is not known here.
+// Line iterates over the current checkpoint and its predecessors by Previous, newest first, without
+// those that are not live. It ends where a Previous is empty or not known here.
 func (s *State) Line() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
-		seen := map[name.ID]bool{} // a forged journal may go in a circle
+		seen := map[name.ID]bool{} // a forged journal may have a cycle
 		for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Event().Previous) {
 			seen[c.Checkpoint] = true
 			if c.Live && !yield(c) {
@@ -309,8 +321,8 @@ func (s *State) Line() iter.Seq[*Entry] {
 	}
 }
 
-// LastStep is the step that a checkpoint which is no milestone hangs on: that of the
-// newest live checkpoint in the line, 0 before any.
+// LastStep returns the step that a new checkpoint belongs to if it is not a milestone: the step of
+// the current checkpoint, or 0.
 func (s *State) LastStep() int {
 	// The current checkpoint is live or there is none, so it is the newest of its line.
 	if c := s.CurrentEntry(); c != nil {
@@ -319,9 +331,9 @@ func (s *State) LastStep() int {
 	return 0
 }
 
-// NewestSafety is the safety checkpoint that an undo in this worktree may need, the
-// newest one that is not dead; nil when there is none. Worktrees go by their random
-// id: by name, one clone would prune what the undo of another needs.
+// NewestSafety returns the newest safety checkpoint of a worktree that is not dead, or nil. An undo
+// in that worktree may need it. The worktree is identified by its random id, because all clones
+// have a worktree named "main", and one would prune what an undo in another needs.
 func (s *State) NewestSafety(worktreeID string) *Entry {
 	for i, c := range s.Backward() {
 		if c.Safety && !c.Dead && s.At(i).Event().WorktreeID == worktreeID {

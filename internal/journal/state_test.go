@@ -91,7 +91,7 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// Tombstones of checkpoints that came with another journal are answered as well.
+// Tombstones of checkpoints whose create is not in this journal are found too.
 func TestDeadOfTheUnknown(t *testing.T) {
 	a := newClone(t, "a")
 	a.create(1)
@@ -101,7 +101,8 @@ func TestDeadOfTheUnknown(t *testing.T) {
 	if !s.Dead(id(7)) || s.Tombstones[id(7)].Commit != oid(1, 1) || s.Dead(id(1)) || s.Entry(id(7)) != nil {
 		t.Error(s.Tombstones)
 	}
-	// A tombstone is void once any pin is not among its ancestors, a later one too.
+	// A tombstone is void as soon as one pin is not among its ancestors, even if the pin arrives
+	// later.
 	if s.Dead(id(8)) || len(s.Pins[id(8)]) != 1 {
 		t.Error("a tombstone counts that did not know the pin")
 	}
@@ -132,8 +133,8 @@ func TestSafetyCheckpointsStandApart(t *testing.T) {
 	}
 }
 
-// The second naming of a checkpoint changes neither what it is nor, when it is
-// discarded, what is current; it is kept, so that another value can be seen.
+// A second event that names a checkpoint changes neither its state nor, if it is discarded, what is
+// current. It is kept, so that a difference can be detected.
 func TestNamedTwice(t *testing.T) {
 	a := newClone(t, "a")
 	a.create(1)

@@ -1,5 +1,8 @@
 package journal
 
+// This file writes the first line of an event's message. It is for people who read the journal with
+// git log; no code parses it, so its wording may change.
+
 import (
 	"fmt"
 	"strings"
@@ -8,10 +11,11 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// maxSubject bounds the sentence in runes; the trailers have the whole text.
+// maxSubject limits the line, in runes. The trailers hold the full values.
 const maxSubject = 160
 
-// Subject is the sentence that `git log --oneline` shows for e.
+// Subject returns the first line of e's message, for example "create cp-02-design". It prefers
+// labels to ids.
 func (e Event) Subject() string {
 	s := string(e.Kind)
 	switch e.Kind {
@@ -52,6 +56,7 @@ func (e Event) Subject() string {
 	return sentence(s)
 }
 
+// pruned names the first checkpoint of a prune and counts the rest.
 func pruned(ts []Tombstone) string {
 	switch len(ts) {
 	case 0:
@@ -69,6 +74,7 @@ func join(a, b string) string {
 	return a + " " + b
 }
 
+// either returns label, or id when there is no label.
 func either(label string, id name.ID) string {
 	if label != "" {
 		return label
@@ -83,8 +89,8 @@ func orNone(s string) string {
 	return s
 }
 
-// sentence makes s one printable line of bounded length: what is unsafe becomes a
-// space, and spaces that follow each other become one.
+// sentence turns s into one printable line of at most maxSubject runes: unsafe characters become
+// spaces, and runs of spaces become a single one. A longer line is cut and ends in an ellipsis.
 func sentence(s string) string {
 	var b strings.Builder
 	runes, space := 0, false

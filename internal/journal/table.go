@@ -2,17 +2,23 @@ package journal
 
 import "slices"
 
-// table finds entries by the hash of their ids. It holds numbers of what may be it, and the
-// ids stay where they are: a map of ten thousand takes four times the memory.
+// table is a hash table of entries by the hash of their ids, with open addressing and linear
+// probing. It holds only the entries' numbers; the ids stay in the nodes, and the caller's function
+// compares them. A map from ids to entries would take four times the memory for ten thousand
+// checkpoints.
+//
+// A table is shared by several folds. with adds an entry without changing the slots: late entries
+// are searched one by one, after the slots.
 type table struct {
-	slots []int32 // a power of two of them: an entry and one, or nothing
-	late  []int32 // entries to be looked at one by one
+	slots []int32 // entry+1 or 0; the length is a power of two
+	late  []int32 // entries added by with
 }
 
-// mostLate is for how many it is not worth to make a table.
+// mostLate is the maximum number of late entries. FoldOnto then folds from the start, which makes a
+// new table.
 const mostLate = 64
 
-// newTable has room for a number of entries.
+// newTable returns a table with room for count entries. At most two thirds of the slots get used.
 func newTable(count int) *table {
 	size := 16
 	for 2*size < 3*count {
@@ -21,7 +27,7 @@ func newTable(count int) *table {
 	return &table{slots: make([]int32, size)}
 }
 
-// find gives the entry of a hash that is the one, or none.
+// find returns the entry with this hash for which isIt is true, or none.
 func (t *table) find(hash uint32, isIt func(x int32) bool) int32 {
 	if at := t.slot(hash, isIt); t.slots[at] != 0 {
 		return t.slots[at] - 1
@@ -34,7 +40,8 @@ func (t *table) find(hash uint32, isIt func(x int32) bool) int32 {
 	return none
 }
 
-// slot is where the entry of a hash is that is the one, or would be.
+// slot returns the slot of the entry with this hash for which isIt is true, or the free slot where
+// it belongs. isIt may be called for entries with other hashes.
 func (t *table) slot(hash uint32, isIt func(x int32) bool) uint32 {
 	mask := uint32(len(t.slots) - 1)
 	at := hash & mask
@@ -44,7 +51,7 @@ func (t *table) slot(hash uint32, isIt func(x int32) bool) uint32 {
 	return at
 }
 
-// add adds an entry, unless one is the same already, and gives the one that is there.
+// add adds entry x unless an equal one exists, and returns the one that the table has.
 func (t *table) add(hash uint32, x int32, isSame func(x int32) bool) int32 {
 	at := t.slot(hash, isSame)
 	if t.slots[at] == 0 {
@@ -53,7 +60,7 @@ func (t *table) add(hash uint32, x int32, isSame func(x int32) bool) int32 {
 	return t.slots[at] - 1
 }
 
-// with is the table and one entry more.
+// with returns a table that also has x, and leaves t unchanged.
 func (t *table) with(x int32) *table {
 	return &table{t.slots, append(slices.Clip(t.late), x)}
 }

@@ -1,5 +1,10 @@
 package journal
 
+// This file computes what undo and redo mean in a worktree. The journal only has rollback and undo
+// events, and the event of a redo is an undo of an undo. A worktree may also have rolled back in
+// several sessions, each with a journal of its own. NewWalk merges the worktree's events of all
+// sessions and replays them into an undo list and a redo list, as an editor has them.
+
 import (
 	"fmt"
 	"slices"
@@ -8,23 +13,23 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Level is a rollback of a worktree, together with every undo and redo of it. A walk goes
-// over it in one step.
+// Level is a rollback together with all its undos and redos so far. An undo or redo moves one level
+// from one list to the other.
 type Level struct {
 	Rollback *Event
-	Head     *Event // its last event, which the next undo or redo of the level takes back
-	State    *State // of the session that holds the head
+	Head     *Event // the last event of the level; the next undo or redo takes it back
+	State    *State // of the session whose journal has Head
 }
 
-// Walk is what a worktree can undo and redo, over all its sessions. The last level of a
-// list is the next one to go.
+// Walk holds what a worktree can undo and redo, over all its sessions. The last level of each list
+// is the next one to be taken.
 type Walk struct {
 	Undo, Redo []Level
-	newest     time.Time // of the moves
+	newest     time.Time // time of the worktree's newest rollback or undo
 }
 
-// NewWalk reads the two lists of a worktree from the moves that it made in sessions. A
-// worktree without an id made none.
+// NewWalk computes the lists of a worktree from its rollbacks and undos in the given sessions. Both
+// lists are empty for a worktree without an id.
 func NewWalk(worktreeID string, sessions ...*State) *Walk {
 	w := &Walk{}
 	r := walkReader{walk: w, steps: map[name.OID]walkStep{}}
@@ -43,8 +48,9 @@ func NewWalk(worktreeID string, sessions ...*State) *Walk {
 	return w
 }
 
-// TimeAfter is the time of the worktree's next move: now, or just after its newest move
-// where the clock was set back. Moves of two sessions have no other order than their times.
+// TimeAfter returns the time for the worktree's next rollback or undo: now, or one millisecond
+// after the newest one if the clock was set back. Events of two sessions are ordered by their times
+// only, so they must increase.
 func (w *Walk) TimeAfter(now time.Time) time.Time {
 	now = now.UTC().Truncate(time.Millisecond)
 	if earliest := w.newest.Add(time.Millisecond); now.Before(earliest) {
@@ -53,26 +59,28 @@ func (w *Walk) TimeAfter(now time.Time) time.Time {
 	return now
 }
 
-// walkStep is what is known of a move that was read.
+// walkStep is what walkReader remembers of each event that it has read.
 type walkStep struct {
-	rollback *Event // of its level
-	isUndo   bool   // it is the undo of a rollback or of a redo
+	rollback *Event // the rollback of its level
+	isUndo   bool   // an undo of a rollback or of a redo; else a rollback or a redo
 }
 
-// walkReader puts the moves of a worktree's sessions into the lists.
+// walkReader reads the events of several sessions into the lists of a Walk.
 type walkReader struct {
 	walk   *Walk
 	queues []moveQueue
 	steps  map[name.OID]walkStep
 }
 
-// moveQueue holds the moves of a session that were not read yet, in the order of the fold.
+// moveQueue holds the rollbacks and undos of one session that were not read yet, in the order of
+// the fold.
 type moveQueue struct {
 	state *State
 	moves []*Event
 }
 
-// next takes the earliest of the moves that come next in their sessions.
+// next returns the next event and the State of its session: the earliest of the queues' heads. The
+// order within a session is that of the fold, even where the times are not ascending.
 func (r *walkReader) next() (*Event, *State) {
 	var best *moveQueue
 	for i := range r.queues {
@@ -89,7 +97,7 @@ func (r *walkReader) next() (*Event, *State) {
 	return e, best.state
 }
 
-// isEarlier compares as the fold does.
+// isEarlier compares by time and id, as the fold does.
 func isEarlier(a, b *Event) bool {
 	if a.Time.Equal(b.Time) {
 		return a.OID < b.OID
@@ -97,8 +105,9 @@ func isEarlier(a, b *Event) bool {
 	return a.Time.Before(b.Time)
 }
 
-// take applies a move to the lists. An undo that names no earlier move of this worktree
-// counts as a rollback: a copied worktree or a damaged session can leave one.
+// take applies an event to the lists. A rollback becomes a new level and empties the redo list,
+// since there is nothing to redo after new work. An undo that names no earlier event of this
+// worktree counts as a rollback; the copy of a worktree or a damaged session can leave one.
 func (r *walkReader) take(e *Event, s *State) {
 	w := r.walk
 	if e.Time.After(w.newest) {
@@ -120,7 +129,7 @@ func (r *walkReader) take(e *Event, s *State) {
 	r.steps[e.OID] = walkStep{level.Rollback, !named.isUndo}
 }
 
-// without takes the level of a rollback out of a list.
+// without returns levels without the level of a rollback. It does not change the slice's array.
 func without(levels []Level, rollback *Event) []Level {
 	for i, l := range levels {
 		if l.Rollback == rollback {
@@ -130,9 +139,9 @@ func without(levels []Level, rollback *Event) []Level {
 	return levels
 }
 
-// UndosTo is how many levels an undo has to take back until a discarded checkpoint is live
-// again; 0 where no single undo does that. One undo takes several levels only if they are of one
-// session and bring back the same parts.
+// UndosTo returns how many levels an undo has to take back until the discarded checkpoint c is live
+// again, or 0 if one undo command cannot do that. A command takes several levels at once only if
+// they are in the same session, have the same Mode and move no branch.
 func (w *Walk) UndosTo(c *Entry) int {
 	var moves []*Event
 	for _, l := range slices.Backward(w.Undo) {
@@ -154,8 +163,8 @@ func (w *Walk) UndosTo(c *Entry) int {
 	return 0
 }
 
-// PlanEach plans the events that take back moves of this journal one after the other,
-// each on the fold that the event before it leaves.
+// PlanEach plans the undos of several moves, to be written one after the other in one transaction.
+// Each is planned on the state that the one before it leaves.
 func (s *State) PlanEach(moves []*Event) ([]Plan, error) {
 	plans := make([]Plan, 0, len(moves))
 	for i, v := range moves {
@@ -171,8 +180,9 @@ func (s *State) PlanEach(moves []*Event) ([]Plan, error) {
 	return plans, nil
 }
 
-// after is the state that the event of a plan will leave. Nothing is concurrent with an
-// event at the tip, so its id and its time do not matter.
+// after returns the state as it will be when the event of plan p is written. It appends a made-up
+// event to a copy of the journal. An event at the tip is concurrent with nothing, so its id and
+// time do not matter.
 func (s *State) after(p Plan, number int) *State {
 	l := s.fold.log.clipped()
 	tip := l.Tip().OID
@@ -184,8 +194,8 @@ func (s *State) after(p Plan, number int) *State {
 	return l.Fold()
 }
 
-// OthersAfter are the checkpoints, rollbacks and undos of other worktrees that come after
-// an event of this journal in its order.
+// OthersAfter returns the checkpoints, rollbacks and undos of other worktrees that come after e in
+// the order of the journal. The plan of an undo of e mentions them.
 func (s *State) OthersAfter(e *Event) []*Event {
 	var others []*Event
 	l, after := &s.fold.log, false
@@ -196,7 +206,9 @@ func (s *State) OthersAfter(e *Event) []*Event {
 		case n.class == classMerge:
 		case !after:
 			after = l.oid(at) == e.OID
-		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To: // it only discards what stands in for what was discarded
+		// An expunge writes a rollback from the current checkpoint to itself, which only discards
+		// the replacements of discarded checkpoints.
+		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To:
 		case n.class == classCreate && !n.safety || n.special() != nil && n.special().moves():
 			if !l.is(at, textWorktreeID, e.WorktreeID) {
 				others = append(others, l.event(at))
@@ -206,7 +218,7 @@ func (s *State) OthersAfter(e *Event) []*Event {
 	return others
 }
 
-// LastSeen is the time of the newest event that a worktree wrote here; zero when it wrote none.
+// LastSeen returns the time of the newest event that a worktree wrote here, or the zero time.
 func (s *State) LastSeen(worktreeID string) time.Time {
 	if s.fold == nil {
 		return time.Time{}
@@ -214,7 +226,7 @@ func (s *State) LastSeen(worktreeID string) time.Time {
 	newest, l := int64(-1), &s.fold.log
 	for i := range l.nodes {
 		n := &l.nodes[i]
-		if n.class != classMerge && n.time > newest && l.is(int32(i), textWorktreeID, worktreeID) { // a journal has at most MaxNodes
+		if n.class != classMerge && n.time > newest && l.is(int32(i), textWorktreeID, worktreeID) {
 			newest = n.time
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// walker is a worktree with some sessions, each the journal of a clone, and a disk: a
-// number that an edit makes new and a safety checkpoint keeps.
+// walker simulates a worktree with several sessions, each the journal of a clone. The disk is a
+// number, which an edit changes and a safety checkpoint stores.
 type walker struct {
 	t        reporter
 	sessions []*clone
@@ -46,7 +46,7 @@ func (w *walker) walk() *Walk {
 
 func (w *walker) edit() { w.edits++; w.disk = w.edits }
 
-// safe keeps the disk in a safety checkpoint of a session.
+// safe stores the disk in a safety checkpoint of a session.
 func (w *walker) safe(c *clone) name.ID {
 	id := c.safe()
 	w.kept[id] = w.disk
@@ -99,7 +99,7 @@ func (w *walker) take(list func(*Walk) []Level, n int) {
 	}
 }
 
-// look is what a person sees: the sessions' places and the disk.
+// look returns what a user sees: the current checkpoint of each session and the disk.
 func (w *walker) look() string {
 	s := ""
 	for _, c := range w.sessions {
@@ -157,7 +157,7 @@ func TestWalkBackAndForward(t *testing.T) {
 	w.lists(2, 0)
 }
 
-// Each of these broke a simpler wording of the rules.
+// Each of these cases broke a simpler version of the rules.
 func TestWalkCases(t *testing.T) {
 	t.Run("a create between undo and redo", func(t *testing.T) {
 		w, a := three(t)
@@ -303,20 +303,21 @@ func TestStrayUndoIsALevel(t *testing.T) {
 	}
 }
 
-// moment is what an undo or a redo has to give again: a session's place, and the disk.
+// moment is what an undo or redo must restore: the place of a session, and the disk.
 type moment struct {
 	session *clone
 	Place   string
 	Disk    int
 }
 
-// now leaves out what is discarded: what was created since is so, and was not there then.
+// now returns the present moment, without discarded checkpoints: what was created since then is
+// discarded now, and did not exist then.
 func (w *walker) now(c *clone) moment {
 	place, _, _ := strings.Cut(summary(c.state()), " discarded")
 	return moment{c, place, w.disk}
 }
 
-// Whatever one worktree does, each undo and each redo gives exactly what was there.
+// Whatever one worktree does, each undo and each redo restores exactly what was there.
 func TestWalkIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWalker(t, newClone(t, "a"), newClone(t, "a"))

@@ -1,5 +1,7 @@
-// Package pick lets a person choose from a list that fills the terminal, with a preview of what is under
-// the cursor. It knows nothing of what is listed.
+// Package pick is a full-screen list from which the user chooses a line, with a preview of the line
+// under the cursor. It knows nothing of what is listed: List brings the lines and the previews.
+// Choose runs a bubbletea program, in which Update changes the model for each key and View draws
+// it. Start reading with List and model.
 package pick
 
 import (
@@ -16,29 +18,31 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// The answers of a person who chose nothing.
+// Errors of Choose when the user chose nothing.
 var (
 	ErrQuit        = errors.New("nothing was chosen")
-	ErrInterrupted = errors.New("interrupted") // by Ctrl+C, which is a key here and no signal
+	ErrInterrupted = errors.New("interrupted") // Ctrl+C, which is a key in raw mode and sends no signal
 )
 
-// List is what a person chooses from.
+// List is what the user chooses from. Keys and Lines have the same order and length.
 type List struct {
 	Question string
-	Keys     []string                          // what is typed for each line, such as "3"
-	Lines    func(width int) ([]string, error) // in the same order; they may have colours
-	Views    []View                            // at least one
-	Safe     func(text string) string          // shows what a terminal would obey; colours are none of its concern
+	Keys     []string                          // what the user types to jump to a line, such as "3"
+	Lines    func(width int) ([]string, error) // rendered for a width in columns; they may contain color codes
+	Views    []View                            // at least one; the first is shown at the beginning
+	Safe     func(text string) string          // escapes what a terminal would obey; it gets no color codes
 }
 
-// View is a way to look at the line under the cursor.
+// View is one kind of preview. Show returns its text for an item at a width in columns, possibly
+// with colors.
 type View struct {
-	Key, Name string
-	About     string // what it shows, for the list of keys
+	Key, Name string // the key that switches to it, and its name in the last line
+	About     string // for the help
 	Show      func(ctx context.Context, item, width int) (string, error)
 }
 
-// Choose returns the place of the line that was chosen.
+// Choose shows the list until the user chooses a line, and returns its index. It returns ErrQuit or
+// ErrInterrupted if the user left, and the cause of ctx if that ended.
 func Choose(ctx context.Context, list List, in, out *os.File, environ []string) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -57,15 +61,16 @@ func Choose(ctx context.Context, list List, in, out *os.File, environ []string) 
 	return 0, err
 }
 
-// place is a preview: of an item, in a view, at a width.
+// place identifies a preview: the index of the item, the index of the view, and the width.
 type place struct{ item, view, width int }
 
-// previewed brings what a preview shows.
+// previewed is the message that a preview has been loaded.
 type previewed struct {
 	place
 	text string
 }
 
+// model is the state of the screen. Only Update and what it calls change it.
 type model struct {
 	list   List
 	ctx    context.Context //nolint:containedctx // bubbletea's commands take none
@@ -73,18 +78,18 @@ type model struct {
 	height int
 
 	lines  []string
-	shown  []int // the places of the lines that fit the filter
-	cursor int   // in shown
-	top    int   // the first line on the screen
+	shown  []int // indexes of the lines that match the filter
+	cursor int   // index in shown
+	top    int   // index in shown of the first line on the screen
 	filter string
-	typing bool   // the filter
-	jump   string // digits that were typed
-	view   int
-	scroll int // of the preview
+	typing bool   // keys go to the filter
+	jump   string // the digits typed so far
+	view   int    // index in List.Views
+	scroll int    // first line of the preview on the screen
 	help   bool
-	seen   map[place]string
-	busy   bool
-	chosen int
+	seen   map[place]string // previews that were loaded; never discarded
+	busy   bool             // a preview is being loaded
+	chosen int              // index of the chosen line, or -1
 	err    error
 }
 
@@ -122,7 +127,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.load()
 }
 
-// load asks for the preview that is wanted, one at a time: a key that is held down must not start many.
+// load starts loading the preview under the cursor, unless another one is being loaded: a held-down
+// key must not start one for each line that it passes. The message previewed leads here again.
 func (m *model) load() tea.Cmd {
 	at, ok := m.wanted()
 	if _, known := m.seen[at]; !ok || known || m.busy || m.lines == nil {
@@ -139,6 +145,7 @@ func (m *model) load() tea.Cmd {
 	}
 }
 
+// wanted identifies the preview under the cursor, and is false for an empty list.
 func (m *model) wanted() (place, bool) {
 	if len(m.shown) == 0 {
 		return place{}, false
@@ -146,7 +153,7 @@ func (m *model) wanted() (place, bool) {
 	return place{m.shown[m.cursor], m.view, m.previewWidth()}, true
 }
 
-// press does what a key asks for, and reports whether that ends it.
+// press handles a key and reports whether to leave the program.
 func (m *model) press(key tea.KeyPressMsg) (quit bool) {
 	pressed := key.String()
 	if m.typing && m.typed(key) {
@@ -170,6 +177,7 @@ func (m *model) press(key tea.KeyPressMsg) (quit bool) {
 	case "ctrl+c":
 		m.err = ErrInterrupted
 		return true
+	// Escape leaves the filter first, then the program.
 	case "esc":
 		if m.filter == "" {
 			return true
@@ -196,7 +204,7 @@ func (m *model) press(key tea.KeyPressMsg) (quit bool) {
 	return false
 }
 
-// way is how many lines a key moves the cursor.
+// way returns by how many lines a key moves the cursor.
 func (m *model) way(pressed string) int {
 	switch pressed {
 	case "up", "k", "ctrl+p":
@@ -215,7 +223,7 @@ func (m *model) way(pressed string) int {
 	return 0
 }
 
-// typed takes a key for the filter; false: the key means what it always means.
+// typed handles a key while the filter is typed. It returns false if the key has its usual meaning.
 func (m *model) typed(key tea.KeyPressMsg) bool {
 	switch pressed := key.String(); {
 	case pressed == "esc":
@@ -236,7 +244,7 @@ func (m *model) typed(key tea.KeyPressMsg) bool {
 	return true
 }
 
-// jumpTo goes to the line whose key begins with what was typed.
+// jumpTo moves to the line whose key is, or begins with, the digits typed so far.
 func (m *model) jumpTo(text string) {
 	m.jump += text
 	for _, match := range []func(key string) bool{
@@ -248,7 +256,7 @@ func (m *model) jumpTo(text string) {
 			return
 		}
 	}
-	if m.jump != text { // what was typed before belongs to another number
+	if m.jump != text { // no such key: take the last character as the beginning of another one
 		m.jump = ""
 		m.jumpTo(text)
 	}
@@ -256,7 +264,8 @@ func (m *model) jumpTo(text string) {
 
 var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
-// find shows the lines that have every word of the filter.
+// find applies the filter: it shows the lines that contain every word, and keeps the cursor on its
+// item.
 func (m *model) find() {
 	was, had := m.wanted()
 	m.shown, m.cursor, m.top = m.shown[:0], 0, 0
@@ -274,6 +283,7 @@ func (m *model) find() {
 	m.move(0)
 }
 
+// move moves the cursor, and scrolls the list so that it is visible.
 func (m *model) move(by int) {
 	m.cursor = max(0, min(m.cursor+by, len(m.shown)-1))
 	if by != 0 {
@@ -282,6 +292,7 @@ func (m *model) move(by int) {
 	m.top = max(m.cursor-m.listHeight()+1, min(m.top, m.cursor))
 }
 
+// scrollBy scrolls the preview.
 func (m *model) scrollBy(lines int) {
 	at, ok := m.wanted()
 	if ok {
@@ -305,12 +316,13 @@ func (m *model) wheel(at tea.Mouse) {
 	}
 }
 
-// The screen: a line with the question, the list with the preview beside or below it, a line of keys.
+// The layout: a line with the question, the list with the preview beside or below it, a line of
+// keys.
 const (
-	besideFrom = 100 // columns, from which there is room for both
-	bar        = 3   // columns between them
-	ruler      = 1
-	frame      = 2 // the first line and the last
+	besideFrom = 100 // minimum width for a preview beside the list, in columns
+	bar        = 3   // columns between list and preview
+	ruler      = 1   // lines between list and preview, if that is below
+	frame      = 2   // the first and the last line
 )
 
 func (m *model) beside() bool { return m.width >= besideFrom }
@@ -322,6 +334,8 @@ func (m *model) listWidth() int {
 	return m.width
 }
 
+// listHeight returns the rows of the list. Below each other, the list takes at most half of the
+// screen.
 func (m *model) listHeight() int {
 	if m.beside() {
 		return max(1, m.height-frame)
@@ -343,10 +357,12 @@ func (m *model) previewHeight() int {
 	return max(1, m.height-frame-ruler-m.listHeight())
 }
 
+// inList reports whether a position on the screen is in the list.
 func (m *model) inList(x, y int) bool {
 	return y >= 1 && y <= m.listHeight() && (!m.beside() || x < m.listWidth())
 }
 
+// The escape codes of the screen's own parts.
 const (
 	bold    = "\x1b[1m"
 	dim     = "\x1b[2m"
@@ -358,6 +374,7 @@ const (
 func (m *model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
+	// The size of the terminal is not known yet.
 	if m.lines == nil {
 		return v
 	}
@@ -383,6 +400,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
+// first returns the line with the question and the filter.
 func (m *model) first() string {
 	first := bold + m.list.Question + reset
 	if m.typing || m.filter != "" {
@@ -395,6 +413,7 @@ func (m *model) first() string {
 	return first
 }
 
+// last returns the line with the most important keys. The name of the present view is not dimmed.
 func (m *model) last() string {
 	if m.typing {
 		return dim + "type to narrow the list · Enter keeps it · Esc shows all" + reset
@@ -419,6 +438,7 @@ func (m *model) listRows() []string {
 		}
 		rows[i] = ansi.Truncate(m.lines[m.shown[at]], m.listWidth(), "…") + reset
 		if at == m.cursor {
+			// A color code inside the line would end the reverse video.
 			plain := colours().ReplaceAllString(rows[i], "")
 			rows[i] = reverse + plain + strings.Repeat(" ", max(0, m.listWidth()-ansi.StringWidth(plain))) + reset
 		}
@@ -442,7 +462,7 @@ func (m *model) previewRows() []string {
 	return rows
 }
 
-// preview is the text of a view, a line an element. Colours stay; whatever else a terminal would obey is shown.
+// preview returns the lines of a preview. Color codes stay, and everything between them is escaped.
 func (m *model) preview(at place) []string {
 	text, known := m.seen[at]
 	if !known {
@@ -461,6 +481,7 @@ func (m *model) preview(at place) []string {
 	return lines
 }
 
+// keys returns the help.
 func (m *model) keys() []string {
 	keys := []string{
 		"↑ ↓ j k      move",

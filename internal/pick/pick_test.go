@@ -127,8 +127,8 @@ func TestShowsThePreview(t *testing.T) {
 	}
 }
 
-// Whatever is typed at whatever size, the screen has as many lines and columns as there are, and the
-// cursor is on a line that is shown.
+// Whatever is typed at whatever size, the screen fits the terminal and the cursor is on a visible
+// line.
 func TestFitsEveryScreen(t *testing.T) {
 	keys := []string{"down", "up", "enter", "esc", "pgdown", "end", "backspace", "/", "?", "1", "3", "j", "k", "d", "p", "b", "G", "g", "世"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Agent says which coding agent's event made a checkpoint. All of it is text that the agent sent, each
-// member at most 256 characters; members without a value are left out.
+// Agent describes the coding agent whose event made a checkpoint. The members are texts as sent by
+// the agent, of at most 256 characters each; those without a value are left out.
 type Agent struct {
 	Name     string `json:"name"`
 	Version  string `json:"version,omitempty"`
 	Model    string `json:"model,omitempty"`
-	Session  string `json:"session,omitempty"` // the agent's id of the conversation
+	Session  string `json:"session,omitempty"` // the agent's own id of the conversation
 	Turn     string `json:"turn,omitempty"`
 	Tool     string `json:"tool,omitempty"`
 	Subagent string `json:"subagent,omitempty"`
@@ -22,24 +22,25 @@ type Agent struct {
 	Transcript *Transcript `json:"transcript,omitempty"`
 }
 
-// Transcript says which lines of the agent's own transcript the output TranscriptOutput holds.
+// Transcript tells which lines of the agent's transcript file the output TranscriptOutput holds.
 type Transcript struct {
-	File   string `json:"file"`   // an id; another one when the agent has rewritten what was kept
-	From   int    `json:"from"`   // lines before the first one that is kept
-	To     int    `json:"to"`     // lines up to the last one that is kept
-	Before string `json:"before"` // SHA-256 of the lines before, as the agent wrote them, in hexadecimal
+	File   string `json:"file"`   // id of the transcript; a new one after the agent rewrote lines that were kept
+	From   int    `json:"from"`   // number of lines before the first one in the output
+	To     int    `json:"to"`     // number of lines up to and including the last one in the output
+	Before string `json:"before"` // SHA-256 of the first From lines as the agent wrote them, in hexadecimal
 }
 
-// TranscriptOutput is the output that holds what an agent's transcript gained. The next checkpoint does
-// not inherit it.
+// TranscriptOutput is the name of the output with the lines that an agent's transcript gained since
+// the last checkpoint. Unlike other outputs it is not inherited by the next checkpoint.
 const TranscriptOutput = "transcript"
 
-// memberAgent is optional: versions that do not know it keep it unread.
+// memberAgent is stored in Record.Extra. Versions that do not know it keep it as it is.
 const memberAgent = "agent"
 
+// longestAgentText is in characters, not bytes.
 const longestAgentText = 256
 
-// SetAgent puts the member agent into the record.
+// SetAgent stores a as the member agent. It returns an error if a text is too long or not UTF-8.
 func (r *Record) SetAgent(a Agent) error {
 	for _, s := range []string{a.Name, a.Version, a.Model, a.Session, a.Turn, a.Tool, a.Subagent, a.Event} {
 		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > longestAgentText {
@@ -57,7 +58,7 @@ func (r *Record) SetAgent(a Agent) error {
 	return nil
 }
 
-// Agent is the member agent; false where there is none, or none that can be read.
+// Agent returns the member agent. It returns false if there is none, or if it is malformed.
 func (r *Record) Agent() (Agent, bool) {
 	var a Agent
 	raw, has := r.Extra[memberAgent]
@@ -67,13 +68,15 @@ func (r *Record) Agent() (Agent, bool) {
 	return a, true
 }
 
-// Messages of checkpoints without the words of a prompt. With them they go on after a colon.
+// Messages of checkpoints that an agent's event made without a prompt. With a prompt, its words
+// follow after a colon and a space.
 const (
 	BeforePrompt = "before"
 	Interrupted  = "interrupted"
 )
 
-// HasPrompt reports whether the message has words of a prompt.
+// HasPrompt reports whether the message contains words of a prompt. A turn checkpoint has the
+// prompt as its whole message; the others have it after one of the prefixes above.
 func (r *Record) HasPrompt() bool {
 	_, ok := r.Agent()
 	return ok && (r.Trigger == "turn" && r.Message != "" ||

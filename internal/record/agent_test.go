@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The member agent comes back as it was put in, and is bounded; what is none is no agent.
+// The member agent reads back as it was set, and its length is limited. A malformed member counts
+// as none.
 func TestAgent(t *testing.T) {
 	want := Agent{Name: "claude", Model: "m", Session: "é<>&", Tool: "Edit", Event: "PostToolUse"}
 	r := &Record{}

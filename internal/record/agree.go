@@ -1,7 +1,8 @@
 package record
 
-// Agree compares what a record says with what the message of its commit says, and
-// names the members that differ, in the record's order; none when they agree.
+// Agree compares a record with the summary in its commit message. It returns the names of the
+// members that differ, in the order of the record, and nil if all agree. Texts are compared in the
+// shortened form that a commit message has.
 func Agree(r *Record, s Summary) []string {
 	var differ []string
 	for _, m := range []struct {

@@ -2,7 +2,7 @@ package record
 
 import "testing"
 
-// What a proof does with each record.
+// The work that a proof does for each record.
 func BenchmarkParseSealed(b *testing.B) {
 	data, err := Seal(example(), Limits{})
 	if err != nil {

@@ -2,8 +2,9 @@ package record
 
 import "strings"
 
-// Body gives back what the message of a checkpoint's commit has of the user's words and
-// the topic: as they were tamed, the lines that had to be indented still indented.
+// Body returns the user's words and the topic from a checkpoint's commit message. It serves to
+// rebuild a lost record. The words are as tame left them: lines that were indented to protect the
+// trailers still are.
 func Body(message string) (words, topic string) {
 	body, _ := cutTrailers(message)
 	_, rest, _ := strings.Cut(body, "\n\n")

@@ -8,15 +8,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// canonical describes the RFC 8785 form of a text: members in order, no white space, the
-// shortest spelling of each string. The numbers are ours, because the RFC makes a double
-// of each: 2^53+1 and 2^53 would be the same.
+// canonical describes a variant of the RFC 8785 form of a JSON text: sorted members, no white
+// space, the shortest spelling of each string. How numbers are written is up to the caller. The RFC
+// converts each number to a double, which would make 2^53+1 equal to 2^53.
 type canonical struct {
-	number func(literal string) (jsontext.Value, error)
-	drop   string // a member of the outermost object to leave out
+	number func(literal string) (jsontext.Value, error) // returns the form of a number
+	drop   string                                       // a member of the outermost object to leave out, or empty
 }
 
-// form takes a text that passed check.
+// form returns the canonical form of data, which must have passed check. It copies the text token
+// by token, to replace numbers and to drop a member, and then lets jsontext sort the members.
 func (c canonical) form(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(data))
@@ -44,6 +45,7 @@ func (c canonical) form(data []byte) ([]byte, error) {
 	return value, err
 }
 
+// write copies a token. Token kind '0' is a number.
 func (c canonical) write(to *jsontext.Encoder, token jsontext.Token) error {
 	if token.Kind() != '0' {
 		return to.WriteToken(token)
@@ -55,8 +57,8 @@ func (c canonical) write(to *jsontext.Encoder, token jsontext.Token) error {
 	return to.WriteValue(number)
 }
 
-// isDropped reports whether the token that was just read is the name of the member to
-// leave out: the decoder counts names and values, so a name makes the count odd.
+// isDropped reports whether the token that was just read is the name of the member to leave out.
+// The decoder counts names and values of an object together, so after a name the count is odd.
 func (c canonical) isDropped(from *jsontext.Decoder, token jsontext.Token) bool {
 	if c.drop == "" || from.StackDepth() != 1 {
 		return false

@@ -13,9 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// check holds the rules that every JSON text from outside has to pass: bounded size and
-// depth, UTF-8, one value, and nothing that JSON readers disagree about (two members of
-// one name in an object, half of a surrogate pair).
+// check enforces the rules for every JSON text from outside: limited size and depth, valid UTF-8, a
+// single value, and nothing that JSON parsers interpret differently (duplicate members, half of a
+// surrogate pair). The error is a *SizeError or a *JSONError. Code that runs after check may assume
+// valid JSON.
 func check(data []byte, limits Limits) error {
 	if int64(len(data)) > limits.Size {
 		return &SizeError{Size: int64(len(data)), Limit: limits.Size}
@@ -33,6 +34,7 @@ func check(data []byte, limits Limits) error {
 			e := jsonError(data, int(tokens.InputOffset())-1, "", fmt.Sprintf("nested more than %d deep", limits.Depth))
 			e.TooDeep = true
 			return e
+		// The value is complete. Anything but white space after it is an error.
 		case depth == 0:
 			if _, err := tokens.ReadToken(); err != io.EOF { //nolint:errorlint // jsontext does not wrap it
 				return syntaxError(data)
@@ -42,6 +44,7 @@ func check(data []byte, limits Limits) error {
 	}
 }
 
+// firstInvalid returns the offset of the first byte that is not valid UTF-8.
 func firstInvalid(data []byte) int {
 	for at := 0; at < len(data); {
 		r, n := utf8.DecodeRune(data[at:])
@@ -53,8 +56,9 @@ func firstInvalid(data []byte) int {
 	return len(data)
 }
 
-// strictError turns what jsontext found wrong into a JSONError. jsontext also refuses
-// some JSON; ParseValue has to tell that from a text that is not JSON at all.
+// strictError converts an error of jsontext to a *JSONError. jsontext also rejects some texts that
+// encoding/json accepts. ParseValue has to distinguish these from texts that are not JSON at all,
+// so only the latter get the syntax flag.
 func strictError(data []byte, err error) error {
 	var found *jsontext.SyntacticError
 	if !json.Valid(data) || !errors.As(err, &found) {
@@ -71,13 +75,15 @@ func strictError(data []byte, err error) error {
 	return jsonError(data, int(found.ByteOffset), strings.Join(path, "."), reason)
 }
 
+// syntaxError returns the error for a text that is not JSON, with the place and reason that
+// encoding/json reports.
 func syntaxError(data []byte) error {
 	var raw json.RawMessage
 	err := json.Unmarshal(data, &raw)
 	e := jsonError(data, len(data), "", "not JSON")
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		// Offset is where reading stopped: behind the byte in question, except for a
-		// text that ends too soon.
+		// Offset is the number of bytes read, so the offending byte is the one before it, except
+		// for a text that ends too early.
 		if e = jsonError(data, int(syntax.Offset)-1, "", "not JSON: "+syntax.Error()); strings.HasPrefix(syntax.Error(), "unexpected end") {
 			e = jsonError(data, len(data), "", e.Reason)
 		}
@@ -86,7 +92,7 @@ func syntaxError(data []byte) error {
 	return e
 }
 
-// clip keeps what an error says of a hostile name short.
+// clip shortens a string for an error message to limit bytes, since hostile names may be very long.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

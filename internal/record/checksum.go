@@ -9,7 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ChecksumError says that a record is not what its checksum was made of.
+// ChecksumError reports that a record does not have the checksum that it states. Recorded is empty
+// if it states none.
 type ChecksumError struct {
 	Recorded, Computed string
 }
@@ -21,11 +22,12 @@ func (e *ChecksumError) Error() string {
 	return fmt.Sprintf("the record says checksum %s, and its content gives %s", e.Recorded, e.Computed)
 }
 
-// Checksum is "sha256:" and the SHA-256 of the RFC 8785 form of a record without
-// its member checksum. It works on the text, so that members of a later version
-// count. Equal numbers count as one, however they are spelled (1.0 is 1, -0 is
-// 0); a number that a double would not give back (2^53+1, 1e400) counts as a
-// string of the digits that stand there, and so as that very string.
+// Checksum returns "sha256:" and the hexadecimal SHA-256 of the canonical form of a record, without
+// the member checksum. It works on the JSON text, so that members of a newer version count.
+//
+// Equal numbers are the same, however they are spelled: 1.0 is 1 and -0 is 0. A number that a
+// double cannot represent (2^53+1, 1e400) enters the canonical form as a string of its digits as
+// they are written.
 func Checksum(raw []byte) (string, error) {
 	if err := check(raw, Limits{Size: math.MaxInt64, Depth: MaxDepth}); err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
@@ -33,7 +35,7 @@ func Checksum(raw []byte) (string, error) {
 	return sum(raw)
 }
 
-// sum is Checksum of a text that passed check.
+// sum is Checksum for a text that passed check.
 func sum(raw []byte) (string, error) {
 	form, err := canonical{number: checksumNumber, drop: "checksum"}.form(raw)
 	if err != nil {
@@ -43,14 +45,14 @@ func sum(raw []byte) (string, error) {
 	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }
 
-// Verify computes the checksum of raw, the text that r was parsed from, and
-// compares it with the one that r says. The error is a *ChecksumError when they
-// differ.
+// Verify compares the checksum of raw with the one that r states. raw must be the text that r was
+// parsed from. The error is a *ChecksumError if they differ.
 func Verify(r *Record, raw []byte) error {
 	computed, err := Checksum(raw)
 	return compare(r, computed, err)
 }
 
+// compare returns the error of Verify for a computed checksum.
 func compare(r *Record, computed string, err error) error {
 	if err != nil {
 		return err
@@ -61,8 +63,8 @@ func compare(r *Record, computed string, err error) error {
 	return nil
 }
 
-// checksumNumber spells a number as RFC 8785 does where a double gives its value back, and
-// makes it a string of its digits elsewhere.
+// checksumNumber writes a number as RFC 8785 does if a double represents it exactly, and otherwise
+// as a string of its digits.
 func checksumNumber(literal string) (jsontext.Value, error) {
 	if !fitsDouble(literal) {
 		return jsontext.AppendQuote(nil, literal)

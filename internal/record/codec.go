@@ -1,5 +1,11 @@
 package record
 
+// A codec connects a Go variable with its JSON form. The tables in members.go bind one to each
+// member of a record, and the same table then serves for writing and for reading. encoding/json
+// cannot replace them: it would lose the order of members, unknown members, the difference between
+// null and absent, and the position of errors. This file has the codecs of simple values;
+// codec_tree.go has objects and lists, codec_path.go has paths.
+
 import (
 	"encoding/json"
 	"errors"
@@ -10,27 +16,27 @@ import (
 	"unicode/utf8"
 )
 
-// codec writes and reads one member of the record at the place it is bound to.
-// encoding/json would lose the order of members, unknown members, the difference
-// between null and absent, and where an error is.
+// codec writes and reads one value. It is bound to a variable, in most types by a field named at.
 type codec interface {
-	// omitted reports whether the member is left out as it is now.
+	// omitted reports whether the member is to be left out, given the present value.
 	omitted() bool
+	// appendTo appends the value as compact JSON, or returns an error if it breaks the format.
 	appendTo(dst []byte) ([]byte, error)
-	// parse reads one valid JSON value.
+	// parse reads one JSON value, which must be valid and without space around it, into the
+	// variable.
 	parse(raw []byte) error
 }
 
-// absence is how an empty text is written.
+// absence is how an empty value is written.
 type absence int
 
 const (
-	asEmpty absence = iota
-	asNull
-	asNothing
+	asEmpty   absence = iota // as an ordinary value: "", 0, []
+	asNull                   // as null
+	asNothing                // the member is left out
 )
 
-// word is a text with a grammar; accept may be nil.
+// word is a string. accept checks its grammar and converts it; nil accepts any text.
 type word[T ~string] struct {
 	at     *T
 	accept func(string) (T, error)
@@ -69,10 +75,10 @@ func (w word[T]) parse(raw []byte) (err error) {
 	return err
 }
 
-// integer is a number that counts: never negative, never with a fraction.
+// integer is a number of things: not negative and without a fraction.
 type integer[T ~int | ~int64] struct {
 	at    *T
-	limit T // 0: none
+	limit T // maximum; 0: none
 	empty absence
 }
 
@@ -87,6 +93,7 @@ func (n integer[T]) appendTo(dst []byte) ([]byte, error) {
 
 func (n integer[T]) parse(raw []byte) error {
 	i, err := strconv.ParseInt(string(raw), 10, 64)
+	// The conversion loses bits if T is int on a 32-bit machine.
 	if err != nil || int64(T(i)) != i {
 		return wrongType("an integer", raw)
 	}
@@ -101,6 +108,7 @@ func (n integer[T]) inRange() error {
 	return nil
 }
 
+// flag is a boolean.
 type flag struct{ at *bool }
 
 func (f flag) omitted() bool { return false }
@@ -115,9 +123,11 @@ func (f flag) parse(raw []byte) error {
 	return nil
 }
 
-// instant is a time in UTC to the millisecond, always with three digits.
+// instant is a time in UTC. It is written with exactly three digits of the second's fraction, and
+// read in any RFC 3339 form.
 type instant struct{ at *time.Time }
 
+// timeForm has a fixed number of digits, so that equal times have equal texts.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
 func (t instant) omitted() bool { return false }
@@ -143,7 +153,8 @@ func (t instant) parse(raw []byte) error {
 
 func formatTime(t time.Time) string { return t.UTC().Format(timeForm) }
 
-// anything is a free JSON value; none is written where there is nil.
+// anything is an arbitrary JSON value, kept as it is written. none is what nil is written as: "{}"
+// or "null".
 type anything struct {
 	at   *json.RawMessage
 	none string
@@ -168,6 +179,7 @@ func (a anything) parse(raw []byte) error {
 	return nil
 }
 
+// wrongType returns the error for a value of the wrong JSON type.
 func wrongType(want string, raw []byte) error {
 	return fmt.Errorf("%s is wanted here, not %s", want, clip(string(raw), 60))
 }

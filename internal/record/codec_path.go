@@ -1,5 +1,9 @@
 package record
 
+// Paths in git are arbitrary bytes, and JSON has only Unicode strings. A path that is valid UTF-8
+// is a plain JSON string. Any other is percent-encoded and marked by a member "encoding", either in
+// an object that stands for the path or in the object that has the path among its members.
+
 import (
 	"encoding/json"
 	"errors"
@@ -10,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// pathValue is a path as an entry of a list or a member of its own: a plain
-// string, or an object where it is not UTF-8.
+// pathValue is a path that stands alone, as an element of a list or the value of a member: a
+// string, or an object with path and encoding if it is not UTF-8.
 type pathValue struct {
 	at    *Path
 	empty absence
@@ -43,6 +47,7 @@ func (p pathValue) parse(raw []byte) error {
 		return wrongType("a path", raw)
 	}
 	*p.at = ""
+	// Unknown members of this object are dropped; there is no place to keep them.
 	var unknown map[string]json.RawMessage
 	members := []member{{"path", plainPath{p.at}}, {"encoding", encoding{p.at}}}
 	if err := (object{members: members, extra: &unknown}).parse(raw); err != nil {
@@ -54,8 +59,9 @@ func (p pathValue) parse(raw []byte) error {
 	return nil
 }
 
-// plainPath and encoding are the two members that a path has in an object with
-// further ones. In a list of members encoding stands behind plainPath.
+// plainPath and encoding are the two members of a path in an object that has other members as well.
+// Both are bound to the same variable. In the table, encoding must come after plainPath: parse of
+// the one stores the text, and parse of the other decodes it.
 type plainPath struct{ at *Path }
 
 func (p plainPath) omitted() bool { return false }
@@ -87,13 +93,15 @@ func (e encoding) parse(raw []byte) (err error) {
 	return err
 }
 
+// modePattern matches permission bits in octal, such as 0644 or 01777.
 var modePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^0[0-7]{3,4}$`) })
 
-// modes is an object path → mode. A name cannot have an encoding beside it, so
-// the paths that are UTF-8 and those that are not are two members of the record.
+// modes is an object that maps paths to permission bits. A member's name has no room for an
+// encoding mark, so a record has two such members: one for paths that are UTF-8, one for
+// percent-encoded paths. Both are bound to the same map.
 type modes struct {
 	at      *map[Path]string
-	percent bool
+	percent bool // the member for percent-encoded paths
 }
 
 func (m modes) omitted() bool {
@@ -105,6 +113,7 @@ func (m modes) omitted() bool {
 	return true
 }
 
+// holds reports whether p belongs into this one of the two members.
 func (m modes) holds(p Path) bool { return utf8.ValidString(string(p)) != m.percent }
 
 func (m modes) appendTo(dst []byte) ([]byte, error) {
@@ -134,6 +143,7 @@ func (m modes) parse(raw []byte) error {
 		}
 		given[p] = mode
 	}
+	// The other of the two members may have filled the map before.
 	if *m.at == nil {
 		*m.at = given
 	} else {
@@ -142,6 +152,7 @@ func (m modes) parse(raw []byte) error {
 	return nil
 }
 
+// modeText returns the codec of one entry's permission bits.
 func modeText(at *string) codec {
 	return word[string]{at: at, accept: func(s string) (string, error) {
 		if !modePattern().MatchString(s) {

@@ -13,9 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fault carries the way to a bad member up to where its offset can be told.
+// fault is an error with the path to the bad member. Codecs know nothing of the whole text, so the
+// path is collected on the way up (within), and located then finds its offset.
 type fault struct {
-	path  []string
+	path  []string // parts of a gjson path, escaped
 	cause error
 }
 
@@ -25,6 +26,7 @@ func (f *fault) Error() string {
 
 func (f *fault) Unwrap() error { return f.cause }
 
+// within adds a part, the name or index of the value that err is about, to the front of the path.
 func within(part string, err error) error {
 	if f, ok := err.(*fault); ok { //nolint:errorlint // faults are never wrapped
 		return &fault{append([]string{gjson.Escape(part)}, f.path...), f.cause}
@@ -32,14 +34,15 @@ func within(part string, err error) error {
 	return &fault{[]string{gjson.Escape(part)}, err}
 }
 
-// member binds a name to a codec.
+// member is a named value in an object.
 type member struct {
 	name  string
 	value codec
 }
 
-// object is a list of members in their documented order; those that this version
-// does not know are written behind them, sorted, and then the members of behind.
+// object is a JSON object with known members. They are written in the order given, then unknown
+// members sorted by name, then those in behind. When reading, any order is accepted, and unknown
+// members go to extra.
 type object struct {
 	members []member
 	extra   *map[string]json.RawMessage
@@ -52,6 +55,8 @@ func (o object) appendTo(dst []byte) ([]byte, error) {
 	known := slices.Concat(o.members, o.behind)
 	all := slices.Clone(o.members)
 	for _, name := range slices.Sorted(maps.Keys(*o.extra)) {
+		// Extra is a public field. A caller that put a known name there would write a duplicate
+		// member, which Parse rejects.
 		if slices.ContainsFunc(known, func(m member) bool { return m.name == name }) {
 			return nil, within(name, errors.New("a known member among the unknown ones"))
 		}
@@ -82,6 +87,7 @@ func (o object) parse(raw []byte) error {
 	if len(o.behind) > 0 {
 		known = slices.Concat(o.members, o.behind)
 	}
+	// Parse in the order of the table, not of the text: encoding must come after plainPath.
 	given := make([][]byte, len(known))
 	*o.extra = nil
 	for name, value := range members(raw) {
@@ -104,7 +110,7 @@ func (o object) parse(raw []byte) error {
 	return nil
 }
 
-// list is an array; an empty one is [], or left out.
+// list is an array whose elements are written and read by the codec that bind returns.
 type list[T any] struct {
 	at    *[]T
 	bind  func(*T) codec
@@ -141,7 +147,7 @@ func (l list[T]) parse(raw []byte) error {
 	return nil
 }
 
-// dict is an object whose names are data.
+// dict is an object whose member names are data. It is written sorted by name.
 type dict[T any] struct {
 	at   *map[string]T
 	bind func(*T) codec

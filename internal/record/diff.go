@@ -1,5 +1,10 @@
 package record
 
+// This file compares two states. The paths in the result are gjson queries, so that a user can pass
+// them to Get. An element of an array is matched by its id if all elements have one, as in a list
+// of tasks, and by value otherwise (difflist.go). Comparing by index would report every later
+// element as changed after an insertion.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -9,48 +14,49 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Op is what happened to a value or an output.
+// Op tells what happened to a value or an output.
 type Op string
 
-// The three things that can happen.
+// The kinds of changes.
 const (
 	Added   Op = "added"
 	Removed Op = "removed"
 	Changed Op = "changed"
 )
 
-// Change is one difference. Path is in gjson's syntax and leads to New in the new
-// document, or to Old in the old one where there is no New.
+// Change is one difference between two documents. Path is a gjson path that leads to New in the new
+// document, or, if New is nil, to Old in the old document.
 type Change struct {
 	Path     string
 	Op       Op
-	Old, New json.RawMessage // nil when there is none
+	Old, New json.RawMessage // nil: none
 }
 
-// root is the path of a whole document.
+// root is the gjson path of a whole document.
 const root = "@this"
 
-// maxDiff bounds the bytes that all paths of a diff take together, maxParts the
-// members or elements of what is looked into. What is larger is compared as one.
+// Limits of a diff of hostile documents. maxDiff is the total length of all paths, in bytes.
+// maxParts is the number of members or elements of one value; a larger value is compared as a
+// whole.
 const (
 	maxDiff  = 16 << 20
 	maxParts = 100_000
 )
 
-// Diff compares two documents that ParseJSON took; nil is none. Objects are
-// compared member by member, arrays of objects with an id each by it, and other
-// arrays as bags of values; an array whose elements were only moved is one change.
-// Numbers are compared as decimals: 1.0 is 1, and 2^53+1 is not 2^53. Nothing is
-// returned exactly when the documents are equal. What has more than 100,000 parts,
-// or no path that gjson could follow, is one change as a whole. The order is that of the names;
-// in an array: of the old elements, then of the new ones.
+// Diff compares two documents that ParseJSON accepted; nil means no document. It returns no changes
+// exactly if the documents are equal.
+//
+// Objects are compared member by member. Arrays of objects that all have an id are compared by id,
+// other arrays as bags of values; if elements only changed their order, the whole array is one
+// change. Numbers are compared as decimals: 1.0 equals 1, and 2^53+1 does not equal 2^53. A value
+// with more than 100,000 parts, or with a part that no gjson path can express, is one change.
+// Changes are sorted by member name; in an array the old elements come first, then the new ones.
 func Diff(old, new json.RawMessage) []Change {
 	return DiffBy(old, new, func(string) []string { return []string{"id"} })
 }
 
-// DiffBy is Diff with other members than id to match the objects of arrays by: those
-// that identity gives for the path of an array. The first one that all of its objects
-// have is taken.
+// DiffBy is Diff with a choice of the members that identify objects in an array: identity returns
+// their names for the array at a path. The first name that all objects of the array have is used.
 func DiffBy(old, new json.RawMessage, identity func(path string) []string) []Change {
 	d := differ{left: maxDiff, identity: identity}
 	switch {
@@ -67,7 +73,7 @@ func DiffBy(old, new json.RawMessage, identity func(path string) []string) []Cha
 	return d.changes
 }
 
-// differ gathers changes; left is what of maxDiff is unused.
+// differ collects the changes. left is the unused part of maxDiff.
 type differ struct {
 	changes  []Change
 	left     int
@@ -81,6 +87,7 @@ func (d *differ) add(path string, op Op, old, new []byte) {
 	d.changes = append(d.changes, Change{Path: path, Op: op, Old: old, New: new})
 }
 
+// value compares two values at the same path.
 func (d *differ) value(path string, old, new []byte) {
 	old, new = trimmed(old), trimmed(new)
 	if bytes.Equal(old, new) {
@@ -98,13 +105,14 @@ func (d *differ) value(path string, old, new []byte) {
 	}
 }
 
-// whole compares two values as one.
+// whole compares two values without looking for differences inside them.
 func (d *differ) whole(path string, old, new []byte) {
 	if identity(old) != identity(new) {
 		d.add(path, Changed, old, new)
 	}
 }
 
+// object compares two objects. Members with the same bytes are skipped without parsing them.
 func (d *differ) object(path string, old, new []byte) {
 	was, is := maps.Collect(members(old)), maps.Collect(members(new))
 	var names []string
@@ -128,7 +136,7 @@ func (d *differ) object(path string, old, new []byte) {
 	}
 }
 
-// pair compares what stands at one place, nil where nothing does.
+// pair compares the old and new value at a path; nil means that there is none.
 func (d *differ) pair(path string, old, new []byte) {
 	switch {
 	case old == nil:
@@ -140,9 +148,9 @@ func (d *differ) pair(path string, old, new []byte) {
 	}
 }
 
-// canName reports whether each part can stand in a path behind the given one: gjson
-// has no way to say the empty name, and neither a path nor all of them may be too
-// long. What it allows it takes off the bound.
+// canName reports whether each part can follow path in a gjson path, and if so subtracts the
+// lengths from the budget. gjson cannot express an empty name, and paths must not become too long.
+// The factor of two leaves room for escapes.
 func (d *differ) canName(path string, parts []string) bool {
 	cost := 0
 	for _, part := range parts {
@@ -165,7 +173,7 @@ func join(path, part string) string {
 	return path + "." + part
 }
 
-// identity is a text that two values share exactly when they are equal.
+// identity returns a string that is the same for two values exactly if they are equal.
 func identity(value []byte) string {
 	form, err := canonical{number: exactNumber}.form(value)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestDiffOfOddIDs(t *testing.T) {
 	}
 }
 
-// A document made to blow a diff up becomes one change of a part of it.
+// A document that would make the diff huge results in one change of a part of it.
 func TestDiffIsBounded(t *testing.T) {
 	long := strings.Repeat("k", 2000)
 	var many strings.Builder

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// array compares two arrays, by the first id member that works for both, else by value. An empty
+// array works with any id.
 func (d *differ) array(path string, old, new []byte) {
 	was, is := slices.Collect(elements(old)), slices.Collect(elements(new))
 	for _, member := range d.identity(path) {
@@ -20,16 +22,18 @@ func (d *differ) array(path string, old, new []byte) {
 	d.byValue(path, old, new, was, is)
 }
 
-// ids are the elements of an array by their id. They are usable where a gjson query
-// finds each by it: every element an object, all ids different and of one type.
+// ids holds the elements of an array by their id. It is usable if a gjson query finds each element:
+// every element is an object, and the ids are all different and of one type.
 type ids struct {
-	member string
+	member string // name of the member that has the id
 	usable bool
-	quoted bool     // strings, not integers
-	order  []string // as they stand in a query
-	items  map[string][]byte
+	quoted bool              // the ids are strings, not integers
+	order  []string          // the ids as written in a query, in the order of the array
+	items  map[string][]byte // elements by id as written in a query
 }
 
+// idsOf collects the elements of an array by the given member. The result is not usable if that is
+// impossible.
 func idsOf(array [][]byte, member string) ids {
 	found := ids{member: member, items: make(map[string][]byte, len(array))}
 	for i, item := range array {
@@ -50,6 +54,7 @@ func idsOf(array [][]byte, member string) ids {
 	return found
 }
 
+// identifier returns the value of a member of an object, or nil.
 func identifier(item []byte, member string) []byte {
 	for name, value := range members(item) {
 		if name == member {
@@ -59,9 +64,9 @@ func identifier(item []byte, member string) []byte {
 	return nil
 }
 
-// queryValue spells an id for #(member==…). gjson compares numbers as doubles and reads
-// a text that begins with '~' as something else; such ids cannot be asked for. '@'
-// and ',' are spelled so that Get does not count them as modifiers and parts.
+// queryValue returns an id as written in a gjson query, #(member==value), and false if a query
+// cannot find it: gjson compares numbers as doubles, and gives a text that begins with "~" another
+// meaning. It escapes "@" and ",", because checkQuery would count them as modifiers and parts.
 func queryValue(id []byte) (string, bool) {
 	if len(id) == 0 || id[0] != '"' {
 		return string(id), isSmallInteger(id)
@@ -83,6 +88,7 @@ func queryValue(id []byte) (string, bool) {
 	return b.String(), true
 }
 
+// byID compares two arrays by the ids of their elements.
 func (d *differ) byID(path string, old, new []byte, from, to ids) {
 	var parts, queries []string
 	for _, id := range from.order {
@@ -106,15 +112,17 @@ func (d *differ) byID(path string, old, new []byte, from, to ids) {
 	for i, id := range queries {
 		d.pair(join(path, parts[i]), from.items[id], to.items[id])
 	}
+	// Every element has an equal partner, so if the arrays differ, it is in the order.
 	if len(d.changes) == before {
 		d.whole(path, old, new)
 	}
 }
 
-// byValue pairs equal values; of what is left over, two objects at the same place are one that
-// changed, and the rest was removed or added.
+// byValue pairs equal elements, wherever they are. Of the others, two objects at the same index are
+// reported as one that changed, and all the rest as removed or added.
 func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 	gone, come := leftOver(was, is), leftOver(is, was)
+	// Only the order differs, or the spelling of numbers.
 	if len(gone)+len(come) == 0 {
 		d.whole(path, old, new)
 		return
@@ -142,7 +150,7 @@ func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 	}
 }
 
-// changedInPlace gives the indexes at which both sides have an object without an id.
+// changedInPlace returns the indexes at which both arrays have an unpaired object without an id.
 func (d *differ) changedInPlace(path string, was, is [][]byte, gone, come []int) map[int]bool {
 	unnamed := func(item []byte) bool {
 		return kind(item) == '{' && !slices.ContainsFunc(d.identity(path), func(member string) bool { return identifier(item, member) != nil })
@@ -157,7 +165,8 @@ func (d *differ) changedInPlace(path string, was, is [][]byte, gone, come []int)
 	return stays
 }
 
-// leftOver gives the indexes of the items that have no equal partner among others.
+// leftOver returns the indexes of the items that have no equal partner in others. Each partner
+// serves once.
 func leftOver(items, others [][]byte) []int {
 	partners := make(map[string]int, len(others))
 	for _, other := range others {

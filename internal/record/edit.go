@@ -1,5 +1,11 @@
 package record
 
+// This file edits a state by path. It uses sjson, which keeps everything else byte for byte, but is
+// lax about paths: it overwrites a string with an object, fills an array with nulls, and treats
+// special characters in several ways. So every path is first resolved against the document
+// (statepath.go), which finds such cases, and then rewritten into a form that sjson cannot
+// misunderstand.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -11,9 +17,9 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Set puts a value where a path of sjson's syntax leads in a state, and makes the
-// objects and arrays on the way that are missing. The value is read by ParseValue.
-// Everything else stays as it is written, so numbers keep their digits.
+// Set sets the value at a path, in sjson's syntax, and creates the missing objects and arrays on
+// the way. value is text as for ParseValue. Everything else keeps its bytes, so numbers keep their
+// digits. An empty state or null counts as {}.
 func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMessage, error) {
 	parts, err := parseParts(path)
 	if err != nil {
@@ -26,8 +32,8 @@ func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMess
 	return set(state, path, parts, raw, limits)
 }
 
-// SetMetric sets one member of the object where the workflow keeps its metrics; an
-// empty path means the state itself. name is a name as it is, dots and all.
+// SetMetric sets one member of the object at path metrics, where the workflow keeps its metrics; if
+// metrics is empty, of the state itself. name is a plain name, not a path: dots have no meaning.
 func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits) (json.RawMessage, error) {
 	var parts []part
 	if metrics != "" {
@@ -46,8 +52,7 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 	return set(state, strings.TrimPrefix(metrics+"."+gjson.Escape(name), "."), append(parts, part{name, true}), raw, limits)
 }
 
-// Unset removes what a path leads to. A path that leads to nothing is a *PathError
-// with Missing set.
+// Unset removes the value at a path. If there is none, the error is a *PathError with Missing set.
 func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, error) {
 	parts, err := parseParts(path)
 	if err != nil {
@@ -65,6 +70,7 @@ func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, 
 		return nil, fmt.Errorf("unsetting state: %w", err)
 	}
 	rest := without(l, parts[len(parts)-1].name)
+	// The document itself is what holds the last part, and sjson has no path for that.
 	if len(parts) == 1 {
 		return finished(path, rest, nil, limits)
 	}
@@ -72,8 +78,8 @@ func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, 
 	return finished(path, edited, err, limits)
 }
 
-// without writes what holds the last part anew, less the part. sjson's own Delete
-// loses its way in a name that begins with a quote.
+// without writes the object or array that holds the last part again, without that part.
+// sjson.Delete fails for names that begin with a quote.
 func without(l location, name string) []byte {
 	var rest []byte
 	bracket := byte(kind(l.holder))
@@ -100,9 +106,10 @@ func without(l location, name string) []byte {
 	if rest == nil {
 		rest = append(rest, bracket)
 	}
-	return append(rest, bracket+2) // '{' and '}', '[' and ']' are two apart
+	return append(rest, bracket+2) // in ASCII, closing brackets come two after opening ones
 }
 
+// set does the work of Set and SetMetric. parts is path as parsed, raw is the value.
 func set(state json.RawMessage, path string, parts []part, raw json.RawMessage, limits Limits) (json.RawMessage, error) {
 	document, err := startFrom(state, limits)
 	if err != nil {
@@ -123,12 +130,13 @@ func set(state json.RawMessage, path string, parts []part, raw json.RawMessage, 
 	return finished(path, edited, err, limits)
 }
 
-// newElement and lastElement are what -1 means when a value is set and removed.
+// newElement and lastElement give the meaning of index -1 in an array of n: behind the end when a
+// value is set, the last element when one is removed.
 func newElement(n int) int { return n }
 
 func lastElement(n int) int { return n - 1 }
 
-// startFrom checks what an edit begins with; nothing and null become an object.
+// startFrom checks the state before an edit. An empty state and null become an empty object.
 func startFrom(state json.RawMessage, limits Limits) (json.RawMessage, error) {
 	if len(state) == 0 {
 		return json.RawMessage("{}"), nil
@@ -140,7 +148,7 @@ func startFrom(state json.RawMessage, limits Limits) (json.RawMessage, error) {
 	return document, err
 }
 
-// finished looks at what an edit gave as at any text from outside.
+// finished checks the result of an edit like a text from outside, since an edit can exceed a limit.
 func finished(path string, edited []byte, err error, limits Limits) (json.RawMessage, error) {
 	if err == nil {
 		edited, err = ParseJSON(edited, limits)

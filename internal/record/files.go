@@ -2,12 +2,11 @@ package record
 
 import "slices"
 
-// MaxListed is how many paths a list of changed files has at most; the trees have
-// them all.
+// MaxListed is the maximum length of a list of changed files. Complete lists can be computed from
+// the trees.
 const MaxListed = 1000
 
-// NewFiles counts and sorts the lists, and cuts each at MaxListed. What it is
-// given stays as it is.
+// NewFiles counts and sorts the lists and cuts each at MaxListed. It does not change its arguments.
 func NewFiles(created, modified, deleted []Path) Files {
 	f := Files{Counts: [3]int{len(created), len(modified), len(deleted)}}
 	f.Created = f.listed(created)
@@ -16,9 +15,10 @@ func NewFiles(created, modified, deleted []Path) Files {
 	return f
 }
 
-// Total is the number of files changed, listed or not.
+// Total returns the number of files changed, including those that were cut.
 func (f Files) Total() int { return f.Counts[0] + f.Counts[1] + f.Counts[2] }
 
+// listed returns a sorted copy of paths, cut at MaxListed, and sets Truncated if it was cut.
 func (f *Files) listed(paths []Path) []Path {
 	sorted := slices.Sorted(slices.Values(paths))
 	if len(sorted) <= MaxListed {

@@ -39,8 +39,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// ParseJSON takes nothing that encoding/json does not, and refuses no more than
-// the four rules say.
+// ParseJSON accepts nothing that encoding/json rejects, and rejects only what breaks one of the
+// four rules.
 func FuzzParseJSON(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-0.5e+3,null,true,"\ud83d\ude00"]}`, `{"a":1,"\u0061":2}`, `"\ud800"`, ` [ ] `, `[1,]`, "[[[[", `{"a":{"b":{}},"c":[{}]}`} {
 		f.Add([]byte(seed))
@@ -65,7 +65,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// isStrict says by encoding/json's decoder what check says by its own scanner.
+// isStrict checks the same rules as check, but with the decoder of encoding/json.
 func isStrict(data []byte, depth int) bool {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

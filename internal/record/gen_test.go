@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile are texts that break out of something somewhere.
+// hostile has texts that could break out of some surrounding text.
 var hostile = []string{
 	"", " ", "\n", "\n\n", "\r\n", "\x00", "\x1b[31m", "\u009b2J", "\u202e", "ü", "日本", "💾", "<&>", `"`, `\`, ":", "-", "+",
 	"# ------------------------ >8 ------------------------\n", "-- >8 --\n", "---\n", "-----BEGIN PGP SIGNATURE-----\n", "gpgsig x\n",

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// What a record may be at most when nothing else is said: a state is at most 100 deep,
-// and stands inside a record.
+// MaxSize and MaxDepth are the default limits of a record, in bytes and in nested brackets. A state
+// may be 100 deep, and the record around it adds one.
 const (
 	MaxSize  = 50 << 20
 	MaxDepth = 101
 )
 
-// Limits bound a JSON text before it is looked at. A zero member means the
-// default: MaxSize bytes; MaxDepth brackets for a record and one less for what
-// stands inside a record.
+// Limits restricts a JSON text before it is parsed. A zero member means the default: MaxSize bytes,
+// and MaxDepth brackets for a record or one less for a value inside a record.
 type Limits struct {
-	Size  int64
-	Depth int
+	Size  int64 // bytes
+	Depth int   // nested brackets
 }
 
+// orDefault returns l with defaults in place of zeros. depth is the default depth.
 func (l Limits) orDefault(depth int) Limits {
 	if l.Size <= 0 {
 		l.Size = MaxSize
@@ -30,8 +30,8 @@ func (l Limits) orDefault(depth int) Limits {
 	return l
 }
 
-// SizeError says that a text is larger than its limit. What to do about a record:
-// move the large part of the state into an output.
+// SizeError reports a text that is larger than its limit, in bytes. For a record, the user can move
+// a large part of the state into an output.
 type SizeError struct {
 	Size, Limit int64
 }
@@ -40,15 +40,14 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%d bytes of JSON, and at most %d are allowed", e.Size, e.Limit)
 }
 
-// JSONError says where a text is not what it has to be. Path is in gjson's
-// syntax, empty at the top; Offset counts bytes from 0, Line lines from 1.
+// JSONError reports where and why a JSON text was rejected.
 type JSONError struct {
-	Path    string
-	Offset  int
-	Line    int
+	Path    string // of the bad value, in gjson's syntax; empty: the top, or not known
+	Offset  int    // in bytes, from 0
+	Line    int    // from 1
 	Reason  string
 	TooDeep bool // nested deeper than the limit
-	syntax  bool
+	syntax  bool // it is not JSON at all; see ParseValue
 }
 
 func (e *JSONError) Error() string {
@@ -59,13 +58,14 @@ func (e *JSONError) Error() string {
 	return where + ": " + e.Reason
 }
 
+// jsonError returns a JSONError for an offset, which it limits to the text.
 func jsonError(data []byte, offset int, path, reason string) *JSONError {
 	offset = max(0, min(offset, len(data)))
 	line := 1 + bytes.Count(data[:offset], []byte("\n"))
 	return &JSONError{Path: path, Offset: offset, Line: line, Reason: reason}
 }
 
-// FormatError says that a record was written in a later format.
+// FormatError reports a record that was written in a newer format.
 type FormatError struct {
 	Format string
 }

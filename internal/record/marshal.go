@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Marshal writes the record as the blob has it: members in their documented
-// order, two spaces of indentation, a final newline. Equal records give equal
-// bytes. It refuses what Parse would refuse, so what it wrote can be read.
+// Marshal returns the record as it is stored: members in their documented order, indented by two
+// spaces, with a final newline. Equal records give equal bytes. It returns an error for anything
+// that Parse would reject, so that whatever was written can be read.
 func (r *Record) Marshal(limits Limits) ([]byte, error) {
 	data, err := r.compact()
 	if err != nil {
@@ -26,11 +26,10 @@ func (r *Record) Marshal(limits Limits) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// MarshalJSON is Marshal for a record inside an answer.
+// MarshalJSON is Marshal for a record that is part of an answer: compact and without a size limit.
 func (r *Record) MarshalJSON() ([]byte, error) { return r.compact() }
 
-// Seal sets the record's checksum and gives the bytes that are stored. Nothing
-// may be changed in r afterwards.
+// Seal sets the checksum of r and returns the bytes to store. r must not change afterwards.
 func Seal(r *Record, limits Limits) ([]byte, error) {
 	r.Checksum = ""
 	unsealed, err := r.Marshal(limits)
@@ -43,6 +42,7 @@ func Seal(r *Record, limits Limits) ([]byte, error) {
 	return r.Marshal(limits)
 }
 
+// compact returns the record as JSON without white space.
 func (r *Record) compact() ([]byte, error) {
 	if r.Format != Format {
 		return nil, fmt.Errorf("writing record: format %d is not the one that is written, %d", r.Format, Format)
@@ -54,9 +54,10 @@ func (r *Record) compact() ([]byte, error) {
 	return escapeControls(data), nil
 }
 
-// escapeControls escapes what a terminal may take for a command and JSON allows as
-// it is: DEL, C1 and the controls of writing direction. git shows the blob raw. In
-// valid JSON such a character stands in a string.
+// escapeControls escapes characters that JSON allows in strings but a terminal may interpret: DEL,
+// C1 controls and the bidirectional controls. git shows the blob as it is, in a note for example.
+// In valid JSON these characters only occur inside strings, so they can be replaced without
+// parsing.
 func escapeControls(data []byte) []byte {
 	hit := func(r rune) bool { return r >= 0x7f && isControl(r) || isDirection(r) }
 	if bytes.IndexFunc(data, hit) < 0 {
@@ -73,7 +74,7 @@ func escapeControls(data []byte) []byte {
 	return escaped
 }
 
-// appendText writes a JSON string without HTML escapes.
+// appendText appends s as a JSON string. Unlike encoding/json it does not escape <, > and &.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {
@@ -93,8 +94,11 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// isControl reports a C0 or C1 control character or DEL.
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
+// isDirection reports a bidirectional control. Such characters can make text look different from
+// what it is.
 func isDirection(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

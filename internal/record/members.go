@@ -1,5 +1,9 @@
 package record
 
+// The tables in this file define the members of each object and their order, as documented in
+// docs/format.md. They are used for writing and for reading. A new member is one field of a type in
+// record.go and one line here.
+
 import (
 	"errors"
 	"fmt"
@@ -11,7 +15,7 @@ import (
 // The tables below are the order of members that docs/format.md documents; each
 // serves writing and reading. A new member is one field and one line.
 
-// maxStep is the largest step that the grammar of ids has room for.
+// maxStep is the highest step: an id has room for nine digits.
 const maxStep = 999999999
 
 func (r *Record) object() object {
@@ -125,15 +129,17 @@ func (a *AtRisk) codec() codec {
 	}, extra: &a.Extra}
 }
 
+// oid returns the codec of an object id, null when empty.
 func oid(at *name.OID) codec {
 	return word[name.OID]{at: at, accept: name.ParseOID, empty: asNull}
 }
 
+// paths returns the codec of a list of paths.
 func paths(at *[]Path, empty absence) codec {
 	return list[Path]{at: at, bind: func(p *Path) codec { return pathValue{at: p} }, empty: empty}
 }
 
-// counts is [created, modified, deleted].
+// counts is the array of three numbers [created, modified, deleted].
 type counts struct{ at *[3]int }
 
 func (c counts) list(numbers *[]int) codec {
@@ -159,7 +165,7 @@ func (c counts) parse(raw []byte) error {
 	return nil
 }
 
-// optional is a number that may not be there.
+// optional is a number that is left out when nil.
 type optional struct{ at **int }
 
 func (o optional) omitted() bool { return *o.at == nil }
@@ -171,7 +177,7 @@ func (o optional) parse(raw []byte) error {
 	return integer[int]{at: *o.at}.parse(raw)
 }
 
-// parseLabel takes cp-, two to nine digits, and up to 120 of A-Z a-z 0-9 . _ + -.
+// parseLabel accepts "cp-", two to nine digits, and up to 120 of A-Z a-z 0-9 . _ + -.
 func parseLabel(s string) (string, error) {
 	rest, ok := strings.CutPrefix(s, "cp-")
 	digits := 0
@@ -188,10 +194,11 @@ func parseLabel(s string) (string, error) {
 	return s, nil
 }
 
+// parseChecksum accepts "sha256:" and 64 lower-case hexadecimal digits.
 func parseChecksum(s string) (string, error) {
 	digits, ok := strings.CutPrefix(s, "sha256:")
 	if ok && len(digits) == 64 {
-		if _, err := name.ParseOID(digits); err == nil { // which has the same form
+		if _, err := name.ParseOID(digits); err == nil { // an id of a SHA-256 repository has the same form
 			return s, nil
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// MergePatch applies a JSON merge patch (RFC 7396) to a state: a member that is null goes,
-// objects are merged, anything else takes the place of what was there. What the patch does
-// not name stays as it is written, so numbers keep their digits.
+// MergePatch applies a JSON merge patch (RFC 7396) to a state: a null removes the member, objects
+// are merged, and any other value replaces the old one. The patch must be an object. Members that
+// it does not have keep their bytes, so numbers keep their digits.
 func MergePatch(state, patch json.RawMessage, limits Limits) (json.RawMessage, error) {
 	document, err := startFrom(state, limits)
 	if err != nil {
@@ -26,12 +26,14 @@ func MergePatch(state, patch json.RawMessage, limits Limits) (json.RawMessage, e
 	return ParseJSON(merged(gjson.ParseBytes(document), gjson.ParseBytes(patch)), limits)
 }
 
-// merged writes the members of target in their order, then those that only the patch has.
+// merged returns target with patch applied: the members of target in their order, then those that
+// only the patch has.
 func merged(target, patch gjson.Result) []byte {
 	if !patch.IsObject() {
 		return []byte(patch.Raw)
 	}
 	changes := map[string]gjson.Result{}
+	// What is left in changes has no counterpart in target. Ranging over patch keeps its order.
 	patch.ForEach(func(name, value gjson.Result) bool {
 		changes[name.String()] = value
 		return true

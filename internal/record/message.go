@@ -6,24 +6,27 @@ import (
 	"strings"
 )
 
-// How much of the lists a commit message shows.
+// The maximum size of the parts of a commit message: characters of a title, lines of a list.
 const (
 	maxTitle   = 60
 	maxFiles   = 10
 	maxMetrics = 20
 )
 
+// Headings of the sections. Lines of the user's message that begin like one are indented, see
+// special.
 const (
 	topicHeading   = "Topic:"
 	filesHeading   = "Files changed:"
 	metricsHeading = "Metrics:"
 )
 
-// Message is the message of the checkpoint's commit: subject, the user's words,
-// topic, files, metrics, and the trailers that ParseMessage reads. r is sealed;
-// metrics is what the workflow keeps as such in the state, an object or nil.
-// Nothing in r or metrics can add a trailer: lines that would be one are indented,
-// and the trailers are a paragraph of their own at the end.
+// Message returns the message of a checkpoint's commit: subject, the user's words, topic, files,
+// metrics, and the trailers that ParseMessage reads. r must be sealed. metrics is the object in the
+// state that the workflow keeps its metrics in, or nil.
+//
+// No text in r or metrics can add a trailer: lines that look like one are indented, and the
+// trailers are a paragraph of their own at the end.
 func Message(r *Record, metrics json.RawMessage) string {
 	parts := []string{subject(r), paragraphs(r.Message)}
 	if topic := oneLine(r.Topic, maxValue); topic != "" {
@@ -43,8 +46,8 @@ func Message(r *Record, metrics json.RawMessage) string {
 	return b.String() + "\n"
 }
 
-// subject names a milestone as its tag does, step-6.2, and another by its label's
-// count after the step, step-3+2, with what it is about.
+// subject returns the first line. A milestone is named like its tag, step-6.2, and any other
+// checkpoint by its step and the count in its label, step-3+2; then follows a title.
 func subject(r *Record) string {
 	s := fmt.Sprintf("checkpoint: step-%d", r.Step)
 	title := oneLine(r.StepName, maxTitle)
@@ -65,6 +68,7 @@ func subject(r *Record) string {
 	return s + " - " + title
 }
 
+// filesSection returns the number of changed files and the first few paths.
 func filesSection(f Files) string {
 	if f.Total() == 0 {
 		return filesHeading + " none"
@@ -88,6 +92,7 @@ func filesSection(f Files) string {
 	return b.String()
 }
 
+// metricsSection returns the first few metrics, or "" if there are none.
 func metricsSection(metrics json.RawMessage) string {
 	if !json.Valid(metrics) || kind(metrics) != '{' {
 		return ""

@@ -49,8 +49,8 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// No text of a record gets a trailer into the message, or takes one out, whether
-// git reads it or we do; and what list shows comes back.
+// No text of a record can add a trailer to the message or remove one, whether git or this package
+// reads it, and the members that a list shows read back.
 func TestNobodySlipsATrailerIn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := genRecord().Draw(t, "record")

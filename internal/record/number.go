@@ -1,5 +1,8 @@
 package record
 
+// Numbers in a state keep the digits that they were written with. To compare or hash them, this
+// file computes their exact value without going through a float64.
+
 import (
 	"bytes"
 	"strconv"
@@ -8,17 +11,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decimal is the exact value of a JSON number: 0.digits × 10^exponent, without
-// leading or trailing zeros, so that equal values are equal structs. Zero has no
-// digits and no sign: -0 is 0.
+// decimal is the exact value of a JSON number: 0.digits times 10 to the power of exponent, where
+// digits has no leading or trailing zeros. So equal values are equal structs. Zero has no digits
+// and no sign, which makes -0 equal to 0.
 type decimal struct {
 	negative bool
 	digits   string
 	exponent int64
 }
 
-// parseDecimal reads a valid JSON number. ok is false for an exponent of more
-// than 18 digits: such a number equals only what is spelled the same.
+// parseDecimal reads a valid JSON number. ok is false for an exponent of more than 18 digits; such
+// a number only equals one with the same spelling.
 func parseDecimal(literal string) (d decimal, ok bool) {
 	rest, negative := strings.CutPrefix(literal, "-")
 	mantissa, power := rest, ""
@@ -39,6 +42,7 @@ func parseDecimal(literal string) (d decimal, ok bool) {
 	return decimal{negative, strings.TrimRight(significant, "0"), exponent}, true
 }
 
+// parseExponent reads the part after "e"; an empty one is 0.
 func parseExponent(power string) (int64, bool) {
 	sign := ""
 	if power != "" && (power[0] == '+' || power[0] == '-') {
@@ -55,8 +59,8 @@ func parseExponent(power string) (int64, bool) {
 	return n, err == nil
 }
 
-// fitsDouble reports whether a float64 gives the number's value back: its
-// shortest decimal form, which RFC 8785 writes, is the same decimal.
+// fitsDouble reports whether a float64 can represent the number, in the sense of RFC 8785: the
+// shortest decimal form that gives the same float64 is the same number.
 func fitsDouble(literal string) bool {
 	f, err := strconv.ParseFloat(literal, 64)
 	if err != nil {
@@ -70,8 +74,8 @@ func fitsDouble(literal string) bool {
 	return got == want
 }
 
-// isSmallInteger reports whether the literal is its own canonical form for sure:
-// an integer of at most 15 digits, and not -0.
+// isSmallInteger reports whether the literal is an integer of at most 15 digits and not -0. Such a
+// number is exact in a double.
 func isSmallInteger(literal []byte) bool {
 	digits := bytes.TrimPrefix(literal, []byte("-"))
 	if len(digits) == 0 || len(digits) > 15 || len(digits) < len(literal) && digits[0] == '0' {
@@ -85,8 +89,8 @@ func isSmallInteger(literal []byte) bool {
 	return true
 }
 
-// exactNumber spells equal numbers alike and different ones differently, whatever
-// a double makes of them.
+// exactNumber writes equal numbers alike and different numbers differently, including those that a
+// double cannot distinguish.
 func exactNumber(literal string) (jsontext.Value, error) {
 	if d, ok := parseDecimal(literal); ok {
 		return d.appendTo(nil), nil
@@ -94,7 +98,8 @@ func exactNumber(literal string) (jsontext.Value, error) {
 	return jsontext.Value(literal), nil
 }
 
-// appendTo writes one form for each value, as an integer where it is a small one.
+// appendTo appends the one form of each value: an integer if the exponent allows, else an integer
+// with a power of ten.
 func (d decimal) appendTo(dst []byte) []byte {
 	if d.digits == "" {
 		return append(dst, '0')

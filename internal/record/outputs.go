@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// OutputChange is one output that two records do not have in common. Lines are 0
-// and entries nil on a side that lacks the output; entries are nil for what is no
-// JSON array.
+// OutputChange is one output that differs between two records. On a side that lacks the output,
+// lines are 0 and entries nil. Entries are also nil for an output that is not a JSON array.
 type OutputChange struct {
 	Name       string
 	Op         Op
@@ -18,7 +17,7 @@ type OutputChange struct {
 	NewEntries *int
 }
 
-// DiffOutputs compares outputs by their blobs, in the order of the names.
+// DiffOutputs compares outputs by the ids of their blobs. The result is sorted by name.
 func DiffOutputs(old, new map[string]Output) []OutputChange {
 	names := slices.Collect(maps.Keys(old))
 	names = slices.AppendSeq(names, maps.Keys(new))
@@ -41,8 +40,8 @@ func DiffOutputs(old, new map[string]Output) []OutputChange {
 	return changes
 }
 
-// Measure counts the lines of an output, the last one also without a newline, and
-// the entries when it is a JSON array within the limits.
+// Measure counts the lines of an output, including a last one without a newline, and its elements
+// if it is a JSON array within the limits.
 func Measure(content []byte, limits Limits) (lines int, entries *int) {
 	lines = bytes.Count(content, []byte("\n"))
 	if len(content) > 0 && content[len(content)-1] != '\n' {

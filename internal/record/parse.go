@@ -9,10 +9,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Parse reads a record that may come from anyone. It refuses what is too large, too
-// deep or not strictly JSON, a later format (*FormatError), names outside their
-// grammar and members of a wrong type; format, id, session, label and created_at
-// have to be there. Nothing of data is kept, so the caller may use it again.
+// Parse reads a record from an untrusted source. It returns an error for a text that is too large,
+// too deep or not strict JSON, a newer format (*FormatError), malformed names, and members of the
+// wrong type. The members format, id, label, session and created_at are required. The Record does
+// not refer to data. It does not verify the checksum.
 func Parse(data []byte, limits Limits) (*Record, error) {
 	r, err := read(data, limits.orDefault(MaxDepth))
 	if err != nil {
@@ -21,7 +21,7 @@ func Parse(data []byte, limits Limits) (*Record, error) {
 	return r, nil
 }
 
-// ParseSealed is Parse, and Verify of what was parsed: changed is its error.
+// ParseSealed is Parse followed by Verify. changed is the error of Verify, err that of Parse.
 func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
 	if r, err = Parse(data, limits); err != nil {
 		return nil, nil, err
@@ -30,6 +30,7 @@ func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
 	return r, compare(r, computed, err), nil
 }
 
+// read does the work of Parse. limits must have no zero members.
 func read(data []byte, limits Limits) (*Record, error) {
 	if err := check(data, limits); err != nil {
 		return nil, err
@@ -56,8 +57,9 @@ func read(data []byte, limits Limits) (*Record, error) {
 	return r, nil
 }
 
-// checkFormat comes before any other member is looked at: a later format may mean
-// something else by each of them.
+// checkFormat checks the member format before any other is read, because the members of a newer
+// format may mean something else. data is the whole text, for positions in errors; text is data
+// without surrounding space.
 func checkFormat(data, text []byte) error {
 	for name, value := range members(text) {
 		if name != "format" {
@@ -75,7 +77,8 @@ func checkFormat(data, text []byte) error {
 	return jsonError(data, 0, "format", "this member is needed")
 }
 
-// located turns the way to a bad member into its offset.
+// located converts an error of a codec to a *JSONError: it looks up the offset of the bad member by
+// its path.
 func located(data []byte, err error) error {
 	f, ok := err.(*fault) //nolint:errorlint // faults are never wrapped
 	if !ok {

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Path is a path or ref as git has it: any bytes. In JSON it is a plain string
-// when it is UTF-8, else {"path": "a%FFb", "encoding": "percent"}.
+// Path is a path or ref name as git has it, which may be any bytes. In JSON it is a string if it is
+// valid UTF-8, else an object such as {"path": "a%FFb", "encoding": "percent"}.
 type Path string
 
-// EncodePath gives p as JSON text can hold it. percent says that the bytes that
-// are no UTF-8, and '%' itself, were written as %XX; a path that is UTF-8 comes
-// back as it is, '%' and all.
+// EncodePath returns p as text that JSON can hold. If p is valid UTF-8, text is p unchanged.
+// Otherwise percent is true, and each byte that is not part of a UTF-8 character is written as %XX,
+// and so is "%".
 func EncodePath(p Path) (text string, percent bool) {
 	if utf8.ValidString(string(p)) {
 		return string(p), false
@@ -30,8 +30,8 @@ func EncodePath(p Path) (text string, percent bool) {
 	return b.String(), true
 }
 
-// DecodePath is the inverse of EncodePath for a text that was percent-encoded. It
-// takes only what EncodePath writes, so that one path has one spelling.
+// DecodePath is the inverse of EncodePath for a percent-encoded text. It accepts only what
+// EncodePath writes, so that each path has one spelling.
 func DecodePath(text string) (Path, error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -52,10 +52,10 @@ func DecodePath(text string) (Path, error) {
 	return p, nil
 }
 
-// MarshalJSON writes the string or, where it has to, the object.
+// MarshalJSON writes the string or the object.
 func (p Path) MarshalJSON() ([]byte, error) { return pathValue{at: &p}.appendTo(nil) }
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON reads the string or the object.
 func (p *Path) UnmarshalJSON(data []byte) error { return pathValue{at: p}.parse(data) }
 
 func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }

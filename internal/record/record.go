@@ -1,11 +1,17 @@
-// Package record owns checkpoint.json — the record of one checkpoint — its
-// canonical checksum, the message of checkpoint commits, and the pure operations
-// on a job's state: edit, query, diff. It reads no file and no repository.
+// Package record implements checkpoint.json, the record of one checkpoint: the Record type, its
+// JSON form, its checksum, and the message of the checkpoint's commit, which repeats a part of it.
 //
-// It refuses what is not strictly JSON (duplicate members, invalid UTF-8, lone
-// surrogates, too deep, too large), ids and names outside their grammar, and
-// records of a later format. A path in a record is data: nothing here or above
-// may take it as a place to write to.
+// Parse, Seal and Verify read, write and check a record. The JSON is not handled by encoding/json:
+// a record keeps unknown members, the digits of numbers and a documented order of members, so that
+// each type has a table of members (members.go) with codecs that read and write them. Message and
+// ParseMessage handle the commit message. Set, Unset, MergePatch, Get and Diff work on a job's
+// state, which is any JSON document.
+//
+// Records come from other clones and may be hostile. The package rejects whatever is not strict
+// JSON (duplicate members, invalid UTF-8, lone surrogates, too deep, too large), malformed ids and
+// names, and records of a newer format. A path in a record is data: no caller may write to a place
+// that only a record names. The package is pure and reads no file or repository. Start reading with
+// Record and members.go.
 package record
 
 import (
@@ -15,12 +21,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Format is the version of the record that this package writes, and the highest
-// one that it reads.
+// Format is the version of the record that this package writes, and the newest one that it reads.
 const Format = 1
 
-// Record is checkpoint.json. Every object keeps the members that this version
-// does not know in Extra and writes them back. An object id that is empty is null.
+// Record is the content of checkpoint.json; docs/format.md describes each member. An empty object
+// id is written as null. The Extra of each type holds the members that this version does not know,
+// and those that only some callers use (see SetAgent, HeadDropped). They are written back after the
+// known members.
 type Record struct {
 	Format      int
 	ID          name.ID
@@ -38,25 +45,26 @@ type Record struct {
 	Workflow    Workflow
 	Previous    name.ID         // null when empty
 	RebuiltFrom name.ID         // left out when empty
-	State       json.RawMessage // raw, so that numbers keep their digits; {} when nil
+	State       json.RawMessage // any JSON, raw to keep the digits of numbers; {} when nil
 	Outputs     map[string]Output
-	Error       json.RawMessage // null when nil
+	Error       json.RawMessage // any JSON; null when nil
 	Git         Git
 	Files       Files
 	Snapshot    Snapshot
-	Checksum    string // left out until Seal
+	Checksum    string // left out when empty, as before Seal
 	Extra       map[string]json.RawMessage
 }
 
-// Workflow names the definition that the checkpoint was made under.
+// Workflow names the workflow definition that the checkpoint was made with.
 type Workflow struct {
 	Name    string
 	Version string
 	Extra   map[string]json.RawMessage
 }
 
-// Output is what the record says of a named blob. Entries counts the elements of
-// an output that is a JSON array; nil for any other.
+// Output describes one output, a named file that is stored with the checkpoint. Path is its place
+// in the record commit, Source the file that it was read from. Size is in bytes. Entries is the
+// number of elements if the output is a JSON array, else nil.
 type Output struct {
 	Path    Path
 	Source  Path
@@ -67,71 +75,74 @@ type Output struct {
 	Extra   map[string]json.RawMessage
 }
 
-// Git is the place: where HEAD, the index and the other worktrees stood. The
-// lists are whole, because a rollback puts them back.
+// Git is the state of the repository at the time of the checkpoint. All lists but Staged are
+// complete, because a rollback restores them.
 type Git struct {
-	Branch          Path     // null when empty: detached
-	Head            name.OID // null when empty: unborn
+	Branch          Path     // full ref; null when empty: HEAD was detached
+	Head            name.OID // null when empty: there was no commit yet
 	Detached        bool
-	Operation       string // merge, rebase, …; null when empty
+	Operation       string // merge, rebase, ... in progress; null when empty
 	Worktree        Path
 	Worktrees       []Worktree
-	Index           name.OID
+	Index           name.OID // tree of what was staged; null when empty: not known
 	Staged          []Path
 	Unmerged        []Path
-	IntentToAdd     []Path
+	IntentToAdd     []Path // index entries of git add -N
 	AssumeUnchanged []Path
-	SparsePresent   []Path
+	SparsePresent   []Path // skip-worktree entries whose file existed all the same
 	Extra           map[string]json.RawMessage
 }
 
-// HeadDropped is a member of Git, in its Extra: Head is no parent of the checkpoint, because
-// something that was expunged is in that commit or below it.
+// HeadDropped is a member of Git, in its Extra: true if Head is not a parent of the checkpoint's
+// commit, because that commit or one below it holds something that was expunged.
 const HeadDropped = "head_dropped"
 
-// DocumentBranch is a member of Git, in its Extra: the branch that an imported document
-// names, where there is none of that name here.
+// DocumentBranch is a member of Git, in its Extra: the branch that an imported document names,
+// where the importing repository has no branch of that name.
 const DocumentBranch = "document_branch"
 
-// Worktree is another worktree of the repository at that moment.
+// Worktree is another worktree of the repository at the time of the checkpoint.
 type Worktree struct {
 	Name   Path
-	Branch Path // null when empty
+	Branch Path // full ref; null when empty
 	Head   name.OID
 	Extra  map[string]json.RawMessage
 }
 
-// Files is what changed since the previous live checkpoint; see NewFiles.
+// Files lists the changes since the previous checkpoint. Use NewFiles to make one.
 type Files struct {
 	Created   []Path
 	Modified  []Path
 	Deleted   []Path
-	Counts    [3]int // of the whole lists, before they were cut
+	Counts    [3]int // created, modified, deleted; lengths of the lists before they were cut
 	Truncated bool
 	Extra     map[string]json.RawMessage
 }
 
-// Snapshot is what the trees hold, and what they do not. Modes has the permission
-// bits that git does not keep, octal ("0600"); Raw the paths in raw/.
+// Snapshot describes what was captured.
 type Snapshot struct {
 	Tree     name.OID // null when no files were captured
-	Complete bool
+	Complete bool     // nothing was skipped
 	Skipped  []Skipped
-	Modes    map[Path]string
-	Raw      []Path
-	AtRisk   []AtRisk
-	Extra    map[string]json.RawMessage
-}
-
-// Skipped is a path that a rule left out.
-type Skipped struct {
-	Path   Path
-	Reason string
-	Size   int64 // left out when 0
+	// Modes has the permission bits that git does not keep, by path, as octal text such as "0600".
+	Modes map[Path]string
+	// Raw lists the files whose exact bytes are in raw/ of the record commit, because git's
+	// conversions would not give them back.
+	Raw    []Path
+	AtRisk []AtRisk
 	Extra  map[string]json.RawMessage
 }
 
-// AtRisk is a path that was captured, but whose content outside git may be lost.
+// Skipped is a path that was not captured, and why.
+type Skipped struct {
+	Path   Path
+	Reason string
+	Size   int64 // in bytes; left out when 0
+	Extra  map[string]json.RawMessage
+}
+
+// AtRisk is a path that was captured but may not be restored exactly, for example because a filter
+// keeps the content outside git.
 type AtRisk struct {
 	Path   Path
 	Reason string

@@ -154,7 +154,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// A later format is told from a broken record, whatever its members are.
+// A newer format is reported as such, whatever its members are, and not as a damaged record.
 func TestParseLaterFormat(t *testing.T) {
 	for _, format := range []string{"2", "99999999999999999999999"} {
 		_, err := Parse([]byte(`{"id": 7, "format": `+format+`}`), Limits{})
@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What could not be read back is not written.
+// A record that could not be read back is not written.
 func TestMarshalRefuses(t *testing.T) {
 	tests := []struct {
 		change func(*Record)

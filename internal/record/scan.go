@@ -1,5 +1,9 @@
 package record
 
+// The functions in this file iterate over JSON without converting it. They expect a text that
+// passed check, or at least json.Valid, and stop at anything else. The values that they yield are
+// parts of the text itself, so numbers keep their digits.
+
 import (
 	"bytes"
 	"iter"
@@ -12,12 +16,13 @@ import (
 // what is not JSON. What they yield are parts of the text itself, so numbers keep their
 // digits.
 
-// lenient does not look again for what check refuses.
+// lenient returns options that disable the checks of jsontext that check has made already.
 func lenient() []jsontext.Options {
 	return []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 }
 
-// members yields the members of an object: names unescaped, values as written.
+// members yields the members of an object: each name unescaped and each value as written. It yields
+// nothing for a value that is not an object.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		d := enter(object, '{')
@@ -27,7 +32,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 			if err != nil {
 				return
 			}
-			text := name.String() // before the next read takes the token's memory
+			text := name.String() // copy it before the next read reuses the token's memory
 			value, err := d.ReadValue()
 			if err != nil || !yield(text, value) {
 				return
@@ -36,7 +41,8 @@ func members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// elements yields the elements of an array, as written.
+// elements yields the elements of an array as written. It yields nothing for a value that is not an
+// array.
 func elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		d := enter(array, '[')
@@ -49,12 +55,13 @@ func elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// decoders are those that nobody uses now: a record has thirty objects and lists, and
-// there may be thousands of records.
+// decoders recycles decoders: a record has about thirty objects and lists, and a command may read
+// thousands of records.
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
-// enter steps over the opening bracket of a value, and gives nil where it has another. A
-// decoder on a bytes.Buffer yields parts of the buffer's memory, so values stay good.
+// enter returns a decoder that has read the opening bracket of a value, or nil if the value has
+// another one. A decoder that reads from a bytes.Buffer yields parts of the buffer's memory, so
+// values stay valid after leave.
 func enter(value []byte, bracket jsontext.Kind) *jsontext.Decoder {
 	if kind(value) != bracket {
 		return nil
@@ -65,16 +72,17 @@ func enter(value []byte, bracket jsontext.Kind) *jsontext.Decoder {
 	return d
 }
 
+// leave returns a decoder to the pool. d may be nil.
 func leave(d *jsontext.Decoder) {
 	if d != nil {
 		decoders.Put(d)
 	}
 }
 
-// kind tells the type of a value by its first byte: { [ " t f n, or 0 for a number.
+// kind returns the type of a value by its first byte: one of { [ " t f n, or 0 for a number.
 func kind(value []byte) jsontext.Kind { return jsontext.Value(value).Kind() }
 
-// unquote gives the text of a JSON string.
+// unquote returns the text of a JSON string.
 func unquote(raw []byte) string {
 	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])

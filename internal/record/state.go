@@ -12,14 +12,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxPath is how long a path into a document may be, in bytes.
+// maxPath is the maximum length of a path into a document, in bytes.
 const maxPath = 4096
 
-// maxAnswer bounds what a query may build out of a document.
+// maxAnswer limits the size of a query's result, in bytes. It may be larger than the document.
 const maxAnswer = 256 << 20
 
-// PathError says why a path into a document cannot be used. Missing is set when
-// the path is fine and nothing stands there.
+// PathError reports why a path into a document cannot be used. Missing means that the path is valid
+// but there is no value.
 type PathError struct {
 	Path    string
 	Reason  string
@@ -30,9 +30,9 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("path %q: %s", clip(e.Path, 200), e.Reason)
 }
 
-// ParseJSON takes one JSON value as strictly as Parse takes a record: bounded size
-// and depth, UTF-8, no duplicate members. Numbers keep their digits. The depth
-// that is the default leaves room for the record around it.
+// ParseJSON reads one JSON value with the same strictness as Parse: limited size and depth, UTF-8,
+// no duplicate members. It returns a copy, and numbers keep their digits. The default depth leaves
+// room for the record around the value.
 func ParseJSON(data []byte, limits Limits) (json.RawMessage, error) {
 	if err := check(data, limits.orDefault(MaxDepth-1)); err != nil {
 		return nil, fmt.Errorf("parsing JSON: %w", err)
@@ -40,8 +40,8 @@ func ParseJSON(data []byte, limits Limits) (json.RawMessage, error) {
 	return slices.Clone(json.RawMessage(bytes.TrimLeft(data, " \t\r\n"))), nil
 }
 
-// ParseValue takes a value as people type it: JSON, else the text as a string. JSON
-// that breaks a limit or has duplicate members is an error, not a string.
+// ParseValue reads a value as typed on the command line: JSON, or else the text itself as a string.
+// JSON that exceeds a limit or has duplicate members is an error, not a string.
 func ParseValue(text string, limits Limits) (json.RawMessage, error) {
 	value, err := ParseJSON([]byte(text), limits)
 	if fault := (*JSONError)(nil); errors.As(err, &fault) && fault.syntax {
@@ -50,8 +50,8 @@ func ParseValue(text string, limits Limits) (json.RawMessage, error) {
 	return value, err
 }
 
-// Get is the value that a gjson path gives in a document, as written there. The
-// error is a *PathError with Missing set when there is none.
+// Get returns the value at a gjson path, as written in the document. If there is none, the error is
+// a *PathError with Missing set.
 func Get(document []byte, path string) (json.RawMessage, error) {
 	if err := checkQuery(document, path); err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func Get(document []byte, path string) (json.RawMessage, error) {
 	return json.RawMessage(trimmed([]byte(found.Raw))), nil
 }
 
-// checkQuery keeps an answer from growing beyond reason. Each further part of
-// "[a,b]" may double what the ones before it gave; a modifier may write six bytes
-// for one, @dig a value once for each level, @pretty its own indentation.
+// checkQuery rejects queries whose result could become huge. It estimates how often the result
+// doubles in size: each further part of "[a,b]" may double it, a modifier may write six bytes for
+// one, @dig may repeat a value once per level, and @pretty adds indentation.
 func checkQuery(document []byte, path string) error {
 	if path == "" || len(path) > maxPath {
 		return &PathError{Path: path, Reason: fmt.Sprintf("a path has 1 to %d bytes", maxPath)}
@@ -80,7 +80,7 @@ func checkQuery(document []byte, path string) error {
 	for i := 0; i < len(path); i++ {
 		switch rest := path[i:]; {
 		case path[i] == '\\':
-			i++ // what follows is part of a name
+			i++ // the escaped character is part of a name
 		case path[i] == ',':
 			doublings++
 		case strings.HasPrefix(rest, "@dig"):

@@ -103,8 +103,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// What is set is there, all else is as it was, and unsetting it gives back what
-// there was.
+// After Set the value is there and everything else is unchanged. Unset gives back the original.
 func TestSetAndUnset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := map[string]any{"in": rapid.MapOfN(genText(), genValue(1), 0, 3).Draw(t, "in"), "list": []any{true, nil}, "n": number("9007199254740993")}

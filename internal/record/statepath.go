@@ -1,5 +1,9 @@
 package record
 
+// This file parses paths for edits and resolves them against a document. An edit needs a path that
+// leads to exactly one place, so queries, wildcards and modifiers are rejected here, although sjson
+// accepts some.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -10,19 +14,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// part is what stands between two dots of a path that edits: the name of a member
-// or the index of an element.
+// part is one part of a path, between two dots: the name of a member or the index of an element.
 type part struct {
 	name   string
 	forced bool // written ":7": a name, although it looks like an index
 }
 
-// endIndex is the index that means the end of an array: the place behind it when a
-// value is set, its last element when one is removed.
+// endIndex is the index of the end of an array: the place after the last element when a value is
+// set, and the last element when one is removed.
 const endIndex = "-1"
 
-// parseParts reads sjson's path syntax: parts between dots, "\" before a character
-// that is meant as it is, ":" before a name of digits.
+// parseParts parses a path in sjson's syntax: parts separated by dots; a backslash before a
+// character takes away its special meaning; a colon before digits makes them a name.
 func parseParts(path string) ([]part, error) {
 	if path == "" || len(path) > maxPath || !utf8.ValidString(path) {
 		return nil, &PathError{Path: path, Reason: fmt.Sprintf("a path has 1 to %d bytes of UTF-8", maxPath)}
@@ -68,7 +71,8 @@ func parseParts(path string) ([]part, error) {
 	return parts, nil
 }
 
-// index is the element that the part means in an array.
+// index returns the index that the part means in an array, and false if it is none. endIndex is
+// handled by within.
 func (p part) index() (int, bool) {
 	if p.forced || p.name == "" || strings.Trim(p.name, "0123456789") != "" || len(p.name) > 9 {
 		return 0, false
@@ -77,22 +81,21 @@ func (p part) index() (int, bool) {
 	return n, err == nil
 }
 
-// looksLikeIndex reports whether sjson would make an array for the part.
+// looksLikeIndex reports whether sjson would create an array for the part.
 func (p part) looksLikeIndex() bool {
 	return !p.forced && (p.name == endIndex || strings.Trim(p.name, "0123456789") == "")
 }
 
-// location is a path in a document: how far it exists, spelled for sjson.
+// location is the place of a path in a document, as far as it exists.
 type location struct {
-	spelled []string
-	holder  []byte // the object or array that the last part was looked up in
-	exists  bool   // the whole path leads to a value
+	spelled []string // the parts that exist, and a new last one, in sjson's syntax
+	holder  []byte   // the object or array in which the last part was looked up
+	exists  bool     // the whole path leads to a value
 }
 
-// resolve follows parts through document as far as it goes; end says which element
-// of an array of n the part -1 means. A part into a string or a number, or past the
-// end of an array, is an error: sjson would replace the one and fill the other with
-// nulls.
+// resolve follows parts through document as far as they exist. end returns which element of an
+// array of n endIndex means. A part inside a string or a number, or past the end of an array, is an
+// error: sjson would replace the string and fill the array with nulls.
 func resolve(document json.RawMessage, path string, parts []part, end func(n int) int) (l location, err error) {
 	at := []byte(document)
 	for _, p := range parts {
@@ -113,6 +116,7 @@ func resolve(document json.RawMessage, path string, parts []part, end func(n int
 				return l, nil
 			}
 			l.spelled = append(l.spelled, strconv.Itoa(n))
+		// A null may be replaced by an object or array.
 		case 'n':
 			return l, nil
 		default:
@@ -123,7 +127,7 @@ func resolve(document json.RawMessage, path string, parts []part, end func(n int
 	return l, nil
 }
 
-// within is the element of an array of n that the part means, n for a new one.
+// within returns the index of the part in an array of n elements, or n for a new one.
 func (p part) within(n int, end func(n int) int) (int, error) {
 	i, ok := p.index()
 	switch {
@@ -137,8 +141,7 @@ func (p part) within(n int, end func(n int) int) (int, error) {
 	return i, nil
 }
 
-// spell ends the path of parts with what is made anew: an array begins at its
-// first element.
+// spell completes the path with the parts that do not exist yet. A new array begins with index 0.
 func (l location) spell(path string, parts []part) ([]string, error) {
 	spelled := l.spelled
 	for _, p := range parts[len(l.spelled):] {
@@ -155,9 +158,10 @@ func (l location) spell(path string, parts []part) ([]string, error) {
 	return spelled, nil
 }
 
-// asName spells a name for sjson so that it cannot mean anything else.
+// asName returns a name in sjson's syntax such that it has no other meaning.
 func asName(name string) string { return ":" + gjson.Escape(name) }
 
+// memberOf returns the value of a member, or nil.
 func memberOf(object []byte, name string) []byte {
 	for key, value := range members(object) {
 		if key == name {
@@ -167,6 +171,7 @@ func memberOf(object []byte, name string) []byte {
 	return nil
 }
 
+// elementOf returns an element of an array, or nil if the index is past the end.
 func elementOf(array []byte, index int) []byte {
 	i := 0
 	for item := range elements(array) {
@@ -178,7 +183,8 @@ func elementOf(array []byte, index int) []byte {
 	return nil
 }
 
-// count is the number of elements of an array or members of an object.
+// count returns the number of elements of an array or members of an object, and 0 for any other
+// value.
 func count(value []byte) int {
 	n := 0
 	for range elements(value) {

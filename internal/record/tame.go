@@ -1,5 +1,9 @@
 package record
 
+// This file makes text from users and agents safe for a commit message. Such a text could act on
+// the terminal of whoever runs git log, pass for a trailer, or be cut off by git commands that look
+// for scissors or patches.
+
 import (
 	"regexp"
 	"strings"
@@ -7,27 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// What a commit message holds at most of the user's own words; the record has
-// them all.
+// Limits of texts in a commit message: maxMessage in bytes, maxValue in characters. The record has
+// the full text.
 const (
 	maxMessage = 64 << 10
 	maxValue   = 256
 )
 
-// indent is put before a line that git, or ParseMessage, would take for more than
-// words.
+// indent is inserted before a line that git or ParseMessage would misinterpret.
 const indent = "    "
 
-// special are the lines to indent: what scissors, the divider of a patch, the
-// armour of a signature ("-----BEGIN"), a signature header or one of our trailers
-// and headings begins with.
+// special matches the beginning of such lines: scissors, the divider before a patch ("---"), the
+// armor of a signature ("-----BEGIN"), a signature header, and our own trailers and headings.
 var special = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^ *(---|gpgsig|Checkpoint-|(Topic|Files changed|Metrics):|(\S{0,8}[ \t]*-[- ]*)?(>8|8<|>%|%<))`)
 })
 
-// paragraphs makes a message fit for a commit: no byte that a C string or a
-// terminal takes for something else, no line that is special, no blank line at
-// either end.
+// paragraphs returns a message that is safe in a commit: without control characters, without
+// special lines, and without blank lines at either end.
 func paragraphs(message string) string {
 	text := tame(clip(message, maxMessage))
 	lines := strings.Split(text, "\n")
@@ -41,8 +42,9 @@ func paragraphs(message string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// tame replaces control characters other than newline and tab by their pictures:
-// git's C strings end at a NUL, and `git log` shows the rest raw.
+// tame replaces control characters other than newline and tab by their Unicode pictures. git's C
+// strings end at a NUL, and git log writes the others to the terminal. C1 controls have no pictures
+// and become U+FFFD.
 func tame(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
@@ -58,12 +60,13 @@ func tame(text string) string {
 	}, text)
 }
 
-// oneLine makes a text fit for a trailer or a heading: one line, no blanks at its
-// ends, at most limit runes.
+// oneLine returns a text as one line of at most limit characters, with each run of white space as
+// one space. It is used for trailers and headings.
 func oneLine(text string, limit int) string {
 	if text = strings.Trim(text, " \n"); len(text) <= limit && isPlain(text) {
 		return text
 	}
+	// Bound the work for long texts: no more bytes than this can matter.
 	text = tame(clip(text, 4*limit+4*utf8.UTFMax))
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= limit {
@@ -72,8 +75,8 @@ func oneLine(text string, limit int) string {
 	return strings.TrimSpace(string(runes[:limit-1])) + "…"
 }
 
-// isPlain reports whether oneLine has nothing to do: list calls it for every
-// trailer of every checkpoint.
+// isPlain reports whether oneLine has nothing to change. It is the fast path: a list calls oneLine
+// for every trailer of every checkpoint. text must have no spaces at its ends.
 func isPlain(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] <= ' ' && (text[i] != ' ' || text[i-1] == ' ') || text[i] >= 0x7f {
@@ -83,13 +86,13 @@ func isPlain(text string) bool {
 	return true
 }
 
-// firstLine is the first line of a message as list shows it.
+// firstLine returns the first line of a message in the form that lists show.
 func firstLine(message string) string {
 	first, _, _ := strings.Cut(paragraphs(message), "\n")
 	return oneLine(first, maxValue)
 }
 
-// firstWords cuts at the end of a word, where there is one.
+// firstWords shortens text to limit characters, if possible at the end of a word.
 func firstWords(text string, limit int) string {
 	short := oneLine(text, limit)
 	if short == oneLine(text, maxValue) {

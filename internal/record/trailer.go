@@ -9,11 +9,11 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// trailerPrefix begins every trailer that is ours.
+// trailerPrefix begins all trailers of this program.
 const trailerPrefix = "Checkpoint-"
 
-// trailers is the last paragraph. What is empty is left out: an empty trailer is
-// one that git may join with the next line.
+// trailers returns the last paragraph of the message. Empty values are left out, because git may
+// join an empty trailer with the next line.
 func trailers(r *Record) string {
 	var b strings.Builder
 	for _, t := range []struct{ key, value string }{
@@ -37,9 +37,9 @@ func trailers(r *Record) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Summary is what a checkpoint's commit message says of it: what list shows,
-// without a look at the record. Message is the first line of the user's. The
-// texts are one line each, cut where they are long, and may come from anyone.
+// Summary holds what a checkpoint's commit message repeats of the record, so that a list needs no
+// records. Message is the first line of the user's message. All texts are single lines, shortened,
+// and not trustworthy: anyone may have written the commit.
 type Summary struct {
 	ID        name.ID
 	Label     string
@@ -56,10 +56,9 @@ type Summary struct {
 	Checksum  string
 }
 
-// ParseMessage reads the message of a checkpoint commit, which may come from
-// anyone. Only the last paragraph is looked at for trailers; a trailer of ours
-// that stands there twice, or breaks its grammar, is an error, and others are
-// read past.
+// ParseMessage reads the message of a checkpoint's commit. It looks for trailers in the last
+// paragraph only. One of our trailers that occurs twice, is malformed or is missing though required
+// is an error; other trailers are ignored.
 func ParseMessage(message string) (Summary, error) {
 	body, block := cutTrailers(message)
 	var values trailerList
@@ -81,15 +80,16 @@ func ParseMessage(message string) (Summary, error) {
 	return s, nil
 }
 
-// trailerList are the trailers of a message that are ours: a few, in general, for which a
-// map would take longer than all else.
+// trailerList maps the names of our trailers to their values. A list has to be read for every
+// checkpoint, and for a dozen of trailers an array is faster than a map; more takes any beyond
+// that.
 type trailerList struct {
 	count int
 	few   [16]struct{ key, value string }
 	more  map[string]string
 }
 
-// add is false where the trailer is there already.
+// add adds a trailer. It returns false if there is one with this key already.
 func (l *trailerList) add(key, value string) bool {
 	for _, t := range l.few[:l.count] {
 		if t.key == key {
@@ -111,7 +111,7 @@ func (l *trailerList) add(key, value string) bool {
 	return true
 }
 
-// value is that of a trailer, "" without it.
+// value returns the value of a trailer, or "".
 func (l *trailerList) value(key string) string {
 	for _, t := range l.few[:l.count] {
 		if t.key == key {
@@ -121,9 +121,10 @@ func (l *trailerList) value(key string) string {
 	return l.more[key]
 }
 
-// cutTrailers splits the last paragraph off.
+// cutTrailers splits the last paragraph off a message.
 func cutTrailers(message string) (body, block string) {
 	message = strings.TrimRight(message, "\n")
+	// The paragraph has a dozen lines, so searching from the end by hand beats strings.LastIndex.
 	for i := len(message) - 2; i >= 0; i-- { // faster than the library over some lines
 		if message[i] == '\n' && message[i+1] == '\n' {
 			return message[:i], message[i+2:]
@@ -132,8 +133,7 @@ func cutTrailers(message string) (body, block string) {
 	return message, ""
 }
 
-// summarize holds the grammar of each trailer. The numbers are those that a
-// record may have.
+// summarize parses the trailers. Numbers have the same limits as in a record.
 func summarize(values *trailerList) (s Summary, err error) {
 	for _, t := range []struct {
 		key  string
@@ -159,6 +159,7 @@ func summarize(values *trailerList) (s Summary, err error) {
 
 // parseTime reads what formatTime writes.
 func parseTime(text string) (time.Time, error) {
+	// time.Parse has a fast path for RFC 3339, which the check before makes equivalent.
 	if len(text) == len(timeForm) && text[19] == '.' && text[23] == 'Z' {
 		return time.Parse(time.RFC3339, text) // which the library reads without a look at the layout
 	}
@@ -180,8 +181,8 @@ func parseFlag(text string) (bool, error) {
 	return text == "true", nil
 }
 
-// userLine is the first line of the user's message in what stands before the
-// trailers, empty when a section follows the subject at once.
+// userLine returns the first line of the user's message from a commit message without trailers, or
+// "" if a section follows the subject directly.
 func userLine(body string) string {
 	_, rest, _ := strings.Cut(body, "\n\n")
 	first, _, _ := strings.Cut(rest, "\n")

@@ -2,7 +2,7 @@ package render
 
 import "fmt"
 
-// Count is a number and its noun: "1 file", "12 files", "0 entries".
+// Count returns a number with its noun: "1 file", "12 files", "0 entries".
 func Count[N ~int | ~int64](n N, one, many string) string {
 	if n == 1 {
 		return fmt.Sprintf("%d %s", n, one)
@@ -10,7 +10,7 @@ func Count[N ~int | ~int64](n N, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Size is a number of bytes with a binary unit: 512 B, 1.2 MiB.
+// Size returns a number of bytes with a binary unit: "512 B", "1.2 MiB".
 func Size(bytes int64) string {
 	if bytes > -1024 && bytes < 1024 {
 		return fmt.Sprintf("%d B", bytes)
@@ -18,7 +18,7 @@ func Size(bytes int64) string {
 	value := float64(bytes)
 	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
 		value /= 1024
-		// Compared as it will be printed: 1048575 is 1.0 MiB, not 1024.0 KiB.
+		// Compare the value as it will be printed: 1048575 bytes are "1.0 MiB", not "1024.0 KiB".
 		if value > -1023.95 && value < 1023.95 {
 			return fmt.Sprintf("%.1f %s", value, unit)
 		}

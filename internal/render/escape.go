@@ -1,7 +1,14 @@
-// Package render owns how values look to people and programs: text, tables, times,
-// sizes, colour, JSON. It is pure: it writes to the io.Writer it is handed and knows
-// no terminal, no clock and no environment. It refuses to pass on a character that a
-// terminal would obey, and every text that leaves it went through Escape.
+// Package render writes values for people and for programs: lines, tables, times, sizes, colors,
+// JSON and errors.
+//
+// A View describes where the text goes: a terminal of some width (Aligned), or a file or pipe
+// (Tabbed). Its methods Line, Text and Table take Spans, which are pieces of text with a Role such
+// as Warning; a Style turns roles into colors. JSON and Lines write the answers of --json.
+//
+// File names, commit messages and records can contain escape sequences that act on a terminal, or
+// characters that make text look like other text. So everything that leaves this package has been
+// through Escape or TameJSON. The package is pure: it writes to the io.Writer that it gets and
+// knows no terminal, clock or environment. Start reading with View and Escape.
 package render
 
 import (
@@ -11,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// marksInARow is how many combining marks may follow each other. Living scripts need
-// five; without a bound one cell draws over the screen and has no width to cut it by.
+// marksInARow is the maximum number of combining marks in a row. Living scripts need up to five.
+// Without a limit, one cell could cover the screen, and it would have no width by which to cut it.
 const marksInARow = 8
 
 const (
@@ -20,17 +27,17 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Escape makes s safe to show on one line: what a terminal or a reader's eye would be
-// misled by (control characters, newlines and tabs too, bidirectional controls,
-// invisible characters, bytes that are not UTF-8) becomes visible, such as \n, \x1b or
-// \u202e. It is for eyes, not for parsing: a backslash stays as it is.
+// Escape makes s safe to show on one line. Whatever could act on a terminal or mislead a reader
+// becomes visible, as \n, \x1b or \u202e: control characters, newlines and tabs included,
+// bidirectional controls, invisible characters, and bytes that are not UTF-8. The result is for
+// display and cannot be parsed back, because backslashes stay as they are.
 func Escape(s string) string {
 	if isPlain(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	// A mark at the beginning would sit on whatever is shown before s.
+	// A mark at the beginning would combine with whatever is shown before s.
 	marks := marksInARow
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -59,8 +66,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// EscapeLines is Escape for text of several lines: newlines stay, CRLF counts as one,
-// and a tab becomes spaces up to the next column that eight divides.
+// EscapeLines is Escape for text of several lines. Newlines stay, CRLF counts as one newline, and a
+// tab becomes spaces up to the next multiple of eight columns.
 func EscapeLines(s string) string {
 	if isPlain(s) {
 		return s
@@ -75,6 +82,7 @@ func EscapeLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// escapeTabbed escapes one line and expands its tabs.
 func escapeTabbed(line string) string {
 	parts := strings.Split(line, "\t")
 	var b strings.Builder
@@ -93,6 +101,8 @@ func escapeTabbed(line string) string {
 	return b.String()
 }
 
+// isPlain reports whether s is printable ASCII, which needs no escapes and is as wide as it is
+// long.
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] > 0x7e {
@@ -102,8 +112,9 @@ func isPlain(s string) bool {
 	return true
 }
 
-// ordinary is a shortcut past the slow tables for what most text consists of: printable
-// ASCII, Latin, Greek, Cyrillic, kana, Han, Hangul. It holds no mark and nothing hostile.
+// ordinary is a fast path before the Unicode tables. It accepts most characters of common text:
+// printable ASCII, Latin, Greek, Cyrillic, kana, Han and Hangul. None of them is a combining mark
+// or hostile.
 func ordinary(r rune) bool {
 	switch {
 	case r < 0x300:
@@ -115,9 +126,10 @@ func ordinary(r rune) bool {
 		0x4e00 <= r && r < 0xa000 || 0xac00 <= r && r < 0xd7a4
 }
 
-// hostile holds what a terminal obeys (C0, DEL, C1), what reorders text, and what
-// cannot be seen and so can hide a text in another. The joiners stay: emoji, Persian
-// and Indic scripts need them. So do the few format characters that have a shape.
+// hostile reports whether r must not reach a terminal: C0 controls, DEL and C1 controls, which a
+// terminal obeys; characters that reorder text; and invisible ones, which can hide text in other
+// text. The two joiners are allowed because emoji, Persian and Indic scripts need them, and so are
+// the few format characters that are visible.
 func hostile(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -131,6 +143,7 @@ func hostile(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
 }
 
+// visible returns the escape sequence that is shown for r.
 func visible(r rune) string {
 	switch {
 	case r == '\n':

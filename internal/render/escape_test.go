@@ -105,7 +105,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// firstBad looks at bytes and code points on its own terms, not with hostile.
+// firstBad checks bytes and code points by rules of its own, not by hostile.
 func firstBad(s string) string {
 	marks := 0
 	for i := 0; i < len(s); {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// JSON writes v as one object on one line. Called for each item it writes JSON lines.
-// Members are those of v's type; < > & stay as they are; characters that a terminal
-// would obey are written as \u escapes, which mean the same.
+// JSON writes v as JSON on one line. Called for each item of a list, it writes JSON lines. The
+// characters < > & are not escaped. Characters that a terminal would obey are written as \u
+// escapes, which have the same meaning.
 func JSON(w io.Writer, v any) error {
 	return NewLines(w).Write(v)
 }
 
-// Lines writes values as JSON does, one after the other, with memory that is used again.
+// Lines writes many values as JSON does, reusing its buffers.
 type Lines struct {
 	w       io.Writer
 	buffer  bytes.Buffer
@@ -24,7 +24,7 @@ type Lines struct {
 	line    []byte
 }
 
-// NewLines writes to w.
+// NewLines returns a Lines that writes to w.
 func NewLines(w io.Writer) *Lines {
 	l := &Lines{w: w}
 	l.encoder = json.NewEncoder(&l.buffer)
@@ -32,7 +32,7 @@ func NewLines(w io.Writer) *Lines {
 	return l
 }
 
-// Write writes one value on a line.
+// Write writes one value on a line of its own.
 func (l *Lines) Write(v any) error {
 	l.buffer.Reset()
 	if err := l.encoder.Encode(v); err != nil {
@@ -43,11 +43,12 @@ func (l *Lines) Write(v any) error {
 	return err
 }
 
-// TameJSON escapes what a terminal would obey in valid JSON, whose control characters
-// below 0x20 are escaped already and which has other characters than ASCII in strings
-// only. What came in as raw JSON can still hold the rest, even broken UTF-8.
+// TameJSON escapes what a terminal would obey in a valid JSON text. Characters other than ASCII
+// occur only in its strings, and those below 0x20 are escaped already. Values that were stored as
+// raw JSON may contain any others, even invalid UTF-8.
 func TameJSON(line []byte) []byte { return appendTame(make([]byte, 0, len(line)+1), line) }
 
+// appendTame appends line to out with the escapes of TameJSON.
 func appendTame(out, line []byte) []byte {
 	for i := 0; i < len(line); {
 		if c := line[i]; c < 0x7f {

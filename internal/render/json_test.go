@@ -99,7 +99,7 @@ func sameMeaning(t failer, s string) {
 	if !ended {
 		t.Fatal("the line does not end")
 	}
-	// Piles of marks are content here, not layout: nothing may be taken out of JSON.
+	// Many combining marks in a row are content here, not layout: JSON must keep all of them.
 	if bad := firstBad(line); bad != "" && bad != "a pile of marks" {
 		t.Fatalf("%s in %q", bad, line)
 	}

@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// Problem is what went wrong: a kind for programs, a message and what to do about it.
+// Problem is an error as a user sees it: a kind for programs, a message, and hints about what to
+// do.
 type Problem struct {
 	Kind    string
 	Message string
 	Hints   []string
 }
 
-// Text writes "error:" lines, then "hint:" lines. A message of several lines gets the
-// word before each, so that every line of stderr says what it is.
+// Text writes "error:" lines, then "hint:" lines. Each line of a longer message gets the prefix, so
+// that every line on stderr can be recognized.
 func (p Problem) Text(w io.Writer, style Style) error {
 	var b strings.Builder
 	prefixed(&b, style.wrap(Error, "error:"), p.Message)
@@ -50,11 +51,12 @@ func Warn(w io.Writer, style Style, message string) error {
 	return err
 }
 
-// longWord is what no name of a file, ref or remote is.
+// longWord matches words of more than 1000 characters. No name of a file, ref or remote is that
+// long.
 var longWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S{1000}\S+`) })
 
-// shorten cuts words that are too long to be read out of the middle. A command line or a
-// document may hold 100,000 characters without a blank, and an error repeats what it is about.
+// shorten cuts the middle out of such words. A command line or a document may contain 100,000
+// characters without a space, and an error message repeats what it is about.
 func shorten(text string) string {
 	if len(text) <= 1000 {
 		return text
@@ -65,6 +67,8 @@ func shorten(text string) string {
 	})
 }
 
+// prefixed appends the lines of text, each escaped and after a prefix. word may contain color
+// codes.
 func prefixed(b *strings.Builder, word, text string) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(shorten(text)), "\n"), "\n") {
 		b.WriteString(strings.TrimRight(word+" "+line, " "))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An error that repeats a word of a megabyte stays short, as text and as JSON; what can be
-// the name of a file is whole.
+// An error that repeats a word of a megabyte stays short, as text and as JSON. Anything that can be
+// a file name stays complete.
 func TestProblemIsShort(t *testing.T) {
 	long, path := `"`+strings.Repeat("é", 1<<20)+`"`, strings.Repeat("p", 900)
 	p := Problem{Kind: "usage", Message: "no remote " + long + " in " + path, Hints: []string{"not " + long}}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Role is what a piece of text means; the style decides how that looks.
+// Role is the meaning of a piece of text. The Style decides what it looks like.
 type Role uint8
 
-// The roles. Normal text has no colour.
+// The roles. Normal text has no color.
 const (
 	Normal Role = iota
 	Success
@@ -22,8 +22,8 @@ const (
 	Heading
 )
 
-// sgr follows git where git has a colour for the same thing: hints and commit ids
-// yellow, added green, removed red.
+// sgr returns the escape sequence of a role's color. Where git has a color for the same thing, it
+// is the same: yellow for hints and commit ids, green for added and red for removed.
 func (r Role) sgr() string {
 	switch r {
 	case Success, Added:
@@ -46,18 +46,19 @@ func (r Role) sgr() string {
 
 const sgrReset = "\x1b[0m"
 
-// Style says whether roles become colours.
+// Style tells whether roles are shown in color.
 type Style uint8
 
-// Plain is the zero style.
+// The styles. Plain is the zero value.
 const (
 	Plain Style = iota
 	Coloured
 )
 
-// Paint escapes text for one line and gives it its role's colour.
+// Paint escapes text for one line and adds the color of its role.
 func (s Style) Paint(role Role, text string) string { return s.wrap(role, Escape(text)) }
 
+// wrap is Paint for text that is escaped already.
 func (s Style) wrap(role Role, escaped string) string {
 	code := role.sgr()
 	if s == Plain || code == "" || escaped == "" {
@@ -66,10 +67,10 @@ func (s Style) wrap(role Role, escaped string) string {
 	return code + escaped + sgrReset
 }
 
-// ColorWhen is the setting color.ui of git.
+// ColorWhen is a value of git's setting color.ui.
 type ColorWhen uint8
 
-// ColorAuto, the zero value, colours on a terminal only.
+// The values of color.ui. ColorAuto, the zero value, means color only on a terminal.
 const (
 	ColorAuto ColorWhen = iota
 	ColorAlways
@@ -89,15 +90,15 @@ func ParseColorWhen(value string) (ColorWhen, error) {
 	return ColorAuto, fmt.Errorf("unknown colour setting %q: always, auto or never", value)
 }
 
-// Screen is what is known of the place a text goes to.
+// Screen describes the destination of a text.
 type Screen struct {
 	Terminal bool
 	Term     string // $TERM
 	NoColor  string // $NO_COLOR
 }
 
-// Style decides for one screen. "always" is an explicit wish and beats NO_COLOR, which
-// is how git and no-color.org have it. An unset TERM is a dumb terminal, as for git.
+// Style returns the style for a screen. "always" is an explicit choice and overrides NO_COLOR, as
+// in git and as no-color.org has it. A terminal with TERM unset counts as dumb, as in git.
 func (c ColorWhen) Style(s Screen) Style {
 	switch {
 	case c == ColorAlways:

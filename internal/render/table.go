@@ -7,37 +7,39 @@ import (
 	"unicode/utf8"
 )
 
-// Align is the side of its column that a cell keeps to.
+// Align tells on which side of its column a cell is.
 type Align uint8
 
-// Left is the zero alignment; numbers go Right.
+// The alignments. Left is the zero value; numbers use Right.
 const (
 	Left Align = iota
 	Right
 )
 
-// Column describes one column. One with a Min may be cut to that many columns of the
-// terminal when a row is too long; the others only when that is not enough.
+// Column describes a column of a table. Min is the number of terminal columns to which it may be
+// cut when a row is too long for the terminal. A column with Min 0 is cut only if cutting the
+// others is not enough.
 type Column struct {
 	Title string
 	Align Align
 	Min   int
 }
 
-// Cell is the content of one field.
+// Cell is the content of one field of a row.
 type Cell []Span
 
-// Table is a header and rows; a header without any title is not shown.
+// Table is a header and rows. The header is not shown if all titles are empty. A row may be shorter
+// than the header; missing cells are empty.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
 }
 
-// ColumnGap is the blank between two columns.
+// ColumnGap is the number of spaces between two columns.
 const ColumnGap = 2
 
-// Table writes t: aligned and cut to the width for people, tab-separated and whole
-// for programs.
+// Table writes t: for people aligned and cut to the width of the terminal, for programs
+// tab-separated and complete.
 func (v View) Table(w io.Writer, t Table) error {
 	rows := t.escaped(v.longest())
 	var b strings.Builder
@@ -50,8 +52,9 @@ func (v View) Table(w io.Writer, t Table) error {
 	return err
 }
 
-// longest is how many bytes of a text can matter: a message of megabytes in a cell that
-// is cut to the terminal anyway must not be measured character by character.
+// longest returns how many bytes of a text can matter. A cell may hold a message of megabytes, of
+// which only the beginning fits on the terminal; the rest must not be measured character by
+// character.
 func (v View) longest() int {
 	if v.Layout == Tabbed || v.Width <= 0 {
 		return math.MaxInt
@@ -59,8 +62,8 @@ func (v View) longest() int {
 	return 64 * v.Width
 }
 
-// escaped is the header, if there is one, and the rows, each as long as the columns
-// and with its text safe to show.
+// escaped returns the header, if there is one, and the rows, all of the same length and with their
+// texts escaped.
 func (t Table) escaped(longest int) [][]Cell {
 	rows := make([][]Cell, 0, len(t.Rows)+1)
 	header, titled := make([]Cell, len(t.Columns)), false
@@ -83,7 +86,7 @@ func (t Table) escaped(longest int) [][]Cell {
 	return rows
 }
 
-// clip cuts s to at most size bytes, between code points.
+// clip cuts s to at most size bytes, between code points, and marks the cut.
 func clip(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -94,6 +97,8 @@ func clip(s string, size int) string {
 	return s[:size] + ellipsis
 }
 
+// tabbed writes rows for programs. Escape has turned tabs and newlines inside cells into \t and \n,
+// so the fields can be split.
 func (v View) tabbed(b *strings.Builder, rows [][]Cell) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -111,6 +116,7 @@ func (v View) tabbed(b *strings.Builder, rows [][]Cell) {
 	}
 }
 
+// aligned writes rows for people, with columns wide enough for their longest cell or cut by shrink.
 func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 	widths := make([]int, len(columns))
 	for _, row := range rows {
@@ -122,7 +128,7 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 		shrink(widths, columns, v.Width-ColumnGap*(len(columns)-1))
 	}
 	for _, row := range rows {
-		owed := 0 // blanks are written only before something, so that no line ends in them
+		owed := 0 // spaces are written only before more text, so that no line ends in spaces
 		for i, cell := range row {
 			cell = cell.cut(widths[i])
 			blank := widths[i] - cell.width()
@@ -140,8 +146,8 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 	}
 }
 
-// shrink takes room from the widest columns first: those that allow it, down to their
-// Min, then all of them, down to one.
+// shrink reduces widths until they sum up to room, taking from the widest columns first: first from
+// columns with a Min, down to that, then from all columns, down to one.
 func shrink(widths []int, columns []Column, room int) {
 	floors := make([]int, len(widths))
 	for i, c := range columns {
@@ -159,8 +165,8 @@ func shrink(widths []int, columns []Column, room int) {
 	lower(widths, floors, room)
 }
 
-// lower cuts widths to the highest common level at which they fit into room, none
-// below its floor, and reports whether they do.
+// lower finds the greatest level such that the widths fit into room if none exceeds it, by binary
+// search, and cuts them to that level, but none below its floor. It reports whether they fit.
 func lower(widths, floors []int, room int) bool {
 	at := func(level int) (sum int) {
 		for i, w := range widths {
@@ -186,8 +192,8 @@ func lower(widths, floors []int, room int) bool {
 	return fits
 }
 
-// text is the cell without its roles. Characters are measured and cut in it, because one
-// can begin in a span and end in the next.
+// text returns the text of all spans. A character, as people see it, can begin in one span and end
+// in the next, so cells are measured and cut as a whole.
 func (c Cell) text() string {
 	var b strings.Builder
 	for _, s := range c {
@@ -198,8 +204,8 @@ func (c Cell) text() string {
 
 func (c Cell) width() int { return Width(c.text()) }
 
-// cut is Truncate over spans: each keeps its role, and the ellipsis has that of the span
-// it stands in.
+// cut is Truncate for a cell. Each span keeps its role, and the ellipsis gets the role of the span
+// that was cut.
 func (c Cell) cut(columns int) Cell {
 	whole := c.text()
 	short := Truncate(whole, columns)

@@ -9,31 +9,32 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Layout says for whom a text is laid out.
+// Layout tells for whom a text is laid out.
 type Layout uint8
 
-// Tabbed, the zero value, is for programs: tab-separated, absolute times, whole
-// hashes, bytes. Aligned is for people at a terminal.
+// The layouts. Tabbed, the zero value, is for programs: fields separated by tabs, absolute times,
+// full hashes, sizes in bytes. Aligned is for people at a terminal.
 const (
 	Tabbed Layout = iota
 	Aligned
 )
 
-// View is one way of showing values. The zero View is for programs.
+// View describes how to show values. The zero View is for programs.
 type View struct {
 	Layout Layout
 	Style  Style
-	Width  int       // columns of the terminal; 0: no limit
-	Now    time.Time // for relative times
+	Width  int       // columns of the terminal; 0: unlimited
+	Now    time.Time // the time that relative times refer to
 }
 
-// Span is a piece of text with a meaning. Its text is escaped when it is shown.
+// Span is a piece of text with a role. The text is escaped when it is written.
 type Span struct {
 	Role Role
 	Text string
 }
 
-// Time is relative for people, RFC 3339 in UTC for programs, empty for no time.
+// Time returns t relative to Now for people, and as RFC 3339 in UTC for programs. It is empty for
+// the zero time.
 func (v View) Time(t time.Time) string {
 	if v.Layout == Aligned {
 		return Ago(t, v.Now)
@@ -41,7 +42,7 @@ func (v View) Time(t time.Time) string {
 	return UTC(t)
 }
 
-// OID is short for people, whole for programs.
+// OID returns an object id, abbreviated for people.
 func (v View) OID(o name.OID) string {
 	if v.Layout == Aligned {
 		return o.Short()
@@ -49,7 +50,7 @@ func (v View) OID(o name.OID) string {
 	return string(o)
 }
 
-// Size has a unit for people and is a number of bytes for programs.
+// Size returns a number of bytes, with a unit for people.
 func (v View) Size(bytes int64) string {
 	if v.Layout == Aligned {
 		return Size(bytes)
@@ -57,7 +58,7 @@ func (v View) Size(bytes int64) string {
 	return strconv.FormatInt(bytes, 10)
 }
 
-// Line writes spans one after the other and ends the line.
+// Line writes spans one after the other and a newline.
 func (v View) Line(w io.Writer, spans ...Span) error {
 	var b strings.Builder
 	for _, s := range spans {
@@ -68,8 +69,8 @@ func (v View) Line(w io.Writer, spans ...Span) error {
 	return err
 }
 
-// Text writes text that may have several lines, each with the prefix before it, and
-// ends the last one. Empty lines get no trailing blanks.
+// Text writes text of one or more lines, each after the prefix, and ends the last line. Trailing
+// spaces are removed, so that empty lines stay empty.
 func (v View) Text(w io.Writer, prefix, text string) error {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(text), "\n"), "\n") {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// UTC is t as RFC 3339 in UTC, to the second; empty for no time.
+// UTC returns t as RFC 3339 in UTC, with a resolution of one second. It is empty for the zero time.
 func UTC(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -14,13 +14,13 @@ func UTC(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Ago says how long before now t was, in the words and with the rounding that git
-// uses for --date=relative, so that both read the same side by side.
+// Ago returns how long before now t was, in the words and with the rounding of git's
+// --date=relative, so that both agree when read side by side.
 func Ago(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	// Whole seconds, and no time.Duration: that ends after 292 years.
+	// Use seconds, since a time.Duration cannot hold more than 292 years.
 	n := now.Unix() - t.Unix()
 	if n < 0 {
 		return "in the future"
@@ -48,7 +48,7 @@ func Ago(t, now time.Time) string {
 	return Count((days+183)/365, "year", "years") + " ago"
 }
 
-// Age is Ago in a few columns: 7s, 3m, 2d, 5w, 3mo, 2y.
+// Age is Ago in a few columns: 7s, 3m, 2d, 5w, 3mo, 2y, or "later" for a time in the future.
 func Age(t, now time.Time) string {
 	words := strings.Fields(Ago(t, now))
 	switch {
@@ -62,6 +62,7 @@ func Age(t, now time.Time) string {
 	return words[0] + words[1][:1]
 }
 
+// yearsAndMonths returns a number of days in years and months, rounded like git does.
 func yearsAndMonths(days int64) string {
 	months := (days*12*2 + 365) / (365 * 2)
 	years := Count(months/12, "year", "years")
@@ -71,7 +72,7 @@ func yearsAndMonths(days int64) string {
 	return years + ", " + Count(months%12, "month", "months")
 }
 
-// Duration is d in its two largest units: 320ms, 45s, 3m 12s, 2h 5m, 3d 4h.
+// Duration returns d in its two largest units: 320ms, 45s, 3m 12s, 2h 5m, 3d 4h.
 func Duration(d time.Duration) string {
 	sign := ""
 	if d < 0 {

@@ -4,8 +4,8 @@ import "github.com/rivo/uniseg"
 
 const ellipsis = "…"
 
-// Width is the number of terminal columns that s takes: two for a wide East Asian
-// character or an emoji, none for a combining mark. s has been through Escape.
+// Width returns the number of terminal columns that s takes. A wide East Asian character or an
+// emoji takes two, a combining mark none. s must have been through Escape.
 func Width(s string) int {
 	if isPlain(s) {
 		return len(s)
@@ -13,17 +13,19 @@ func Width(s string) int {
 	return uniseg.StringWidth(s)
 }
 
-// Truncate cuts s to at most columns, between characters as people see them, and
-// marks the cut with an ellipsis.
+// Truncate cuts s to at most the given number of columns and marks the cut with an ellipsis. It
+// cuts between characters as people see them (grapheme clusters), such as an emoji of several code
+// points.
 func Truncate(s string, columns int) string {
 	if columns <= 0 {
 		return ""
 	}
-	// Nothing narrower than a byte per column: short strings need no counting.
+	// ASCII takes one column per byte, so a short string needs no counting.
 	if len(s) <= columns && isPlain(s) {
 		return s
 	}
 	kept, used, rest, state := 0, 0, s, -1
+	// lastFit is the length of the longest prefix that leaves a column for the ellipsis.
 	lastFit := 0
 	for len(rest) > 0 {
 		var cluster string

@@ -12,20 +12,23 @@ import (
 	"unicode/utf8"
 )
 
-// Item is one line of a list to choose from.
+// Item is one entry of a list to choose from.
 type Item struct {
-	Key  string // what is typed for it; empty: its place in the list, from 1
-	Text string
-	Line string // all of the line, the key in it; empty: key and text
+	Key  string // what the user types for it; empty: its number in the list, from 1
+	Text string // shown after the key, and searched
+	Line string // the complete line, key included; empty: made of Key and Text
 }
 
-// listed is how many items are shown at once; the rest is found by typing.
+// listed is the number of items shown at once. Further ones are found by typing a part of their
+// text.
 const listed = 20
 
+// colourCode matches color codes, which a search must ignore.
 var colourCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
-// Choose shows items and asks for one: by its key, or by a part of its text, which
-// narrows the list until one is left. It returns the place in items.
+// Choose shows items and asks the user for one of them, by its key or by a part of its text. If
+// several items match, it shows these and asks again; an empty line shows all items again. It
+// returns the index in items, or ErrQuit if the user chose nothing.
 func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (int, error) {
 	if len(items) == 0 {
 		return 0, ErrQuit
@@ -62,6 +65,7 @@ func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (i
 	}
 }
 
+// list returns the lines of the items shown, up to the limit.
 func list(items []Item, shown []int) string {
 	var b strings.Builder
 	width := 0
@@ -81,7 +85,8 @@ func list(items []Item, shown []int) string {
 	return b.String()
 }
 
-// search prefers a key that is typed whole: "3" is item 3, not all that hold a 3.
+// search returns the indexes of the items that match what was typed. A complete key wins over a
+// part of a text: "3" is item 3, not every item that contains a 3.
 func search(items []Item, line string) (found []int) {
 	for i, item := range items {
 		if item.Key == line {

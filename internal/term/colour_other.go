@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// obeyColours has nothing to do: terminals here obey colour codes.
+// obeyColours does nothing: terminals on these systems obey color codes.
 func obeyColours(*os.File) {}

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Interrupt is the answer that stands for Ctrl+C in a Fake's script.
+// Interrupt is the answer in a Fake's script that stands for Ctrl+C.
 const Interrupt = "\x03"
 
-// Fake is a terminal for tests with a person at it who follows a script.
+// Fake is a terminal for tests, with a user who follows a script.
 type Fake struct {
 	*Terminal
-	// OnInterrupt is what Ctrl+C does; a test sets it to the cancel of its context.
+	// OnInterrupt is called for Ctrl+C. A test sets it to the cancel function of its context.
 	OnInterrupt func()
 
 	answers []string
@@ -21,8 +21,8 @@ type Fake struct {
 	err     transcript
 }
 
-// NewFake is a terminal of 80 columns, at which each question gets the next of answers
-// and, after the last one, the end of the input.
+// NewFake returns a terminal of 80 columns. Each question gets the next of answers; after the last
+// one the input ends.
 func NewFake(answers ...string) *Fake {
 	f := &Fake{OnInterrupt: func() {}, answers: answers}
 	f.Terminal = &Terminal{
@@ -35,7 +35,8 @@ func NewFake(answers ...string) *Fake {
 	return f
 }
 
-// NewFakePipes is a program with pipes for streams: nobody to ask, input on stdin.
+// NewFakePipes returns the streams of a program in a pipeline: none is a terminal, and input is on
+// stdin.
 func NewFakePipes(input string) *Fake {
 	f := NewFake()
 	f.In = strings.NewReader(input)
@@ -44,14 +45,14 @@ func NewFakePipes(input string) *Fake {
 	return f
 }
 
-// Stdout is what was written to standard output so far.
+// Stdout returns what was written to standard output so far.
 func (f *Fake) Stdout() string { return f.out.String() }
 
-// Stderr is what was written to standard error so far, with the answers where a
-// terminal would echo them.
+// Stderr returns what was written to standard error so far, including the answers, which a terminal
+// would echo.
 func (f *Fake) Stderr() string { return f.err.String() }
 
-// typist types the answers of a Fake, one line for each read.
+// typist is the input of a Fake: each read returns one answer as a line.
 type typist Fake
 
 func (p *typist) Read(b []byte) (int, error) {
@@ -62,14 +63,15 @@ func (p *typist) Read(b []byte) (int, error) {
 	p.answers = p.answers[1:]
 	if next == Interrupt {
 		p.OnInterrupt()
-		select {} // as a read from a terminal goes on after the signal
+		select {} // a read from a terminal does not return after the signal either
 	}
 	n := copy(b, next+"\n")
 	_, _ = p.err.Write(b[:n])
 	return n, nil
 }
 
-// transcript is a buffer that a progress bar may write to at the same time.
+// transcript is a buffer that is safe for concurrent use, since a Progress writes from its own
+// goroutine.
 type transcript struct {
 	mutex sync.Mutex
 	text  bytes.Buffer

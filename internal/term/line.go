@@ -8,15 +8,16 @@ import (
 	"io"
 )
 
-// longestAnswer is more than a terminal passes on as one line.
+// longestAnswer is the buffer size in bytes. A terminal in line mode does not pass on longer lines.
 const longestAnswer = 4096
 
-// errAbandoned is what a prompt after an interrupted one gets: a read that nobody waits
-// for still stands, and its line answers another question.
+// errAbandoned is the error of every prompt after an interrupted one. The read of the earlier
+// prompt is still pending, and the line that it gets would be taken as the answer to another
+// question.
 var errAbandoned = errors.New("an earlier question was interrupted")
 
-// lineReader reads lines in a way that an interrupt can leave: the read itself cannot
-// be, it stays behind until the process ends.
+// lineReader reads lines and can be interrupted by a context. A read from a terminal cannot be
+// cancelled, so the goroutine with the pending read stays until the process ends.
 type lineReader struct {
 	buffered  *bufio.Reader
 	abandoned bool
@@ -27,6 +28,8 @@ type answer struct {
 	err  error
 }
 
+// next reads one line. A last line without a newline counts; io.EOF means that there is no further
+// line.
 func (r *lineReader) next(ctx context.Context, in io.Reader) (string, error) {
 	if r.abandoned {
 		return "", errAbandoned

@@ -9,11 +9,13 @@ import (
 	"strings"
 )
 
-// Page runs show with a writer that leads to the pager, and waits until the person has
-// left it. The pager is git's: GIT_PAGER, else configured (core.pager, nil when it is
-// not set), else PAGER, else less; there is none when that is empty or "cat", or when
-// stdout is no terminal. It starts at the first byte, so that an error before it is
-// shown as usual. That the person quits early is no error.
+// Page calls show with a writer that leads to the pager, and waits until the user has left the
+// pager. The pager is chosen as in git: GIT_PAGER, else configured (core.pager, or nil if that is
+// not set), else PAGER, else less. There is none if the result is empty or "cat", or if stdout is
+// not a terminal.
+//
+// The pager starts at the first byte written, so that an error of show before that appears as
+// usual. It is not an error if the user leaves the pager before show is done.
 func (t *Terminal) Page(ctx context.Context, configured *string, show func(io.Writer) error) error {
 	command := t.pager(configured)
 	if command == "" {
@@ -31,6 +33,7 @@ func (t *Terminal) Page(ctx context.Context, configured *string, show func(io.Wr
 	return err
 }
 
+// pager returns the command of the pager, or "" for none.
 func (t *Terminal) pager(configured *string) string {
 	if !t.OutTerminal {
 		return ""
@@ -51,22 +54,23 @@ func (t *Terminal) pager(configured *string) string {
 	return command
 }
 
-// paged is the writer that Page hands out.
+// paged is the writer that Page passes to show.
 type paged struct {
 	terminal *Terminal
 	command  string
 	process  *exec.Cmd
 	pipe     io.WriteCloser
-	plain    bool // the pager could not be started
-	quit     bool
+	plain    bool // the pager failed to start; write to the terminal
+	quit     bool // the user left the pager
 }
 
+// errQuit makes show stop writing. Page does not return it.
 var errQuit = errors.New("the pager was left")
 
 func (p *paged) Write(b []byte) (int, error) {
 	if p.process == nil && !p.plain {
 		if err := p.start(); err != nil {
-			// As git does: say so and show the text all the same.
+			// As in git: warn and show the text without a pager.
 			p.plain = true
 			_, _ = fmt.Fprintf(p.terminal.Err, "warning: starting the pager: %q\n", err.Error())
 		}
@@ -82,6 +86,8 @@ func (p *paged) Write(b []byte) (int, error) {
 	return n, nil
 }
 
+// start starts the pager. It sets the same defaults as git for less and lv, unless the user set the
+// variables: quit if the text fits on a screen, show colors, leave the text on the screen.
 func (p *paged) start() error {
 	process := shellCommand(p.command)
 	process.Stdout, process.Stderr = p.terminal.Out, p.terminal.Err
@@ -89,6 +95,7 @@ func (p *paged) start() error {
 	for _, usual := range []string{"LESS=FRX", "LV=-c"} {
 		key, _, _ := strings.Cut(usual, "=")
 		if _, set := p.terminal.LookupEnv(key); !set {
+			// Clip the slice, so that append copies it: it may be the Environ of the terminal.
 			process.Env = append(process.Env[:len(process.Env):len(process.Env)], usual)
 		}
 	}
@@ -103,8 +110,9 @@ func (p *paged) start() error {
 	return nil
 }
 
-// wait lets the person read on: the pager is never killed, not even by Ctrl+C, which
-// would leave the terminal in its mode. Its exit code says nothing about the text.
+// wait closes the pipe and waits until the user leaves the pager. The pager is never killed, not
+// even after Ctrl+C, since it would leave the terminal in raw mode. Its exit code means nothing
+// here.
 func (p *paged) wait() {
 	if p.process == nil {
 		return
@@ -113,9 +121,9 @@ func (p *paged) wait() {
 	_ = p.process.Wait()
 }
 
-// shellCommand starts command through a shell when it holds anything that one would
-// act upon, and by itself otherwise, so that a missing program is noticed. On Windows
-// without a shell its words are taken as they are.
+// shellCommand returns a command that runs through a shell if it contains characters with a meaning
+// for a shell, and otherwise directly, so that a missing program is detected. On Windows without a
+// shell the words are passed as they are.
 func shellCommand(command string) *exec.Cmd {
 	if !strings.ContainsAny(command, "|&;<>()$`\\\"' \t\n*?[#~=%") {
 		return exec.Command(command)

@@ -89,7 +89,7 @@ func TestPagerEnvironment(t *testing.T) {
 	}
 }
 
-// The person quits after one line of very many: the writer is told, the answer is no error.
+// The user quits after one of very many lines: the writer gets an error, Page returns none.
 func TestPagerQuit(t *testing.T) {
 	f := pagedFake(t, "GIT_PAGER=head -n 1")
 	lines := 0
@@ -134,7 +134,7 @@ func TestPagerMissing(t *testing.T) {
 	}
 }
 
-// Ctrl+C while the pager runs: it is left alone, and the answer is the interrupt.
+// Ctrl+C while the pager runs: the pager is left alone, and Page returns the interrupt.
 func TestPageInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := pagedFake(t, "GIT_PAGER=cat; echo read to the end")

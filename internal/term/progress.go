@@ -11,37 +11,41 @@ import (
 // Unit is what a Task counts.
 type Unit uint8
 
-// Things is the zero unit.
+// The units. Things, the zero value, are shown as plain numbers.
 const (
 	Things Unit = iota
 	Bytes
 )
 
-// Task is something that may take long. Total may be 0 while it is not known.
+// Task is something that may take long. Total is 0 if it is not known yet. Label must be ASCII.
 type Task struct {
 	Label string
 	Unit  Unit
 	Total int64
 }
 
-// Progress shows on stderr how far a task is, once it takes longer than a second; in a
-// pipe and on a dumb terminal it shows nothing. All methods may be called at any time
-// from any goroutine. Whoever writes to stderr finishes the progress first.
+// Progress shows on stderr how far a task is, once it has taken longer than Terminal.ProgressAfter.
+// In a pipe or on a dumb terminal it shows nothing. All methods may be called at any time and from
+// any goroutine. Call Finish before writing anything else to stderr.
+//
+// A timer starts the drawing goroutine (begin), which redraws the line until Finish closes stop,
+// then clears the line and closes drawn.
 type Progress struct {
 	terminal    *Terminal
 	task        Task
 	done, total atomic.Int64
 
-	mutex    sync.Mutex // over what follows
+	mutex    sync.Mutex // guards the fields below
 	finished bool
 	timer    *time.Timer
-	stop     chan struct{} // closed to end the drawing
-	drawn    chan struct{} // closed when the line is gone
+	stop     chan struct{} // closed to end the drawing; nil: it has not begun
+	drawn    chan struct{} // closed when the line has been cleared
 }
 
+// redrawEvery is the interval between two drawings.
 const redrawEvery = 100 * time.Millisecond
 
-// Progress begins a task. Finish must follow.
+// Progress begins a task. The caller must call Finish.
 func (t *Terminal) Progress(task Task) *Progress {
 	p := &Progress{terminal: t, task: task}
 	p.total.Store(task.Total)
@@ -54,13 +58,14 @@ func (t *Terminal) Progress(task Task) *Progress {
 	return p
 }
 
-// Add counts n more as done. It is cheap enough for every file.
+// Add counts n more units as done. It is cheap enough to call for every file.
 func (p *Progress) Add(n int64) { p.done.Add(n) }
 
 // Expect adds n to the total, for tasks that learn it on the way.
 func (p *Progress) Expect(n int64) { p.total.Add(n) }
 
-// Finish takes the progress off the screen. Further calls do nothing.
+// Finish removes the progress from the screen and returns when that is done. Further calls do
+// nothing.
 func (p *Progress) Finish() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -77,23 +82,25 @@ func (p *Progress) Finish() {
 	}
 }
 
+// begin starts the drawing, unless the task is finished by now.
 func (p *Progress) begin() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.finished { // between the timer and here
+	if p.finished { // Stop does not wait for a timer that has fired
 		return
 	}
 	p.stop, p.drawn = make(chan struct{}), make(chan struct{})
 	go p.draw()
 }
 
+// draw redraws the line until stop is closed.
 func (p *Progress) draw() {
 	defer close(p.drawn)
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
 	const clearRest = "\x1b[K"
 	for {
-		fmt.Fprint(p.terminal.Err, "\r", p.line(p.terminal.Width()-1), clearRest) // the last column may wrap
+		fmt.Fprint(p.terminal.Err, "\r", p.line(p.terminal.Width()-1), clearRest) // the terminal may wrap after the last column
 		select {
 		case <-ticker.C:
 		case <-p.stop:
@@ -103,11 +110,11 @@ func (p *Progress) draw() {
 	}
 }
 
-// leastBar is the narrowest bar that says something.
+// leastBar is the width of the narrowest useful bar, in columns.
 const leastBar = 10
 
-// line reads "Reading objects [===>------] 1200/3000  40%"; the bar and the ratio come with
-// a total, and the bar only where there is room.
+// line returns the line in at most the given number of columns: "Reading objects [===>------]
+// 1200/3000  40%". Bar and percentage need a total, and the bar enough room.
 func (p *Progress) line(columns int) string {
 	done, total := p.done.Load(), p.total.Load()
 	if total <= 0 {
@@ -123,9 +130,10 @@ func (p *Progress) line(columns int) string {
 	return cut(p.task.Label+" "+numbers, columns)
 }
 
-// cut shortens a line of ASCII: one that wraps could not be drawn over.
+// cut shortens a line of ASCII. A line that wraps could not be overwritten.
 func cut(line string, columns int) string { return line[:max(0, min(len(line), columns))] }
 
+// amount returns a number in the task's unit.
 func (p *Progress) amount(n int64) string {
 	if p.task.Unit != Bytes || n < 1024 {
 		return fmt.Sprint(n)

@@ -67,7 +67,7 @@ func TestProgressFits(t *testing.T) {
 	}
 }
 
-// What ends within the second shows nothing, nor does anything in a pipe or on a dumb
+// A task that ends within the delay shows nothing. Neither does any task in a pipe or on a dumb
 // terminal.
 func TestProgressSilent(t *testing.T) {
 	quick := NewFake()

@@ -9,14 +9,14 @@ import (
 	"unicode"
 )
 
-// ErrNotInteractive is what every question gets when there is nobody to ask.
+// ErrNotInteractive is the error of every question when nobody can be asked.
 var ErrNotInteractive = errors.New("not on a terminal")
 
-// ErrQuit is the answer of a person who wants none of the choices: q, or the end of
-// the input.
+// ErrQuit means that the user chose none of the choices, by "q" or by the end of the input.
 var ErrQuit = errors.New("nothing was chosen")
 
-// Confirm asks a question whose answer is no unless it is "y" or "yes".
+// Confirm asks a yes-or-no question. Any answer but "y" or "yes" is no, and so is the end of the
+// input.
 func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	line, err := t.prompt(ctx, question+" [y/N] ")
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -26,13 +26,14 @@ func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	return line == "y" || line == "yes", nil
 }
 
-// Choice is one of a few answers, taken by its letter or the start of its text.
+// Choice is one of a few answers. The user types its letter or the beginning of its text.
 type Choice struct {
 	Letter rune
 	Text   string
 }
 
-// Ask asks until one of choices is taken: "(r)esume, (s)tart fresh, (d)elete? ".
+// Ask shows the question and the choices, as in "(r)esume, (s)tart fresh, (d)elete? ", and asks
+// until the user takes one. It returns the letter of that choice, or ErrQuit.
 func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (rune, error) {
 	labels := make([]string, len(choices))
 	for i, c := range choices {
@@ -57,6 +58,7 @@ func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (
 	}
 }
 
+// label returns the text with its letter in parentheses.
 func (c Choice) label() string {
 	if rest, ok := strings.CutPrefix(c.Text, string(c.Letter)); ok {
 		return fmt.Sprintf("(%c)%s", c.Letter, rest)
@@ -64,6 +66,7 @@ func (c Choice) label() string {
 	return fmt.Sprintf("(%c) %s", c.Letter, c.Text)
 }
 
+// taken returns the letter of the choice that was typed. It returns false if none or several match.
 func taken(choices []Choice, line string) (rune, bool) {
 	line = strings.ToLower(line)
 	if line == "" {

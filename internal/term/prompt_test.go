@@ -33,7 +33,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// Off a terminal, whichever stream it is, nothing is shown, nothing is read.
+// If any of the streams is not a terminal, nothing is shown and nothing is read.
 func TestNoPromptOffATerminal(t *testing.T) {
 	ctx := context.Background()
 	for _, off := range []func(*Fake){
@@ -165,7 +165,7 @@ func TestChooseFromMany(t *testing.T) {
 	}
 }
 
-// An answer without an end is refused, not read for ever.
+// An answer without an end is rejected, not read forever.
 func TestEndlessAnswer(t *testing.T) {
 	f := NewFake()
 	f.In = bytes.NewReader(bytes.Repeat([]byte("y"), 10*longestAnswer))

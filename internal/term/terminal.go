@@ -1,7 +1,11 @@
-// Package term owns the terminal: what stands at the other end of the three standard
-// streams, how wide it is, questions to the person there, the pager and progress. It
-// refuses to ask anything when one of the three streams is no terminal, and it neither
-// formats nor escapes: what it is handed to show has been through render.
+// Package term handles the terminal of the program: which of the three standard streams are
+// terminals, how wide the screen is, questions to the user, the pager, and progress.
+//
+// New looks at the streams and returns a Terminal. Confirm, Ask and Choose ask the user something;
+// Page shows text in git's pager; Progress shows how far a long task is. Questions are refused with
+// ErrNotInteractive unless all three streams are terminals, so that scripts never hang. The package
+// neither formats nor escapes: text that it shows must have been through package render. Tests use
+// Fake, a terminal whose user follows a script.
 package term
 
 import (
@@ -16,19 +20,19 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Terminal is the standard streams of the program and what is known of them. Its
-// prompts are for one goroutine.
+// Terminal holds the standard streams of the program and what is known of them. Only one goroutine
+// at a time may ask questions.
 type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Which of them is a terminal.
+	// These tell which of the streams are terminals.
 	InTerminal, OutTerminal, ErrTerminal bool
-	// Environ is the environment, as os.Environ has it.
+	// Environ is the environment in the form of os.Environ.
 	Environ []string
-	// ProgressAfter is how long something takes before its progress is shown.
+	// ProgressAfter is how long a task takes before its progress is shown.
 	ProgressAfter time.Duration
 
-	columns func() int // of the device; 0 when it has none
+	columns func() int // width of the device; 0 when unknown
 	lines   lineReader
 }
 
@@ -37,7 +41,7 @@ const (
 	progressAfter = time.Second
 )
 
-// New looks at the three streams.
+// New returns the Terminal of three streams. On Windows it also enables color codes in the console.
 func New(in, out, err *os.File, environ []string) *Terminal {
 	t := &Terminal{
 		In: in, Out: out, Err: err,
@@ -49,6 +53,8 @@ func New(in, out, err *os.File, environ []string) *Terminal {
 	}
 	obeyColours(out)
 	obeyColours(err)
+	// Ask on every call, since the user may resize the window. Any of the streams may be
+	// redirected.
 	t.columns = func() int {
 		for _, f := range []*os.File{out, err, in} {
 			if columns, _, e := xterm.GetSize(int(f.Fd())); e == nil && columns > 0 {
@@ -60,11 +66,11 @@ func New(in, out, err *os.File, environ []string) *Terminal {
 	return t
 }
 
-// Interactive reports whether a person can be asked: all three streams are terminals.
-// With stdout in a pipe the person would not see what the question is about.
+// Interactive reports whether the user can be asked something, which needs all three streams to be
+// terminals. If stdout were a pipe, the user would not see what the question is about.
 func (t *Terminal) Interactive() bool { return t.InTerminal && t.OutTerminal && t.ErrTerminal }
 
-// Width is the number of columns now: COLUMNS, else the device's, else 80.
+// Width returns the present number of columns: COLUMNS if set, else that of the device, else 80.
 func (t *Terminal) Width() int {
 	if value, ok := t.LookupEnv("COLUMNS"); ok {
 		if columns, err := strconv.Atoi(value); err == nil && columns > 0 {
@@ -77,17 +83,19 @@ func (t *Terminal) Width() int {
 	return usualColumns
 }
 
-// LookupEnv is os.LookupEnv over the terminal's environment.
+// LookupEnv is os.LookupEnv for the environment of the terminal.
 func (t *Terminal) LookupEnv(key string) (value string, ok bool) {
 	for _, entry := range t.Environ {
 		if name, v, found := strings.Cut(entry, "="); found && name == key {
-			value, ok = v, true // the last one wins, as in os/exec
+			value, ok = v, true // the last entry wins, as in os/exec
 		}
 	}
 	return value, ok
 }
 
-// prompt shows text on stderr and reads the line that answers it.
+// prompt writes text to stderr and reads one line, which it returns without surrounding space. The
+// error is ErrNotInteractive if nobody can be asked, io.EOF at the end of the input, and that of
+// ctx after an interrupt.
 func (t *Terminal) prompt(ctx context.Context, text string) (string, error) {
 	if !t.Interactive() {
 		return "", ErrNotInteractive
@@ -100,7 +108,8 @@ func (t *Terminal) prompt(ctx context.Context, text string) (string, error) {
 	}
 	line, err := t.lines.next(ctx, t.In)
 	if err != nil {
-		// The person did not end the line; what is written next must not stand in it.
+		// The user did not press Enter. End the line of the question, so that the next output does
+		// not continue it.
 		_, _ = io.WriteString(t.Err, "\n")
 		return "", err
 	}

@@ -8,10 +8,10 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Agents is what agent list answers.
+// Agents is the answer of agent list.
 type Agents struct {
 	Found []connect.Standing
-	Name  func(file string) string // of a file, for people
+	Name  func(file string) string // shortens the path of a settings file for display
 }
 
 // JSON writes a line for each agent.
@@ -49,7 +49,8 @@ func (a Agents) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// notes are what a person has to know of an agent.
+// notes returns what the user should know about an agent's hooks: a problem with its remedy, or
+// that the agent has not sent any event.
 func notes(st connect.Standing) string {
 	problem, remedy := st.Trouble()
 	switch {
@@ -61,17 +62,18 @@ func notes(st connect.Standing) string {
 	return ""
 }
 
-// Connected is a plan of agent add and agent remove, or what was done.
+// Connected is the plan of agent add or agent remove, or its result.
 type Connected struct {
 	Plan   *connect.Plan
-	Name   func(file string) string
+	Name   func(file string) string // makes a file's path relative for display
 	DryRun bool
-	Done   bool
+	Done   bool // the plan was carried out
 }
 
-// Unconfirmed is the plan as it is answered when nobody can be asked.
+// Unconfirmed returns the same plan; its JSON has no confirmation in it.
 func (a Connected) Unconfirmed() Answer { return a }
 
+// connectedFile is what happens to one settings file, in the JSON form.
 type connectedFile struct {
 	File    string   `json:"file"`
 	Entries []string `json:"entries"`
@@ -100,7 +102,7 @@ func (a Connected) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes what happens to which file, or what to know now that it was done.
+// Text writes the changes to each settings file, or after they are done what to know about them.
 func (a Connected) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	for _, planned := range a.Plan.Agents {
@@ -129,6 +131,8 @@ func (a Connected) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// done confirms the changes for one agent. Entries that a user has edited are left alone, and
+// named.
 func (a Connected) done(p *page, planned connect.Planned) {
 	for _, c := range planned.Changes {
 		if len(c.Left) > 0 {

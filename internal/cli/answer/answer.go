@@ -1,8 +1,15 @@
-// Package answer owns how each answer of the domain reads: as text for people, as
-// tab-separated text off a terminal, and as the members of --json. It is pure: it
-// gets values and writes to what it is handed; it opens no repository, knows no
-// clock and decides no exit code. Every text passes through render, which refuses
-// to hand a terminal anything that it would obey.
+// Package answer turns the results of commands into output: text for people at a terminal,
+// tab-separated text for pipes, and JSON for --json.
+//
+// There is one type per answer. It wraps the result of a verb (such as rollback.Answer) and
+// implements Answer. Text fills a page, a small writer with methods for lines, fields, tables and
+// sections, which adapts to the View: a person sees shortened lists and relative times, a program
+// gets everything. JSON writes the members as documented.
+//
+// The package is pure: it gets values and writes to what it is handed. It opens no repository,
+// knows no clock and decides no exit code. All text passes through package render, which escapes
+// whatever a terminal would obey. The expected output of each answer is in testdata. Start reading
+// with Answer and page.
 package answer
 
 import (
@@ -12,69 +19,76 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Answer is what a command has found out or done, in its two forms.
+// Answer is the result of a command, in its two forms.
 type Answer interface {
+	// Text writes the answer as lines or tables, for a person or a program as the view says.
 	Text(io.Writer, render.View) error
+	// JSON writes an object on one line, or one object per line where the answer is a list.
 	JSON(io.Writer) error
 }
 
-// listed is how many entries of a list a person is shown before "… and 12 more".
-// Off a terminal nothing is cut.
+// listed is the number of entries of a list that a person sees before "... and 12 more". Lists in a
+// pipe are not cut.
 const listed = 12
 
-// page is what one answer is written on; it keeps the first error, so that the
-// functions that fill it read as the page does.
+// page collects the output of one answer. Its methods do nothing after an error, so that the
+// functions that fill it need no checks; the caller returns err at the end.
 type page struct {
-	w     io.Writer
-	view  render.View
+	w    io.Writer
+	view render.View
+	// names tells how many names lists of files show. The zero value leaves it to the view.
 	names Files
-	err   error
+	// err is the first error of a write. Nothing is written after it.
+	err error
 }
 
-// Files says how many files of a long list an answer names.
+// Files tells how many names of a long list of files an answer shows.
 type Files int
 
 // The choices.
 const (
-	FilesByView Files = iota // all of them to a program, the first ones to a person
+	FilesByView Files = iota // a program gets all names, a person the first ones
 	FilesAll
 	FilesFew
 )
 
-// FilesListed is how many files a list names to a person.
+// FilesListed is the number of files that a list names to a person.
 const FilesListed = 20
 
-// whole reports whether lists are not cut.
+// whole reports whether lists are shown completely.
 func (p *page) whole() bool {
 	return p.names == FilesAll || p.names == FilesByView && p.view.Layout == render.Tabbed
 }
 
+// line writes spans as one line.
 func (p *page) line(spans ...render.Span) {
 	if p.err == nil {
 		p.err = p.view.Line(p.w, spans...)
 	}
 }
 
+// text writes text of several lines, each after prefix, unless it is empty.
 func (p *page) text(prefix, text string) {
 	if p.err == nil && text != "" {
 		p.err = p.view.Text(p.w, prefix, text)
 	}
 }
 
+// table writes a table, unless it has no rows.
 func (p *page) table(t render.Table) {
 	if p.err == nil && len(t.Rows) > 0 {
 		p.err = p.view.Table(p.w, t)
 	}
 }
 
-// gap separates sections; programs get no empty lines.
+// gap writes an empty line between sections. Programs get none.
 func (p *page) gap() {
 	if p.view.Layout == render.Aligned {
 		p.line()
 	}
 }
 
-// fields writes "name  value" rows, leaving out those without a value.
+// fields writes "name  value" rows, without those that have no value.
 func (p *page) fields(rows ...field) {
 	t := render.Table{Columns: []render.Column{{}, {Min: 20}}}
 	for _, row := range rows {
@@ -86,19 +100,21 @@ func (p *page) fields(rows ...field) {
 	p.table(t)
 }
 
-// section writes a heading and the rows below it, cut for people.
+// section writes a heading and indented rows, shortened for people. It writes nothing without rows.
 func (p *page) section(title string, columns []render.Column, rows [][]render.Cell) {
 	rows, more := cut(p, rows, listed)
 	p.cutSection(title, columns, rows, more)
 }
 
-// cutSection is section of rows that were cut.
+// cutSection is section for rows that the caller has shortened; more is the number of rows left
+// out.
 func (p *page) cutSection(title string, columns []render.Column, rows [][]render.Cell, more int) {
 	if len(rows) == 0 {
 		return
 	}
 	p.line(heading(title))
 	for i, row := range rows {
+		// An empty first column indents the rows.
 		rows[i] = append([]render.Cell{nil}, row...)
 	}
 	p.table(render.Table{Columns: append([]render.Column{{}}, columns...), Rows: rows})
@@ -107,7 +123,8 @@ func (p *page) cutSection(title string, columns []render.Column, rows [][]render
 	}
 }
 
-// cut leaves of a list what people read at once; others get all of it.
+// cut returns the beginning of a list for a person, and how many entries it left out. Programs get
+// the complete list.
 func cut[T any](p *page, list []T, most int) (shown []T, more int) {
 	if p.whole() || len(list) <= most {
 		return list, 0
@@ -115,7 +132,7 @@ func cut[T any](p *page, list []T, most int) (shown []T, more int) {
 	return list[:most], len(list) - most
 }
 
-// enumeration is a list in a line.
+// enumeration returns a list on one line, separated by commas.
 func (p *page) enumeration(list []string) string {
 	shown, more := cut(p, list, listed)
 	text := strings.Join(shown, ", ")
@@ -125,14 +142,16 @@ func (p *page) enumeration(list []string) string {
 	return text
 }
 
+// field is one row for fields.
 type field struct {
 	name  string
 	value value
 }
 
-// value is a cell that knows whether it says anything.
+// value is a cell that knows whether it is empty.
 type value struct{ render.Cell }
 
+// empty reports whether the cell has no text.
 func (v value) empty() bool {
 	for _, s := range v.Cell {
 		if s.Text != "" {
@@ -142,13 +161,16 @@ func (v value) empty() bool {
 	return true
 }
 
+// say and says make the value of a field, with or without a role; plain, dim and heading make a
+// span.
 func say(text string) value                    { return value{cell(render.Normal, text)} }
 func says(role render.Role, text string) value { return value{cell(role, text)} }
 func plain(text string) render.Span            { return render.Span{Text: text} }
 func dim(text string) render.Span              { return render.Span{Role: render.Dim, Text: text} }
 func heading(text string) render.Span          { return render.Span{Role: render.Heading, Text: text} }
 
-// cell is text in a table; without text it is nothing, not even blanks before it.
+// cell returns a cell with text, or nil for an empty text. nil gets no padding before it at the end
+// of a row.
 func cell(role render.Role, text string) render.Cell {
 	if text == "" {
 		return nil
@@ -156,7 +178,8 @@ func cell(role render.Role, text string) render.Cell {
 	return render.Cell{{Role: role, Text: text}}
 }
 
-// all is s as JSON wants it: a list is never null.
+// all returns s as JSON needs it: an empty list is [], never null, so that scripts need not handle
+// both.
 func all[T any](s []T) []T {
 	if s == nil {
 		return []T{}

@@ -42,7 +42,7 @@ func at(minute int) checkpoint.Time {
 	return checkpoint.Time{Time: time.Date(2026, 11, 20, 9, minute, 0, 0, time.UTC)}
 }
 
-// now is what relative times count from.
+// now is the time that relative times refer to.
 func now() time.Time { return at(55).Time }
 
 func detail() *checkpoint.Detail {
@@ -216,7 +216,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// Nothing that a terminal obeys gets through, whatever a repository holds.
+// Nothing that a terminal would obey gets into the output, whatever a repository contains.
 func TestTamed(t *testing.T) {
 	const hostile = "a\x1b]0;evil\x07\u202eb\x9bc\rd"
 	r := rolledBack()
@@ -259,7 +259,7 @@ func obeyed(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == '\u202e' || r == unicode.ReplacementChar)
 }
 
-// What was not confirmed says that nothing was done.
+// A plan that was not confirmed says that nothing was done.
 func TestUnconfirmed(t *testing.T) {
 	var b bytes.Buffer
 	if err := (answer.Planned{Plan: rolledBack()}).Unconfirmed().JSON(&b); err != nil {
@@ -270,8 +270,8 @@ func TestUnconfirmed(t *testing.T) {
 	}
 }
 
-// A list that is long is cut for people, and whole for all others; a text is the same
-// whether or not something in it has to be decoded.
+// A long list is cut for people and complete for programs. A text is the same whether or not it
+// contains escapes.
 func TestLongLists(t *testing.T) {
 	plan := &rollback.Answer{ToLabel: "cp-03", Session: "demo"}
 	report := &resume.Answer{Session: "demo"}

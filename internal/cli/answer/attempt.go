@@ -1,5 +1,9 @@
 package answer
 
+// This file has the answers about attempts. An attempt is a fork of a checkpoint into a linked
+// worktree with a session of its own: fork makes one, compare shows several side by side, and
+// promote takes the files of one over.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -12,13 +16,14 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// Forked is what fork made.
+// Forked is the answer of fork.
 type Forked struct{ Made []attempt.Attempt }
 
 // JSON writes a line for each attempt.
 func (a Forked) JSON(w io.Writer) error { return attemptLines(w, a.Made) }
 
-// Text writes where each attempt is, what became of the command there, and what comes next.
+// Text writes where each attempt is, how the command ended that was run in each, and what to do
+// next.
 func (a Forked) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	for _, made := range a.Made {
@@ -41,6 +46,7 @@ func (a Forked) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// roleOf returns the role of an exit code.
 func roleOf(code int) render.Role {
 	if code == 0 {
 		return render.Success
@@ -48,7 +54,7 @@ func roleOf(code int) render.Role {
 	return render.Error
 }
 
-// endOf says what became of a command.
+// endOf describes how a command ended, and the checkpoint that it made or why there is none.
 func endOf(r *attempt.Ran) string {
 	text := "succeeded"
 	if r.Code != 0 {
@@ -63,12 +69,13 @@ func endOf(r *attempt.Ran) string {
 	return text
 }
 
-// Attempts is what fork --list answers.
+// Attempts is the answer of fork --list.
 type Attempts struct{ All []attempt.Attempt }
 
 // JSON writes a line for each attempt.
 func (a Attempts) JSON(w io.Writer) error { return attemptLines(w, a.All) }
 
+// attemptLines writes a JSON line for each attempt.
 func attemptLines(w io.Writer, all []attempt.Attempt) error {
 	lines := render.NewLines(w)
 	for i := range all {
@@ -89,6 +96,8 @@ func (a Attempts) Text(w io.Writer, v render.View) error {
 		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
 	}}
 	for _, one := range a.All {
+		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
+		// it.
 		current, where := "", cell(render.Normal, one.Worktree)
 		if one.Current != nil {
 			current = one.Current.Label
@@ -108,7 +117,7 @@ func (a Attempts) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// originOf names the checkpoint that an attempt was forked from.
+// originOf names the checkpoint that an attempt was forked from, with its session.
 func originOf(a attempt.Attempt) string {
 	switch {
 	case a.FromLabel != "":
@@ -119,22 +128,24 @@ func originOf(a attempt.Attempt) string {
 	return ""
 }
 
-// Removal is what fork --remove would do.
+// Removal is the plan of fork --remove.
 type Removal struct{ Plan *attempt.Removal }
 
-// Unconfirmed is the same plan.
+// Unconfirmed returns the same plan.
 func (a Removal) Unconfirmed() Answer { return a }
 
 // JSON writes one object.
 func (a Removal) JSON(w io.Writer) error { return removalJSON(w, a.Plan) }
 
+// removalJSON writes a removal whose list is never null.
 func removalJSON(w io.Writer, plan *attempt.Removal) error {
 	r := *plan
 	r.Ignored = all(r.Ignored)
 	return render.JSON(w, r)
 }
 
-// Text writes what is captured first, and what goes for good.
+// Text writes what is captured before the worktree goes, and which files are lost because no
+// checkpoint has them.
 func (a Removal) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Plan
 	first := "nothing, its newest checkpoint has it all"
@@ -157,13 +168,13 @@ func (a Removal) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// RemovedAttempt is what fork --remove did.
+// RemovedAttempt is the result of fork --remove.
 type RemovedAttempt struct{ Done *attempt.Removal }
 
 // JSON writes one object.
 func (a RemovedAttempt) JSON(w io.Writer) error { return removalJSON(w, a.Done) }
 
-// Text confirms it.
+// Text confirms the removal and names the checkpoint that was made before.
 func (a RemovedAttempt) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.done("Removed: "+a.Done.Attempt.Worktree, "")
@@ -173,10 +184,10 @@ func (a RemovedAttempt) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// SideBySide is what compare answers.
+// SideBySide is the answer of compare.
 type SideBySide struct{ Found *attempt.Comparison }
 
-// JSON writes a line for each.
+// JSON writes a line for each attempt.
 func (a SideBySide) JSON(w io.Writer) error {
 	lines := render.NewLines(w)
 	for i := range a.Found.Rows {
@@ -187,13 +198,15 @@ func (a SideBySide) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a table with a column for each metric.
+// Text writes a table with one row per attempt and one column per metric. The best values have an
+// asterisk. The exit code has a column only if a command was run.
 func (a SideBySide) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	ran := false
 	for _, r := range a.Found.Rows {
 		ran = ran || r.Code != nil
 	}
+	// The columns for metrics and for the exit code depend on the rows.
 	t := render.Table{Columns: []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}}
 	for _, m := range a.Found.Metrics {
 		t.Columns = append(t.Columns, render.Column{Title: m, Align: render.Right})
@@ -207,6 +220,7 @@ func (a SideBySide) Text(w io.Writer, v render.View) error {
 		row := []render.Cell{cell(render.ID, r.Name), cell(render.Normal, strconv.Itoa(r.Steps)), cell(render.ID, r.Label), cell(render.Normal, r.Status)}
 		for _, m := range a.Found.Metrics {
 			value := cell(render.Normal, string(r.Metrics[m]))
+			// The asterisk is for people only: programs parse the value.
 			if v.Layout == render.Aligned && slices.Contains(r.Best, m) {
 				value = cell(render.Success, string(r.Metrics[m])+" *")
 			}
@@ -226,10 +240,10 @@ func (a SideBySide) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Promoted is what promote did.
+// Promoted is the result of promote.
 type Promoted struct{ Done *attempt.Promoted }
 
-// JSON writes what a rollback answers, and the checkpoint.
+// JSON writes the members of a rollback's answer, and the checkpoint that was created.
 func (a Promoted) JSON(w io.Writer) error {
 	created, err := Shown{a.Done.Created}.Document()
 	if err != nil {
@@ -241,7 +255,7 @@ func (a Promoted) JSON(w io.Writer) error {
 	}{tidied(a.Done.Answer), json.RawMessage(created)})
 }
 
-// Text writes which step was made, and how to undo it.
+// Text confirms the checkpoint and tells how to undo the promotion.
 func (a Promoted) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Done
 	p.done("Promoted "+r.Promotes.Attempt+": ", r.Created.Record.Label)

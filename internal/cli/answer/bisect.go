@@ -8,13 +8,14 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Bisected is what bisect answers.
+// Bisected is the answer of bisect.
 type Bisected struct{ Found *bisect.Answer }
 
 // JSON writes one object.
 func (a Bisected) JSON(w io.Writer) error { return render.JSON(w, a.Found) }
 
-// Text writes which step broke it, what it was about and how to see it.
+// Text names the checkpoint that broke it, or those that it may be where some could not be tested,
+// and a command that shows the difference.
 func (a Bisected) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Found
 	switch {
@@ -24,6 +25,8 @@ func (a Bisected) Text(w io.Writer, v render.View) error {
 			said = ": " + subject
 		}
 		p.line(render.Span{Role: render.ID, Text: r.Broke.Label}, plain(" broke it"+said))
+		// Every checkpoint that was tested is bad, so nothing proves that this one introduced the
+		// fault.
 		if r.Good == nil {
 			p.line(plain("It is the oldest that was looked at, so it may never have been good."))
 		}

@@ -8,10 +8,10 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Blamed is what blame answers.
+// Blamed is the answer of blame.
 type Blamed struct{ Lines []blame.Line }
 
-// JSON writes an object for each line.
+// JSON writes an object for each line of the file.
 func (a Blamed) JSON(w io.Writer) error {
 	lines := render.NewLines(w)
 	for i := range a.Lines {
@@ -22,11 +22,13 @@ func (a Blamed) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes each line behind the checkpoint or the commit that it came with.
+// Text writes each line of the file after the checkpoint that wrote it, or the commit if it is
+// older than any checkpoint.
 func (a Blamed) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	t := render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}}
 	for _, l := range a.Lines {
+		// A line that is older than the session has no checkpoint, only a commit.
 		from := cell(render.ID, l.Label)
 		if l.Label == "" {
 			from = cell(render.Dim, l.Commit.Short())
@@ -40,7 +42,7 @@ func (a Blamed) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// clipped is the beginning of a message, as much as fits before a line.
+// clipped shortens a message so that the line of the file still fits next to it.
 func clipped(message string) string {
 	const most = 32
 	if r := []rune(message); len(r) > most {

@@ -7,14 +7,15 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Chatted is what chat answers: the answer of the command that was typed, and what may
-// be typed next.
+// Chatted is the answer to a command that was typed into a coding agent's chat: the answer of the
+// command that ran, and what to type next.
 type Chatted struct{ Chat *chat.Answer }
 
-// JSON is never asked for: a chat has no flags.
+// JSON exists for the interface only: commands in a chat have no flags.
 func (a Chatted) JSON(w io.Writer) error { return render.JSON(w, a.Chat) }
 
-// Text writes the answer.
+// Text writes the answer of the command, then the lines of validate and rebuild if it was one of
+// these, then free text.
 func (a Chatted) Text(w io.Writer, v render.View) error {
 	c := a.Chat
 	if found := a.found(); found != nil {
@@ -38,6 +39,8 @@ func (a Chatted) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// found returns the answer of the command that ran. A chat.Answer has a member for each command, at
+// most one of which is set; none means a list. It returns nil if the chat only has text to say.
 func (a Chatted) found() Answer {
 	switch c := a.Chat; {
 	case c.Detail != nil:
@@ -64,6 +67,7 @@ func (a Chatted) found() Answer {
 		return Pruned{Prune: c.Pruned}
 	case c.Resumed != nil:
 		return Resumed{c.Resumed}
+	// The command was list, whose answer may be an empty list.
 	case c.Text == "" && c.Validated == nil && c.Rebuilt == nil:
 		return Listed{Sessions: c.List}
 	}

@@ -12,11 +12,11 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Created is what create answers: one line that says so and one with figures, the
-// two that people know from go-team, and one that says in which session and what is new.
+// Created is the answer of create. The first two lines have the form that users know from go-team;
+// the third tells the session and the changes.
 type Created struct{ Detail *checkpoint.Detail }
 
-// Text writes the confirmation.
+// Text writes the confirmation. A workflow may word it itself (Said).
 func (a Created) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	d := a.Detail
@@ -33,7 +33,7 @@ func (a Created) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// whatIsNew says in which session a checkpoint is, and what it adds there.
+// whatIsNew names the session of a checkpoint and counts the files that it changed.
 func whatIsNew(r *record.Record) string {
 	text := "In " + string(r.Session)
 	if r.Previous == "" {
@@ -51,26 +51,27 @@ func whatIsNew(r *record.Record) string {
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// Unchanged is what create answers when the current checkpoint says it all.
+// Unchanged is the answer of create if nothing has changed since the current checkpoint, which is
+// in Detail.
 type Unchanged struct{ Detail *checkpoint.Detail }
 
-// Text says which one that is.
+// Text names that checkpoint.
 func (a Unchanged) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.line(plain("nothing changed since "), render.Span{Role: render.ID, Text: a.Detail.Record.Label}, plain(" (--always makes one anyway)"))
 	return p.err
 }
 
-// JSON writes its record, and that nothing was created.
+// JSON writes the record of that checkpoint. Its member created is false.
 func (a Unchanged) JSON(w io.Writer) error { return Shown(a).JSON(w) }
 
 // JSON writes the record with commit, ref, tag and created.
 func (a Created) JSON(w io.Writer) error { return Shown(a).JSON(w) }
 
-// Captured is what create would capture.
+// Captured is the answer of create --dry-run.
 type Captured struct{ Detail *checkpoint.Detail }
 
-// Text writes what the checkpoint would be called and what it would hold.
+// Text writes what the checkpoint would be called and what it would contain.
 func (a Captured) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	r := a.Detail.Record
@@ -79,10 +80,10 @@ func (a Captured) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// JSON writes the record as it would be.
+// JSON writes the record that would be stored.
 func (a Captured) JSON(w io.Writer) error { return Shown(a).JSON(w) }
 
-// Shown is what show answers.
+// Shown is the answer of show.
 type Shown struct{ Detail *checkpoint.Detail }
 
 // JSON writes the record with commit, ref and tag.
@@ -94,7 +95,7 @@ func (a Shown) JSON(w io.Writer) error {
 	return render.JSON(w, json.RawMessage(raw))
 }
 
-// Document is the answer in JSON.
+// Document returns the answer as JSON.
 func (a Shown) Document() ([]byte, error) {
 	raw, err := a.Detail.MarshalJSON()
 	if err != nil {
@@ -103,7 +104,8 @@ func (a Shown) Document() ([]byte, error) {
 	return raw, nil
 }
 
-// Text writes all that the record says, in the order in which people ask for it.
+// Text writes the contents of the record: identity and place first, then message, state, outputs,
+// error and files.
 func (a Shown) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	d, r := a.Detail, a.Detail.Record
@@ -143,6 +145,7 @@ func (a Shown) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// stepOf returns the step of a checkpoint with its name and iteration.
 func stepOf(d *checkpoint.Detail) string {
 	r := d.Record
 	text := strconv.Itoa(r.Step)
@@ -158,10 +161,13 @@ func stepOf(d *checkpoint.Detail) string {
 	return text
 }
 
+// branchOf tells where HEAD was when the checkpoint was made.
 func branchOf(d *checkpoint.Detail, v render.View) string {
 	g := d.Record.Git
 	where := strings.TrimPrefix(string(g.Branch), "refs/heads/")
-	if d.Record.Snapshot.Tree == "" && g.Head == "" { // what an imported document says
+	// A checkpoint imported from a document without files only has the branch that the document
+	// names.
+	if d.Record.Snapshot.Tree == "" && g.Head == "" {
 		var named string
 		if raw, ok := g.Extra[record.DocumentBranch]; ok && json.Unmarshal(raw, &named) == nil {
 			return named + ", which is not here"
@@ -180,7 +186,7 @@ func branchOf(d *checkpoint.Detail, v render.View) string {
 	return fmt.Sprintf("%s at %s", where, v.OID(g.Head))
 }
 
-// held says what is missing in a checkpoint without files.
+// held explains why a checkpoint has no files. It is empty for one that has files.
 func held(d *checkpoint.Detail) string {
 	if d.Record.Snapshot.Tree == "" {
 		return "no files: the document that it was imported from has none"
@@ -188,6 +194,7 @@ func held(d *checkpoint.Detail) string {
 	return ""
 }
 
+// counted is render.Count, but empty for 0.
 func counted(n int, one, many string) string {
 	if n == 0 {
 		return ""

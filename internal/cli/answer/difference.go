@@ -10,13 +10,13 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Compared is what diff answers.
+// Compared is the answer of diff. Files tells how many file names to show.
 type Compared struct {
 	Difference *inspect.Difference
 	Files      Files
 }
 
-// JSON writes one object; its lists are never null.
+// JSON writes one object, whose lists are never null.
 func (a Compared) JSON(w io.Writer) error {
 	d := *a.Difference
 	d.State, d.Outputs, d.Files = all(d.State), all(d.Outputs), all(d.Files)
@@ -24,7 +24,8 @@ func (a Compared) JSON(w io.Writer) error {
 	return render.JSON(w, d)
 }
 
-// Text writes state, outputs, files, and the checkpoints and commits between.
+// Text writes the differences of state, outputs and files, then the checkpoints and commits in
+// between.
 func (a Compared) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v, names: a.Files}, a.Difference
 	to := plain("the worktree now")
@@ -51,8 +52,11 @@ func (a Compared) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// stateChanges writes the changes of the state. An object that moved from one list to another is a
+// removal and an addition in changes; it is shown as one row.
 func (p *page) stateChanges(changes []inspect.StateChange) {
 	var rows [][]render.Cell
+	// moved has the paths from which an object was moved; their removals are not shown again.
 	moved := map[string]bool{}
 	for _, c := range changes {
 		moved[c.MovedFrom] = true
@@ -75,7 +79,7 @@ func (p *page) stateChanges(changes []inspect.StateChange) {
 	p.section("State", []render.Column{{Min: 12}, {Min: 12}, {}, {Min: 12}}, rows)
 }
 
-// movedRow is an object that went from one list to another: k3: pending → completed.
+// movedRow shows an object that moved from one list to another, as in "k3: pending -> completed".
 func movedRow(c inspect.StateChange) []render.Cell {
 	from, _ := cutLast(c.MovedFrom, ".#(")
 	to, object := cutLast(c.Path, ".#(")
@@ -87,6 +91,7 @@ func movedRow(c inspect.StateChange) []render.Cell {
 	}
 }
 
+// cutLast cuts text around the last occurrence of at.
 func cutLast(text, at string) (before, after string) {
 	i := strings.LastIndex(text, at)
 	if i < 0 {
@@ -95,6 +100,7 @@ func cutLast(text, at string) (before, after string) {
 	return text[:i], text[i+len(at):]
 }
 
+// outputChanges writes the outputs that differ, with their lengths.
 func (p *page) outputChanges(changes []inspect.OutputChange) {
 	var rows [][]render.Cell
 	for _, c := range changes {
@@ -111,7 +117,7 @@ func (p *page) outputChanges(changes []inspect.OutputChange) {
 	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rows)
 }
 
-// length is that of an output: a list counts its entries.
+// length returns the length of an output: entries for a JSON array, else lines.
 func length(lines int, entries *int) string {
 	if entries != nil {
 		return render.Count(*entries, "entry", "entries")
@@ -119,6 +125,7 @@ func length(lines int, entries *int) string {
 	return render.Count(lines, "line", "lines")
 }
 
+// files writes the changed files, and for a shortened list the flag that shows all.
 func (p *page) files(title string, changes []checkpoint.FileChange) {
 	var rows [][]render.Cell
 	for _, c := range changes {

@@ -7,13 +7,13 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// Ailment is one line of what doctor answers.
+// Ailment is one finding of doctor.
 type Ailment repair.Ailment
 
-// JSON writes a line.
+// JSON writes one line.
 func (a Ailment) JSON(w io.Writer) error { return render.JSON(w, repair.Ailment(a)) }
 
-// Text writes what is wrong and its remedy, or that it was mended.
+// Text writes a finding with a mark for its level, and its remedy unless it was fixed.
 func (a Ailment) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	mark := render.Span{Role: render.Error, Text: "✗ "}

@@ -7,13 +7,13 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// Exported is what export answers.
+// Exported is the answer of export.
 type Exported struct{ Done *transfer.Exported }
 
 // JSON writes one object.
 func (a Exported) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text confirms.
+// Text confirms the file and counts its contents.
 func (a Exported) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Exported: "+a.Done.File))

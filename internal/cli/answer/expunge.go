@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Expunged is what expunge answers.
+// Expunged is the result of expunge.
 type Expunged struct{ Done *expunge.Answer }
 
 // JSON writes one object.
@@ -19,7 +19,8 @@ func (a Expunged) JSON(w io.Writer) error {
 	return render.JSON(w, d)
 }
 
-// Text says what was done, and what is left to do.
+// Text writes what was done and what is left to do. Expunging only rewrites checkpoints: the
+// objects stay until git removes them, and other clones and remotes keep theirs until they sync.
 func (a Expunged) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v}, a.Done
 	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" written again"))
@@ -34,16 +35,16 @@ func (a Expunged) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// ToExpunge is what would be taken out.
+// ToExpunge is the plan of expunge.
 type ToExpunge struct{ Plan *expunge.Answer }
 
 // JSON writes one object.
 func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
 
-// Unconfirmed is the same plan.
+// Unconfirmed returns the same plan.
 func (a ToExpunge) Unconfirmed() Answer { return a }
 
-// Text names the checkpoints and where each holds it.
+// Text names the checkpoints to be rewritten and where each has the content.
 func (a ToExpunge) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v}, a.Plan
 	p.line(plain("Would write " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + " again, without " + render.Count(len(d.Objects), "object", "objects")))
@@ -55,6 +56,8 @@ func (a ToExpunge) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// rewritten lists checkpoints with what they contain. Those that come after one of them are
+// rewritten too.
 func (p *page) rewritten(some []expunge.Rewritten) {
 	var rows [][]render.Cell
 	for _, c := range some {
@@ -71,7 +74,8 @@ func (p *page) rewritten(some []expunge.Rewritten) {
 	}
 }
 
-// stillHeld names what an expunge does not touch.
+// stillHeld names what has the content and is not changed: commits of the user, and places that
+// cannot be rewritten.
 func (p *page) stillHeld(d *expunge.Answer) {
 	if len(d.Yours) > 0 {
 		p.line(plain("Your own history holds it too, and stays as it is: " + strings.Join(d.Yours, ", ")))

@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Guarded is what guard and guard check answer.
+// Guarded is the answer of guard and guard check.
 type Guarded struct{ Found *clearance.Answer }
 
 // JSON writes a line for each secret.
@@ -22,7 +22,8 @@ func (a Guarded) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes the table of secrets.
+// Text writes a table of the secrets found. Without any, a person sees how much was searched, and a
+// program gets nothing.
 func (a Guarded) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	if len(a.Found.Secrets) == 0 {
@@ -33,6 +34,7 @@ func (a Guarded) Text(w io.Writer, v render.View) error {
 	}
 	t := render.Table{Columns: []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}}
 	for _, s := range a.Found.Secrets {
+		// A secret may also be in a commit message, which has no path.
 		where := string(s.Path)
 		if where == "" {
 			where = "message of " + s.Blob.Short()
@@ -49,15 +51,15 @@ func (a Guarded) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Allowed is what guard allow answers.
+// Allowed is the answer of guard allow.
 type Allowed struct{ Done *clearance.Allowance }
 
-// JSON writes a line for each secret.
+// JSON writes a line for each secret that is now allowed.
 func (a Allowed) JSON(w io.Writer) error {
 	return Guarded{&clearance.Answer{Secrets: a.Done.Allowed}}.JSON(w)
 }
 
-// Text confirms.
+// Text names the rules and the setting that was changed.
 func (a Allowed) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	var rules []string
@@ -68,7 +70,7 @@ func (a Allowed) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Rules is what guard --rules answers.
+// Rules is the answer of guard --rules.
 type Rules []clearance.Rule
 
 // JSON writes a line for each rule.

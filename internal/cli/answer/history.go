@@ -10,7 +10,7 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// Audit is what history answers, oldest event first.
+// Audit is the answer of history: the events of a session's journal, oldest first.
 type Audit []inspect.HistoryLine
 
 // JSON writes a line for each event.
@@ -26,6 +26,7 @@ func (a Audit) JSON(w io.Writer) error {
 // Text writes the table of events.
 func (a Audit) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
+	// An event names only its own checkpoint by label, so collect the labels from all events.
 	labels := map[name.ID]string{}
 	for _, e := range a {
 		if e.Label != "" {
@@ -47,8 +48,8 @@ func (a Audit) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// called names checkpoints: for people by label, for programs, because labels repeat
-// after a rollback, by id.
+// called returns a function that names checkpoints: by label for people, by id for programs, since
+// labels repeat after a rollback.
 func (p *page) called(labels map[name.ID]string) func(name.ID) string {
 	return func(id name.ID) string {
 		if label := labels[id]; label != "" && p.view.Layout == render.Aligned {
@@ -58,7 +59,7 @@ func (p *page) called(labels map[name.ID]string) func(name.ID) string {
 	}
 }
 
-// person leaves the address out for people.
+// person removes the email address from "Name <email>" for people.
 func (p *page) person(actor string) string {
 	if person, _, found := strings.Cut(actor, " <"); found && p.view.Layout == render.Aligned {
 		return person
@@ -66,8 +67,8 @@ func (p *page) person(actor string) string {
 	return actor
 }
 
-// subject is what the event is about: one checkpoint, a way from one to another, or
-// the ones that were dropped.
+// subject returns the checkpoints that an event is about: one, from and to, or those that were
+// pruned.
 func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	switch {
 	case e.To != "" && e.From != "":
@@ -77,6 +78,8 @@ func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	case e.Checkpoint != "":
 		return called(e.Checkpoint)
 	}
+	// A prune names all checkpoints that it removed. Other events without a checkpoint give an
+	// empty text.
 	names := make([]string, len(e.Pruned))
 	for i, id := range e.Pruned {
 		names[i] = called(id)
@@ -84,6 +87,7 @@ func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	return strings.Join(names, ", ")
 }
 
+// reason returns why an event happened, or the status that it set.
 func reason(e inspect.HistoryLine) string {
 	if e.Reason != "" {
 		return e.Reason
@@ -91,13 +95,13 @@ func reason(e inspect.HistoryLine) string {
 	return e.Status
 }
 
-// Verified is what history --verify answers.
+// Verified is the answer of history --verify.
 type Verified struct{ Proof *repair.Verified }
 
 // JSON writes one object.
 func (a Verified) JSON(w io.Writer) error { return render.JSON(w, a.Proof) }
 
-// Text says whether the chain is whole, or where it breaks first.
+// Text tells whether the chain of events is intact, and otherwise where it breaks first.
 func (a Verified) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Proof
 	since := ""

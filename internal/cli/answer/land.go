@@ -9,16 +9,17 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// ToLand is what land would do.
+// ToLand is the plan of land.
 type ToLand struct{ Plan *land.Answer }
 
-// Unconfirmed is the same plan.
+// Unconfirmed returns the same plan.
 func (a ToLand) Unconfirmed() Answer { return a }
 
 // JSON writes one object.
 func (a ToLand) JSON(w io.Writer) error { return render.JSON(w, a.Plan) }
 
-// Text writes the commits, and the files that git did not track.
+// Text lists the commits that land will make, and the files in them that git has not tracked so
+// far.
 func (a ToLand) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Plan
 	p.fields(
@@ -38,13 +39,13 @@ func (a ToLand) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Landed is what land did.
+// Landed is the result of land.
 type Landed struct{ Done *land.Answer }
 
 // JSON writes one object.
 func (a Landed) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text writes the commits, and how to take them back.
+// Text lists the commits that were made, and tells how to undo them.
 func (a Landed) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Done
 	branch := strings.TrimPrefix(string(r.Branch), "refs/heads/")
@@ -53,6 +54,8 @@ func (a Landed) Text(w io.Writer, v render.View) error {
 		p.line(render.Span{Role: render.ID, Text: c.OID.Short()}, plain(" "+c.Subject))
 	}
 	undo := "git checkpoint undo"
+	// Without a safety checkpoint the commits are on a new branch, and there is nothing else to
+	// undo.
 	if r.Safety == "" {
 		undo = "git branch -D " + branch
 	}

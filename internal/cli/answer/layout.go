@@ -9,13 +9,14 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// ImportedLayout is what import answers about another system's files.
+// ImportedLayout is the answer of import for the files of another tool (a layout, see package
+// interop).
 type ImportedLayout struct{ Done *interop.ImportAnswer }
 
 // JSON writes one object.
 func (a ImportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text says what came; a dry run, document by document.
+// Text counts the documents that were imported. For a dry run it also lists them.
 func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v}, a.Done
 	told := strings.Join([]string{
@@ -31,6 +32,7 @@ func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 			p.line(plain("Sessions: " + strings.Join(d.Sessions, ", ")))
 		}
 	}
+	// An import changes no configuration; it shows the commands that would.
 	if len(d.Settings) > 0 {
 		p.line(plain("Its configuration is not set; `git checkpoint init --from` sets it:"))
 	}
@@ -40,6 +42,8 @@ func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// documents lists the documents of a dry run: what happens to each, and the commit that has its
+// files.
 func (p *page) documents(list []transfer.Imported) {
 	var rows [][]render.Cell
 	for _, d := range list {
@@ -58,13 +62,13 @@ func (p *page) documents(list []transfer.Imported) {
 	}
 }
 
-// ExportedLayout is what export answers about another system's files.
+// ExportedLayout is the answer of export in the layout of another tool.
 type ExportedLayout struct{ Done *interop.ExportAnswer }
 
 // JSON writes one object.
 func (a ExportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text confirms, and lists what has no place there.
+// Text confirms the export and lists what that layout cannot represent.
 func (a ExportedLayout) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v}, a.Done
 	p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Exported: "+d.To))

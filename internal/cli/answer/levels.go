@@ -8,7 +8,8 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// Levels is what `undo --list` answers: both lists, the next one first.
+// Levels is the answer of undo --list: the undo list and the redo list of the worktree, each with
+// the next level first.
 type Levels struct{ Undo, Redo []rollback.UndoLevel }
 
 // JSON writes a line for each level.
@@ -23,7 +24,7 @@ func (a Levels) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a table of both lists.
+// Text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
 func (a Levels) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	t := render.Table{Columns: []render.Column{
@@ -32,6 +33,8 @@ func (a Levels) Text(w io.Writer, v render.View) error {
 	}}
 	for _, list := range [][]rollback.UndoLevel{a.Undo, a.Redo} {
 		for _, l := range list {
+			// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
+			// damaged.
 			files := "?"
 			if l.Files != nil {
 				files = strconv.Itoa(*l.Files)
@@ -53,7 +56,7 @@ func (a Levels) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// place is where a level leads.
+// place returns the checkpoint that becomes current when a level is undone or redone.
 func place(l rollback.UndoLevel) string {
 	switch {
 	case l.ToLabel != "":
@@ -64,7 +67,7 @@ func place(l rollback.UndoLevel) string {
 	return "none"
 }
 
-// walked says how to go on: further back, or forward again.
+// walked tells what another undo and a redo would do now.
 func (p *page) walked(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+place(*next)+", before "), plain(strconv.Quote(next.What)))
@@ -74,7 +77,8 @@ func (p *page) walked(r *rollback.Answer) {
 	}
 }
 
-// meanwhile names what other worktrees did since, before all else in a plan.
+// meanwhile warns about events of other worktrees since then, which an undo may affect. It comes
+// first in a plan.
 func (p *page) meanwhile(events []rollback.Meanwhile) {
 	var rows [][]render.Cell
 	for _, m := range events {

@@ -10,13 +10,13 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Listed is what list answers, a table for each session.
+// Listed is the answer of list: a table for each session.
 type Listed struct {
 	Sessions   []inspect.Listing
-	Unfinished *inspect.Unfinished // nil: no rollback was cut off here
+	Unfinished *inspect.Unfinished // nil unless a rollback was cut off here
 }
 
-// JSON writes a line for each checkpoint.
+// JSON writes a line for each checkpoint of all sessions.
 func (a Listed) JSON(w io.Writer) error {
 	lines := render.NewLines(w)
 	for _, l := range a.Sessions {
@@ -48,13 +48,14 @@ func (a Listed) Text(w io.Writer, v render.View) error {
 		}
 		p.leftOut(l)
 	}
+	// Also for a single session that was just started.
 	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
 		p.none()
 	}
 	return p.err
 }
 
-// leftOut counts what is not shown unless somebody asks.
+// leftOut tells a person how many checkpoints are hidden by default, and the flag that shows them.
 func (p *page) leftOut(l inspect.Listing) {
 	var parts []string
 	if l.Safety > 0 {
@@ -68,14 +69,14 @@ func (p *page) leftOut(l inspect.Listing) {
 	}
 }
 
-// none tells a person how to begin; a program gets an empty answer.
+// none tells a person how to begin. A program gets an empty answer.
 func (p *page) none() {
 	if p.view.Layout == render.Aligned {
 		p.line(plain("No checkpoints yet: git checkpoint save"))
 	}
 }
 
-// items is the list for programs: all columns, in the order in which the checkpoints were made.
+// items writes the list for programs: all columns, oldest checkpoint first.
 func (p *page) items(items []inspect.Item) {
 	t := render.Table{Columns: []render.Column{
 		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
@@ -94,7 +95,7 @@ func (p *page) items(items []inspect.Item) {
 	p.table(t)
 }
 
-// words is the message's first line, or what is wrong.
+// words returns the first line of a checkpoint's message, or what is wrong with the checkpoint.
 func words(item inspect.Item) render.Cell {
 	if item.Problem != "" {
 		return cell(render.Error, item.Problem)
@@ -103,7 +104,8 @@ func words(item inspect.Item) render.Cell {
 	return cell(render.Normal, subject)
 }
 
-// Number is what a person types for a checkpoint that is live: 3, 6.2, 3+1.
+// Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
+// step that was repeated is 6.1, because 6 means the newest.
 func Number(item inspect.Item) string {
 	number := strconv.Itoa(item.Step)
 	if item.Milestone {
@@ -114,12 +116,14 @@ func Number(item inspect.Item) string {
 		}
 		return number
 	}
+	// A checkpoint between steps ends in "+" and its count, and so does a safety checkpoint.
 	if i := strings.LastIndexByte(item.Label, '+'); i >= 0 {
 		number += item.Label[i:]
 	}
 	return number
 }
 
+// marks returns the words that mark a checkpoint in lists.
 func marks(current, discarded, pinned, valid bool) (found []render.Span) {
 	for _, m := range []struct {
 		is   bool
@@ -137,6 +141,7 @@ func marks(current, discarded, pinned, valid bool) (found []render.Span) {
 	return found
 }
 
+// spaced joins spans with spaces.
 func spaced(spans []render.Span) (c render.Cell) {
 	for i, s := range spans {
 		if i > 0 {

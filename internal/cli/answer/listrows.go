@@ -1,5 +1,9 @@
 package answer
 
+// This file writes the list for people. Number, label and age are always shown. The other columns
+// are optional: one whose cells are all the same is said once above the table, and one that does
+// not fit is left out.
+
 import (
 	"slices"
 	"strconv"
@@ -9,15 +13,16 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Choice is a checkpoint that can be picked: what is typed for it, and its line in the list.
+// Choice is a checkpoint in a list to pick from: its id, what is typed for it, and its line.
 type Choice struct {
 	ID, Key, Line string
 }
 
-// Choices are the rows of the list, the newest first, to pick one.
+// Choices returns the rows of the list, newest first, for a picker.
 func Choices(items []inspect.Item, v render.View) ([]Choice, error) {
 	items = newestFirst(items)
 	_, t := peopleTable(v, items)
+	// The picker shows a question in place of a header.
 	for i := range t.Columns {
 		t.Columns[i].Title = ""
 	}
@@ -25,6 +30,7 @@ func Choices(items []inspect.Item, v render.View) ([]Choice, error) {
 	if err := v.Table(&text, t); err != nil {
 		return nil, err
 	}
+	// Render the whole table at once, so that the lines are aligned with each other.
 	lines := strings.Split(text.String(), "\n")
 	choices := make([]Choice, len(items))
 	for i, item := range items {
@@ -33,8 +39,8 @@ func Choices(items []inspect.Item, v render.View) ([]Choice, error) {
 	return choices, nil
 }
 
-// rows is the list as people read it: the newest first, the current one marked, within the
-// width of the terminal, and what all rows have in common said once above them.
+// rows writes the list for people: newest first, the current checkpoint marked, within the width of
+// the terminal.
 func (p *page) rows(items []inspect.Item) {
 	shared, t := peopleTable(p.view, newestFirst(items))
 	if len(shared) > 0 {
@@ -43,33 +49,33 @@ func (p *page) rows(items []inspect.Item) {
 	p.table(t)
 }
 
+// newestFirst returns a reversed copy.
 func newestFirst(items []inspect.Item) []inspect.Item {
 	items = slices.Clone(items)
 	slices.Reverse(items)
 	return items
 }
 
-// typed is what a person types for a row. The number of a discarded one may mean a live one
-// by now, so that has its commit, which means nothing else.
+// typed returns what a user types for a row. The number of a discarded checkpoint may mean a live
+// one by now, so it gets its commit id instead.
 func typed(item inspect.Item) string {
-	const enough = 8 // to be the only one in a session
+	const enough = 8 // digits that are unique within a session
 	if item.Discarded && len(item.Commit) > enough {
 		return string(item.Commit[:enough])
 	}
 	return Number(item)
 }
 
-// optionalColumn is one that is left out where all its cells are alike, or where it would
-// cost the label its end.
+// optionalColumn is a column that may be left out.
 type optionalColumn struct {
 	render.Column
-	cell func(inspect.Item) render.Cell
-	same func(text string, rows int) string // how what all cells have in common is said
+	cell func(inspect.Item) render.Cell     // the cell of a row
+	same func(text string, rows int) string // how to say a value that all rows share; nil: a column even then
 }
 
-// optionalColumns are in the order in which they matter.
+// optionalColumns returns the optional columns, most important first.
 func optionalColumns() []optionalColumn {
-	const roomForMessage = 10 // less is not worth a column
+	const roomForMessage = 10 // a narrower column is of no use
 	asItIs := func(text string, _ int) string { return text }
 	return []optionalColumn{
 		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell { return spaced(marks(false, i.Discarded, i.Pinned, i.Valid)) }, asItIs},
@@ -80,6 +86,7 @@ func optionalColumns() []optionalColumn {
 	}
 }
 
+// sameFiles is the same function of the column with the number of files.
 func sameFiles(count string, rows int) string {
 	n, err := strconv.Atoi(count)
 	if err != nil {
@@ -92,28 +99,31 @@ func sameFiles(count string, rows int) string {
 	return text
 }
 
-// peopleTable gives what all rows have in common and the table of the rest.
+// peopleTable returns what all rows have in common, and the table of the rest.
 func peopleTable(v render.View, items []inspect.Item) (shared []string, t render.Table) {
 	t.Columns = []render.Column{{Title: "  #"}, {Title: "Checkpoint"}, {Title: "Age"}}
 	t.Rows = requiredCells(v, items)
+	// room is what the required columns leave of the width.
 	room := v.Width
 	for i, c := range t.Columns {
 		room -= render.ColumnGap + widest(c.Title, t.Rows, i)
 	}
 	if room += render.ColumnGap; room < 0 {
-		t.Columns[1].Min = 1 // nothing else can give way
+		t.Columns[1].Min = 1 // cut the label; the other columns are short already
 	}
 	for _, c := range optionalColumns() {
 		column := make([][]render.Cell, len(items))
 		for i, item := range items {
 			column[i] = []render.Cell{c.cell(item)}
 		}
+		// Leave out a column without any text, and one whose common text was said above the table.
 		if text, alike := common(column); alike && (text == "" || c.same != nil) {
 			if text != "" {
 				shared = append(shared, c.same(text, len(items)))
 			}
 			continue
 		}
+		// A column that can be cut needs only its minimum.
 		needed := widest(c.Title, column, 0)
 		if c.Min > 0 {
 			needed = min(needed, c.Min)
@@ -130,7 +140,8 @@ func peopleTable(v render.View, items []inspect.Item) (shared []string, t render
 	return shared, t
 }
 
-// requiredCells are number, label and age of each row.
+// requiredCells returns the number, label and age of each row. Numbers are aligned to the right
+// behind the mark of the current checkpoint.
 func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 	width := 0
 	for _, item := range items {
@@ -155,7 +166,7 @@ func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 	return rows
 }
 
-// widest is what a column takes.
+// widest returns the width that a column needs.
 func widest(title string, rows [][]render.Cell, column int) int {
 	width := render.Width(title)
 	for _, row := range rows {
@@ -164,7 +175,7 @@ func widest(title string, rows [][]render.Cell, column int) int {
 	return width
 }
 
-// common is the text of all cells of a column, when they are alike.
+// common returns the text that all cells of a column have, and whether they are the same.
 func common(column [][]render.Cell) (text string, alike bool) {
 	for i, row := range column {
 		if own := plainText(row[0]); i == 0 {
@@ -176,6 +187,7 @@ func common(column [][]render.Cell) (text string, alike bool) {
 	return text, true
 }
 
+// plainText returns the text of a cell without its roles.
 func plainText(c render.Cell) string {
 	var b strings.Builder
 	for _, s := range c {

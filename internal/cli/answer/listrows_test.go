@@ -12,8 +12,8 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// worked is a session before a rollback and after it, and after it with --hidden; its texts
-// have wide characters and emoji.
+// worked returns a session before a rollback, after it, and after it with --hidden. Its texts have
+// wide characters and emoji.
 func worked() map[string]answer.Listed {
 	item := func(step, minute int, label, message string) inspect.Item {
 		id := fmt.Sprintf("cp-%02d-20261120T09%02d00000Z-aaaa", step, minute)

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// Marked is what pin and unpin answer.
+// Marked is the answer of pin and unpin.
 type Marked []retain.Marked
 
 // JSON writes a line for each checkpoint.
@@ -21,7 +21,7 @@ func (a Marked) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text names them.
+// Text names the checkpoints.
 func (a Marked) Text(w io.Writer, v render.View) error {
 	p, verb := &page{w: w, view: v}, "Unpinned: "
 	labels := make([]string, len(a))

@@ -15,16 +15,17 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// Planned is what a rollback, an undo or a redo would do.
+// Planned is the plan of a rollback, an undo or a redo.
 type Planned struct {
 	Plan  *rollback.Answer
 	Files Files
 }
 
-// JSON writes the whole plan.
+// JSON writes the complete plan.
 func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
 
-// Text writes target, state, files, what is at risk, discarded and left behind.
+// Text writes the plan in the order of importance: what others did meanwhile, the target, what is
+// discarded, the branch, the files, and what is at risk or left alone.
 func (a Planned) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v, names: a.Files}, a.Plan
 	p.meanwhile(r.Meanwhile)
@@ -35,6 +36,8 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 	p.text("", r.Said)
 	place := value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}
 	heading := []field{{"Rollback to", place}}
+	// A promotion is a rollback whose files come from another session, and an undo or redo is one
+	// that goes over levels. Each has a heading of its own.
 	if from := r.Promotes; from != nil {
 		heading = []field{{"Promotes", value{render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}}
 	}
@@ -62,9 +65,10 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// verbs head the plan of a walk, by the list that it goes over.
+// verbs returns the heading of an undo or redo, by the name of the list that it takes levels from.
 func verbs() map[string]string { return map[string]string{"undo": "Undo", "redo": "Redo"} }
 
+// whats returns the descriptions of levels.
 func whats(levels []rollback.UndoLevel) []string {
 	var out []string
 	for _, l := range levels {
@@ -73,18 +77,23 @@ func whats(levels []rollback.UndoLevel) []string {
 	return out
 }
 
-// How many paths a plan names before it counts them by directory.
+// The maximum number of paths that a plan names in each group. A longer group is counted by
+// directory.
 const (
-	deletedListed = 50 // who reads one line of a plan reads what it deletes
+	deletedListed = 50 // the highest, since deletions matter most to the reader
 	unsavedListed = 20
 	writtenListed = 8
 )
 
+// notSaved marks a file whose content is in no commit or checkpoint yet. The safety checkpoint will
+// have it.
 const notSaved = "not saved yet"
 
-// plannedFiles writes what is deleted, then what is overwritten and saved nowhere else,
-// then the rest.
+// plannedFiles writes the files in three groups: deleted ones, overwritten ones that are saved
+// nowhere else, and the rest.
 func (p *page) plannedFiles(r *rollback.Answer) {
+	// The safety checkpoint will capture unsaved files as well, but the user may not expect that
+	// they change.
 	unsaved := map[checkpoint.Path]bool{}
 	for _, path := range r.Plan.Unsaved {
 		unsaved[path] = true
@@ -121,26 +130,29 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 	add(render.Normal, "write", replaced, unsavedListed)
 	add(render.Normal, "write", saved, writtenListed)
 	add(render.Normal, "mode", r.Plan.Mode, writtenListed)
+	// The third column is only there if a row needs it.
 	columns := []render.Column{{}, {Min: 20}}
 	if slices.ContainsFunc(rows, func(row []render.Cell) bool { return len(row) > len(columns) }) {
 		columns = append(columns, render.Column{})
 	}
 	p.cutSection("Files ("+amounts(r, "to write", "to delete", "to change mode")+")", columns, rows, 0)
+	// Some rows stand for several files.
 	if n := len(r.Plan.Write) + len(r.Plan.Delete) + len(r.Plan.Mode); n > len(rows) {
 		p.line(dim("  --files names each of them"))
 	}
 }
 
-// directory is how many files of a list lie below it.
+// directory counts the files below a directory, and those of them that are not saved yet.
 type directory struct {
 	name           string
 	count, unsaved int
 }
 
-// maxDirectories bounds a sum by directory; the smallest ones are summed again.
+// maxDirectories is the maximum number of rows for a group. The smallest directories share the last
+// row.
 const maxDirectories = 8
 
-// byDirectory counts paths by the first directory in which they differ.
+// byDirectory counts paths by the first directory below their common one, largest count first.
 func byDirectory(paths []checkpoint.Path, unsaved map[checkpoint.Path]bool) []directory {
 	top := commonDirectory(paths)
 	at := map[string]int{}
@@ -177,7 +189,8 @@ func byDirectory(paths []checkpoint.Path, unsaved map[checkpoint.Path]bool) []di
 	return append(out[:maxDirectories-1], rest)
 }
 
-// commonDirectory is what all paths begin with, up to a slash.
+// commonDirectory returns the longest directory that contains all paths, with a trailing slash, or
+// "". paths must not be empty.
 func commonDirectory(paths []checkpoint.Path) string {
 	first := string(paths[0])
 	dir := first[:strings.LastIndexByte(first, '/')+1]
@@ -189,7 +202,7 @@ func commonDirectory(paths []checkpoint.Path) string {
 	return dir
 }
 
-// brings says what a rollback of less than everything brings back.
+// brings describes what a partial rollback restores. It is empty for a complete one.
 func brings(r *rollback.Answer) string {
 	switch rollback.Mode(r.Mode) {
 	case rollback.ModeWorktree:
@@ -204,9 +217,10 @@ func brings(r *rollback.Answer) string {
 	return r.Mode
 }
 
+// idStep matches the step in a checkpoint's id.
 var idStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)-`) })
 
-// stateStep says between which steps the state moves; the ids have them.
+// stateStep tells between which steps the job's state moves.
 func stateStep(r *rollback.Answer) string {
 	if r.Promotes != nil {
 		return "that of " + r.Promotes.Label

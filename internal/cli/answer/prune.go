@@ -8,9 +8,9 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// Pruned is what prune answers. GC says that git gc runs too.
+// Pruned is the answer of prune. GC tells that git gc runs afterwards.
 type Pruned struct {
-	Prune *retain.PruneAnswer
+	Prune *retain.PruneAnswer // the plan or, if its DryRun is false, the result
 	GC    bool
 }
 
@@ -21,10 +21,10 @@ func (a Pruned) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Unconfirmed is the same plan.
+// Unconfirmed returns the same plan.
 func (a Pruned) Unconfirmed() Answer { return a }
 
-// Text writes what went, or would go, and why; a dry run also what stays.
+// Text lists what was or would be pruned, and why. A dry run also lists what is kept.
 func (a Pruned) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Prune
 	count := render.Count(len(r.Pruned), "checkpoint", "checkpoints")
@@ -48,19 +48,22 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 	if r.DryRun {
 		p.judged("Kept", r.Kept)
 	}
+	// Also in a dry run, so that the user knows before.
 	if len(r.Pruned) > 0 {
 		p.line(dim(a.wayBack(v)))
 	}
 	return p.err
 }
 
-// wayBack says how long plain git still has what goes.
+// wayBack tells how long git keeps the objects of what was pruned. A prune cannot be undone, but
+// until then a branch can rescue the files of a checkpoint.
 func (a Pruned) wayBack(v render.View) string {
 	const keeps = "git branch <name> <commit> keeps one's files"
 	until := a.Prune.GitKeepsUntil
 	switch {
 	case until == nil:
 		return "A prune cannot be undone, but git deletes nothing here (gc.pruneExpire): " + keeps
+	// The grace period of git gc is counted from the age of the objects.
 	case until.After(v.Now):
 		return "A prune cannot be undone. Git has the files until " + until.UTC().Format("2006-01-02 15:04 UTC") + " at least: " + keeps
 	case a.GC:
@@ -69,7 +72,7 @@ func (a Pruned) wayBack(v render.View) string {
 	return "A prune cannot be undone. Git has the files until its next gc: " + keeps
 }
 
-// freed says what git's gc gave back at once, and what it will give back when.
+// freed tells how much git gc has freed, and when it will free what is still in its grace period.
 func freed(r *retain.PruneAnswer) string {
 	if r.Freed == nil {
 		return ""
@@ -82,12 +85,14 @@ func freed(r *retain.PruneAnswer) string {
 	switch {
 	case r.Grace == "never":
 		return text + ", git keeps " + size + " that nothing needs (gc.pruneExpire is never)"
+	// A duration, such as "2 weeks". Any other value of the setting is shown as it is.
 	case strings.Contains(r.Grace, " "):
 		return text + ", " + size + " become free when git's grace of " + r.Grace + " has passed"
 	}
 	return text + ", " + size + " become free when git's grace has passed (gc.pruneExpire is " + r.Grace + ")"
 }
 
+// judged lists checkpoints with the reason why they are pruned or kept.
 func (p *page) judged(title string, list []retain.Judged) {
 	var rows [][]render.Cell
 	for _, j := range list {
@@ -107,17 +112,17 @@ func (p *page) judged(title string, list []retain.Judged) {
 	}
 }
 
-// prunedByRule says what went because the workflow lets it go by itself.
+// prunedByRule tells how many checkpoints went because the workflow's retention rules say so.
 func (p *page) prunedByRule(n int) {
 	if n > 0 {
 		p.line(plain("Pruned: " + render.Count(n, "checkpoint", "checkpoints") + " of this session, as the workflow says (checkpoint.autoPrune=false keeps them)"))
 	}
 }
 
-// PrunedByClose is what went because a session was closed.
+// PrunedByClose lists the checkpoints that closing a session pruned.
 type PrunedByClose []retain.Judged
 
-// Text names what went and why; nothing where nothing did.
+// Text names them and why; it writes nothing if there are none.
 func (a PrunedByClose) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.prunedByRule(len(a))
@@ -125,5 +130,5 @@ func (a PrunedByClose) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// JSON writes a line for each.
+// JSON writes all of them as one array on one line.
 func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, []retain.Judged(a)) }

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// Rebuilt is one line of what rebuild answers.
+// Rebuilt is one line in the answer of rebuild, about a checkpoint or a session.
 type Rebuilt repair.Rebuilt
 
 // JSON writes a line.
@@ -17,7 +17,8 @@ func (a Rebuilt) JSON(w io.Writer) error {
 	return render.JSON(w, repair.Rebuilt(a))
 }
 
-// Text writes what was mended of a checkpoint, what stands in for it, and what is left.
+// Text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
+// damaged.
 func (a Rebuilt) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
@@ -37,6 +38,7 @@ func (a Rebuilt) Text(w io.Writer, v render.View) error {
 	}
 	for _, f := range a.Left {
 		p.line(plain("  still "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		// A checkpoint that was replaced gets one hint, below, and not one for each finding.
 		if a.Rebuilt == "" && f.Hint != "" {
 			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
 		}

@@ -12,8 +12,8 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// members lists the top level of a JSON object, each value on one line; what is no
-// object or has no members is left out.
+// members writes the top-level members of a JSON object, one per row. It writes nothing for an
+// empty object or another value.
 func (p *page) members(title string, document json.RawMessage) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(document, &values) != nil {
@@ -26,8 +26,8 @@ func (p *page) members(title string, document json.RawMessage) {
 	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, rows)
 }
 
-// jsonText is a JSON value on one line. Its strings are shown as JSON has them, so
-// that "1" and 1 look different.
+// jsonText returns a JSON value on one line. Strings keep their quotes, so that "1" and 1 look
+// different.
 func jsonText(value json.RawMessage) string {
 	if len(value) == 0 {
 		return "(none)"
@@ -39,12 +39,16 @@ func jsonText(value json.RawMessage) string {
 	return b.String()
 }
 
+// outputs writes the outputs of a checkpoint. For an agent's transcript it shows the command that
+// prints it in place of the source.
 func (p *page) outputs(d *checkpoint.Detail) {
 	outputs := d.Record.Outputs
 	agent, _ := d.Record.Agent()
 	var rows [][]render.Cell
 	for _, key := range slices.Sorted(maps.Keys(outputs)) {
 		o := outputs[key]
+		// The source of a transcript is a file of the agent that has grown since, so name the
+		// command that shows these lines.
 		if key == record.TranscriptOutput && agent.Transcript != nil {
 			o.Source = record.Path("git checkpoint transcript " + d.Record.Label)
 		}
@@ -56,7 +60,7 @@ func (p *page) outputs(d *checkpoint.Detail) {
 	p.section("Outputs", []render.Column{{Min: 8}, {Align: render.Right}, {Align: render.Right}, {Min: 8}}, rows)
 }
 
-// captured lists the files that changed, what a rule left out and what is at risk.
+// captured writes the files that changed, those that were left out, and those at risk.
 func (p *page) captured(d *checkpoint.Detail) {
 	files, snapshot := d.Record.Files, d.Record.Snapshot
 	var rows [][]render.Cell
@@ -71,6 +75,7 @@ func (p *page) captured(d *checkpoint.Detail) {
 	}
 	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), []render.Column{{}, {Min: 20}}, rows)
 	rows = nil
+	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
 	for _, s := range snapshot.Skipped {
 		reason := s.Reason
 		if s.Size > 0 {
@@ -80,13 +85,14 @@ func (p *page) captured(d *checkpoint.Detail) {
 	}
 	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, rows)
 	rows = nil
+	// These are in the checkpoint, but a restore may give other bytes.
 	for _, r := range snapshot.AtRisk {
 		rows = append(rows, []render.Cell{cell(render.Warning, string(r.Path)), cell(render.Normal, r.Reason)})
 	}
 	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rows)
 }
 
-// fileRow is a path with the letter that git gives to what happened to it.
+// fileRow returns a path with the letter that git uses for the kind of change.
 func fileRow(op, path string) []render.Cell {
 	letter, role := "M", render.Normal
 	switch op {

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// Deleted is what delete and session delete answer.
+// Deleted is the result of delete and session delete.
 type Deleted struct{ Removed *retain.Removed }
 
 // JSON writes one object.
@@ -18,7 +18,7 @@ func (a Deleted) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Text names what went and what that frees.
+// Text lists what was deleted and how much space git gc can free.
 func (a Deleted) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Removed
 	p.line(render.Span{Role: render.Success, Text: "✓"},
@@ -27,13 +27,13 @@ func (a Deleted) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// ToDelete is what would go.
+// ToDelete is the plan of delete and session delete.
 type ToDelete struct{ Removed *retain.Removed }
 
 // JSON writes one object.
 func (a ToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
 
-// Text names what would go and what that would free.
+// Text lists what would be deleted and how much space that would free.
 func (a ToDelete) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Removed
 	p.line(plain("Would delete " + render.Count(len(r.Removed), "checkpoint", "checkpoints") + ", " + render.Size(r.Bytes)))
@@ -41,13 +41,13 @@ func (a ToDelete) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// RefsToDelete is what deinit would take out of the repository.
+// RefsToDelete is the plan of deinit: the refs that it would remove from the repository.
 type RefsToDelete struct{ Removed *retain.Removed }
 
 // JSON writes one object.
 func (a RefsToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
 
-// Text names the refs.
+// Text lists the refs.
 func (a RefsToDelete) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.line(plain("Would delete all sessions: " + render.Count(len(a.Removed.Removed), "ref", "refs")))
@@ -55,6 +55,7 @@ func (a RefsToDelete) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
 	var rows [][]render.Cell
 	for _, c := range gone {

@@ -11,10 +11,10 @@ import (
 	"git-checkpoint/internal/resume"
 )
 
-// Resumed is what resume answers.
+// Resumed is the answer of resume.
 type Resumed struct{ Resume *resume.Answer }
 
-// JSON writes one object.
+// JSON writes one object, whose lists are never null.
 func (a Resumed) JSON(w io.Writer) error {
 	r := *a.Resume
 	if r.Restored != nil {
@@ -24,8 +24,8 @@ func (a Resumed) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Text writes where work stopped, what is asked, and what is left to do; or, when
-// something was chosen, what was done.
+// Text writes a report: where work stopped, open questions, and what is left to do. If the user has
+// made a choice, it writes the result of that instead.
 func (a Resumed) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Resume
 	switch {
@@ -49,7 +49,7 @@ func (a Resumed) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// startFlags are those that start a session like the one that was closed.
+// startFlags returns the flags that start a session like the one that was closed.
 func startFlags(r *resume.Answer) string {
 	text := ""
 	if r.Workflow != "" {
@@ -61,12 +61,15 @@ func startFlags(r *resume.Answer) string {
 	return text
 }
 
+// done writes a line with a check mark.
 func (p *page) done(words, label string) {
 	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+words), render.Span{Role: render.ID, Text: label})
 }
 
+// field writes a single field, unless text is empty.
 func (p *page) field(name, text string) { p.fields(field{name, say(text)}) }
 
+// report writes the state of the job before a choice is made.
 func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
@@ -87,6 +90,7 @@ func (p *page) report(r *resume.Answer) {
 		p.line(render.Span{Role: render.Warning, Text: "Asks:"}, plain(" "+text))
 	}
 	p.values("Completed", r.Completed)
+	// Batches hold the same tasks as Pending, in groups.
 	if len(r.Batches) == 0 {
 		p.values("Pending", r.Pending)
 	}
@@ -97,6 +101,7 @@ func (p *page) report(r *resume.Answer) {
 	if len(r.Changed) > 0 {
 		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
 	}
+	// At a terminal the user is asked after the report, and sees the choices there.
 	if r.Choice == resume.View {
 		p.members("State", r.State)
 	} else if r.CanResume && p.view.Layout != render.Aligned {
@@ -104,7 +109,7 @@ func (p *page) report(r *resume.Answer) {
 	}
 }
 
-// created is when a checkpoint was made; its age is said beside it.
+// created returns the time of a checkpoint in full. The report has the age in a line of its own.
 func created(t time.Time, v render.View) string {
 	if v.Layout == render.Aligned && !t.IsZero() {
 		return t.Local().Format("2006-01-02 15:04:05")
@@ -112,7 +117,7 @@ func created(t time.Time, v render.View) string {
 	return v.Time(t)
 }
 
-// age is how old a checkpoint is, in whole seconds at least.
+// age returns an age in seconds in words. A duration of 0 would be shown in milliseconds.
 func age(seconds int64) string {
 	if seconds == 0 {
 		return "0s"
@@ -120,13 +125,14 @@ func age(seconds int64) string {
 	return render.Duration(time.Duration(seconds) * time.Second)
 }
 
+// warnings writes a line for each warning.
 func (p *page) warnings(texts []string) {
 	for _, text := range texts {
 		p.line(render.Span{Role: render.Warning, Text: "Warning:"}, plain(" "+text))
 	}
 }
 
-// problem shows the error of the job: its members one by one, where it has some.
+// problem writes the error of the job: member by member if it is an object.
 func (p *page) problem(raw json.RawMessage) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return
@@ -139,7 +145,7 @@ func (p *page) problem(raw json.RawMessage) {
 	p.field("Error", textOf(raw))
 }
 
-// restored names what has to be taken over, and how much of it there is.
+// restored writes the values of the state that the job has to take over, and how much there is.
 func (p *page) restored(r *resume.Answer) {
 	if len(r.Restore) == 0 {
 		return
@@ -150,10 +156,11 @@ func (p *page) restored(r *resume.Answer) {
 	}
 }
 
-// reported is how many values of a list a report has off a terminal: nobody reads the ten
-// thousand steps of a long session, and --json has all.
+// reported is the number of values that a report shows of one list in a pipe. Nobody reads the ten
+// thousand steps of a long session, and --json has them all.
 const reported = 1000
 
+// values writes a list of JSON values, one per row.
 func (p *page) values(title string, values []json.RawMessage) {
 	shown, more := cut(p, values, listed)
 	if rest := len(shown) - reported; rest > 0 {
@@ -166,7 +173,7 @@ func (p *page) values(title string, values []json.RawMessage) {
 	p.cutSection(title, []render.Column{{Min: 20}}, rows, more)
 }
 
-// textOf is a JSON value for people: a string is its text.
+// textOf returns a JSON value for people: strings without quotes.
 func textOf(raw json.RawMessage) string {
 	if isWord(raw) {
 		return string(raw[1 : len(raw)-1])
@@ -178,8 +185,8 @@ func textOf(raw json.RawMessage) string {
 	return jsonText(raw)
 }
 
-// isWord reports whether a JSON value is a string with nothing in it that is written in
-// another way: most are, and there may be ten thousand.
+// isWord reports whether a JSON value is a string of ASCII without escapes. It is the fast path of
+// textOf: most values are such strings, and there may be ten thousand of them.
 func isWord(raw json.RawMessage) bool {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {

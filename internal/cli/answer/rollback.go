@@ -13,13 +13,13 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// RolledBack is what a rollback did.
+// RolledBack is the result of a rollback.
 type RolledBack struct{ Done *rollback.Answer }
 
-// JSON writes what was done.
+// JSON writes the plan that was carried out, and its result.
 func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// Text writes where the worktree is now, what comes next, and how to undo it.
+// Text writes where the worktree is now, what comes next, and how to undo the rollback.
 func (a RolledBack) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.wentTo("Rolled back to", a.Done)
@@ -27,13 +27,13 @@ func (a RolledBack) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Undone is what an undo did.
+// Undone is the result of an undo.
 type Undone struct{ Done *rollback.Answer }
 
-// JSON writes what was done.
+// JSON writes the plan that was carried out, and its result.
 func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// Text writes where the worktree is now, what comes next, and how to undo that.
+// Text writes where the worktree is now, what comes next, and what another undo or a redo would do.
 func (a Undone) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.wentTo("Undone, back at", a.Done)
@@ -41,13 +41,14 @@ func (a Undone) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Redone is what a redo did.
+// Redone is the result of a redo.
 type Redone struct{ Done *rollback.Answer }
 
-// JSON writes what was done.
+// JSON writes the plan that was carried out, and its result.
 func (a Redone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// Text writes where the worktree is now, what comes next, and how to go on.
+// Text writes where the worktree is now, what comes next, and what another redo or an undo would
+// do.
 func (a Redone) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	p.wentTo("Redone, at", a.Done)
@@ -55,6 +56,8 @@ func (a Redone) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// wentTo writes the result of a rollback, an undo or a redo: target, numbers, branch and next step.
+// A workflow may word the first line itself (Said).
 func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.Said != "" {
 		p.text("", r.Said)
@@ -66,6 +69,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 		figures = "none changed"
 	}
 	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
+	// A rollback of the state alone changes no file, so show the state itself.
 	if r.Mode == string(rollback.ModeState) && len(r.State) > 0 {
 		p.text("", indented(r.State))
 	}
@@ -78,11 +82,12 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	}
 }
 
+// rollbackJSON writes the answer of a rollback on one line.
 func rollbackJSON(w io.Writer, answer *rollback.Answer) error {
 	return render.JSON(w, tidied(answer))
 }
 
-// tidied is the answer with lists that are never null.
+// tidied returns a copy of the answer whose lists are never null.
 func tidied(answer *rollback.Answer) rollback.Answer {
 	r := *answer
 	r.Plan = rollback.PlanFiles{
@@ -92,6 +97,7 @@ func tidied(answer *rollback.Answer) rollback.Answer {
 	return r
 }
 
+// target returns the label of the checkpoint that a rollback goes to, or its id.
 func target(r *rollback.Answer) string {
 	if r.ToLabel != "" {
 		return r.ToLabel
@@ -99,6 +105,8 @@ func target(r *rollback.Answer) string {
 	return string(r.To)
 }
 
+// amounts counts the files of a plan with the given verbs, as in "3 written, 1 deleted". It is
+// empty if there are none.
 func amounts(r *rollback.Answer, write, remove, mode string) string {
 	var parts []string
 	for _, part := range []struct {
@@ -112,6 +120,7 @@ func amounts(r *rollback.Answer, write, remove, mode string) string {
 	return strings.Join(parts, ", ")
 }
 
+// branchPlan describes what happens to HEAD, to its branch, and to a branch that HEAD is not on.
 func branchPlan(r *rollback.Answer, v render.View) string {
 	plan := headPlan(r, v)
 	if back := r.Branch.Back; back != nil {
@@ -120,12 +129,15 @@ func branchPlan(r *rollback.Answer, v render.View) string {
 	return plan
 }
 
+// headPlan describes what happens to HEAD and its branch. Commits after the checkpoint are left
+// behind if the branch moves, and stay reachable from the safety checkpoint.
 func headPlan(r *rollback.Answer, v render.View) string {
 	b := r.Branch
 	where := branchName(b.Name)
 	switch {
 	case b.Moved:
 		moves := fmt.Sprintf("%s moves from %s to %s", where, v.OID(b.From), v.OID(b.To))
+		// Target is the branch that HEAD is on afterwards, empty for a detached HEAD.
 		switch b.Target {
 		case b.Name:
 		case "":
@@ -144,6 +156,7 @@ func headPlan(r *rollback.Answer, v render.View) string {
 	return where + " stays where it is"
 }
 
+// branchDone describes what happened to HEAD and its branch.
 func branchDone(r *rollback.Answer, v render.View) string {
 	b := r.Branch
 	if !b.Moved {
@@ -157,6 +170,7 @@ func branchDone(r *rollback.Answer, v render.View) string {
 	return at
 }
 
+// branchName returns the short name of a branch. An empty ref means a detached HEAD.
 func branchName(ref name.Ref) string {
 	if ref == "" {
 		return "HEAD (detached)"
@@ -164,7 +178,8 @@ func branchName(ref name.Ref) string {
 	return strings.TrimPrefix(string(ref), "refs/heads/")
 }
 
-// pending lists what the state says is still to do.
+// pending writes the tasks that are still to do according to the state, which may be an array or an
+// object.
 func (p *page) pending(raw json.RawMessage) {
 	var tasks []json.RawMessage
 	if json.Unmarshal(raw, &tasks) != nil {
@@ -174,6 +189,7 @@ func (p *page) pending(raw json.RawMessage) {
 	p.values("Pending", tasks)
 }
 
+// indented returns JSON indented for reading.
 func indented(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -182,6 +198,7 @@ func indented(raw json.RawMessage) string {
 	return b.String()
 }
 
+// spaceBefore returns text after a space, or "" if it is empty.
 func spaceBefore(text string) string {
 	if text == "" {
 		return ""

@@ -9,10 +9,10 @@ import (
 	"git-checkpoint/internal/run"
 )
 
-// Ran is what run answers.
+// Ran is the answer of run.
 type Ran struct{ Step *run.Answer }
 
-// JSON writes one object.
+// JSON writes one object, whose lists are never null.
 func (a Ran) JSON(w io.Writer) error {
 	s := *a.Step
 	if s.Restored != nil {
@@ -22,10 +22,12 @@ func (a Ran) JSON(w io.Writer) error {
 	return render.JSON(w, s)
 }
 
-// Text writes the checkpoint that was made, why there is none, and what was restored.
+// Text writes the checkpoint that the step made, or why there is none, and what was restored after
+// a failure.
 func (a Ran) Text(w io.Writer, v render.View) error {
 	p, s := &page{w: w, view: v}, a.Step
 	switch {
+	// Nothing was run: this is a dry run.
 	case s.Tries == 0:
 		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: stepName(s)}, plain(after(s.LastGood)))
 	case s.Created != nil:
@@ -39,10 +41,12 @@ func (a Ran) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// stepName returns the number and name of the step.
 func stepName(s *run.Answer) string {
 	return fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
 }
 
+// after names the last good checkpoint before the step, if there is one.
 func after(last *checkpoint.Labelled) string {
 	if last == nil {
 		return ""

@@ -9,13 +9,13 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// Session is what session show answers: the manifest.
+// Session is the answer of session show, which is the session's manifest.
 type Session struct{ Manifest *session.Manifest }
 
 // JSON writes one object.
 func (a Session) JSON(w io.Writer) error { return manifestJSON(w, *a.Manifest) }
 
-// Text writes the session, its checkpoints and its rollbacks.
+// Text writes the facts about the session, its checkpoints and its rollbacks.
 func (a Session) Text(w io.Writer, v render.View) error {
 	p, m := &page{w: w, view: v}, a.Manifest
 	p.fields(
@@ -36,6 +36,7 @@ func (a Session) Text(w io.Writer, v render.View) error {
 	}
 	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, rows)
 	rows = nil
+	// The rollback events have ids only.
 	labels := map[name.ID]string{}
 	for _, c := range m.Checkpoints {
 		labels[c.ID] = c.Label
@@ -50,7 +51,7 @@ func (a Session) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Sessions is what session list answers.
+// Sessions is the answer of session list.
 type Sessions []session.Manifest
 
 // JSON writes a line for each session.
@@ -63,7 +64,7 @@ func (a Sessions) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a table, the active session marked.
+// Text writes a table. A person does not see sessions without checkpoints, except the active one.
 func (a Sessions) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	t := render.Table{Columns: []render.Column{
@@ -97,11 +98,13 @@ func (a Sessions) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
+// manifestJSON writes a manifest whose lists are never null.
 func manifestJSON(w io.Writer, m session.Manifest) error {
 	m.Checkpoints, m.RollbackHistory = all(m.Checkpoints), all(m.RollbackHistory)
 	return render.JSON(w, m)
 }
 
+// branchOwned returns the branch of a session, or "" if it has none.
 func branchOwned(m *session.Manifest) string {
 	if m.Branch == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// Stands is what status answers.
+// Stands is the answer of status. Files tells how many file names to show.
 type Stands struct {
 	Status *inspect.StatusAnswer
 	Files  Files
@@ -24,10 +24,11 @@ func (a Stands) JSON(w io.Writer) error {
 	return render.JSON(w, s)
 }
 
-// Text writes where the job stands and what comes next.
+// Text writes the state of the job in this worktree, and what to do next.
 func (a Stands) Text(w io.Writer, v render.View) error {
 	p, s := &page{w: w, view: v, names: a.Files}, a.Status
 	p.unfinished(s.UnfinishedRollback)
+	// The session that was active here is over, and no other one has been started.
 	if s.Closed != "" {
 		p.line(plain("No session is active here; the last one, "), render.Span{Role: render.ID, Text: string(s.Closed)}, plain(", is "+s.Status+"."))
 		p.fields(field{"Branch", say(branchName(s.Branch))}, field{"Next", say("git checkpoint session start <name>")})
@@ -54,8 +55,8 @@ func (a Stands) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// unfinished tells of a rollback that was cut off, and of both ways out. It comes first:
-// the worktree holds neither side.
+// unfinished reports a rollback that was interrupted, with both ways to end it. It comes first,
+// because the worktree has a mixture of old and new files.
 func (p *page) unfinished(u *inspect.Unfinished) {
 	if u == nil {
 		return
@@ -66,6 +67,7 @@ func (p *page) unfinished(u *inspect.Unfinished) {
 	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 }
 
+// current returns the label of the current checkpoint.
 func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	if s.Current == nil {
 		return cell(render.Normal, "none yet")
@@ -73,6 +75,7 @@ func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	return cell(render.ID, s.Current.Label)
 }
 
+// countLine returns the number of checkpoints, and of discarded ones.
 func countLine(s *inspect.StatusAnswer) string {
 	text := fmt.Sprint(s.CheckpointCount)
 	if s.Discarded > 0 {
@@ -81,6 +84,7 @@ func countLine(s *inspect.StatusAnswer) string {
 	return text
 }
 
+// disabled tells that automatic checkpoints are switched off.
 func disabled(s *inspect.StatusAnswer) string {
 	if s.Enabled {
 		return ""
@@ -88,6 +92,7 @@ func disabled(s *inspect.StatusAnswer) string {
 	return "off (checkpoint.enabled)"
 }
 
+// watched tells that a watcher is running.
 func watched(s *inspect.StatusAnswer) string {
 	if !s.Watching {
 		return ""
@@ -95,6 +100,7 @@ func watched(s *inspect.StatusAnswer) string {
 	return "a watcher runs in this worktree"
 }
 
+// remoteLine names the remote and tells when it was last synchronized.
 func remoteLine(r *travel.RemoteStatus, v render.View) string {
 	switch {
 	case r == nil:
@@ -105,6 +111,7 @@ func remoteLine(r *travel.RemoteStatus, v render.View) string {
 	return r.Name + ", synchronised " + timeOf(r.LastSync, v) + automatic(r)
 }
 
+// timeOf returns a time, or "" for nil.
 func timeOf(t *checkpoint.Time, v render.View) string {
 	if t == nil {
 		return ""
@@ -112,6 +119,7 @@ func timeOf(t *checkpoint.Time, v render.View) string {
 	return v.Time(t.Time)
 }
 
+// sessionLine returns a session's name, with its workflow and status in parentheses.
 func sessionLine(session, workflow, status string) string {
 	var known []string
 	for _, part := range []string{workflow, status} {
@@ -125,7 +133,7 @@ func sessionLine(session, workflow, status string) string {
 	return session + " (" + strings.Join(known, ", ") + ")"
 }
 
-// automatic is how the last push in the background ended, when it failed.
+// automatic tells that the last push in the background failed.
 func automatic(r *travel.RemoteStatus) string {
 	if strings.HasPrefix(r.Auto, "failed") {
 		return "; the push in the background " + r.Auto

@@ -12,14 +12,16 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Talks is what transcript answers.
+// Talks is the answer of transcript: for each turn, lines of the agent's own transcript.
 type Talks []inspect.Talk
 
-// JSON writes an object for each turn.
+// JSON writes an object for each turn. A line that is JSON itself is embedded as it is, any other
+// as a string.
 func (a Talks) JSON(w io.Writer) error {
 	for _, t := range a {
 		lines := make([]any, len(t.Lines))
 		for i, line := range t.Lines {
+			// Without its newline, a line of a JSONL transcript is a JSON value.
 			line = bytes.TrimRight(line, "\r\n")
 			if lines[i] = json.RawMessage(line); !json.Valid(line) {
 				lines[i] = string(line)
@@ -39,11 +41,12 @@ func (a Talks) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes the lines as the agent wrote them.
+// Text writes the lines as the agent wrote them. It escapes them for a terminal only, so that in a
+// pipe they keep every byte.
 func (a Talks) Text(w io.Writer, v render.View) error {
 	for _, t := range a {
 		for _, line := range t.Lines {
-			if v.Layout == render.Aligned { // a terminal would obey what it says
+			if v.Layout == render.Aligned {
 				line = []byte(render.EscapeLines(string(line)))
 			}
 			if _, err := w.Write(line); err != nil {

@@ -10,10 +10,10 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// Travelled is what push, fetch and sync answer.
+// Travelled is the answer of push, fetch and sync.
 type Travelled struct {
 	Trip   *travel.Answer
-	Failed bool
+	Failed bool // the command failed, so an empty list does not mean "up to date"
 }
 
 // JSON writes a line for each ref.
@@ -26,7 +26,8 @@ func (a Travelled) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes what happened to each ref, or that there was nothing to do.
+// Text writes the outcome for each ref, or that there was nothing to do. The remote has a column if
+// several are involved.
 func (a Travelled) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	if len(a.Trip.Lines) == 0 && !a.Failed {
@@ -34,6 +35,7 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 		return p.err
 	}
 	t := render.Table{Columns: []render.Column{{}, {Title: ""}, {}, {Min: 12}}}
+	// The lines may be about several remotes.
 	several := slices.ContainsFunc(a.Trip.Lines, func(l travel.Line) bool { return l.Remote != a.Trip.Lines[0].Remote })
 	for _, l := range a.Trip.Lines {
 		role := render.Normal
@@ -59,7 +61,7 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// Refused names each ref that was not taken, and says why.
+// Refused returns a line for each ref that was rejected or in conflict, with the reason.
 func (a Travelled) Refused() []string {
 	var all []string
 	for _, l := range a.Trip.Lines {
@@ -70,6 +72,7 @@ func (a Travelled) Refused() []string {
 	return all
 }
 
+// arrow returns the direction of the transfer.
 func arrow(verb string) string {
 	if verb == "push" {
 		return "→"
@@ -77,7 +80,7 @@ func arrow(verb string) string {
 	return "←"
 }
 
-// shortRef is a ref as plain git takes it too.
+// shortRef returns a ref without "refs/". git accepts this form too.
 func shortRef(ref name.Ref) string {
 	const root = "refs/"
 	if len(ref) > len(root) {
@@ -86,7 +89,7 @@ func shortRef(ref name.Ref) string {
 	return string(ref)
 }
 
-// RemoteSessions is what remote status answers.
+// RemoteSessions is the answer of remote status.
 type RemoteSessions []travel.RemoteSession
 
 // JSON writes a line for each session.

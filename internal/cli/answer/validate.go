@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// Validated is one line of what validate answers.
+// Validated is one line in the answer of validate, about a checkpoint or a session.
 type Validated repair.Validated
 
 // JSON writes a line.
@@ -17,13 +17,14 @@ func (a Validated) JSON(w io.Writer) error {
 	return render.JSON(w, repair.Validated(a))
 }
 
-// Text writes a checkpoint and below it what is wrong with it. A sound one is one line.
+// Text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
 func (a Validated) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
 	if !a.OK {
 		line[0] = render.Span{Role: render.Error, Text: "✗ "}
+		// Labels repeat, so a damaged checkpoint is named by its id as well.
 		if a.Checkpoint != "" {
 			line = append(line, dim(" "+string(a.Checkpoint)))
 		}
@@ -44,7 +45,8 @@ func (a Validated) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// fate says what is left of a damaged checkpoint, and where one can go back to.
+// fate tells whether a damaged checkpoint can still be restored, and otherwise the last valid one
+// before it.
 func (p *page) fate(a Validated) {
 	switch {
 	case a.Restorable:
@@ -58,11 +60,12 @@ func (p *page) fate(a Validated) {
 	}
 }
 
-// Validation is what a whole validation came to: how many checkpoints were looked at, and
-// how many of these and of the sessions as such have findings.
+// Validation sums up a validation: the number of checkpoints, of damaged ones, and of findings
+// about sessions.
 type Validation struct{ Checkpoints, Damaged, Sessions int }
 
-// Count takes a line in.
+// Count adds one line. A line without a checkpoint is about a session, and is only there if
+// something is wrong.
 func (a *Validation) Count(line repair.Validated) {
 	if line.Checkpoint == "" {
 		a.Sessions++
@@ -74,13 +77,13 @@ func (a *Validation) Count(line repair.Validated) {
 	}
 }
 
-// Sound reports whether nothing was found.
+// Sound reports whether nothing is damaged.
 func (a Validation) Sound() bool { return a.Damaged+a.Sessions == 0 }
 
-// JSON writes nothing: the lines have it all.
+// JSON writes nothing, because the lines before have all of it.
 func (a Validation) JSON(io.Writer) error { return nil }
 
-// Text writes the sum.
+// Text writes the totals.
 func (a Validation) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	switch {
@@ -98,8 +101,7 @@ func (a Validation) Text(w io.Writer, v render.View) error {
 	return p.err
 }
 
-// subjectOf names what a line is about: a checkpoint by its label, else its id, or the
-// session as a whole.
+// subjectOf names what a line is about: a checkpoint by its label or else its id, or the session.
 func subjectOf(session name.Session, checkpoint name.ID, label string) string {
 	switch {
 	case checkpoint == "":

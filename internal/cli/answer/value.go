@@ -8,43 +8,44 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Plan is an answer about something that would be done.
+// Plan is an answer about something that has not been done yet and needs a confirmation.
 type Plan interface {
 	Answer
-	// Unconfirmed is the plan of what was not done, because nobody said yes.
+	// Unconfirmed returns the answer to give if nobody confirmed the plan.
 	Unconfirmed() Answer
 }
 
-// Unconfirmed marks the plan as one that was not carried out.
+// Unconfirmed returns the plan marked as a dry run.
 func (a Planned) Unconfirmed() Answer {
 	r := *a.Plan
 	r.DryRun = true
 	return Planned{&r, a.Files}
 }
 
-// Unconfirmed is the same list.
+// Unconfirmed returns the same list.
 func (a RefsToDelete) Unconfirmed() Answer { return a }
 
-// Unconfirmed is the same list.
+// Unconfirmed returns the same list.
 func (a ToDelete) Unconfirmed() Answer { return a }
 
-// Value is one value of a record, as JSON.
+// Value is a value of a record, in JSON.
 type Value json.RawMessage
 
-// Text writes a string as its text, of several lines if it has them, and anything else
-// as JSON on one line.
+// Text writes a string as its text, which may have several lines, and any other value as JSON on
+// one line.
 func (a Value) Text(w io.Writer, v render.View) error {
 	var text string
+	// Unmarshal accepts null as a string and leaves it empty.
 	if json.Unmarshal(a, &text) != nil || string(a) == "null" {
 		text = jsonText(json.RawMessage(a))
 	}
 	return v.Text(w, "", text)
 }
 
-// JSON writes the value as JSON.
+// JSON writes the value on one line.
 func (a Value) JSON(w io.Writer) error { return render.JSON(w, json.RawMessage(a)) }
 
-// Settings is what config answers.
+// Settings is the answer of config.
 type Settings []checkpoint.Setting
 
 // JSON writes a line for each setting.
@@ -68,6 +69,6 @@ func (a Settings) Text(w io.Writer, v render.View) error {
 	return v.Table(w, t)
 }
 
-// Tamed is a JSON text as it was written, with what a terminal would obey escaped, as
-// JSON allows inside of its strings.
+// Tamed returns a JSON text with the same layout, in which characters that a terminal would obey
+// are written as \u escapes inside strings.
 func Tamed(text []byte) []byte { return render.TameJSON(text) }

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Workflows is what workflow list answers.
+// Workflows is the answer of workflow list.
 type Workflows []inspect.WorkflowInfo
 
 // JSON writes a line for each workflow.
@@ -22,7 +22,7 @@ func (a Workflows) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a table; what is broken says so.
+// Text writes a table. For an invalid workflow it shows the first problem.
 func (a Workflows) Text(w io.Writer, v render.View) error {
 	t := render.Table{Columns: []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}}
 	for _, info := range a {
@@ -37,7 +37,7 @@ func (a Workflows) Text(w io.Writer, v render.View) error {
 	return v.Table(w, t)
 }
 
-// Checked is what workflow check answers.
+// Checked is the answer of workflow check.
 type Checked struct{ Workflow inspect.WorkflowInfo }
 
 // JSON writes one object.
@@ -47,7 +47,8 @@ func (a Checked) JSON(w io.Writer) error {
 	return render.JSON(w, info)
 }
 
-// Text writes that all is well, or a line for each problem, as compilers do.
+// Text confirms a valid workflow, or writes a line for each problem in the form of a compiler:
+// file:line: message.
 func (a Checked) Text(w io.Writer, v render.View) error {
 	p, info := &page{w: w, view: v}, a.Workflow
 	if info.OK {
