@@ -9,68 +9,71 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// The types in this file are what commands answer; their JSON members are a
-// contract, documented in docs/json.md, and only ever grow.
+// The types in this file are parts of what commands print. Their JSON members are a contract with
+// scripts, documented in docs/json.md: members may be added, but never renamed or removed.
 
-// Detail is one checkpoint as `create` and `show` answer it: the record's own
-// members, then commit, ref and tag, and for create whether it was created.
+// Detail is one checkpoint as `create` and `show` print it. As JSON it is the record's own members,
+// then commit, ref and tag, then "created" for a create. The fields below Warnings are for text
+// output only, except Pruned.
 type Detail struct {
 	Record   *record.Record
-	Raw      json.RawMessage // checkpoint.json as stored
+	Raw      json.RawMessage // checkpoint.json as stored; nil: Record is encoded
 	Commit   name.OID
 	Ref      name.Ref
-	Tag      name.Ref // empty when it has none
-	Created  *bool    // only create answers it
-	Warnings []string // for people, on stderr
+	Tag      name.Ref // empty when the checkpoint has no tag
+	Created  *bool    // nil except for create: false when nothing had changed and no checkpoint was made
+	Warnings []string // for people, printed on stderr
 
-	Current, Discarded, Pinned bool // what the fold says, for people
+	Current, Discarded, Pinned bool // the state of the checkpoint by the fold of its journal
 
-	Pruned []Labelled // of a create: what the workflow's rules let go by themselves
+	Pruned []Labelled // of a create: the checkpoints that the workflow's retention rules removed
 
-	Said string // how the workflow confirms a create; empty: as usual
+	Said string // the workflow's own words that confirm a create; empty: the usual ones
 }
 
-// Path is a path of the worktree. One that is not UTF-8 is an object in JSON.
+// Path is a path in the worktree. In JSON, a path that is not valid UTF-8 is an object instead of a
+// string.
 type Path = record.Path
 
-// FileChange is one path that differs.
+// FileChange is one path that differs between two trees.
 type FileChange struct {
 	Path    Path   `json:"path"`
-	Op      string `json:"op"` // added, modified, deleted, renamed, type
+	Op      string `json:"op"` // added, modified, deleted, mode or type
 	OldPath Path   `json:"old_path,omitempty"`
 }
 
-// Labelled names a checkpoint.
+// Labelled identifies a checkpoint by its id, with its label for people.
 type Labelled struct {
 	ID    name.ID `json:"id"`
 	Label string  `json:"label"`
 }
 
-// BranchPlan is what a rollback does to HEAD.
+// BranchPlan says what a rollback does to HEAD and to branches.
 type BranchPlan struct {
-	Name        name.Ref `json:"name"` // the branch HEAD is on, empty when detached
+	Name        name.Ref `json:"name"` // the branch that HEAD is on; empty when detached
 	From        name.OID `json:"from"`
-	To          name.OID `json:"to"`               // HEAD when the checkpoint was made
-	Moved       bool     `json:"moved"`            // HEAD goes there (--branch)
-	Target      name.Ref `json:"target,omitempty"` // the branch it is on afterwards, when it moves
-	CommitsLeft int      `json:"commits_left"`     // commits between, left where they are or behind
+	To          name.OID `json:"to"`               // the commit of HEAD when the checkpoint was made
+	Moved       bool     `json:"moved"`            // whether HEAD moves to To (--branch)
+	Target      name.Ref `json:"target,omitempty"` // the branch that HEAD is on afterwards, when it moves
+	CommitsLeft int      `json:"commits_left"`     // how many commits lie between; they stay, or are left behind by the branch
 
-	Back *BranchBack `json:"back,omitempty"` // a branch that HEAD is not on afterwards, and that an undo takes back
+	Back *BranchBack `json:"back,omitempty"` // another branch, not HEAD's afterwards, that an undo moves back
 }
 
-// Moves reports whether any branch does, or HEAD.
+// Moves reports whether the plan moves HEAD or any branch.
 func (p BranchPlan) Moves() bool { return p.Moved || p.Back != nil }
 
-// BranchBack is a branch that moves beside HEAD.
+// BranchBack is a move of a branch that HEAD is not on: the move that a rollback makes, as its
+// safety checkpoint records it, or the move back that its undo plans.
 type BranchBack struct {
 	Name name.Ref `json:"name"`
-	From name.OID `json:"from"` // empty: it was made
+	From name.OID `json:"from"` // empty: the branch did not exist
 	To   name.OID `json:"to"`
 }
 
-// MarshalJSON gives the record as stored, then commit, ref, tag and created. It is
-// spliced, not decoded and encoded, so that numbers keep their digits and members that
-// this version does not know their place.
+// MarshalJSON returns the record's JSON as stored, with commit, ref, tag, created and pruned added
+// at the end. The text is spliced, not decoded and encoded again: numbers keep their digits, and
+// members that this version does not know keep their places.
 func (d *Detail) MarshalJSON() ([]byte, error) {
 	raw := d.Raw
 	if raw == nil {
@@ -91,9 +94,11 @@ func (d *Detail) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Cut the closing brace of the record and the opening brace of the additions, and join them by
+	// a comma.
 	head := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(raw)), "}"))
 	return []byte(head + "," + string(tail[1:])), nil
 }
 
-// Finding is one thing that is wrong: its kind, the object, what it means, what to do.
+// Finding is one problem that a check found: its kind, the object, what it means, and what to do.
 type Finding = proof.Finding

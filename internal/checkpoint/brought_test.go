@@ -15,8 +15,8 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// What a gc takes while it comes is brought again, or none of it is taken: no ref names
-// what is not there.
+// If a gc removes objects while a fetch brings them, they are brought again, or nothing of the
+// fetch is kept: no ref may name a missing object.
 func TestBroughtAgain(t *testing.T) {
 	scripttest.Long(t)
 	w := newClones(t, 2, 1)
@@ -92,7 +92,8 @@ func (c *clone) objects() map[string]bool {
 	return found
 }
 
-// pretendGC leaves the mark of a gc that drops all that no ref holds, until done is called.
+// pretendGC makes it look as if a gc that deletes unreachable objects is running, until done is
+// called.
 func (c *clone) pretendGC() (done func()) {
 	cmd := exec.Command("sh", "-c", "read end", "git", "gc", "--prune=now")
 	end, err := cmd.StdinPipe()

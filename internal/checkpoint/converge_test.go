@@ -28,28 +28,29 @@ var (
 	firstSeed = flag.Uint64("first-seed", 1, "seed of the first of them")
 )
 
-// schedule is one random story of clones, and what a model of it must find at the end.
+// schedule is one random sequence of actions of several clones, with a model of what must be there
+// at the end.
 type schedule struct {
 	*clones
 	random *rand.Rand
 	story  []string
 	made   map[name.ID]bool
-	// prunes lists, for each prune that was carried out, what it dropped and the pins
-	// that the clone knew then; pins are all that were made.
+	// prunes lists, for each prune that was carried out, what it removed and the pins that the
+	// clone knew at that time. pins are all pins that were made.
 	prunes []struct {
 		id    name.ID
 		knows map[name.OID]bool
 	}
 	pins map[name.ID][]name.OID
-	// only are those that the one who dropped them was the last to have: a pin that comes
-	// later keeps the name of such a one alive, and nothing else.
+	// only are checkpoints whose last copy was with the clone that removed them. A later pin keeps
+	// the id of such a checkpoint alive, but nothing has its objects.
 	only map[name.ID]bool
 	gone map[*clone]bool
 }
 
-// Whatever clones do in any order, and wherever a push or fetch is cut off, in the end
-// they have the same journal, the same refs and the same notes; nothing that any of them
-// still had is lost, and nothing that was pruned comes back, but for what was pinned.
+// Whatever clones do in any order, and wherever a push or fetch is interrupted, in the end they
+// have the same journal, refs and notes. Nothing is lost that any of them still had, and nothing
+// comes back that was pruned, except what was pinned.
 func TestClonesConverge(t *testing.T) {
 	count := *schedules
 	if testing.Short() {
@@ -100,7 +101,7 @@ func (s *schedule) anID(st *journal.State) name.ID {
 	return st.Checkpoints()[s.random.IntN(len(st.Checkpoints()))].Checkpoint
 }
 
-// step does one thing somewhere. That it is refused is part of the story.
+// step does one random thing in a random clone. Being refused is a valid result.
 func (s *schedule) step() {
 	c := s.pick()
 	if c.at = ""; c.other != "" && s.random.IntN(2) == 0 {
@@ -200,7 +201,7 @@ func (s *schedule) prune(c *clone) (string, error) {
 	})
 }
 
-// bury does what drops checkpoints, and notes which, and what was known then.
+// bury runs an action that removes checkpoints, and notes which ones, and what the clone knew then.
 func (s *schedule) bury(c *clone, drop func(context.Context, *checkpoint.Service) error) error {
 	before := c.state()
 	if before == nil {
@@ -293,7 +294,7 @@ func (s *schedule) travel(c *clone, remote string) (string, error) {
 	return verb + " " + remote, err
 }
 
-// settle lets every clone that is left sync with every remote until nothing changes.
+// settle makes every remaining clone sync with every remote until nothing changes.
 func (s *schedule) settle() {
 	for _, r := range s.remotes {
 		if err := os.RemoveAll(filepath.Join(r, "hooks", "update")); err != nil {
@@ -337,7 +338,7 @@ func (s *schedule) dirs() []string {
 	return dirs
 }
 
-// check compares what everybody has with each other and with the model.
+// check compares the clones and remotes with each other and with the model.
 func (s *schedule) check() {
 	s.t.Helper()
 	first := s.refs(s.dirs()[0])
@@ -386,7 +387,7 @@ func (s *schedule) archiveOf(dir string) string {
 	return s.git(dir, "show", "--no-abbrev", "refs/checkpoints/demo/archive") + "\n" + s.git(dir, "show", "refs/checkpoints/demo/archive:checkpoints")
 }
 
-// checkSound lets each clone look at its journal: none was set back or replaced.
+// checkSound has each clone check its journal: none may have been rewound or replaced.
 func (s *schedule) checkSound() {
 	for _, c := range s.all {
 		if s.gone[c] {
@@ -405,8 +406,8 @@ func (s *schedule) checkSound() {
 	}
 }
 
-// lost reports whether a live checkpoint is nowhere: its maker died before a remote took
-// it, which may have its note.
+// lost reports whether no clone or remote has a live checkpoint any more: the clone that made it
+// was deleted before a remote got it. The remote may have its note.
 func lost(held map[string]string, st *journal.State) bool {
 	return slices.ContainsFunc(st.Checkpoints(), func(e *journal.Entry) bool { return !e.Dead && held[string(e.Checkpoint)] == "" })
 }
@@ -421,8 +422,8 @@ func (s *schedule) deadLeft(there map[string]string, st *journal.State) bool {
 	return false
 }
 
-// checkModel holds the fold against what the story says: what was dropped by somebody
-// who knew all its pins is gone, and everything else that a journal names is there.
+// checkModel compares the fold with the model: a checkpoint is gone if a clone removed it that knew
+// all its pins, and every other one that a journal names is there.
 func (s *schedule) checkModel(st *journal.State, refs map[string]string) {
 	s.t.Helper()
 	known := map[name.OID]bool{}
@@ -474,7 +475,8 @@ func (s *schedule) isEvent(st *journal.State, oid name.OID) bool {
 	return slices.ContainsFunc(st.Events(), func(e *journal.Event) bool { return e.OID == oid })
 }
 
-// somebodyHad is true for all but what only a clone that died had, or one that dropped it.
+// somebodyHad reports whether a clone that still exists had the checkpoint. It is false if only
+// deleted clones had it, or the clone that removed it.
 func (s *schedule) somebodyHad(id name.ID) bool {
 	if s.only[id] {
 		return false

@@ -14,13 +14,19 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Where the definition of a workflow comes from.
+// This file finds the definition of a workflow. A definition is built in, or a JSON file of the
+// repository at .checkpoint/workflows/<name>.json. A session goes on with the workflow that it was
+// started with. If the worktree lacks that file, because another branch is checked out or this is
+// another clone, the definition is read from the newest checkpoint that contains it.
 
-// errNoWorkflow says that a definition is nowhere to be found.
+// errNoWorkflow means that a definition was found neither in the program nor in the worktree. Only
+// then may a checkpoint supply it: a file that exists but is invalid is an error that the user must
+// see.
 var errNoWorkflow = errors.New("it is neither built in nor in .checkpoint/workflows")
 
-// Definition finds a workflow: built in, or a file of this repository. "" is the
-// configured one.
+// Definition returns the workflow with a name: a built-in one, or one from a file of this
+// repository. For "" it returns the one that checkpoint.workflow names, or else the default. An
+// unknown name is an error of KindUsage.
 func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 	if wanted == "" {
 		wanted, _ = s.Settings.Get("checkpoint.workflow")
@@ -35,6 +41,7 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 		Kind: KindUsage, Message: fmt.Sprintf("no workflow is called %q", name.Clip(wanted, name.Said)), Err: errNoWorkflow,
 		Hints: []string{"`git checkpoint workflow list` shows what there is"},
 	}
+	// The name becomes part of a path, so a name that is no slug, such as "../x", is not looked up.
 	if name.Slug(wanted) != wanted {
 		return nil, unknown
 	}
@@ -49,11 +56,13 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 	return parseOwn(data, wanted)
 }
 
-// longestDefinition is more than anybody writes into one.
+// longestDefinition is the most bytes that a definition may have. It is far more than any real one
+// needs.
 const longestDefinition = 1 << 20
 
-// ReadWorkflowFile reads a file that the repository brings: a link to a device, or a pipe, would
-// never end.
+// ReadWorkflowFile reads a definition from the worktree. The content of a repository is not
+// trusted: a symbolic link to a device or a pipe would block the reader forever, so only regular
+// files up to longestDefinition are read.
 func ReadWorkflowFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
@@ -67,6 +76,8 @@ func ReadWorkflowFile(file string) ([]byte, error) {
 	return os.ReadFile(filepath.Clean(file))
 }
 
+// parseOwn parses a definition of the repository. The name inside must be the name of the file,
+// because sessions store the name only.
 func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
 	d, err := workflow.Parse(data, WorkflowFile(wanted))
 	if err != nil {
@@ -78,7 +89,8 @@ func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
 	return d, nil
 }
 
-// OwnWorkflows lists the definitions that the repository brings.
+// OwnWorkflows returns the names of the definitions in .checkpoint/workflows of the worktree, valid
+// or not.
 func (s *Service) OwnWorkflows() ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -93,7 +105,8 @@ func (s *Service) OwnWorkflows() ([]string, error) {
 	return out, Classify(err)
 }
 
-// DefinitionOf gives the workflow of a session, the configured one for a new one.
+// DefinitionOf returns the workflow of a session by its name. A session that does not exist yet
+// gets the configured one.
 func (s *Service) DefinitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
 	st, err := s.Store.State(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
@@ -105,9 +118,8 @@ func (s *Service) DefinitionOf(ctx context.Context, session name.Session) (*work
 	return s.DefinitionFor(ctx, st)
 }
 
-// DefinitionFor gives the workflow that a session was started with. Where its file is not
-// in the worktree, as on another branch or in another clone, the newest checkpoint that
-// has it lends it.
+// DefinitionFor returns the workflow that a session was started with. If its file is not in the
+// worktree, the definition comes from the newest checkpoint whose files contain a valid one.
 func (s *Service) DefinitionFor(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
 	if st.Workflow == "" {
 		return workflow.Default(), nil
@@ -121,8 +133,8 @@ func (s *Service) DefinitionFor(ctx context.Context, st *journal.State) (*workfl
 	return d, err
 }
 
-// lent is the definition that the newest checkpoint has in its files, of those that can
-// be used; nil where none has.
+// lent returns the definition from the newest checkpoint whose files contain a valid one, or nil.
+// Discarded checkpoints count too; pruned ones have no objects to read.
 func lent(ctx context.Context, s *Service, st *journal.State) *workflow.Definition {
 	if name.Slug(st.Workflow) != st.Workflow {
 		return nil
@@ -147,12 +159,14 @@ func lent(ctx context.Context, s *Service, st *journal.State) *workflow.Definiti
 	return nil
 }
 
-// mostLenders bounds how many checkpoints are asked for a definition.
+// mostLenders is how many checkpoints lent and lastValid look at before they give up. It keeps the
+// search short in sessions with thousands of checkpoints.
 const mostLenders = 100
 
-// ReadableDefinition gives the workflow of a session to what only reads or goes back: without its
-// definition there is still a worktree to be had, and a broken one may be what somebody
-// wants to get rid of.
+// ReadableDefinition returns the workflow of a session for commands that only read or roll back. It
+// never fails because of the definition: it warns and falls back to the one in the newest
+// checkpoint, then to the default. A rollback has to work without the definition, and a broken
+// definition may be the very thing that the user wants to roll back.
 func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
 	d, err := s.DefinitionFor(ctx, st)
 	if err == nil {
@@ -168,8 +182,10 @@ func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*w
 	return workflow.Default(), ctx.Err()
 }
 
-// BuiltIn is the origin of a definition that the program brings along.
+// BuiltIn is the origin of a definition that comes with the program, where others have the path of
+// a file.
 const BuiltIn = "built-in"
 
-// WorkflowFile is where a repository keeps a definition of its own.
+// WorkflowFile returns the path, relative to the top of the worktree, of the repository's own
+// definition with a name.
 func WorkflowFile(name string) string { return ".checkpoint/workflows/" + name + ".json" }

@@ -13,19 +13,22 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Names says what a number or a label may mean.
+// Names says which checkpoints a number or a label may mean. An id always works, also for a
+// discarded checkpoint.
 type Names int
 
-// NamesOfLive is for programs: a name that changes its meaning with a rollback must not pick
-// another checkpoint for a script. A person can be told, so NamesOfAny takes a discarded
-// checkpoint where no live one has the name.
+// With NamesOfLive only live checkpoints have names. Scripts get this: a name whose meaning changes
+// with a rollback must not select another checkpoint for a script. With NamesOfAny a name that no
+// live checkpoint has may also mean the only discarded checkpoint with it. This is for users at a
+// terminal, who read the warning.
 const (
 	NamesOfLive Names = iota
 	NamesOfAny
 )
 
-// Reach is Resolve for commands that look at a checkpoint or go back to it. With NamesOfAny
-// it takes the only discarded checkpoint of a name, and says so.
+// Reach is Resolve for commands that show a checkpoint or roll back to it. With NamesOfAny, when
+// exactly one discarded checkpoint has the name and no live one does, it returns that one and
+// warns.
 func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.Resolve(ctx, session, ref)
 	var only *discardedError
@@ -38,20 +41,22 @@ func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error
 	return found, nil
 }
 
-// discardedError says that only discarded checkpoints have a name.
+// discardedError is the error of Resolve when only discarded checkpoints have the name. It carries
+// them for Reach and FileIn.
 type discardedError struct {
-	told    *Error
-	in      *Found
-	entries []*journal.Entry
+	told    *Error           // the error that the user sees
+	in      *Found           // the session; its Entry is not set
+	entries []*journal.Entry // in the order of the journal, at least one
 }
 
 func (e *discardedError) Error() string { return e.told.Error() }
 
-// Unwrap gives the error with its kind and hints.
+// Unwrap returns the error with its kind and hints, so that KindOf finds it.
 func (e *discardedError) Unwrap() error { return e.told }
 
-// byDiscarded finds the discarded checkpoints of a number, else of a label, else those whose
-// labels begin so.
+// byDiscarded returns the discarded checkpoints that a name fits, or nil. For a number these are
+// the ones with that number. For other text they are the ones with that label, else milestones
+// whose label begins with it, else any whose label does.
 func byDiscarded(st *journal.State, ref string) []*journal.Entry {
 	begins := func(e *journal.Entry) bool { return len(ref) >= shortestPrefix && strings.HasPrefix(e.Label, ref) }
 	rules := []func(*journal.Entry) bool{
@@ -76,7 +81,8 @@ func byDiscarded(st *journal.State, ref string) []*journal.Entry {
 	return nil
 }
 
-// isNumbered reports whether a checkpoint has a number, as numberPattern matched it.
+// isNumbered reports whether a checkpoint has a number. The argument holds the submatches of
+// numberPattern: step, iteration, suffix.
 func isNumbered(e *journal.Entry, number []string) bool {
 	iteration, suffix := number[2], number[3]
 	if step, err := strconv.Atoi(number[1]); err != nil || step != e.Step || e.Milestone != (suffix == "") {
@@ -89,7 +95,8 @@ func isNumbered(e *journal.Entry, number []string) bool {
 	return iteration == "" || iteration == own || iteration == FirstIteration && own == ""
 }
 
-// newDiscardedError says what became of the checkpoints of a name, and how each is reached.
+// newDiscardedError says how each discarded checkpoint with this name was discarded, and how the
+// user gets it back.
 func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, discarded []*journal.Entry) error {
 	e := &Error{Kind: KindNotFound}
 	if len(discarded) == 1 {
@@ -119,12 +126,12 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 	return &discardedError{e, in, discarded}
 }
 
-// loss is how a checkpoint was discarded.
+// loss tells how a checkpoint was discarded, in words for a message.
 type loss struct {
-	label string
-	event *journal.Event // nil where the journal does not say
-	verb  string         // rollback, undo or redo
-	undo  string         // the command of this worktree that brings it back; empty: none does
+	label string         // of the checkpoint
+	event *journal.Event // the event that discarded it; nil when the journal does not say
+	verb  string         // "a rollback", "an undo" or "a redo"
+	undo  string         // the command that brings it back in this worktree, such as "undo 2"; empty: none does
 }
 
 func (l loss) sentence(s *Service) string { return l.label + " was " + l.how(s) }
@@ -136,6 +143,8 @@ func (l loss) how(s *Service) string {
 	return "discarded by " + l.verb + " " + render.Ago(l.event.Time, s.Now())
 }
 
+// lossOf finds out how c was discarded. The number of undos depends on all sessions, because the
+// undo list of a worktree spans them. Sessions that cannot be read are left out.
 func lossOf(ctx context.Context, s *Service, st *journal.State, c *journal.Entry) loss {
 	l := loss{label: c.Label, event: st.DiscardedBy(c.Checkpoint), verb: "a rollback"}
 	if l.event != nil && l.event.Kind == journal.KindUndo {

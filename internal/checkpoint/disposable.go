@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Forget deletes what was remembered.
+// Forget deletes disposable files by their names. A file that does not exist is no error.
 func (s *Service) Forget(files ...string) error {
 	for _, file := range files {
 		if err := os.Remove(s.memory(file)); err != nil && !os.IsNotExist(err) {
@@ -18,20 +18,21 @@ func (s *Service) Forget(files ...string) error {
 	return nil
 }
 
-// What a chat has to remember between two lines stands in the worktree's disposable
-// files.
+// The names of the disposable files in <git dir>/checkpoint of the worktree. Each holds one JSON
+// value that has to be kept from one command to the next. Losing any of them loses no checkpoint.
 const (
-	ChatFile   = "chat.json"
-	FailedFile = "failed.json"
-	chosenFile = "chosen.json"
+	ChatFile   = "chat.json"   // what chat commands remember between two lines
+	FailedFile = "failed.json" // the last failure that is to be reported
+	chosenFile = "chosen.json" // the session that a user chose, see Choose
 
-	resumedFile = "resumed.json"
+	resumedFile = "resumed.json" // the session that a user resumed, see ChooseResumed
 )
 
+// memory returns the path of a disposable file. The directory may not exist yet.
 func (s *Service) memory(file string) string { return filepath.Join(s.Repo.GitDir, "checkpoint", file) }
 
-// Recall reads what was remembered; false when there is nothing, or nothing that can
-// be read.
+// Recall decodes a disposable file into into. It reports false, without an error, when the file
+// does not exist or is not valid JSON: a damaged file counts as no memory.
 func (s *Service) Recall(file string, into any) (bool, error) {
 	data, err := os.ReadFile(s.memory(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +44,8 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 	return json.Unmarshal(data, into) == nil, nil
 }
 
-// Remember writes a disposable file of this worktree, as JSON.
+// Remember writes a disposable file of this worktree as JSON. It replaces the file by a rename, so
+// that a concurrent Recall sees the old value or the new one.
 func (s *Service) Remember(file string, what any) error {
 	dir, err := s.Repo.Dir()
 	if err != nil {

@@ -45,8 +45,8 @@ func content(t *testing.T, c *clone, name string) string {
 	return string(data)
 }
 
-// What an editor saves while a rollback is on its way is there afterwards, whichever
-// way it saves, and everything else is as it was.
+// A file that an editor saves during a rollback keeps that content, whichever way the editor saves,
+// and everything else is as it was.
 func TestEditedMeanwhile(t *testing.T) {
 	for _, k := range []struct{ name, step, file string }{
 		{"before it moves", "begun", "replaced"}, {"before it is deleted", "begun", "deleted"},
@@ -84,8 +84,8 @@ func TestEditedMeanwhile(t *testing.T) {
 	}
 }
 
-// Who has a file open and goes on writing to it is noticed until the index is put in
-// place.
+// A write to a file through a descriptor that was opened before the rollback is noticed, until the
+// index is put in place.
 func TestWrittenMeanwhile(t *testing.T) {
 	for _, name := range []string{"replaced", "deleted"} {
 		c, _ := editing(t)
@@ -110,8 +110,8 @@ func TestWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// Where somebody works on a file that a rollback has written already, and that rollback
-// fails, his work stays: --abort keeps it in a checkpoint and then goes back.
+// If somebody edits a file that a rollback has written already, and the rollback then fails, the
+// edit is kept: --abort stores it in a checkpoint before it goes back.
 func TestEditedBeforeGoingBack(t *testing.T) {
 	c, write := editing(t)
 	done := 0
@@ -154,8 +154,8 @@ func TestEditedBeforeGoingBack(t *testing.T) {
 	}
 }
 
-// A rollback that was planned before another one moved files refuses, whichever files
-// they were: it may have captured half of each side.
+// A rollback that was planned before another one moved files is refused, whichever files those
+// were: its capture may be a mixture of both states.
 func TestPlannedBefore(t *testing.T) {
 	c, _ := editing(t)
 	err := c.do(func(ctx context.Context, s *checkpoint.Service) error {
@@ -200,7 +200,7 @@ func (w *clones) has(dir, commit, path, text string) bool {
 	return w.git(dir, "cat-file", "-p", commit+":"+path) == text
 }
 
-// What is staged while a rollback is thought through is not mixed with what it stages.
+// What is staged while a rollback is planned is not mixed with what the rollback stages.
 func TestStagedMeanwhile(t *testing.T) {
 	c := newClones(t, 1, 0).all[0]
 	old := time.Now().Add(-time.Hour)

@@ -2,31 +2,33 @@ package checkpoint
 
 import "errors"
 
-// Kind classifies an error; the command line maps each to one exit code.
+// Kind classifies an error. The command line maps each kind to one exit code.
 type Kind string
 
-// The kinds, named as `--json` gives them.
+// The kinds. Their text is what `--json` prints, so it must not change.
 const (
-	KindFailed    Kind = "failed"      // exit code 1
+	KindFailed    Kind = "failed"      // exit code 1: anything without a better kind
 	KindNotFound  Kind = "not_found"   // 3: no such checkpoint or session
-	KindRefused   Kind = "refused"     // 4: it would lose something, or was not confirmed
-	KindInvalid   Kind = "invalid"     // 5: corrupt or invalid
+	KindRefused   Kind = "refused"     // 4: it would lose data, or the user did not confirm
+	KindInvalid   Kind = "invalid"     // 5: something stored is damaged or invalid
 	KindRejected  Kind = "rejected"    // 6: the workflow rejects the state or transition
-	KindConflict  Kind = "conflict"    // 7: with a remote
-	KindNothing   Kind = "nothing"     // 8: nothing to do
-	KindUnusable  Kind = "unusable"    // 128: not a usable repository
+	KindConflict  Kind = "conflict"    // 7: conflict with a remote
+	KindNothing   Kind = "nothing"     // 8: there was nothing to do
+	KindUnusable  Kind = "unusable"    // 128: no usable repository
 	KindUsage     Kind = "usage"       // 129: the request itself is wrong
-	KindInterrupt Kind = "interrupted" // 130
+	KindInterrupt Kind = "interrupted" // 130: interrupted by a signal
 )
 
-// Error is an error with its kind and what the user may do about it.
+// Error is an error with its kind and with hints for the user. All exported functions of verbs
+// return errors of this type, or ones that Classify accepts.
 type Error struct {
 	Kind    Kind
-	Message string   // what went wrong; empty: Err's text
-	Hints   []string // what to type next, one line each
+	Message string   // what went wrong; empty: the text of Err says it
+	Hints   []string // what to type or do next, one line each
 	Err     error
 }
 
+// Error returns the message, then the cause, separated by a colon.
 func (e *Error) Error() string {
 	switch {
 	case e.Err == nil:
@@ -37,10 +39,10 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf classifies any error; one without a kind has failed.
+// KindOf returns the kind of any error. An error without a kind is KindFailed.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -49,13 +51,14 @@ func KindOf(err error) Kind {
 	return KindFailed
 }
 
-// SpoiltHint is what can be done when nobody knows how far a rollback came.
+// SpoiltHint returns the hint for a damaged intent file: it is not known how far the rollback got,
+// so neither --continue nor --abort can work. The path is that of the intent file.
 func SpoiltHint(path string) string {
 	return "the newest safety checkpoint holds what was there before: `git checkpoint list` shows it; to go on from the files as they are now, remove " + path
 }
 
-// IsFailure reports whether there could be a checkpoint, but for something that may be
-// put right.
+// IsFailure reports whether a create with this kind of error failed for a reason that the user
+// could fix, in contrast to "nothing to do", a wrong request or an interrupt.
 func IsFailure(k Kind) bool {
 	return k == KindFailed || k == KindRejected || k == KindRefused || k == KindInvalid
 }

@@ -10,13 +10,15 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// IsOver reports whether a session was closed, its workflow has come to its end, or
-// nothing is left of it.
+// IsOver reports whether a session is finished: it was closed, or its workflow completed, or all of
+// its checkpoints were pruned. A session whose definition cannot be read counts as not finished.
 func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 	if IsClosed(st.Status) {
 		return true
 	}
 	if st.CurrentEntry() == nil {
+		// A new session without checkpoints is not over; one with tombstones had some, and they are
+		// gone.
 		return len(st.Tombstones) > 0
 	}
 	def, err := s.DefinitionFor(ctx, st)
@@ -27,8 +29,9 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 	return status == "complete" || def.Statuses.Closes[status] == "complete"
 }
 
-// StatusOf is where a session stands: how it was closed, else what its workflow makes of the
-// current checkpoint's status, which may end it too.
+// StatusOf returns the status of a session for people: the status it was closed with, else what the
+// workflow's definition maps the current checkpoint's status to, else the status that was set for
+// the session, else the checkpoint's own.
 func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
 	e := st.CurrentEntry()
 	if IsClosed(st.Status) || e == nil {
@@ -44,14 +47,15 @@ func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
 	return cmp.Or(status, StatusOpen)
 }
 
-// IsOfType reports whether a session's name, or the kind of work that its state names,
-// begins like this.
+// IsOfType reports whether the session's name, or the type of work in its current state, begins
+// with prefix.
 func IsOfType(ctx context.Context, s *Service, st *journal.State, prefix string) bool {
 	return strings.HasPrefix(string(st.Session), prefix) || strings.HasPrefix(FactsOf(ctx, s, st).Type, prefix)
 }
 
-// FactsOf is what the current state of a session says of itself; nothing where it
-// cannot be read.
+// FactsOf returns what the state of the session's current checkpoint says about the job: type,
+// topic and so on. It returns zero Facts when the record, the definition or the state cannot be
+// read.
 func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts {
 	e := st.CurrentEntry()
 	def, err := s.DefinitionFor(ctx, st)
@@ -69,7 +73,8 @@ func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts 
 	return facts
 }
 
-// TopicOf is what the session was started for, else what its documents say of themselves.
+// TopicOf returns the topic that the session was started with, else the topic in its current state,
+// else "".
 func TopicOf(ctx context.Context, s *Service, st *journal.State) string {
 	if st.Topic != "" {
 		return st.Topic
@@ -81,7 +86,8 @@ func TopicOf(ctx context.Context, s *Service, st *journal.State) string {
 	return FactsOf(ctx, s, st).Topic
 }
 
-// TopicIn is what a document says of itself.
+// TopicIn returns the topic that a state document names, or "". The definition says in which member
+// it is.
 func TopicIn(def *workflow.Definition, state json.RawMessage) string {
 	if def.State.Members.Topic == "" {
 		return ""

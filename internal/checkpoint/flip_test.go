@@ -26,9 +26,9 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// A bit that flips anywhere below a session and changes what would be restored or shown
-// is found by validate --deep. FLIPS says how many are tried, SEED with which numbers;
-// the repository is loose in one half of them and packed in the other.
+// validate --deep finds every flipped bit in the objects and refs of a session that changes what is
+// restored or shown. FLIPS says how many flips are tried, SEED selects them. In one half the
+// repository is loose, in the other it is packed.
 func TestFlippedBits(t *testing.T) {
 	flips, seed := number(t, "FLIPS", 24), number(t, "SEED", 1)
 	if testing.Short() {

@@ -5,21 +5,22 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Keys of the trailers by which the first event of an attempt tells where it came from.
+// An attempt is a session that was forked from a checkpoint of another one. Its start event has
+// these extra trailers, which say from where.
 const (
 	TrailerForkSession    = "Fork-Session"
 	TrailerForkCheckpoint = "Fork-Checkpoint"
 	TrailerForkName       = "Fork-Name"
 )
 
-// Origin is where an attempt was forked from.
+// Origin says where an attempt was forked from.
 type Origin struct {
-	Name       string       // of the attempt
-	Session    name.Session // that it was forked from
-	Checkpoint name.ID      // there
+	Name       string       // the name of the attempt
+	Session    name.Session // the session that it was forked from
+	Checkpoint name.ID      // the checkpoint of that session, which the attempt's first one copies
 }
 
-// OriginOf says where a session was forked from; false when it is no attempt.
+// OriginOf returns the origin of a session. The result is false when the session is no attempt.
 func OriginOf(st *journal.State) (Origin, bool) {
 	if st.Started == nil {
 		return Origin{}, false

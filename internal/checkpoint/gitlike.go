@@ -13,11 +13,15 @@ import (
 )
 
 var (
+	// ancestorPattern matches HEAD~1, @^, ~2^ and the like; the group has all the suffixes.
 	ancestorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:HEAD|head|@)?((?:[~^]\d{0,4})*)$`) })
-	backPattern     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-(\d{1,4})$|^(?:HEAD|@)@?\{(\d{1,4})\}$`) })
+	// backPattern matches -1, @{1} and HEAD@{1}.
+	backPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-(\d{1,4})$|^(?:HEAD|@)@?\{(\d{1,4})\}$`) })
 )
 
-// MeantParent gives what stands here for git's HEAD~1, HEAD^ or -1; empty for anything else.
+// MeantParent translates what git users type for an older commit (HEAD~1, HEAD^, -1, @{1}) to this
+// program's name for an older checkpoint, such as "@~1". It returns "" for anything else. Only
+// hints use it: Resolve does not accept these forms.
 func MeantParent(typed string) string {
 	back := 0
 	if m := backPattern().FindStringSubmatch(typed); m != nil {
@@ -39,8 +43,10 @@ func MeantParent(typed string) string {
 	return fmt.Sprintf("@~%d", back)
 }
 
-// FileIn splits <checkpoint>:<path>, as git writes a file of a commit. A session with the
-// name before the colon comes first.
+// FileIn splits "<checkpoint>:<path>", the syntax that git has for a file in a commit. Because
+// "<session>:<checkpoint>" has the same shape, a session with the name before the colon takes
+// precedence; then "<session>:<checkpoint>:<path>" is the file. When typed names no file, ok is
+// false and ref is typed.
 func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path string, ok bool) {
 	ref, path, ok = strings.Cut(typed, ":")
 	if !ok || ref == "refs" || strings.HasPrefix(ref, "refs/") {
@@ -52,6 +58,8 @@ func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path s
 			return ref + ":" + inner, path, ok
 		}
 	}
+	// A discarded checkpoint also counts: the caller reports that error better than "no such
+	// checkpoint".
 	_, err := s.Resolve(ctx, session, ref)
 	if discarded := (*discardedError)(nil); err != nil && !errors.As(err, &discarded) {
 		return typed, "", false
@@ -59,7 +67,8 @@ func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path s
 	return ref, path, true
 }
 
-// fileHint adds to an error about the session of <session>:<ref> what else may be meant.
+// fileHint extends an unknown-session error. In "<session>:<ref>" the part before the colon looks
+// like a checkpoint, so the user may have meant a file of that checkpoint.
 func fileHint(err error, session, ref string) error {
 	var known *Error
 	if errors.As(err, &known) && (numberPattern().MatchString(session) || parentPattern().MatchString(session) || strings.HasPrefix(session, "cp-")) {

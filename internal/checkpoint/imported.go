@@ -7,23 +7,24 @@ import (
 	"git-checkpoint/internal/journal"
 )
 
-// Keys of the trailers by which an event tells what its document calls the checkpoint and
-// the session in the system it comes from.
+// Extra trailers of create events that took a document of another system: what that system calls
+// the checkpoint (its own id) and the session.
 const (
 	TrailerDocument = "Document-Id"
 	TrailerOwner    = "Document-Session"
 )
 
-// Keys of the trailers by which an event tells what it was imported from. Importing
-// again goes by them.
+// Extra trailers of events that `import` writes. A later import of the same layout reads them to
+// see what it already has.
 const (
-	TrailerFormat  = "Import-Format"
-	TrailerKey     = "Import-Key"
-	TrailerDigest  = "Import-Digest"
-	TrailerDerived = "Import-Derived"
+	TrailerFormat  = "Import-Format"  // the layout, such as go-team
+	TrailerKey     = "Import-Key"     // the checkpoint's id in its own system
+	TrailerDigest  = "Import-Digest"  // checksum of the document: equal means unchanged
+	TrailerDerived = "Import-Derived" // "true" in a rollback that only makes the layout's current checkpoint current
 )
 
-// Trailer is what an event says under a key that the journal itself does not know.
+// Trailer returns the value of a trailer that package journal itself does not know, or "". The
+// journal keeps such trailers in Event.Extra.
 func Trailer(e *journal.Event, key string) string {
 	for _, t := range e.Extra {
 		if t.Key == key {
@@ -33,8 +34,9 @@ func Trailer(e *journal.Event, key string) string {
 	return ""
 }
 
-// DocumentTrailer is a trailer with what a document says of itself. A text that nobody could
-// type is no id and gives none.
+// DocumentTrailer returns a trailer for an id or owner that a document gives, or nil. A text that
+// is empty, too long, no UTF-8 or has control characters cannot be typed as a name, so it is not
+// kept.
 func DocumentTrailer(key, said string) []journal.Trailer {
 	if said == "" || len(said) > longestOwnID || !utf8.ValidString(said) || strings.ContainsFunc(said, isControl) {
 		return nil
@@ -42,12 +44,14 @@ func DocumentTrailer(key, said string) []journal.Trailer {
 	return []journal.Trailer{{Key: key, Value: said}}
 }
 
-// longestOwnID is the longest id that a document's system can give.
+// longestOwnID is the most bytes that another system's id may have.
 const longestOwnID = 200
 
+// isControl reports whether r is an ASCII or Latin-1 control character.
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 
-// OwnerOf is what the documents of a session call it; "" where none tells.
+// OwnerOf returns what the documents of a session call it: the Document-Session trailer of the
+// newest checkpoint that has one. It returns "" when none has.
 func OwnerOf(st *journal.State) string {
 	for i, c := range st.Backward() {
 		if c.Dead {

@@ -10,30 +10,33 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// Intent is what a cut-off rollback needs to be finished or taken back.
+// Intent is what package rollback stores before it moves the first file. If the process is killed,
+// `rollback --continue` and `--abort` in another process read it to finish the rollback or to take
+// it back.
 type Intent struct {
 	Session   name.Session
-	Event     journal.Event // the first one, complete but for its lists
-	Levels    []UndoneLevel // of an undo: an event for each, in this order
-	Safety    name.ID
-	To        name.ID
+	Event     journal.Event // the first event to write, complete except for its Discard and Restore lists
+	Levels    []UndoneLevel // for an undo: one event for each, in this order
+	Safety    name.ID       // the safety checkpoint, which holds the worktree as it was
+	To        name.ID       // the target; empty for an undo after which nothing is current
 	StartedAt time.Time
 	Branch    BranchPlan
-	OldBranch name.Ref
-	OldHead   name.OID
-	TargetOld name.OID // of the branch that moves; empty when it did not exist
+	OldBranch name.Ref // HEAD's branch before; empty when it was detached
+	OldHead   name.OID // HEAD's commit before
+	TargetOld name.OID // old value of the branch that moves; empty when it did not exist
 	Reason    string
-	Stays     bool // the session stays at its checkpoint, and nothing of it is discarded
+	Stays     bool // of a promotion or landing: the current checkpoint stays and nothing is discarded
 }
 
-// UndoneLevel is what the event of one level of an undo names.
+// UndoneLevel has the members that differ between the events of one undo of several levels. See
+// "Rollback and undo" in docs/format.md.
 type UndoneLevel struct {
 	Undoes       name.OID
 	Safety       name.ID
 	Mode, Branch string
 }
 
-// ReadIntent decodes what a rollback wrote down before it moved a file.
+// ReadIntent decodes the Intent in a snapshot's intent file. Damage is an error of KindInvalid.
 func ReadIntent(data json.RawMessage) (meta Intent, err error) {
 	if err := json.Unmarshal(data, &meta); err != nil {
 		return meta, &Error{Kind: KindInvalid, Message: "the intent of the rollback is damaged", Err: err}
@@ -41,15 +44,15 @@ func ReadIntent(data json.RawMessage) (meta Intent, err error) {
 	return meta, nil
 }
 
-// RefuseHalfRolledBack refuses to record a worktree that holds half of a rollback, because the
-// process that made the rollback is dead. A rollback that still runs is waited for by
-// whoever captures.
+// RefuseHalfRolledBack returns an error when the worktree is in the middle of a rollback whose
+// process is dead: a checkpoint of a mixture of old and new files would be useless. It returns nil
+// while the rollback's process is still alive, because a capture waits for that one to finish.
 func (s *Service) RefuseHalfRolledBack() error {
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
 	if in, err := snapshot.ReadIntent(dir); in == nil && err == nil || snapshot.Moving(dir) {
 		return nil
 	}
-	in, err := snapshot.ReadIntent(dir) // again: its process may have finished between the two
+	in, err := snapshot.ReadIntent(dir) // read again: the process may have finished between ReadIntent and Moving
 	if err != nil || in == nil {
 		return Classify(err)
 	}

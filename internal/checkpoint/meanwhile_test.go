@@ -10,8 +10,8 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// What is pinned after a prune or delete has looked stays, and each checkpoint is reported
-// by who removed it.
+// A checkpoint that is pinned after a prune or delete was planned stays. Each removed checkpoint is
+// reported by the process that removed it.
 func TestRemovedMeanwhile(t *testing.T) {
 	c := newClones(t, 1, 0).all[0]
 	pinned, dropped, pruned, kept := c.create(), c.create(), c.create(), c.create()

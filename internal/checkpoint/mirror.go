@@ -12,15 +12,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Mirror is one value of checkpoint.mirror: a layout that follows what happens here.
+// Mirror is one value of checkpoint.mirror: a directory in which every checkpoint is also written
+// in the layout of another tool.
 type Mirror struct {
-	Format string
-	Dir    string // absolute; of a database the file
-	Strays bool   // it is in the worktree, and a link there leads it out
+	Format string // name of the layout, such as go-team
+	Dir    string // absolute path; for a layout that is a database, its file
+	Strays bool   // Dir is named inside the worktree, but a symbolic link leads out of it
 }
 
-// Mirrors reads checkpoint.mirror, which may be given several times. A relative directory
-// is one below the top of the worktree.
+// Mirrors returns the values of checkpoint.mirror, which may be set several times. A relative
+// directory is relative to the top of the worktree. The environment variable holds one value and
+// replaces them all. On an invalid value Mirrors returns the mirrors before it, and an error of
+// KindUsage.
 func (s *Service) Mirrors() ([]Mirror, error) {
 	values := s.Repo.Config.All("checkpoint.mirror")
 	if v := lookupEnv(s.Env, EnvVariable("checkpoint.mirror")); v != "" {
@@ -45,8 +48,8 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 	return out, nil
 }
 
-// mirrored are the paths in the worktree that mirrors write: no capture takes them, so no
-// rollback takes them away.
+// mirrored returns the paths in the worktree that mirrors write. Captures leave them out: if a
+// checkpoint contained them, a rollback would revert the mirror that describes the rollback.
 func (s *Service) mirrored() []string {
 	mirrors, err := s.Mirrors()
 	if err != nil {
@@ -54,6 +57,7 @@ func (s *Service) mirrored() []string {
 	}
 	var out []string
 	for _, m := range mirrors {
+		// Both spellings, because a capture sees the path that a symbolic link leads to.
 		for _, dir := range []string{m.Dir, resolved(m.Dir)} {
 			if rel, err := filepath.Rel(s.Repo.WorkTree, dir); err == nil && filepath.IsLocal(rel) {
 				out = append(out, s.mirrorPaths(m.Format, filepath.ToSlash(rel))...)
@@ -64,14 +68,14 @@ func (s *Service) mirrored() []string {
 	return slices.Compact(out)
 }
 
-// below reports whether a path is a directory or in it, by their names.
+// below reports whether p is dir or a path in it. It compares names only and follows no links.
 func below(dir, p string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolved is a path without links, of which the last parts need not exist yet; empty when
-// one of these is a link to nowhere, where a file may be made.
+// resolved returns p without symbolic links. The last components need not exist. It returns "" when
+// p leads through a dangling link, because a file written there could be created anywhere.
 func resolved(p string) string {
 	for at, rest := p, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -83,10 +87,10 @@ func resolved(p string) string {
 	}
 }
 
-// Written lists the sessions that this Service has written to.
+// Written returns the sessions that this Service has written to.
 func (s *Service) Written() []name.Session { return s.Store.Written() }
 
-// Tip is the newest commit of a session's journal; empty without one.
+// Tip returns the newest commit of a session's journal, or "" when there is none.
 func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
 	found, err := s.Repo.Batch().ResolveAll(ctx, name.JournalRef(session))
 	if err != nil {
@@ -95,7 +99,8 @@ func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, erro
 	return found[name.JournalRef(session)], nil
 }
 
-// Disposable is the directory of this worktree for files that may be deleted any time.
+// Disposable returns this worktree's directory for files that may be deleted at any time. It
+// creates it if necessary.
 func (s *Service) Disposable() (string, error) {
 	dir, err := s.Repo.Dir()
 	return dir, Classify(err)

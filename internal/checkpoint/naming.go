@@ -16,27 +16,31 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Found is a checkpoint that a person named.
+// Found is the checkpoint that a user named, with its session.
 type Found struct {
-	Session name.Session
-	State   *journal.State
-	Entry   *journal.Entry
+	Session name.Session   // which may be another one than the command works on
+	State   *journal.State // the fold of that session's journal
+	Entry   *journal.Entry // nil only while Resolve is still searching
 }
 
 var (
+	// numberPattern matches 3, 6.2 (step and iteration) and 3+1 (step and suffix).
 	numberPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
 	})
-	// datedPattern is the beginning of an id, which can be that of no label of a step.
-	datedPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-\d+-\d{8}T`) })
+	// datedPattern matches the beginning of an id up to its time. No label begins like this.
+	datedPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-\d+-\d{8}T`) })
+	// parentPattern matches @, @~ and @~2.
 	parentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@(?:~(\d{0,9}))?$`) })
-	// HexPattern is an id of a commit, or the beginning of one.
+	// HexPattern matches a commit id, full or abbreviated to at least four digits.
 	HexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
-// Resolve finds what a person typed, in a session or, with "<session>:" before
-// it, in that one. An exact match wins: keyword, number, label, id, ref; then a
-// unique prefix, then a commit. Names mean live checkpoints: see Reach.
+// Resolve finds the checkpoint that a user typed, in the given session, or in the session before
+// the colon of "<session>:<name>". An empty ref is the current checkpoint. See "What a person may
+// type" in docs/format.md; resolveIn has the order of the rules. Numbers and labels mean live
+// checkpoints only; Reach also accepts discarded ones. Errors have KindNotFound, or KindUsage when
+// the name is ambiguous.
 func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, error) {
 	in, rest, inSession := strings.Cut(ref, ":")
 	if inSession = inSession && !strings.HasPrefix(ref, "refs/"); inSession {
@@ -62,8 +66,10 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	return s.resolveIn(ctx, &Found{Session: chosen, State: state}, session, ref)
 }
 
-// resolveIn finds a name in a session. What was typed for the session decides where else its own ids
-// are looked for.
+// resolveIn applies the rules for names one after the other; the first rule that finds a checkpoint
+// wins. Exact names come before prefixes, and this session comes before other sessions. The session
+// argument is what the user typed, "" for nothing: another system's ids are searched in other
+// sessions only if the user did not choose one.
 func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
 	state := found.State
 	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byOwnID} {
@@ -99,7 +105,8 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 	return nil, UnknownCheckpointError(found.Session, state, ref)
 }
 
-// only refuses more than one match.
+// only completes f with the single match. More than one is an error of KindUsage that lists the
+// first ten.
 func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 	if len(entries) == 1 {
 		f.Entry = entries[0]
@@ -116,6 +123,7 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 	return nil, e
 }
 
+// one returns e as a list: empty for nil.
 func one(e *journal.Entry) []*journal.Entry {
 	if e == nil {
 		return nil
@@ -123,6 +131,8 @@ func one(e *journal.Entry) []*journal.Entry {
 	return []*journal.Entry{e}
 }
 
+// byKeyword finds latest, last, @, @~ and @~N. "latest" is the newest live checkpoint; "@~N" goes
+// back from the current one along Previous.
 func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if ref == "latest" || ref == "last" {
 		for i, c := range st.Backward() {
@@ -159,7 +169,7 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 	}
 }
 
-// NoCheckpointError says that a session has none.
+// NoCheckpointError returns the error for a session without a live or current checkpoint.
 func NoCheckpointError(st *journal.State) error {
 	return &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoint", st.Session),
@@ -167,6 +177,8 @@ func NoCheckpointError(st *journal.State) error {
 	}
 }
 
+// byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is no
+// milestone by "3+1".
 func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 	m := numberPattern().FindStringSubmatch(ref)
 	if m == nil {
@@ -188,6 +200,8 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 		return one(e), nil
 	}
 	for i, c := range st.Backward() {
+		// "6.1" was asked for and no milestone of step 6 has iteration 1. The first one was made
+		// without an iteration.
 		if c.Live && c.Milestone && c.Step == step && st.At(i).Event().Iteration == "" {
 			return one(st.At(i)), nil
 		}
@@ -195,12 +209,12 @@ func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return nil, nil
 }
 
-// FirstIteration is the number of a step's checkpoint that got none, because nobody knew
-// that the step would be done again.
+// FirstIteration is the iteration that a milestone without one counts as. The first time a step is
+// done, nobody knows that it will be repeated, so that milestone gets no iteration.
 const FirstIteration = "1"
 
-// TypedName is what a person types for a checkpoint: 3, 6.2, else its id: a number means the newest
-// live checkpoint that has it.
+// TypedName returns the shortest name that means e: its number, such as 3 or 6.2, if that resolves
+// to e, and else its id.
 func TypedName(st *journal.State, e *journal.Entry) string {
 	number := fmt.Sprint(e.Step)
 	if iteration := e.Event().Iteration; iteration != "" {
@@ -216,12 +230,14 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 	return string(e.Checkpoint)
 }
 
-// byLabel takes live checkpoints; the label of a discarded one means nothing.
-// Twins made at the same time elsewhere share a label: the newest is meant.
+// byLabel finds the newest live or safety checkpoint with a label. Labels are not unique: two
+// clones may create the same one at the same time.
 func byLabel(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return one(st.Labelled(ref)), nil
 }
 
+// byID finds a checkpoint by its whole id, also a discarded one. A pruned checkpoint is never
+// found.
 func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
 	e := st.Entry(name.ID(ref))
 	if e == nil || e.Dead {
@@ -230,11 +246,13 @@ func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return one(e), nil
 }
 
-// shortestPrefix is how much of a label or an id names it.
+// shortestPrefix is how many characters of a label or an id must be typed.
 const shortestPrefix = 3
 
-// byPrefix prefers milestones: what hangs on a step has a label that begins as the step's, and
-// must not make that ambiguous.
+// byPrefix finds checkpoints by the beginning of a label or an id. Milestones come first: the
+// labels of the other checkpoints of a step begin with the milestone's label and would make each
+// prefix ambiguous. Only a prefix that reaches the time in an id can mean a checkpoint that is not
+// live.
 func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if len(ref) < shortestPrefix {
 		return nil, nil
@@ -254,14 +272,15 @@ func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return nil, nil
 }
 
-// bySafetyPrefix comes last: the safety checkpoint of a rollback has a label that begins as
-// that of a checkpoint which the rollback discarded.
+// bySafetyPrefix is the last rule, because a safety checkpoint has a label that begins like the
+// label of a checkpoint that the rollback discarded. The user means the latter more often.
 func bySafetyPrefix(st *journal.State, ref string) []*journal.Entry {
 	return matching(st, func(c *journal.Entry) bool {
 		return c.Safety && len(ref) >= shortestPrefix && strings.HasPrefix(c.Label, ref)
 	})
 }
 
+// byCommit finds checkpoints by the beginning of the id of their commit C.
 func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if !HexPattern().MatchString(ref) {
 		return nil, nil
@@ -269,6 +288,7 @@ func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Event().Commit), ref) }), nil
 }
 
+// matching returns the checkpoints, except pruned ones, that fit.
 func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entry {
 	var out []*journal.Entry
 	for _, c := range st.Checkpoints() {
@@ -279,7 +299,8 @@ func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entr
 	return out
 }
 
-// elsewhere finds a short ref, or a whole id of another session.
+// elsewhere finds names that do not depend on a session: a shortened ref, or a whole id. It returns
+// nil when ref is neither.
 func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	switch {
 	case strings.HasPrefix(ref, "checkpoints/"):
@@ -302,7 +323,8 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	return found[0], nil
 }
 
-// inSessions gives the checkpoint that is wanted in each session.
+// inSessions calls wanted for each session and returns what it found. Sessions that cannot be read
+// are skipped.
 func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *journal.Entry) ([]*Found, error) {
 	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -312,7 +334,7 @@ func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *jo
 	for _, info := range sessions {
 		st, err := s.State(ctx, info.Session)
 		if err != nil {
-			continue // one damaged session hides no other
+			continue // one damaged session must not hide the others
 		}
 		if e := wanted(st); e != nil {
 			found = append(found, &Found{info.Session, st, e})
@@ -321,7 +343,9 @@ func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *jo
 	return found, nil
 }
 
-// resolveRef finds the checkpoint that a full ref points to.
+// resolveRef finds the checkpoint that a full ref points to: a ref of a checkpoint, or a tag. A
+// checkpoint ref is looked up by its id, which also works when the ref itself is missing. A tag is
+// resolved to its commit first.
 func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	notFound := &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q", name.Clip(ref, name.Said)),
@@ -358,7 +382,8 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	return nil, notFound
 }
 
-// UnknownCheckpointError says that nothing has this name, and which names are near.
+// UnknownCheckpointError returns the error for a name that nothing fits. Its hints suggest similar
+// names and the right syntax.
 func UnknownCheckpointError(session name.Session, st *journal.State, ref string) error {
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, name.Clip(ref, name.Said))}
 	if meant := MeantParent(ref); meant != "" {
@@ -372,8 +397,9 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 	return e
 }
 
-// nearestCheckpoints gives the labels or ids that are nearest to what was typed: the
-// number of a step, a name without its number, or all of it.
+// nearestCheckpoints returns up to three labels or ids of live checkpoints that are similar to ref.
+// A number is compared with the numbers of steps; text is compared with labels, with labels without
+// their "cp-NN-", and with ids.
 func nearestCheckpoints(st *journal.State, ref string) []string {
 	number, err := strconv.Atoi(ref)
 	var list []similar
@@ -401,7 +427,7 @@ func nearestCheckpoints(st *journal.State, ref string) []string {
 	return best(list)
 }
 
-// nearest gives up to three names by edit distance.
+// nearest returns up to three of the names, the most similar first.
 func nearest(typed string, names []string) []string {
 	var list []similar
 	for _, n := range names {
@@ -412,19 +438,21 @@ func nearest(typed string, names []string) []string {
 	return best(list)
 }
 
-// similar is a name and how far what was typed is from it.
+// similar is a candidate and its distance from what the user typed.
 type similar struct {
 	name     string
 	distance int
 }
 
-// alike tells how far a name is from what was typed, and whether anybody could mean it.
+// alike returns the edit distance between typed and full, and whether they are similar enough to
+// suggest full: about a third of the characters may differ, or full contains typed.
 func alike(typed, full string) (int, bool) {
 	d := name.Distance(typed, full)
 	return d, d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(full, typed)
 }
 
-// best gives the three nearest, each once.
+// best returns the three nearest names without duplicates. The sort is stable, so of equal ones the
+// first wins.
 func best(list []similar) []string {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].distance < list[j].distance })
 	var out []string
@@ -436,8 +464,9 @@ func best(list []similar) []string {
 	return out
 }
 
-// RefuseEmptyNames refuses an empty name where one has to be given: a variable that is not
-// set must not stand for the current checkpoint.
+// RefuseEmptyNames returns an error of KindUsage if one of refs is empty. In a script "" usually
+// comes from a variable that is not set. Without this check it would mean the current checkpoint,
+// and a delete would remove the wrong one.
 func RefuseEmptyNames(refs ...string) error {
 	if slices.Contains(refs, "") {
 		return Usage("@ is the current one", "an empty name is no checkpoint")
@@ -445,7 +474,8 @@ func RefuseEmptyNames(refs ...string) error {
 	return nil
 }
 
-// HighestSuffix is the highest k of the live labels cp-NN…+k of a step.
+// HighestSuffix returns the highest k of the labels cp-NN...+k among the live checkpoints of a
+// step, or 0. The next checkpoint of that step gets k+1.
 func HighestSuffix(st *journal.State, step int) int {
 	highest := 0
 	if st == nil {
@@ -453,6 +483,7 @@ func HighestSuffix(st *journal.State, step int) int {
 	}
 	for i, c := range st.Standings() {
 		if c.Live && !c.Milestone && c.Step == step {
+			// Suffixes that are no numbers, such as those of safety checkpoints, do not count.
 			_, suffix, _ := strings.Cut(st.At(i).Label, "+")
 			if k, err := strconv.Atoi(suffix); err == nil && k > highest {
 				highest = k

@@ -77,9 +77,8 @@ func named(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return nil, nil
 }
 
-// Whatever happened in a session: an id means its checkpoint, a whole commit too,
-// labels and numbers mean the newest live one, @ the current one, and nothing that
-// was pruned is ever meant.
+// Whatever happened in a session: an id means its checkpoint, and so does a whole commit id; labels
+// and numbers mean the newest live one, @ the current one, and no name means a pruned one.
 func TestNaming(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := story(t)

@@ -10,8 +10,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// byOwnID takes what the system that a document comes from calls the checkpoint; of a
-// document that was updated in place, the newest.
+// byOwnID finds a checkpoint by the id that another system gave it, the system that its document or
+// import comes from. When a document was updated in place, several checkpoints have the id, and the
+// newest one is meant.
 func byOwnID(st *journal.State, ref string) ([]*journal.Entry, error) {
 	for i, c := range st.Backward() {
 		if e := st.At(i); !c.Dead && (Trailer(e.Event(), TrailerKey) == ref || Trailer(e.Event(), TrailerDocument) == ref) {
@@ -21,11 +22,11 @@ func byOwnID(st *journal.State, ref string) ([]*journal.Entry, error) {
 	return nil, nil
 }
 
-// ownElsewhere finds what the system of a document calls a checkpoint of another session. A
-// label is none of these: many sessions have the same.
+// ownElsewhere finds such an id in other sessions, if the user did not choose one. An id that
+// equals the checkpoint's own label does not count, because many sessions have the same labels.
 func ownElsewhere(ctx context.Context, s *Service, session, ref string) (*Found, error) {
 	if session != "" {
-		return nil, nil // that one was meant
+		return nil, nil // the user chose a session; do not look in others
 	}
 	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry {
 		own, err := byOwnID(st, ref)
@@ -47,9 +48,11 @@ func ownElsewhere(ctx context.Context, s *Service, session, ref string) (*Found,
 	return nil, e
 }
 
-// stepWordPattern is the number of a step with the word that other systems put before it.
+// stepWordPattern matches a step's number after a word that other systems use: checkpoint-3,
+// step_3, phase3.
 var stepWordPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:checkpoint|step|phase)[-_]?(\d{1,9})$`) })
 
+// byStepWord finds what byNumber finds for the number alone.
 func byStepWord(st *journal.State, ref string) []*journal.Entry {
 	m := stepWordPattern().FindStringSubmatch(ref)
 	if m == nil {

@@ -13,8 +13,9 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// ReadRecord reads the record of a checkpoint and holds it against what the journal
-// and the checkpoint commit say: nobody may swap one of them unseen.
+// ReadRecord returns the record of a checkpoint, its stored bytes and the id of its record commit
+// M. It compares the record with the journal event and with the checkpoint commit C, so that a
+// swapped or edited part is detected. With such an error it still returns what it read.
 func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, []byte, name.OID, error) {
 	rec, raw, m, err := s.Store.Record(ctx, e.Event().Commit)
 	if err != nil {
@@ -27,14 +28,16 @@ func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Rec
 		err = fmt.Errorf("its record is that of %s", rec.ID)
 	case e.Event().Record != "" && rec.Checksum != e.Event().Record:
 		err = errors.New("its record is not the one that the journal names")
-	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.Repo.Format, "tree", nil): // no files were captured
+	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.Repo.Format, "tree", nil): // a checkpoint without files has the empty tree
 	case rec.Snapshot.Tree != commit.Tree:
 		err = fmt.Errorf("its record names the tree %s and its commit %s", rec.Snapshot.Tree, commit.Tree)
 	}
 	return rec, raw, m, err
 }
 
-// CorruptError is damaged with a way out: the last valid checkpoint before it, and a rebuild.
+// CorruptError returns the error for a checkpoint that cannot be read, with ways out as hints: the
+// last checkpoint before it that is valid, a rebuild, a delete. A workflow's own message for
+// "corrupt" comes first.
 func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
 	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
 	if isLater(err) {
@@ -58,8 +61,8 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 	return known
 }
 
-// lastValid is the newest live checkpoint before one that is damaged whose record can be
-// read; nil where there is none near.
+// lastValid returns the newest live checkpoint before e whose record can be read. It gives up and
+// returns nil after mostLenders damaged ones.
 func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.Entry) *journal.Entry {
 	looked := 0
 	for i, c := range st.Backward() {
@@ -76,7 +79,8 @@ func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.En
 	return nil
 }
 
-// DamagedError says that the record of a checkpoint cannot be read.
+// DamagedError is CorruptError without the search for a valid checkpoint: its hint names what helps
+// in any case.
 func DamagedError(e *journal.Entry, err error) error {
 	hint := "`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"
 	if isLater(err) {
@@ -85,23 +89,26 @@ func DamagedError(e *journal.Entry, err error) error {
 	return &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err, Hints: []string{hint}}
 }
 
-// newerReads is said in the place of what helps with damage, which would lose what is whole.
+// newerReads is the only hint for a record of a later format. The hints for damage would destroy a
+// checkpoint that is whole.
 const newerReads = "nothing is wrong with it: a newer git-checkpoint made it, and reads it"
 
-// isLater reports whether a record is in a later format.
+// isLater reports whether err says that a record has a later format than this program knows.
 func isLater(err error) bool {
 	later := (*record.FormatError)(nil)
 	return errors.As(err, &later)
 }
 
-// VerifyObjects reports what of a commit's objects is not there or cannot be opened, those of
-// HEAD aside.
+// VerifyObjects returns an error if an object that the commit reaches is missing or cannot be
+// opened. Objects that HEAD's commit also reaches are not looked at: they are the user's history,
+// and checking all of it would take long.
 func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 	args := []string{"rev-list", "--objects", "--no-object-names", string(commit)}
 	if s.Repo.Head.OID != "" {
 		args = append(args, "^"+string(s.Repo.Head.OID))
 	}
 	listed, err := s.Repo.Run(ctx, git.Cmd{Args: append(args, "--")})
+	// A positive exit code means that git found damage. Its first line names the object.
 	if code := git.ExitCode(err); err != nil && code >= 0 {
 		var failed *git.Error
 		if errors.As(err, &failed) {
@@ -121,10 +128,11 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 	})
 }
 
-// What a workflow says in its own words. The usual words are the program's, which knows
-// colours and columns; a definition that has its own for a moment is given the word.
+// A workflow may say some things in its own words. HasMessage tells whether it does: the default
+// messages are printed by the program itself, which adds colours and columns.
 
-// HasMessage reports whether the workflow has words of its own for a moment.
+// HasMessage reports whether the definition has a message for this moment that differs from the
+// default workflow's.
 func HasMessage(d *workflow.Definition, moment string) bool {
 	words, has := d.Messages[moment]
 	return has && words != workflow.Default().Messages[moment]

@@ -16,8 +16,8 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// These are the counter-examples of the rules by which clones agree: each of them goes
-// wrong without its rule. The rules of the fold alone are held by package journal.
+// These tests are counter-examples: each of them fails without one of the rules by which clones
+// agree. The rules of the fold itself are tested in package journal.
 
 func (c *clone) ok(err error) {
 	c.w.t.Helper()
@@ -36,7 +36,8 @@ func (c *clone) live() []name.ID {
 	return ids
 }
 
-// Discards by position instead of by list: create 1, 2; rollback 1; create 2′; undo.
+// This fails if a rollback discards by position instead of by list: create 1, 2; rollback to 1;
+// create another 2; undo.
 func TestUndoBetweenClones(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
@@ -55,7 +56,7 @@ func TestUndoBetweenClones(t *testing.T) {
 	}
 }
 
-// Without "a target is always live" the current checkpoint is a discarded one.
+// Without the rule that a target is always live, the current checkpoint would be a discarded one.
 func TestRollbacksAtTheSameTime(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
@@ -75,8 +76,8 @@ func TestRollbacksAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A tombstone that did not know a pin is void for good; without, x vanishes everywhere
-// when it is unpinned.
+// A tombstone that did not know a pin is void for good. Otherwise x would vanish everywhere when it
+// is unpinned.
 func TestVoidTombstone(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
@@ -123,7 +124,8 @@ func pushing(ctx context.Context, s *checkpoint.Service) error {
 	return err
 }
 
-// A deletion that is not atomic with its journal takes away what was pinned meanwhile.
+// A deletion at a remote that is not atomic with the journal would remove what was pinned in the
+// meantime.
 func TestAtomicDeletion(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
@@ -147,7 +149,7 @@ func TestAtomicDeletion(t *testing.T) {
 	}
 }
 
-// Where the remote has no atomic push nothing is deleted there.
+// If the remote does not support atomic pushes, nothing is deleted there.
 func TestNoAtomicPushNoDeletion(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
@@ -166,7 +168,7 @@ func TestNoAtomicPushNoDeletion(t *testing.T) {
 	}
 }
 
-// A push sends what it planned and nothing newer: else the remote's journal lists a ref
+// A push sends what it planned and nothing newer. Otherwise the remote's journal would name a ref
 // that it lacks.
 func TestFixedPlan(t *testing.T) {
 	w := newClones(t, 1, 1)
@@ -185,7 +187,7 @@ func TestFixedPlan(t *testing.T) {
 	}
 }
 
-// Every ref is sent that is held, whoever made it: its maker may be gone.
+// A push sends every ref that the clone has, whoever made it: the clone that made it may be gone.
 func TestSendsWhatOthersMade(t *testing.T) {
 	w := newClones(t, 2, 2)
 	a, b := w.all[0], w.all[1]
@@ -204,7 +206,7 @@ func TestSendsWhatOthersMade(t *testing.T) {
 	}
 }
 
-// Notes are not sent where the journal is refused: else two clones rewrite them for ever.
+// Notes are not sent if the journal is refused. Otherwise two clones would rewrite them forever.
 func TestNotesAfterTheJournal(t *testing.T) {
 	w := newClones(t, 2, 1)
 	hook := "#!/bin/sh\ncase \"$1\" in */journal) exit 1;; esac\n"
@@ -226,7 +228,7 @@ func TestNotesAfterTheJournal(t *testing.T) {
 	}
 }
 
-// A ref that is refused does not keep the journal back, and is named.
+// A ref that the remote refuses does not stop the journal from being sent, and is reported.
 func TestRefusedRef(t *testing.T) {
 	w := newClones(t, 1, 1)
 	a := w.all[0]
@@ -279,8 +281,8 @@ func TestMergesEnd(t *testing.T) {
 	}
 }
 
-// What was pushed and then cut off before its journal is adopted, and a rollback that
-// knows the adoption discards it.
+// A checkpoint whose push was interrupted before the journal was sent is adopted, and a rollback
+// that knows the adoption discards it.
 func TestAdopted(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]
@@ -337,7 +339,7 @@ func (c *clone) worktree() string {
 	return id
 }
 
-// The current one is pruned: the one before it is current, everywhere.
+// If the current checkpoint is pruned, the one before it becomes current, in every clone.
 func TestCurrentFallsBack(t *testing.T) {
 	w := newClones(t, 2, 1)
 	a, b := w.all[0], w.all[1]

@@ -1,7 +1,16 @@
-// Package checkpoint is the domain that all verbs share: the service with its repository,
-// store, settings and clock; what a person may call a session or a checkpoint; definitions of
-// workflows; records; and the kinds of errors. It makes and changes no checkpoint: each verb
-// is a package of its own.
+// Package checkpoint holds the domain code that all verbs share. Each verb (create, rollback,
+// prune, ...) is a package of its own; nothing in this package writes a checkpoint.
+//
+// Start with Service. It stands for one worktree and holds the repository, the store, the settings,
+// the clock and the environment. Open makes one for each command. The other files answer the
+// questions that several verbs ask:
+//
+//   - naming.go, discarded.go, gitlike.go, ownids.go: which checkpoint did the user type?
+//   - session.go: which session does a command work on?
+//   - definition.go, facts.go, situation.go: which workflow applies, and where does the job stand?
+//   - records.go: read a record and check it against the journal
+//   - settings.go, mirror.go, sign.go: the keys checkpoint.* of the configuration
+//   - errors.go and Classify: the kind of an error, which decides the exit code
 package checkpoint
 
 import (
@@ -21,32 +30,34 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Options are what a Service needs from outside.
+// Options are the inputs of Open. The zero value of each field selects its default.
 type Options struct {
-	Dir    string           // default: the working directory
-	Env    []string         // default: the process's environment
-	Now    func() time.Time // default: the clock
-	Random func() uint32    // default: the system's
-	Warn   func(string)     // a line for people on stderr; default: dropped
-	Asking store.Asking     // whether a person can be asked for the passphrase of a key
-	Names  Names            // what a number or a label may mean; default: live checkpoints
+	Dir    string           // the directory to find the repository from; default: the working directory
+	Env    []string         // the environment, also for git processes; default: os.Environ()
+	Now    func() time.Time // default: time.Now; tests set it
+	Random func() uint32    // for the random part of ids; default: the system's random source
+	Warn   func(string)     // prints a line for people on stderr; default: the line is dropped
+	Asking store.Asking     // whether a user can be asked for the passphrase of a signing key
+	Names  Names            // which checkpoints a number or label may mean; default: live ones only
 
-	// Between is called between the steps of whatever must survive a kill; tests end the
-	// process there. Default: nothing is called.
+	// Between is called with the name of a step (see Failpoints) between the steps of operations
+	// that must survive a kill. Tests end the process in it. Default: no call.
 	Between func(step string)
 
-	// MirrorPaths are what a mirror of a format writes when it is at a path of the
-	// worktree, "." for its top; none: there is no such format. Default: none.
+	// MirrorPaths returns the paths that a mirror of the given format writes when its directory is
+	// at a path relative to the top of the worktree ("." for the top). It returns nil for an
+	// unknown format. Default: it knows no formats.
 	MirrorPaths func(format, at string) []string
 }
 
-// Service is the program's domain in one worktree. It is not for concurrent use.
+// Service is the domain in one worktree: what every verb needs to do its work. It must not be used
+// by several goroutines at once. Close it at the end, because it keeps git processes running.
 type Service struct {
 	Repo     *git.Repo
 	Store    *store.Store
-	shot     *snapshot.Shot
+	shot     *snapshot.Shot // opened by Shot on first use
 	Env      []string
-	Now      func() time.Time
+	Now      func() time.Time // the current time in UTC, cut to the millisecond: records keep no finer times
 	Warn     func(string)
 	Settings *Settings
 
@@ -56,12 +67,14 @@ type Service struct {
 	Between func(step string) // see Options.Between
 }
 
-// OpenAt opens another worktree of the same repository.
+// OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The
+// new Service has its own settings and git processes, and the caller must close it. It has the
+// default Random, Asking and Names.
 func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
 	env := make([]string, 0, len(s.Env))
 	for _, kv := range s.Env {
 		switch key, _, _ := strings.Cut(kv, "="); key {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CHECKPOINT_SESSION", "GIT_CHECKPOINT_STEP", "GIT_CHECKPOINT_STATE": // of this worktree
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CHECKPOINT_SESSION", "GIT_CHECKPOINT_STEP", "GIT_CHECKPOINT_STATE": // they are about the worktree of s
 		default:
 			env = append(env, kv)
 		}
@@ -69,7 +82,9 @@ func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
 	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Warn: s.Warn, Between: s.Between, MirrorPaths: s.mirrorPaths})
 }
 
-// Open finds the repository. An error is of KindUnusable when there is none.
+// Open finds the repository from o.Dir and reads its settings. It returns an error of KindUnusable
+// when there is no repository that can be used. It also finishes or removes what killed processes
+// left behind at refs.
 func Open(ctx context.Context, o Options) (*Service, error) {
 	repo, err := git.Open(ctx, git.Options{Dir: o.Dir, Env: o.Env})
 	if err != nil {
@@ -87,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if o.MirrorPaths == nil {
 		o.MirrorPaths = func(string, string) []string { return nil }
 	}
-	repo.ReclaimRefs() // before anybody reads a ref
+	repo.ReclaimRefs() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
 	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, Between: o.Between}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
@@ -96,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	return s, nil
 }
 
-// Close ends the processes that were kept.
+// Close ends the git processes that the Service kept running and closes its Shot.
 func (s *Service) Close() error {
 	if s.shot != nil {
 		s.shot.Close()
@@ -104,7 +119,8 @@ func (s *Service) Close() error {
 	return s.Repo.Close()
 }
 
-// Shot opens the worktree for captures on first use.
+// Shot returns the worktree's snapshot.Shot, which takes captures. It is opened on first use,
+// because many commands never capture. Close closes it.
 func (s *Service) Shot() (*snapshot.Shot, error) {
 	if s.shot != nil {
 		return s.shot, nil
@@ -118,13 +134,15 @@ func (s *Service) Shot() (*snapshot.Shot, error) {
 	return shot, nil
 }
 
-// RetryBorrowed does what only reads, although it makes objects. Where the repository cannot be
-// written it is done once more, with a place of its own for these.
+// RetryBorrowed runs do, which must be an operation that only compares: it writes objects, but no
+// refs. If that fails because the repository is read-only, RetryBorrowed runs do once more with new
+// objects going to a temporary directory.
 func (s *Service) RetryBorrowed(do func() error) error {
 	err := do()
 	if !git.Unwritable(err) || s.Repo.Borrowed() != "" || s.Repo.Borrow() != nil {
 		return err
 	}
+	// The Shot writes to the repository's own object directory, so it has to be opened again.
 	if s.shot != nil {
 		s.shot.Close()
 		s.shot = nil
@@ -132,10 +150,11 @@ func (s *Service) RetryBorrowed(do func() error) error {
 	return do()
 }
 
-// Getenv looks a variable of the environment up.
+// Getenv returns the value of an environment variable, or "" when it is not set.
 func (s *Service) Getenv(key string) string { return lookupEnv(s.Env, key) }
 
-// WorktreeName is "main" or the name of the linked worktree.
+// WorktreeName returns "main", or the name of the linked worktree as git has it in its worktrees
+// directory.
 func (s *Service) WorktreeName() string {
 	if s.Repo.GitDir == s.Repo.CommonDir {
 		return "main"
@@ -143,7 +162,8 @@ func (s *Service) WorktreeName() string {
 	return filepath.Base(s.Repo.GitDir)
 }
 
-// NewEvent starts an event of this worktree, here and now.
+// NewEvent returns an event of this worktree with the current time and the user as its author. The
+// caller fills in the members that its kind needs.
 func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Event, error) {
 	id, err := s.Store.WorktreeID()
 	if err != nil {
@@ -157,20 +177,24 @@ func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Eve
 	}, nil
 }
 
-// NameIn fills an event that names a checkpoint.
+// NameIn copies a record into an event that names a checkpoint: a create, adopt or rebuild. The
+// commit is C, the checkpoint commit.
 func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
 	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
 	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
 	e.Commit, e.Record, e.Previous, e.RebuiltFrom = commit, r.Checksum, r.Previous, r.RebuiltFrom
 }
 
-// Classify gives an error of a lower layer its kind.
+// Classify wraps an error of a lower layer into an *Error with its kind, its exit code and hints
+// for the user. It returns nil for nil, and an error that already is an *Error as it is. The order
+// of the cases matters: an error may match several of them.
 func Classify(err error) error {
 	var known *Error
 	var missing *snapshot.MissingError
 	var hostile *snapshot.HostileError
 	var large *snapshot.TooLargeError
 	var twin *store.TwinError
+	// The pointers below are targets of errors.As, one for each error type of the lower layers.
 	var broken *store.DamagedError
 	var locked *snapshot.LockedError
 	var changed *snapshot.ChangedError
@@ -217,7 +241,8 @@ func Classify(err error) error {
 	return &Error{Kind: KindFailed, Err: err}
 }
 
-// Usage makes an error about the request itself.
+// Usage returns an error of KindUsage: the request itself is wrong. The hint says what to type
+// instead; "" for none.
 func Usage(hint, format string, args ...any) error {
 	e := &Error{Kind: KindUsage, Message: fmt.Sprintf(format, args...)}
 	if hint != "" {

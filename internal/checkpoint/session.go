@@ -11,7 +11,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// AppendEvents writes events to a session's journal.
+// AppendEvents appends events to a session's journal in one transaction. It starts the journal if
+// there is none.
 func (s *Service) AppendEvents(ctx context.Context, session name.Session, events ...journal.Event) error {
 	_, err := s.Store.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
 		return store.Change{Events: events}, nil
@@ -19,11 +20,13 @@ func (s *Service) AppendEvents(ctx context.Context, session name.Session, events
 	return Classify(err)
 }
 
-// StatusOpen is the status of a session that is neither closed nor paused.
+// StatusOpen is the status of a session that is neither closed nor paused, and of one that never
+// had a status.
 const StatusOpen = "in_progress"
 
-// NamedSession is the session that the request, the environment, the worktree or the
-// configuration names, in this order; empty when none does.
+// NamedSession returns the session that is named by, in this order, the request,
+// GIT_CHECKPOINT_SESSION, the worktree's active session, or checkpoint.session in the
+// configuration. It returns "" when none of them is set. The session need not exist.
 func (s *Service) NamedSession(request string) (name.Session, error) {
 	if request == "" {
 		request, _ = s.Settings.Get("checkpoint.session")
@@ -43,8 +46,9 @@ func (s *Service) NamedSession(request string) (name.Session, error) {
 	return session, nil
 }
 
-// ChooseSession is for what only reads: without a name it takes the session of
-// the newest event.
+// ChooseSession is NamedSession for commands that only read. When no session is named it returns
+// the one with the newest event. It fails with KindNotFound only if the repository has no session
+// at all.
 func (s *Service) ChooseSession(ctx context.Context, request string) (name.Session, error) {
 	session, err := s.NamedSession(request)
 	if err != nil || session != "" {
@@ -64,6 +68,7 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 	if newest != nil {
 		return newest.Session, nil
 	}
+	// None of the journals can be read. The first session lets the command report the damage.
 	if len(sessions) > 0 {
 		return sessions[0].Session, nil
 	}
@@ -73,7 +78,8 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 	}
 }
 
-// State folds the journal of a session that must exist.
+// State returns the fold of a session's journal. A session that does not exist is an error of
+// KindNotFound.
 func (s *Service) State(ctx context.Context, session name.Session) (*journal.State, error) {
 	st, err := s.Store.State(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
@@ -82,7 +88,8 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 	return st, Classify(err)
 }
 
-// UnknownSessionError says that there is no such session, and which names are near.
+// UnknownSessionError returns the error for a session that does not exist. Its hints suggest
+// similar names.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
 	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such session: %q", name.Clip(string(session), name.Said))}
 	if sessions, _, err := s.Store.Sessions(ctx); err == nil {
@@ -98,18 +105,20 @@ func (s *Service) UnknownSessionError(ctx context.Context, session name.Session)
 	return e
 }
 
-// NewStart begins a session.
+// NewStart returns the event that starts a session. The branch is a full ref, or "" when there is
+// none.
 func (s *Service) NewStart(session name.Session, workflow, topic, branch string) (journal.Event, error) {
 	e, err := s.NewEvent(journal.KindStart, session)
 	e.Workflow, e.Topic, e.Branch = workflow, topic, branch
 	return e, err
 }
 
-// ModeOwnBranch marks the start of a session that owns its branch.
+// ModeOwnBranch in a start event means that the session owns its branch: a rollback moves the
+// branch too.
 const ModeOwnBranch = "own-branch"
 
-// Choose makes a session the active one of this worktree because a person said so: an agent that works
-// here then works in that session.
+// Choose makes session the active one of this worktree at the user's request. This is remembered,
+// so that an agent that works here uses this session and does not adopt another one by itself.
 func Choose(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
 		return Classify(err)
@@ -120,8 +129,9 @@ func Choose(s *Service, session name.Session) error {
 	return s.Remember(chosenFile, session)
 }
 
-// ChooseResumed is Choose for a session that a person goes on with. A document that belongs
-// elsewhere may lead away from it; it may not from one that was started or switched to.
+// ChooseResumed is Choose for a session that the user resumes. A document that belongs to another
+// session may still switch to that one. It may not when the user started the session or switched to
+// it: see IsFixed.
 func ChooseResumed(s *Service, session name.Session) error {
 	if err := Choose(s, session); err != nil {
 		return err
@@ -129,14 +139,16 @@ func ChooseResumed(s *Service, session name.Session) error {
 	return s.Remember(resumedFile, session)
 }
 
-// IsFixed reports whether a person started the session or switched to it.
+// IsFixed reports whether the user started the session or switched to it, so that documents must
+// not lead to another one.
 func IsFixed(s *Service, session name.Session) bool {
 	var resumed name.Session
 	known, err := s.Recall(resumedFile, &resumed)
 	return IsChosen(s, session) && (err != nil || !known || resumed != session)
 }
 
-// Adopt makes a session the active one without a person's word.
+// Adopt makes session the active one of this worktree when no user asked for it. IsChosen is false
+// afterwards.
 func Adopt(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
 		return Classify(err)
@@ -144,24 +156,24 @@ func Adopt(s *Service, session name.Session) error {
 	return s.Forget(chosenFile)
 }
 
-// IsChosen reports whether a person made the session the active one.
+// IsChosen reports whether a user made session the active one.
 func IsChosen(s *Service, session name.Session) bool {
 	var chosen name.Session
 	known, err := s.Recall(chosenFile, &chosen)
 	return err == nil && known && chosen == session
 }
 
-// OwnsBranch reports whether rollbacks of a session move its branch by default.
+// OwnsBranch reports whether a rollback of the session also moves its branch by default.
 func OwnsBranch(st *journal.State) bool {
 	return st.Started != nil && st.Started.Mode == ModeOwnBranch
 }
 
-// IsClosed reports whether a session with this status is over.
+// IsClosed reports whether a session with this status is finished.
 func IsClosed(status string) bool {
 	return status == "complete" || status == "failed" || status == "abandoned"
 }
 
-// Deactivate makes no session active, when this one is.
+// Deactivate clears the active session of this worktree if it is this one.
 func (s *Service) Deactivate(session name.Session) error {
 	if active, err := s.Store.ActiveSession(); err == nil && active == session {
 		return Classify(s.Store.ClearActiveSession())
@@ -169,7 +181,8 @@ func (s *Service) Deactivate(session name.Session) error {
 	return nil
 }
 
-// RequireSession is for commands that change a session: it has to be named or active.
+// RequireSession is NamedSession for commands that change a session. There must be a named or
+// active one: the newest session is too vague a guess for a change.
 func (s *Service) RequireSession(request string) (name.Session, error) {
 	session, err := s.NamedSession(request)
 	if err == nil && session == "" {

@@ -10,15 +10,16 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Settings are checkpoint.* of one run: environment before git's configuration
-// before the committed .checkpoint/config.
+// Settings are the keys checkpoint.* for one run of the program. A key is looked up in the
+// environment first, then in git's configuration, then in the committed file .checkpoint/config,
+// which may set only the keys that mayCommit allows.
 type Settings struct {
 	env       []string
-	Config    *gitconfig.Config
-	Committed *gitconfig.Config
+	Config    *gitconfig.Config // git's configuration, all levels
+	Committed *gitconfig.Config // .checkpoint/config in the worktree; never nil
 }
 
-// Defaults of sizes, in bytes.
+// Default limits. The sizes are in bytes.
 const (
 	DefaultMaxFileSize   = 100 << 20
 	DefaultMaxRecordSize = 50 << 20
@@ -26,6 +27,8 @@ const (
 	DefaultMaxNewFiles   = 100_000
 )
 
+// readSettings reads the committed file once. If it is invalid the user is warned and the file is
+// ignored, so that a bad commit cannot lock anybody out.
 func (s *Service) readSettings(ctx context.Context) *Settings {
 	committed, err := s.Repo.ReadConfigFile(ctx, filepath.Join(s.Repo.WorkTree, ".checkpoint", "config"))
 	if err != nil {
@@ -35,28 +38,29 @@ func (s *Service) readSettings(ctx context.Context) *Settings {
 	return &Settings{s.Env, s.Repo.Config, committed}
 }
 
-// EnvVariable is the environment's name of a key: checkpoint.maxFileSize is
-// GIT_CHECKPOINT_MAXFILESIZE.
+// EnvVariable returns the environment variable of a key: GIT_CHECKPOINT_MAXFILESIZE for
+// checkpoint.maxFileSize.
 func EnvVariable(key string) string {
 	return "GIT_CHECKPOINT_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(strings.TrimPrefix(key, "checkpoint.")))
 }
 
-// mayCommit lists the keys that a committed file may set: it can name no command
-// and no remote, and weaken no rule.
+// mayCommit reports whether the committed file may set a key. Whoever can push a commit controls
+// that file, so it must not be able to name a command or a remote, or to weaken a rule.
 func mayCommit(key string) bool {
 	switch key {
 	case "checkpoint.tag", "checkpoint.workflow", "checkpoint.auto":
 		return true
 	}
-	if strings.HasPrefix(key, "checkpoint.agent.") { // a person's consent to run hooks
+	if strings.HasPrefix(key, "checkpoint.agent.") { // running hooks needs the user's own consent
 		return false
 	}
 	return strings.Count(key, ".") > 1 && (strings.HasSuffix(key, ".enabled") || strings.HasSuffix(key, ".keep"))
 }
 
-// Get looks a key up; key is "checkpoint.…" in git's spelling.
+// Get returns the value of a key and whether it is set. The key is written as in git's
+// documentation: "checkpoint.maxFileSize".
 func (c *Settings) Get(key string) (string, bool) {
-	if v := lookupEnv(c.env, EnvVariable(key)); v != "" { // an empty one is none
+	if v := lookupEnv(c.env, EnvVariable(key)); v != "" { // an empty variable counts as not set
 		return v, true
 	}
 	if v, ok := c.Config.Get(key); ok {
@@ -68,7 +72,8 @@ func (c *Settings) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Bool looks up a key that is true or false.
+// Bool returns the value of a boolean key, or def when it is not set. Another value is an error of
+// KindUsage.
 func (c *Settings) Bool(key string, def bool) (bool, error) {
 	v, ok := c.Get(key)
 	if !ok {
@@ -81,7 +86,8 @@ func (c *Settings) Bool(key string, def bool) (bool, error) {
 	return b, nil
 }
 
-// Size looks up a number of bytes.
+// Size returns the value of a key in bytes, or def when it is not set. It accepts git's suffixes k,
+// m and g.
 func (c *Settings) Size(key string, def int64) (int64, error) {
 	v, ok := c.Get(key)
 	if !ok {
@@ -97,6 +103,8 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 	return n, nil
 }
 
+// lookupEnv returns the last value of a variable: in an environment with duplicates the last one
+// counts.
 func lookupEnv(env []string, key string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
@@ -106,14 +114,15 @@ func lookupEnv(env []string, key string) string {
 	return ""
 }
 
-// Setting is one key of the configuration and where it comes from.
+// Setting is one key of the configuration, its value and its origin.
 type Setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"` // environment, config, committed or default
 }
 
-// Origin says where a key is set: environment, config or committed.
+// Origin returns where the value of a key comes from: environment, config or committed. The key
+// must be set.
 func (c *Settings) Origin(key string) string {
 	if lookupEnv(c.env, EnvVariable(key)) != "" {
 		return "environment"

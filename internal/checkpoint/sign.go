@@ -8,8 +8,10 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// signer is how checkpoints and events are signed, as checkpoint.sign says; nil: not at
-// all. commit.gpgSign is not asked: it would want a passphrase in the middle of a job.
+// signer returns how to sign checkpoints and events, as checkpoint.sign says, or nil for unsigned
+// ones. The key is true, false, or a signature format. An invalid value gives a Signer whose use
+// fails with the reason: commands that write no commit still work. git's commit.gpgSign is ignored
+// on purpose, because a passphrase prompt would block an unattended job.
 func (s *Service) signer(asking store.Asking) *store.Signer {
 	value, set := s.Settings.Get("checkpoint.sign")
 	if !set {
@@ -30,10 +32,10 @@ func (s *Service) signer(asking store.Asking) *store.Signer {
 	return &store.Signer{Asking: asking}
 }
 
-// Asking says whether a person can be asked for a passphrase.
+// Asking says whether a user can be asked for the passphrase of a signing key.
 type Asking = store.Asking
 
-// The choices.
+// The values of Asking. The zero value is AskNever.
 const (
 	AskNever      = store.AskNever
 	AskOnTerminal = store.AskOnTerminal

@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Situation is a checkpoint as its workflow looks at it.
+// Situation describes a checkpoint for its workflow: state, status, age, and which steps were
+// finished or skipped when it was made. The workflow's rules and suggestions are computed from it.
 func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situation {
 	in := workflow.Situation{
 		Session: string(st.Session), State: rec.State, Status: rec.Status, Error: rec.Error, Age: s.Now().Sub(rec.CreatedAt),
@@ -17,7 +18,7 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 	}
 	last := st.Len()
 	if e := st.Entry(rec.ID); e != nil {
-		last = e.Place // what came later was not done there
+		last = e.Place // steps finished later were not finished at this checkpoint
 	}
 	in.Live, in.Named = FinishedSteps(st, func(i int, c journal.Standing) bool { return c.Live && i <= last })
 	for n := range st.Skipped {
@@ -26,9 +27,12 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 	return in
 }
 
-// FinishedSteps are those that checkpoints which are done have finished, and what a step is called.
+// FinishedSteps returns the steps of the milestones for which done is true, once for each
+// milestone, in ascending order. The function named returns the name of such a step: that of its
+// newest milestone, or "" for a step that is not finished.
 func FinishedSteps(st *journal.State, done func(int, journal.Standing) bool) (finished []int, named func(int) string) {
 	type place struct{ step, at int }
+	// at is the position of the checkpoint in the journal's order.
 	var places []place
 	for i, c := range st.Standings() {
 		if c.Milestone && done(i, c) {
@@ -38,12 +42,14 @@ func FinishedSteps(st *journal.State, done func(int, journal.Standing) bool) (fi
 	byStep := func(a, b place) int { return cmp.Compare(a.step, b.step) }
 	if !slices.IsSortedFunc(places, byStep) {
 		slices.SortStableFunc(places, byStep)
+		// A binary search, because callers ask for every step of sessions with thousands of
+		// checkpoints.
 	}
 	return finished, func(step int) string {
 		next, _ := slices.BinarySearchFunc(places, step+1, func(p place, step int) int { return cmp.Compare(p.step, step) })
 		if next == 0 || places[next-1].step != step {
 			return ""
 		}
-		return st.StepName(places[next-1].at) // that of the newest
+		return st.StepName(places[next-1].at) // the newest milestone's name
 	}
 }

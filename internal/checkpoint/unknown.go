@@ -7,9 +7,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// UnknownSince says, after a comparison with the tree of a checkpoint failed, that the
-// tree itself cannot be read. It is empty when the tree is whole: the comparison failed
-// for another reason then.
+// UnknownSince explains a failed comparison with the tree of a checkpoint. If that tree cannot be
+// read, it returns a warning that says so. It returns "" if the tree is whole, because then the
+// comparison failed for another reason.
 func UnknownSince(ctx context.Context, s *Service, label string, tree name.OID) string {
 	if _, err := s.Repo.DiffTrees(ctx, "", tree); err == nil || ctx.Err() != nil {
 		return ""

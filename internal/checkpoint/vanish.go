@@ -6,11 +6,13 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Attempts bounds how often something is brought anew that a gc took while it came.
+// Attempts is how often an operation is tried when a concurrent git gc removes objects while they
+// arrive.
 const Attempts = 3
 
-// Vanished reports whether objects went while refs were written that need them, so that
-// the refs were taken back.
+// Vanished reports whether a transaction failed because objects disappeared while the refs that
+// need them were written, and the refs were removed again. Nothing is left behind then, so the
+// operation can be tried again.
 func Vanished(err error) bool {
 	var missing *store.MissingObjectsError
 	return errors.As(err, &missing) && missing.TakenBack

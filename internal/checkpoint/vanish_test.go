@@ -14,8 +14,8 @@ import (
 	"git-checkpoint/internal/scripttest"
 )
 
-// Each object that a create writes may be taken by a gc before a ref holds it: the
-// checkpoint is whole all the same, or it is taken back.
+// A gc may remove any object that a create writes before a ref holds it. Then the checkpoint is
+// whole all the same, or it is removed again.
 func TestObjectsVanish(t *testing.T) {
 	scripttest.Long(t)
 	c := newClones(t, 1, 0).all[0]
@@ -65,7 +65,7 @@ func TestObjectsVanish(t *testing.T) {
 	}
 }
 
-// The trees that a rolled back index names are there, whatever a gc took before it did.
+// After a rollback the trees that the index names exist, whatever a gc removed before.
 func TestTreesOfIndexVanish(t *testing.T) {
 	c := newClones(t, 1, 0).all[0]
 	for _, name := range []string{"kept", "far/file"} {

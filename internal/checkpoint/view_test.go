@@ -10,8 +10,8 @@ import (
 	"git-checkpoint/internal/repair"
 )
 
-// What is written after a view was taken is no loss: this worktree has seen it, and the
-// view is older. What the view has is proven from it.
+// What is written after a view was taken is not reported as lost: this worktree has seen it, and
+// the view is older. The checkpoints of the view are proven from the view.
 func TestViewOlderThanJournal(t *testing.T) {
 	c := newClones(t, 1, 0).all[0]
 	c.create()

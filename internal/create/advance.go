@@ -16,10 +16,11 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// How a workflow's definition moves a checkpoint: its trigger, step, state and
-// status.
+// This file applies the workflow's definition to a new checkpoint: its trigger, step, state and
+// status. The order is accept (parse the document), composeState (edit the state), number (place it
+// among the steps), check (derive members, then check schema, transitions and rules).
 
-// trigger is the one that the request or its document names, else manual.
+// trigger returns the trigger that the request names, else the document's, else manual.
 func (c *creation) trigger() string {
 	switch {
 	case c.req.Trigger != "":
@@ -30,13 +31,15 @@ func (c *creation) trigger() string {
 	return workflow.TriggerManual
 }
 
-// CheckTrigger refuses a trigger that the workflow does not know or that is off.
+// checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
+// switched off (KindNothing).
 func (c *creation) checkTrigger() error {
 	o, err := c.def.Trigger(c.trigger(), c.s.Settings.Get)
 	if err != nil {
 		return checkpoint.Usage("", "%v", err)
 	}
 	switch {
+	// Only a rollback may make a safety checkpoint.
 	case c.safety || o.Name != workflow.TriggerSafety && o.Enabled:
 		return nil
 	case o.Enabled:
@@ -45,7 +48,8 @@ func (c *creation) checkTrigger() error {
 	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: c.triggerOff(o)}
 }
 
-// accept takes the --state document apart.
+// accept parses the --state document. What it says about status and step must not contradict the
+// options.
 func (c *creation) accept() error {
 	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
 		var size *record.SizeError
@@ -61,6 +65,8 @@ func (c *creation) accept() error {
 	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
 		return checkpoint.Usage("leave --status out, or make them agree", "the document says status %q and --status %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
 	}
+	// A step in a document of unknown origin may count something else, so only a recognised
+	// document can contradict --step.
 	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && c.def.Knows(c.req.State) {
 		return checkpoint.Usage("leave --step out, or make them agree", "the document says step %d and --step %d", *a.Step, *c.req.Step)
 	}
@@ -68,7 +74,9 @@ func (c *creation) accept() error {
 	return c.checkTrigger()
 }
 
-// composeState edits the state and settles status and error.
+// composeState computes state, status and error. The state is the document, or else the one of the
+// checkpoint before (or of the promoted attempt), with the edits of the request applied. The status
+// is that of the option, else of the edited state, else of the document, else it is carried over.
 func (c *creation) composeState(prev base) error {
 	r := c.record
 	r.State, r.Error = json.RawMessage("{}"), nil
@@ -88,6 +96,7 @@ func (c *creation) composeState(prev base) error {
 	if err := c.edit(); err != nil {
 		return err
 	}
+	// Compare with the state before the edits: a document may change its owner, an edit may not.
 	if err := keepOwner(c, before); err != nil {
 		return err
 	}
@@ -100,7 +109,7 @@ func (c *creation) composeState(prev base) error {
 	}
 	if c.document != nil {
 		facts.Error = first(facts.Error, c.document.Error)
-		if facts.Status == "" { // what an edit said comes before the document
+		if facts.Status == "" { // what an edit set comes before the document
 			facts.Status = c.document.Status
 		}
 	}
@@ -121,12 +130,15 @@ func (c *creation) composeState(prev base) error {
 	return nil
 }
 
-// placeSaid writes what --status and --error say where the workflow keeps it in the
-// state: the two must not tell different things.
+// placeSaid writes --status and --error into the state, if the workflow keeps them there. Otherwise
+// the state would say something else than the record. It returns an error if the request itself
+// sets another value.
 func (c *creation) placeSaid(prev base) error {
 	in, state := c.def.State.Members, c.record.State
 	if in.Status != "" && c.req.Status != "" {
 		was, now := "", gjson.GetBytes(state, in.Status).String()
+		// Without a document, a status in the state that is the old one was carried over and may be
+		// replaced.
 		if c.document == nil && prev.record != nil {
 			was = gjson.GetBytes(prev.record.State, in.Status).String()
 		} else if c.document != nil {
@@ -137,7 +149,7 @@ func (c *creation) placeSaid(prev base) error {
 			return checkpoint.Usage("leave --status out, or make them agree", "the state says status %q and --status %q", name.Clip(now, name.Said), name.Clip(c.req.Status, name.Said))
 		}
 		if state = put(c.record.State, in.Status, quote(c.req.Status)); state == nil {
-			return nil // no object: the workflow will say so
+			return nil // not an object: the workflow's check reports it
 		}
 		c.record.State = state
 	}
@@ -149,6 +161,7 @@ func (c *creation) placeSaid(prev base) error {
 	if now := gjson.GetBytes(state, in.Error); edited && !sameError(json.RawMessage(now.Raw), value) {
 		return checkpoint.Usage("leave --error out, or make them agree", "--set says error %s and --error %q", name.Clip(now.Raw, name.Said), name.Clip(*c.req.Error, name.Said))
 	}
+	// "" clears the error. A state that has no such member does not get one.
 	if value == nil {
 		if !gjson.GetBytes(state, in.Error).Exists() {
 			return nil
@@ -161,8 +174,8 @@ func (c *creation) placeSaid(prev base) error {
 	return nil
 }
 
-// keepOwner refuses an edit that makes the document one of another session: one issue, one
-// session.
+// keepOwner returns an error if an edit changes the owner that the document names, such as the
+// number of its issue: each session holds the documents of one owner.
 func keepOwner(c *creation, before json.RawMessage) error {
 	if len(c.req.Set)+len(c.req.Patch)+len(c.req.Edited) == 0 {
 		return nil
@@ -178,7 +191,7 @@ func keepOwner(c *creation, before json.RawMessage) error {
 	}
 }
 
-// put is the state with a member, nil where it cannot have one.
+// put returns the state with the member set to value, or nil if the state cannot have that member.
 func put(state json.RawMessage, path string, value json.RawMessage) json.RawMessage {
 	state, err := record.Set(state, path, string(value), record.Limits{})
 	if err != nil {
@@ -187,11 +200,13 @@ func put(state json.RawMessage, path string, value json.RawMessage) json.RawMess
 	return state
 }
 
+// quote returns text as a JSON string.
 func quote(text string) json.RawMessage {
 	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
 	return quoted
 }
 
+// first returns a, or b if a is nil.
 func first(a, b json.RawMessage) json.RawMessage {
 	if a != nil {
 		return a
@@ -199,7 +214,8 @@ func first(a, b json.RawMessage) json.RawMessage {
 	return b
 }
 
-// errorValue reads --error: JSON as it is, text as a string, "" as none.
+// errorValue converts the value of --error: JSON is kept, other text becomes a string, "" becomes
+// nil.
 func errorValue(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -210,7 +226,7 @@ func errorValue(text string) json.RawMessage {
 	return quote(text)
 }
 
-// edit applies --patch, --set, --unset and --metric.
+// edit applies --patch, --set, --unset and --metric, in this order.
 func (c *creation) edit() error {
 	var err error
 	state := c.record.State
@@ -242,7 +258,8 @@ func (c *creation) edit() error {
 	return nil
 }
 
-// number settles step, name, iteration and label.
+// number decides step, name, iteration and label. The workflow's Place decides the step; this
+// function supplies what it needs to know about the session.
 func (c *creation) number(v store.View) error {
 	r := c.record
 	req := workflow.PlaceRequest{
@@ -253,6 +270,7 @@ func (c *creation) number(v store.View) error {
 	}
 	if v.State != nil {
 		req.Last = lastMilestone(v.State)
+		// Oldest first, so the name that remains is the newest milestone's.
 		req.Milestones = func(step int) (iterations []string, named string) {
 			for i, c := range v.State.Standings() {
 				if c.Live && c.Milestone && c.Step == step {
@@ -272,10 +290,12 @@ func (c *creation) number(v store.View) error {
 	}
 	c.spot = p
 	r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
+	// Labels: see "Label" in docs/format.md.
 	if r.Milestone {
 		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
 		return nil
 	}
+	// A checkpoint that is no milestone has the name of the step that it hangs on.
 	if r.StepName == "" && v.State != nil {
 		if e := v.State.Milestone(r.Step, ""); e != nil {
 			r.StepName = e.Event().StepName
@@ -285,7 +305,8 @@ func (c *creation) number(v store.View) error {
 	return nil
 }
 
-// numberSafety hangs a safety checkpoint on the current step.
+// numberSafety gives a safety checkpoint the current step and the next safety number of the
+// session.
 func (c *creation) numberSafety(v store.View, prev base) {
 	r, n := c.record, 1
 	if prev.entry != nil {
@@ -301,8 +322,10 @@ func (c *creation) numberSafety(v store.View, prev base) {
 	r.Label = fmt.Sprintf("%s+safety-%d", name.Label(r.Step, r.StepName, ""), n)
 }
 
-// lastMilestone is the step of the newest milestone in the line of the current
-// checkpoint; nil when there is none.
+// lastMilestone returns the step that the session is at: the step of the newest checkpoint before
+// the current one, or of that one, that belongs to a step. It returns nil if there is none. A
+// checkpoint that is no milestone has the number of the milestone that it hangs on, so it counts
+// too.
 func lastMilestone(st *journal.State) *int {
 	for e := range st.Line() {
 		if e.Milestone || e.Step > 0 {
@@ -313,8 +336,8 @@ func lastMilestone(st *journal.State) *int {
 	return nil
 }
 
-// check completes the state with what the workflow computes, and applies its
-// schema, transitions and rules: all broken ones are reported at once.
+// check adds the members that the workflow derives to the state and then applies its schema,
+// transitions and rules. All violations are reported in one error.
 func (c *creation) check(v store.View, prev base) error {
 	change := c.change(v)
 	if prev.record != nil {
@@ -324,6 +347,8 @@ func (c *creation) check(v store.View, prev base) error {
 	if c.document != nil {
 		given = c.document.State
 	}
+	// A member that the document itself has is not derived: what was said wins over what is
+	// computed.
 	state, err := c.def.Derive(change, given)
 	if err != nil {
 		return checkpoint.Usage("", "the state is refused: %v", err)
@@ -332,11 +357,12 @@ func (c *creation) check(v store.View, prev base) error {
 	return rejected(c.def, c.def.Check(change))
 }
 
-// checkOrder is the part of check that is known before a step has run.
+// checkOrder checks the order of steps, which is known before the step has run.
 func (c *creation) checkOrder(v store.View) error {
 	return rejected(c.def, c.def.CheckOrder(c.change(v)))
 }
 
+// change describes the checkpoint for the workflow's rules.
 func (c *creation) change(v store.View) workflow.Change {
 	change := workflow.Change{
 		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.document != nil,
@@ -357,6 +383,8 @@ func (c *creation) change(v store.View) workflow.Change {
 	return change
 }
 
+// rejected returns an error of KindRejected with a hint for each violation, or nil if there is
+// none.
 func rejected(def *workflow.Definition, broken []workflow.Violation) error {
 	if len(broken) == 0 {
 		return nil

@@ -1,5 +1,9 @@
 package create
 
+// This file composes the record of a new checkpoint from the capture, the request and the current
+// checkpoint. compose is called again for each try of the transaction, because number, label and id
+// depend on the journal.
+
 import (
 	"bytes"
 	"context"
@@ -18,21 +22,22 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// base is the checkpoint that a new one starts from: the current one. It is
-// empty for the first.
+// base is the checkpoint that a new one builds on: the current one. All fields are empty for the
+// first checkpoint, except tree, which then is HEAD's tree.
 type base struct {
-	entry  *journal.Entry
+	entry  *journal.Entry // nil for an attempt's first checkpoint, which builds on another session's
 	record *record.Record
-	tree   name.OID
-	commit name.OID // the record commit
+	tree   name.OID // what the new files are compared with
+	commit name.OID // the record commit M
 }
 
-// previous reads the current checkpoint. State and outputs start from its own.
+// previous reads the current checkpoint. State and outputs of the new one start from it.
 func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	b := base{}
 	if c.req.Fork != nil {
 		return forked(ctx, c, v)
 	}
+	// The first checkpoint: its changes are those since HEAD.
 	if v.State == nil || v.State.CurrentEntry() == nil {
 		var err error
 		b.tree, err = c.headTree(ctx)
@@ -40,7 +45,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	}
 	b.entry = v.State.CurrentEntry()
 	rec, _, m, err := c.s.ReadRecord(ctx, b.entry)
-	if err != nil && len(c.req.State) > 0 { // a whole document needs nothing of the state before
+	if err != nil && len(c.req.State) > 0 { // a whole document replaces the damaged state
 		c.s.Warn(fmt.Sprintf("%s is damaged, so the document is not compared with it: %v", b.entry.Label, err))
 		b.tree, err = c.headTree(ctx)
 		return b, err
@@ -55,7 +60,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	return b, err
 }
 
-// headTree is the tree of HEAD, empty without a commit.
+// headTree returns the tree of HEAD's commit, or "" without a commit.
 func (c *creation) headTree(ctx context.Context) (name.OID, error) {
 	if c.head == "" {
 		return "", nil
@@ -64,7 +69,8 @@ func (c *creation) headTree(ctx context.Context) (name.OID, error) {
 	return commit.Tree, checkpoint.Classify(err)
 }
 
-// compose fills the record for the journal as it is now.
+// compose fills c.record for the journal as it is now. Safety checkpoints and forks skip the
+// workflow's check: the first must never be refused, and the second copies a record that passed it.
 func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 	if err := c.prepare(v, prev); err != nil {
 		return err
@@ -82,7 +88,8 @@ func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 	return c.drawID(v)
 }
 
-// prepare settles what does not depend on the worktree: state, status, place.
+// prepare fills the members that do not depend on the worktree: state, status, step and label.
+// Foresee uses it before the step has run.
 func (c *creation) prepare(v store.View, prev base) error {
 	r := &record.Record{
 		Format: record.Format, Session: c.session, Message: c.req.Message, CreatedAt: c.at,
@@ -115,10 +122,11 @@ func (c *creation) prepare(v store.View, prev base) error {
 	return c.number(v)
 }
 
-// drawID draws until the id is new in this session.
+// drawID draws ids until one is new in the session. Pruned ids count as used, because the id
+// identifies a checkpoint in all clones, and their tombstones would make the new checkpoint dead.
 func (c *creation) drawID(v store.View) error {
 	for range 64 {
-		id := name.NewID(c.record.Step, c.at, uint16(c.s.Store.Random())) // four hex digits are wanted
+		id := name.NewID(c.record.Step, c.at, uint16(c.s.Store.Random())) // four hex digits are needed
 		if v.State == nil || v.State.Entry(id) == nil && !v.State.Dead(id) {
 			c.record.ID = id
 			return nil
@@ -127,8 +135,8 @@ func (c *creation) drawID(v store.View) error {
 	return errors.New("no free checkpoint id at this millisecond")
 }
 
-// composeOutputs carries the current outputs on, less what is dropped, with what
-// is new.
+// composeOutputs takes over the outputs of the checkpoint before (or of the promoted attempt),
+// removes those to drop and adds the new ones.
 func (c *creation) composeOutputs(prev base) {
 	from := prev.record
 	if c.req.Promote != nil {
@@ -136,7 +144,7 @@ func (c *creation) composeOutputs(prev base) {
 	}
 	if from != nil {
 		maps.Copy(c.record.Outputs, from.Outputs)
-		if a, ok := from.Agent(); ok && a.Transcript != nil { // those lines were of its turn
+		if a, ok := from.Agent(); ok && a.Transcript != nil { // these lines belong to that agent's turn
 			delete(c.record.Outputs, record.TranscriptOutput)
 		}
 	}
@@ -149,7 +157,7 @@ func (c *creation) composeOutputs(prev base) {
 	}
 }
 
-// composeFiles compares with the checkpoint before, or HEAD without one.
+// composeFiles lists the changed files and describes the capture.
 func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	if err := compareFiles(ctx, c, prev); err != nil {
 		return err
@@ -162,6 +170,8 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	for p, m := range c.modes {
 		sn.Modes[p] = m
 	}
+	// This member says that a file that Modes does not list had the permissions that git would give
+	// it. Without it they are not known.
 	if c.capture.ModesKnown {
 		AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
 	}
@@ -178,10 +188,10 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	return c.composeStaged(ctx)
 }
 
-// compareFiles lists what changed since the checkpoint before, or since the tree that the
-// request compares with: what a turn of an agent changed is more than what is new since its
-// last tool. A checkpoint whose tree is damaged must not stop the session: nothing is listed
-// then, and the record says so.
+// compareFiles lists the files that changed since the checkpoint before, or since the tree
+// req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
+// checkpoint of its last tool. If the tree of the checkpoint before is damaged, the create goes on
+// with an empty list, and files.unknown says so: damage must not stop the session.
 func compareFiles(ctx context.Context, c *creation, prev base) error {
 	c.unknown = ""
 	if c.req.Unless != "" {
@@ -204,7 +214,8 @@ func compareFiles(ctx context.Context, c *creation, prev base) error {
 	return nil
 }
 
-// composeStaged lists what the index has that HEAD has not.
+// composeStaged lists the paths where the index differs from HEAD, up to record.MaxListed. The
+// index has no tree when what is staged is not known.
 func (c *creation) composeStaged(ctx context.Context) error {
 	if c.capture.Index.Tree == "" {
 		return nil
@@ -227,7 +238,7 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	return nil
 }
 
-// AddExtra adds a member that the format does not define to a part of the record.
+// AddExtra adds a member to the part of a record that keeps members outside the format's tables.
 func AddExtra(to *map[string]json.RawMessage, member string, value any) {
 	if *to == nil {
 		*to = map[string]json.RawMessage{}
@@ -236,8 +247,10 @@ func AddExtra(to *map[string]json.RawMessage, member string, value any) {
 	(*to)[member] = raw
 }
 
+// composeGit fills the place (HEAD, branch, operation, worktrees) and what is special in the index.
 func (c *creation) composeGit() {
 	g, ix := &c.record.Git, c.capture.Index
+	// Members outside the tables of the format: a reader that does not know them keeps them.
 	if c.place.other != "" {
 		AddExtra(&c.record.Git.Extra, "operation_head", c.place.other)
 	}
@@ -247,6 +260,7 @@ func (c *creation) composeGit() {
 	g.Branch, g.Head, g.Detached = record.Path(c.place.branch), c.head, c.place.branch == ""
 	g.Operation, g.Worktree, g.Worktrees = c.place.operation, record.Path(c.s.WorktreeName()), c.place.worktrees
 	g.Index = ix.Tree
+	// A path has up to three unmerged entries, one for each stage.
 	seen := map[string]bool{}
 	for _, u := range ix.Unmerged {
 		if !seen[u.Path] {
@@ -263,7 +277,7 @@ func (c *creation) composeGit() {
 	}
 }
 
-// ToPaths gives paths the type that a record writes any bytes with.
+// ToPaths converts to the type that writes paths with any bytes to JSON.
 func ToPaths(list []string) []record.Path {
 	out := make([]record.Path, len(list))
 	for i, p := range list {
@@ -272,7 +286,7 @@ func ToPaths(list []string) []record.Path {
 	return out
 }
 
-// FromPaths is the reverse of ToPaths.
+// FromPaths is the inverse of ToPaths.
 func FromPaths(list []record.Path) []string {
 	out := make([]string, len(list))
 	for i, p := range list {
@@ -281,8 +295,8 @@ func FromPaths(list []record.Path) []string {
 	return out
 }
 
-// encodeFlags keeps the paths of skip-worktree entries, NUL-terminated, each with
-// the letter that `git ls-files -t` shows for it.
+// encodeFlags encodes the paths of skip-worktree entries as the blob index-flags: for each the
+// letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.
 func encodeFlags(skipWorktree []string) []byte {
 	var b bytes.Buffer
 	for _, p := range skipWorktree {
@@ -291,7 +305,8 @@ func encodeFlags(skipWorktree []string) []byte {
 	return b.Bytes()
 }
 
-// DecodeFlags lists the paths that had the skip-worktree flag.
+// DecodeFlags returns the skip-worktree paths in a blob index-flags. It skips lines with other
+// letters.
 func DecodeFlags(data []byte) []string {
 	var out []string
 	for _, line := range strings.Split(string(data), "\x00") {
@@ -302,14 +317,15 @@ func DecodeFlags(data []byte) []string {
 	return out
 }
 
-// place is where HEAD and the other worktrees stand.
+// place is where HEAD and the other worktrees are.
 type place struct {
-	branch    name.Ref
-	operation string
-	other     name.OID // the other commit of the operation
-	worktrees []record.Worktree
+	branch    name.Ref          // a full ref; empty when HEAD is detached
+	operation string            // in progress, such as merge; empty for none
+	other     name.OID          // the other commit of that operation, such as MERGE_HEAD
+	worktrees []record.Worktree // the other ones, without this one
 }
 
+// placeNow reads the place from the repository.
 func placeNow(ctx context.Context, s *checkpoint.Service) (place, error) {
 	p := place{branch: s.Repo.Head.Branch, operation: s.Repo.Operation(), other: s.Repo.OperationHead()}
 	list, err := s.Repo.Worktrees(ctx)
@@ -324,7 +340,8 @@ func placeNow(ctx context.Context, s *checkpoint.Service) (place, error) {
 	return p, nil
 }
 
-// FilesOf sorts changes into the record's lists.
+// FilesOf sorts changes into created, modified and deleted files. A change of mode or type counts
+// as modified.
 func FilesOf(changes []git.Change) record.Files {
 	var created, modified, deleted []record.Path
 	for _, ch := range changes {
@@ -340,16 +357,16 @@ func FilesOf(changes []git.Change) record.Files {
 	return record.NewFiles(created, modified, deleted)
 }
 
-// MemberAside is the member of a safety checkpoint's git that names the branch which the
-// rollback moves although HEAD was not on it.
+// MemberAside is a member of git in the record of a safety checkpoint. It names the branch that the
+// rollback moves although HEAD is not on it, so that an undo can move it back.
 const MemberAside = "aside"
 
-// MemberMade is the member of a safety checkpoint's snapshot that lists the ignored files
-// which a rollback of some paths made.
+// MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
+// files that a rollback of some paths creates, so that an undo can remove them.
 const MemberMade = "made"
 
-// MadeFile is an ignored file that a rollback of some paths makes.
+// MadeFile is an ignored file that a rollback of some paths creates.
 type MadeFile struct {
 	Path record.Path `json:"path"`
-	OID  name.OID    `json:"oid"`
+	OID  name.OID    `json:"oid"` // the blob that it is created with
 }

@@ -1,6 +1,3 @@
-// Package create makes checkpoints: it captures the worktree, composes the record on
-// top of the current checkpoint, and writes both in one transaction. It refuses what the
-// session's workflow rejects, and nothing of a refused checkpoint stays behind.
 package create
 
 import (
@@ -27,39 +24,40 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// creation is one create on its way: what was captured once, and what is worked
-// out anew whenever another writer was faster.
+// creation holds the data of one create. The first group of fields is set once; the second group is
+// computed again by each call of build.
 type creation struct {
 	s   *checkpoint.Service
 	req Request
 	home
 	def      *workflow.Definition
-	at       time.Time
-	head     name.OID
+	at       time.Time // the time of the checkpoint
+	head     name.OID  // the commit of HEAD; empty without one
 	capture  *snapshot.Capture
-	place    place
-	outputs  map[string]KeptOutput  // written already
-	document *workflow.Accepted     // what --state brought; nil without it
-	aside    *checkpoint.BranchBack // what the rollback moves beside HEAD
-	safety   bool                   // made by a rollback: exempt from every rule
-	modes    map[record.Path]string
-	made     []MadeFile
-	learned  func() error     // waits for learn
-	watch    *clearance.Watch // nil: the guard is off
+	place    place                  // branch, operation and worktrees
+	outputs  map[string]KeptOutput  // already written as blobs
+	document *workflow.Accepted     // the parsed --state document; nil without one
+	aside    *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
+	safety   bool                   // made by a rollback: no rule of a workflow applies
+	modes    map[record.Path]string // permission bits of files that the rollback replaces
+	made     []MadeFile             // ignored files that the rollback creates
+	learned  func() error           // waits for learn and returns its error
+	watch    *clearance.Watch       // the secret scanner; nil: it is off
 
-	// Of the last build.
+	// Set by each build.
 	spot    workflow.Place
 	record  *record.Record
-	stated  json.RawMessage // the state before the workflow computed anything
-	opened  string          // what the session was closed as, when this opens it again
+	stated  json.RawMessage // the state before the workflow derived members
+	opened  string          // the status of the closed session that this create reopens
 	written store.Written
 	tag     name.Ref
-	pruned  []checkpoint.Labelled // what the workflow let go
-	unknown string                // why it cannot be said what changed since the checkpoint before
+	pruned  []checkpoint.Labelled // what the workflow's rules prune
+	unknown string                // a warning: what changed since the last checkpoint is unknown
 }
 
-// Checkpoint makes a checkpoint. What a gc takes meanwhile is captured again: an object that is
-// missing may have been there before, and one that is lost is missing the next time too.
+// Checkpoint makes a checkpoint. If a concurrent git gc removes objects, it tries again: the next
+// capture writes them anew. A missing object that no capture writes is damage, and fails on the
+// last try too.
 func Checkpoint(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
 	for try := 1; ; try++ {
 		made, err := attempt(ctx, s, req)
@@ -83,6 +81,8 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 	return createNow(ctx, s, req)
 }
 
+// createNow makes the checkpoint of one try, or with DryRun only computes it. A failure is
+// remembered for a retry.
 func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
 	if !req.DryRun {
 		if err := s.RefuseHalfRolledBack(); err != nil {
@@ -110,7 +110,7 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	return made, err
 }
 
-// make captures and writes the checkpoint.
+// make captures the worktree and writes the checkpoint.
 func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	s := c.s
 	if !c.req.DryRun {
@@ -145,8 +145,8 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	return c.detail(true), nil
 }
 
-// activate makes the session active where none is, or where the document led away from the
-// one that was.
+// activate makes the session active if none is active, or if the document belongs to another
+// session than the active one.
 func activate(c *creation) {
 	active, err := c.s.Store.ActiveSession()
 	if err != nil || active != "" && !c.moved {
@@ -163,11 +163,11 @@ func activate(c *creation) {
 	}
 }
 
-// SweepAge is how old a temporary file is before it counts as left behind.
+// SweepAge is the age at which a temporary file counts as left behind by a killed process.
 const SweepAge = 24 * time.Hour
 
-// sweep removes what killed runs left, unless it belongs to a rollback that can
-// still be finished.
+// sweep removes temporary files that killed runs left behind. It removes none while a rollback is
+// unfinished, because --continue and --abort need them.
 func sweep(s *checkpoint.Service) {
 	if in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint")); in != nil || err != nil {
 		return
@@ -184,7 +184,7 @@ func sweep(s *checkpoint.Service) {
 	}
 }
 
-// newCreation checks the request before anything is read or written.
+// newCreation checks the request and selects session and workflow. It writes nothing.
 func newCreation(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
 	c, err := creationFor(ctx, s, req)
 	if err != nil {
@@ -193,6 +193,8 @@ func newCreation(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 	return c, c.define(ctx)
 }
 
+// creationFor is newCreation without the workflow. It removes secrets from the texts of the
+// request.
 func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
 	c := &creation{s: s, req: req, at: req.At, head: s.Repo.Head.OID}
 	if c.at.IsZero() {
@@ -216,10 +218,10 @@ func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*crea
 	return c, err
 }
 
-// define finds the workflow, and what it says of the trigger.
+// define selects the workflow and checks that its trigger is switched on.
 func (c *creation) define(ctx context.Context) error {
 	var err error
-	if c.req.Fork != nil { // what it copies has passed every rule
+	if c.req.Fork != nil { // the checkpoint that is copied has passed all rules
 		c.def, err = c.s.DefinitionFor(ctx, c.req.Fork.From.State)
 		return err
 	}
@@ -234,15 +236,16 @@ func (c *creation) define(ctx context.Context) error {
 	return c.checkTrigger()
 }
 
-// learn is define beside the look at the worktree: to read the journal of a long session
-// takes as long as that. Nothing is written before it has ended.
+// learn runs define in the background while look scans the worktree, because reading the journal of
+// a long session takes as long as that scan. Nothing may be written before c.learned has returned
+// nil.
 func (c *creation) learn(ctx context.Context) {
 	done := make(chan error, 1)
 	go func() { done <- c.define(ctx) }()
 	c.learned = sync.OnceValue(func() error { return <-done })
 }
 
-// look captures the worktree, keeps the outputs and reads the document.
+// look captures the worktree, stores the outputs and parses the document.
 func (c *creation) look(ctx context.Context) error {
 	if len(c.req.State)+len(c.req.Outputs) > 0 {
 		if err := c.learned(); err != nil {
@@ -265,7 +268,7 @@ func (c *creation) look(ctx context.Context) error {
 		if err := captureWatched(ctx, c); err != nil {
 			return err
 		}
-		if !c.req.DryRun { // a rollback that was waited for may have been killed
+		if !c.req.DryRun { // the rollback that the capture waited for may have been killed
 			if err := c.s.RefuseHalfRolledBack(); err != nil {
 				return err
 			}
@@ -281,7 +284,7 @@ func (c *creation) look(ctx context.Context) error {
 	return err
 }
 
-// capture takes the worktree by the configured rules.
+// capture captures the worktree by the configured rules.
 func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, rules snapshot.Rules) (*snapshot.Capture, error) {
 	shot, err := s.Shot()
 	if err != nil {
@@ -305,7 +308,8 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 	return got, checkpoint.Classify(err)
 }
 
-// CurrentTree is the tree of the current checkpoint; empty when there is none to be read.
+// CurrentTree returns the tree of the session's current checkpoint, or "" if there is none that can
+// be read.
 func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Session) name.OID {
 	st, err := s.Store.State(ctx, session)
 	if err != nil || st.CurrentEntry() == nil {
@@ -318,7 +322,8 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	return commit.Tree
 }
 
-// build works out the checkpoint on top of the journal as it is now.
+// build computes the checkpoint from the journal as it is now. The transaction calls it once for
+// each try.
 func (c *creation) build(ctx context.Context, v store.View) (store.Change, error) {
 	var change store.Change
 	prev, err := c.previous(ctx, v)
@@ -360,12 +365,12 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	}
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
-	change.Mends = true // others may have seen it: no journal is set back
+	change.Mends = true // on missing objects repair, as another process may have read the journal
 	return change, c.tagChoice(&change)
 }
 
-// reopen opens a session that was closed: what is made in it now must not go with what
-// was over.
+// reopen sets a closed session in progress again. Otherwise the retention rules for closed sessions
+// would soon prune the new checkpoint.
 func (c *creation) reopen(v store.View, change *store.Change) error {
 	c.opened = ""
 	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety || !c.req.At.IsZero() {
@@ -380,7 +385,7 @@ func (c *creation) reopen(v store.View, change *store.Change) error {
 	return nil
 }
 
-// tagChoice works out whether the step gets its tag, and which.
+// tagChoice decides whether the checkpoint gets a tag, and which.
 func (c *creation) tagChoice(change *store.Change) error {
 	on, err := c.s.Settings.Bool("checkpoint.tag", true)
 	if err != nil {
@@ -395,7 +400,7 @@ func (c *creation) tagChoice(change *store.Change) error {
 	return nil
 }
 
-// event names the new checkpoint in the journal.
+// event returns the journal event that names the new checkpoint.
 func (c *creation) event(kind journal.Kind) (journal.Event, error) {
 	e, err := c.s.NewEvent(kind, c.session)
 	r := c.record
@@ -406,7 +411,8 @@ func (c *creation) event(kind journal.Kind) (journal.Event, error) {
 	return e, err
 }
 
-// ownIDs are the names that the document's own system has for checkpoint and session.
+// ownIDs returns trailers with the ids that the document's own system has for the checkpoint and
+// the session.
 func ownIDs(c *creation) []journal.Trailer {
 	if c.document == nil || !c.def.Knows(c.req.State) {
 		return nil
@@ -415,7 +421,7 @@ func ownIDs(c *creation) []journal.Trailer {
 		checkpoint.DocumentTrailer(checkpoint.TrailerOwner, c.def.SessionOf(*c.document))...)
 }
 
-// write writes the record commit and the checkpoint commit.
+// write writes the record commit and the checkpoint commit. It writes no ref.
 func (c *creation) write(ctx context.Context) error {
 	author, committer := c.s.Repo.Identity(c.at)
 	d := store.Draft{
@@ -459,7 +465,7 @@ func tooLarge(limit int64) error {
 	}
 }
 
-// MetricsOf is what a state holds where its workflow keeps metrics.
+// MetricsOf returns the member of a state in which its workflow keeps metrics, as raw JSON.
 func MetricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage {
 	metrics := def.State.Members.Metrics
 	if metrics == "" {

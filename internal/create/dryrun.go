@@ -8,7 +8,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// lookAhead shows what would be captured, also where nothing can be written.
+// lookAhead computes the checkpoint without making it. It also works in a repository that can only
+// be read, with objects in a temporary directory.
 func lookAhead(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
 	var made *checkpoint.Detail
 	err := s.RetryBorrowed(func() (err error) {
@@ -18,7 +19,7 @@ func lookAhead(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	return made, err
 }
 
-// dryRun answers what would be captured; objects may have been written, refs not.
+// dryRun returns the checkpoint that would be made. It may write objects, but no refs.
 func (c *creation) dryRun(ctx context.Context) (*checkpoint.Detail, error) {
 	v := store.View{Session: c.session}
 	if st, err := c.s.Store.State(ctx, c.session); err == nil {

@@ -1,5 +1,8 @@
 package create
 
+// This file remembers the last create that failed, so that the user can retry it without typing
+// everything again.
+
 import (
 	"path/filepath"
 	"slices"
@@ -9,20 +12,20 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Failed is a checkpoint that could not be made, for a retry or a skip.
+// Failed is a create that failed. It is kept so that the user can retry it or skip its step.
 type Failed struct {
 	Time    time.Time    `json:"time"`
 	Session name.Session `json:"session"`
-	Step    *int         `json:"step"` // nil: of no step
-	Problem string       `json:"problem"`
-	Request Request      `json:"request"`
+	Step    *int         `json:"step"`    // nil: it was no milestone
+	Problem string       `json:"problem"` // the text of the error
+	Request Request      `json:"request"` // with Session and absolute output files filled in
 }
 
 // failurePatience is how long a failed create is remembered.
 const failurePatience = 24 * time.Hour
 
-// rememberFailure keeps a create that failed, and forgets it after one that did not.
-// It is never a reason to fail.
+// rememberFailure stores the request of a create that failed, and deletes it after one that
+// succeeded. Its own errors are ignored: they must not make a create fail.
 func (c *creation) rememberFailure(err error) {
 	s := c.s
 	if err == nil && c.req.DryRun {
@@ -33,13 +36,14 @@ func (c *creation) rememberFailure(err error) {
 		return
 	}
 	if !checkpoint.IsFailure(checkpoint.KindOf(err)) || c.req.DryRun || !c.req.At.IsZero() {
-		return // it would fail again whatever happens, or was not to be made
+		return // a retry would fail in the same way, or nothing was to be made
 	}
+	// Fill in what depends on this moment and this directory, so that the retry means the same.
 	failed := Failed{Time: s.Now(), Session: c.session, Problem: err.Error(), Request: c.req}
 	failed.Request.Session = string(c.session)
 	failed.Request.Outputs = slices.Clone(c.req.Outputs)
 	for i, o := range failed.Request.Outputs {
-		if o.File != "" && !filepath.IsAbs(o.File) { // a retry may be typed elsewhere
+		if o.File != "" && !filepath.IsAbs(o.File) { // the retry may run in another directory
 			failed.Request.Outputs[i].File = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), o.File)
 		}
 	}
@@ -49,7 +53,7 @@ func (c *creation) rememberFailure(err error) {
 	s.Remember(checkpoint.FailedFile, failed) //nolint:errcheck // disposable
 }
 
-// LastFailure is the create that failed last; nil when none did within a day.
+// LastFailure returns the last create that failed, or nil if none failed within a day.
 func LastFailure(s *checkpoint.Service) (*Failed, error) {
 	var failed Failed
 	ok, err := s.Recall(checkpoint.FailedFile, &failed)

@@ -12,17 +12,18 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Foreseen is what is known of a checkpoint before its step has run.
+// Foreseen is what is known about a checkpoint before its step has run.
 type Foreseen struct {
 	Session    name.Session
 	Definition *workflow.Definition
-	Record     *record.Record // without files
-	State      *journal.State // of the session; nil for a new one
+	Record     *record.Record // without files and id
+	State      *journal.State // the fold of the session; nil for a new session
 	Current    *journal.Entry // the checkpoint that it will follow; nil for the first
 }
 
-// Foresee composes a checkpoint as far as that goes before its step has run: trigger,
-// state, place, and the order of steps.
+// Foresee composes a checkpoint as far as possible before its step has run. It lets `run` refuse a
+// step whose trigger, state or order the workflow rejects before the command starts. It writes
+// nothing.
 func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen, error) {
 	c, err := newCreation(ctx, s, req)
 	if err != nil {
@@ -33,6 +34,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 			return nil, err
 		}
 	}
+	// A view like the one in a transaction, but without one: nothing will be written.
 	v := store.View{Session: c.session}
 	if v.State, err = s.Store.State(ctx, c.session); err != nil && !errors.Is(err, store.ErrNoSession) {
 		return nil, checkpoint.Classify(err)
@@ -55,8 +57,9 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 	return &Foreseen{Session: c.session, Definition: c.def, Record: c.record, State: v.State, Current: prev.entry}, nil
 }
 
-// CheckTrigger refuses, as KindNothing, what the workflow or the configuration has
-// switched off.
+// CheckTrigger returns an error of KindNothing if the workflow or the configuration has switched
+// the request's trigger off. It needs no session.
 func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, req Request) error {
+	// checkTrigger reads only these three fields.
 	return (&creation{s: s, req: req, def: def}).checkTrigger()
 }

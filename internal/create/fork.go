@@ -1,5 +1,8 @@
 package create
 
+// This file makes the first checkpoint of an attempt. An attempt is a session that starts with a
+// copy of another session's checkpoint, usually in a worktree of its own.
+
 import (
 	"context"
 	"fmt"
@@ -12,14 +15,14 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Fork says which checkpoint the first one of an attempt copies: state, outputs, step and
-// label are the same, so that the attempt needs nothing of the session it came from.
+// Fork says which checkpoint the first one of an attempt copies. State, outputs, step and label are
+// the same, so the attempt needs nothing from the session that it was forked from.
 type Fork struct {
 	From *checkpoint.Found
-	Name string // of the attempt
+	Name string // the name of the attempt
 }
 
-// forked is the checkpoint that is copied.
+// forked returns the checkpoint to copy as the base. The session of the attempt must not exist yet.
 func forked(ctx context.Context, c *creation, v store.View) (base, error) {
 	if v.State != nil {
 		return base{}, checkpoint.Usage("choose another with --session-name", "session %q exists already", c.session)
@@ -31,15 +34,16 @@ func forked(ctx context.Context, c *creation, v store.View) (base, error) {
 	return base{record: rec, tree: rec.Snapshot.Tree, commit: m}, nil
 }
 
-// placeAsForked copies what the checkpoint is called.
+// placeAsForked copies step, label and the other names of the checkpoint.
 func placeAsForked(c *creation, from base) {
 	r, f := c.record, from.record
 	r.Step, r.StepName, r.Iteration, r.Milestone, r.Label = f.Step, f.StepName, f.Iteration, f.Milestone, f.Label
 	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.Fork.From.State.Topic
 }
 
-// forking completes the start of an attempt: it says where it came from, and that the steps
-// before were done there, or a workflow that checks their order would ask for them again.
+// forking completes the events that start an attempt. The start event says where the attempt came
+// from. A skip event for each step that was done or skipped before keeps a workflow that checks the
+// order of steps from asking for them again.
 func forking(c *creation, start journal.Event) ([]journal.Event, error) {
 	from := c.req.Fork.From
 	start.Topic = from.State.Topic
@@ -48,6 +52,8 @@ func forking(c *creation, start journal.Event) ([]journal.Event, error) {
 		{Key: checkpoint.TrailerForkCheckpoint, Value: string(from.Entry.Checkpoint)},
 		{Key: checkpoint.TrailerForkName, Value: c.req.Fork.Name},
 	}
+	// known holds the steps that need no skip event: the step of the copied checkpoint is done
+	// here.
 	events, known := []journal.Event{start}, map[int]bool{c.record.Step: true}
 	skip := func(step int, reason string) error {
 		if known[step] {
@@ -59,7 +65,7 @@ func forking(c *creation, start journal.Event) ([]journal.Event, error) {
 		events = append(events, e)
 		return err
 	}
-	seen := map[name.ID]bool{} // a forged journal may go in a circle
+	seen := map[name.ID]bool{} // a forged journal may have a cycle
 	for e := from.Entry; e != nil && !seen[e.Checkpoint]; e = from.State.Entry(e.Event().Previous) {
 		seen[e.Checkpoint] = true
 		if !e.Milestone {
@@ -77,7 +83,7 @@ func forking(c *creation, start journal.Event) ([]journal.Event, error) {
 	return events, nil
 }
 
-// starting gives the events with which the session begins.
+// starting returns the events that start the session.
 func starting(c *creation) ([]journal.Event, error) {
 	start, err := c.s.NewStart(c.session, c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch))
 	if err != nil {

@@ -1,5 +1,10 @@
 package create
 
+// This file decides which session and workflow a new checkpoint belongs to. A state document may
+// decide that: a workflow's definition says how to recognise its own documents (session.known_by)
+// and in which member they name the session that they belong to, their owner (session.name). So the
+// documents of issue 42 go to one session and those of issue 43 to another, whichever is active.
+
 import (
 	"context"
 	"encoding/json"
@@ -13,16 +18,16 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// home is where a new checkpoint belongs.
+// home is the session of a new checkpoint.
 type home struct {
 	session  name.Session
-	workflow string // for a session without checkpoints; empty: its own, else the configured one
-	moved    bool   // the document belongs elsewhere than to the active session
+	workflow string // for a session without checkpoints; empty: the session's own, else the configured one
+	moved    bool   // the document belongs to another session than the active one
 }
 
-// homeOf finds the session of a new checkpoint. What the request, the environment or a person
-// chose comes first; else a document that a workflow recognises goes to its own session, and
-// anything else to the active session or the one of the branch.
+// homeOf selects the session of a new checkpoint. A session that the request, the environment or
+// the user chose comes first. Otherwise a document that a workflow recognises goes to its own
+// session, and anything else goes to the active session or the branch's.
 func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, error) {
 	named, err := s.NamedSession(req.Session)
 	if err != nil {
@@ -34,6 +39,7 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 	}
 	h := home{session: named}
 	switch {
+	// A document goes to its own session unless the user chose one.
 	case d != nil && (named == "" || !isChosen(s, req, named)):
 		h.session, h.moved, err = d.find(ctx, s, named)
 	case named == "":
@@ -45,15 +51,15 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 	return h, h.settle(ctx, s, req, d)
 }
 
-// isChosen reports whether somebody said that this session is meant. To go on with one says only
-// that it is meant until a document says otherwise.
+// isChosen reports whether the session was chosen on purpose. A session that is active only because
+// the user resumed it was not: a document may still lead to another one.
 func isChosen(s *checkpoint.Service, req Request, named name.Session) bool {
 	active, err := s.Store.ActiveSession()
 	return req.Session != "" || err != nil || active != named || checkpoint.IsFixed(s, named)
 }
 
-// settle works out the workflow of the session, and refuses a document that belongs to another
-// session.
+// settle selects the workflow of the session. It returns an error if the document belongs to
+// another session, or if --workflow contradicts the session.
 func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d *foundDocument) error {
 	wanted := req.Workflow
 	if wanted == "" {
@@ -77,12 +83,14 @@ func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d
 	return d.refuseSession(ctx, s, st)
 }
 
-// isBlank reports whether a session follows no workflow yet and has nothing that one could
-// reject.
+// isBlank reports whether a session may still take any workflow: it has the default one, and no
+// checkpoint now or in the past that another workflow might reject.
 func isBlank(st *journal.State) bool {
 	return (st.Workflow == "" || st.Workflow == workflow.DefaultName) && st.CurrentEntry() == nil && len(st.Tombstones) == 0
 }
 
+// workflowOf returns the name of the session's workflow. Sessions of the default workflow may have
+// no name in the journal.
 func workflowOf(st *journal.State) string {
 	if st.Workflow == "" {
 		return workflow.DefaultName
@@ -94,11 +102,12 @@ func workflowOf(st *journal.State) string {
 type foundDocument struct {
 	def   *workflow.Definition
 	text  json.RawMessage
-	owner string // what it calls its session; empty: it does not tell
+	owner string // the document's name for its session; empty: it has none
 }
 
-// recognise finds the workflow that a document is of: the one that was asked for, the
-// configured one, else one that is built in. It is nil where none knows the document.
+// recognise finds the workflow that a document belongs to: the requested or configured one, or else
+// a built-in one. It returns nil if none recognises the document. An unknown --workflow is an error
+// even without a document.
 func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	if len(req.State) == 0 && req.Workflow == "" {
 		return nil, nil
@@ -116,6 +125,8 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	} else if d.def = builtinFor(req.State); d.def == nil {
 		return nil, nil
 	}
+	// --workflow asks for one workflow and the document is of another. If the requested workflow
+	// cannot recognise documents, it takes any.
 	if d.def != asked && req.Workflow != "" {
 		if !asked.KnowsDocuments() {
 			return nil, nil
@@ -126,7 +137,7 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	return d, nil
 }
 
-// builtinFor is the built-in workflow that knows a document; nil where none does.
+// builtinFor returns the built-in workflow that recognises a document, or nil.
 func builtinFor(document json.RawMessage) *workflow.Definition {
 	for _, n := range workflow.Names() {
 		if def, ok := workflow.Builtin(n); ok && def.Knows(document) {
@@ -136,17 +147,18 @@ func builtinFor(document json.RawMessage) *workflow.Definition {
 	return nil
 }
 
-// ownerIn is what a document calls its session; empty where it does not tell.
+// ownerIn returns the document's name for its session, or "".
 func ownerIn(def *workflow.Definition, document json.RawMessage) string {
 	a, err := def.Accept(document)
 	if err != nil {
-		return "" // what is wrong with it is said later
+		return "" // accept reports what is wrong with it
 	}
 	return def.SessionOf(a)
 }
 
-// find gives the session that the document belongs to. The active one is it when it holds the
-// documents of that name already, or none yet.
+// find returns the session that the document belongs to. This is the active one if it has documents
+// of the same owner already, or of none yet. Otherwise it is the session named after the owner, or
+// one that has the owner's documents under another name.
 func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active name.Session) (session name.Session, moved bool, err error) {
 	if active != "" {
 		st, err := s.Store.State(ctx, active)
@@ -170,6 +182,7 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 		return "", false, checkpoint.Classify(err)
 	}
 	for _, info := range sessions {
+		// The session named after the owner exists. settle checks that it takes the document.
 		if info.Session == session {
 			break
 		}
@@ -181,12 +194,13 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 	return session, active != "", nil
 }
 
-// fits reports whether a session takes the document without a word.
+// fits reports whether the session accepts the document.
 func (d *foundDocument) fits(ctx context.Context, s *checkpoint.Service, st *journal.State) bool {
 	return !isBlank(st) && st.Workflow == d.def.Name && d.refuseSession(ctx, s, st) == nil
 }
 
-// refuseName refuses a session whose name is that of another document.
+// refuseName returns an error if the session's name is the name of another document, as issue-42 is
+// for one of issue 43.
 func (d *foundDocument) refuseName(session name.Session) error {
 	if d == nil || d.owner == "" || !d.def.NamesDocument(string(session)) || session == name.SessionFor(d.owner) {
 		return nil
@@ -194,7 +208,8 @@ func (d *foundDocument) refuseName(session name.Session) error {
 	return d.stranger(string(session), string(session))
 }
 
-// refuseSession refuses a session that holds documents of another name or of another system.
+// refuseSession returns an error if the session holds documents of another owner or of another
+// workflow.
 func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service, st *journal.State) error {
 	if d == nil {
 		return nil
@@ -220,7 +235,8 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 	return d.refuseName(st.Session)
 }
 
-// ownerOf is what the documents of a session call it; empty where none tells.
+// ownerOf returns the owner of the session's documents: from the journal, or from the current state
+// for sessions whose documents named it only later. It returns "" if neither has one.
 func ownerOf(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, st *journal.State) string {
 	if owner := checkpoint.OwnerOf(st); owner != "" {
 		return owner
@@ -236,7 +252,7 @@ func ownerOf(ctx context.Context, s *checkpoint.Service, def *workflow.Definitio
 	return def.SessionOf(workflow.Accepted{State: rec.State})
 }
 
-// stranger says that a session is not the one of the document.
+// stranger returns the error for a document that belongs to another session.
 func (d *foundDocument) stranger(session, owner string) error {
 	of := ""
 	if owner != session {
@@ -249,6 +265,7 @@ func (d *foundDocument) stranger(session, owner string) error {
 	}
 }
 
+// hints says how to store the document in its own session.
 func (d *foundDocument) hints() []string {
 	if d.owner == "" {
 		return nil

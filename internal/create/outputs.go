@@ -1,5 +1,9 @@
 package create
 
+// This file stores the outputs of a checkpoint. An output is a named file or text that is kept
+// beside the worktree's files, in outputs/<name> of the record commit. It is given by --output, or
+// is a member of a state document.
+
 import (
 	"bytes"
 	"context"
@@ -21,16 +25,16 @@ import (
 
 var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
-// outputNames says what an output may be called.
+// outputNames describes outputPattern in words, for messages.
 const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit"
 
-// KeptOutput is an output that was written as a blob, or one to drop.
+// KeptOutput is an output whose blob was written, or the mark that an output is to be dropped.
 type KeptOutput struct {
 	record.Output
 	drop bool
 }
 
-// keepOutputs writes the files of --output as blobs.
+// keepOutputs writes the files of --output as blobs. It returns them by name.
 func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]KeptOutput, error) {
 	out := map[string]KeptOutput{}
 	for _, o := range list {
@@ -57,6 +61,8 @@ func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map
 		if err != nil {
 			return nil, checkpoint.Usage("--output NAME=FILE takes a file that can be read; --output NAME= drops one", "output %q: %v", o.Name, err)
 		}
+		// A file in the worktree is recorded relative to its top, so that the record means the same
+		// in every clone.
 		source := o.File
 		if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
 			source = filepath.ToSlash(rel)
@@ -70,9 +76,11 @@ func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map
 	return out, nil
 }
 
-// longestOutput bounds what is held in memory of a file, or of a device that never ends.
+// longestOutput is the most bytes of an output. A file is read into memory, and a device such as
+// /dev/zero never ends.
 const longestOutput = 1 << 30
 
+// readOutput reads a file of at most longestOutput bytes.
 func readOutput(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -82,8 +90,9 @@ func readOutput(file string) ([]byte, error) {
 	return readAtMost(f, longestOutput)
 }
 
-// Patiently does what may wait for another process, as the opening of a pipe does for one
-// that writes to it. It is left behind when the command is interrupted.
+// Patiently calls do, which may block, and returns early when ctx is cancelled. Opening a named
+// pipe blocks until another process opens it for writing, and cannot be interrupted. The goroutine
+// is left behind then; the process is about to end.
 func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -103,6 +112,8 @@ func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
+// readAtMost reads f. It returns an error if f has more than most bytes, also when its size is not
+// known before.
 func readAtMost(f *os.File, most int64) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > most {
 		return nil, fmt.Errorf("it holds %d bytes; %d is the limit", info.Size(), most)
@@ -114,7 +125,7 @@ func readAtMost(f *os.File, most int64) ([]byte, error) {
 	return data, err
 }
 
-// KeepOutput writes an output into the object store before its checkpoint is made.
+// KeepOutput writes an output as a blob. No ref reaches the blob until the checkpoint is written.
 func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (KeptOutput, error) {
 	oid, err := s.Repo.WriteObject(ctx, "blob", data)
 	if err != nil {
@@ -123,6 +134,7 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 	o := record.Output{
 		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)), Lines: countLines(data),
 	}
+	// A JSON array also gets its number of elements. A null decodes without an error, too.
 	var entries []json.RawMessage
 	if json.Unmarshal(data, &entries) == nil && entries != nil {
 		n := len(entries)
@@ -131,11 +143,11 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 	return KeptOutput{Output: o}, nil
 }
 
-// mostStated bounds the outputs that a document brings.
+// mostStated is the most outputs that are taken from one document.
 const mostStated = 100
 
-// keepStated keeps the outputs that the document itself has, but for those that were
-// given as files. One without content says nothing of an output that is carried on.
+// keepStated writes the outputs that the document contains. An output given by --output takes
+// precedence. An empty one is ignored, so an older output of that name is carried over.
 func (c *creation) keepStated(ctx context.Context) error {
 	if c.document == nil {
 		return nil
@@ -158,8 +170,8 @@ func (c *creation) keepStated(ctx context.Context) error {
 	return nil
 }
 
-// OutputContent is what a document has under the name of an output: a text as it is, a
-// list or an object as JSON, nothing for null and for what is empty.
+// OutputContent returns the bytes of an output in a document: a string's text, or a list or object
+// as JSON. It returns nil for null and for anything empty.
 func OutputContent(raw json.RawMessage) []byte {
 	switch at := gjson.ParseBytes(raw); {
 	case at.Type == gjson.Null:
@@ -172,7 +184,7 @@ func OutputContent(raw json.RawMessage) []byte {
 	return JSONFile(raw)
 }
 
-// JSONFile is JSON for a file: indented, ending a line, every number with its digits.
+// JSONFile formats JSON for a file: indented, with a newline at the end. Numbers keep their digits.
 func JSONFile(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -182,7 +194,7 @@ func JSONFile(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// countLines counts as `wc -l` does, and a last line without its newline too.
+// countLines counts lines as `wc -l` does, plus a last line without a newline.
 func countLines(data []byte) int {
 	n := bytes.Count(data, []byte{'\n'})
 	if len(data) > 0 && data[len(data)-1] != '\n' {
@@ -191,8 +203,8 @@ func countLines(data []byte) int {
 	return n
 }
 
-// SortedKeys is for maps whose order is shown or hashed.
+// SortedKeys returns the keys in order, for maps whose order is shown or hashed.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// IsOutputName reports whether an output may be called so.
+// IsOutputName reports whether s is a valid name for an output.
 func IsOutputName(s string) bool { return outputPattern().MatchString(s) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A device has no size that could be asked for, and never ends.
+// A device has no size that could be checked first, and /dev/zero never ends.
 func TestReadAtMost(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("123456"), 0o600); err != nil {

@@ -12,11 +12,12 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// pruneWith lets go, in the transaction of a create, what the workflow does not keep
-// beside the new checkpoint. It fails no create.
+// pruneWith adds to the change what the workflow's retention rules prune now that the new
+// checkpoint exists. Both happen in one transaction. Problems are reported as warnings: they must
+// not make the create fail.
 func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
 	c.pruned = nil
-	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // nothing is done yet
+	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // the step of `run` is not done yet
 		return
 	}
 	on, err := retain.Automatic(c.s, c.def)
@@ -26,7 +27,9 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 		}
 		return
 	}
+	// Judge the session as it will be: the new checkpoint is the current one.
 	items := retain.ItemsOf(v.State)
+	// The checkpoint that was current until now loses that protection.
 	for i := range items {
 		items[i].Current = false
 	}
@@ -44,6 +47,7 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 		return
 	}
 	e.Time, e.Reason = made.Time, "pruned"
+	// A safety checkpoint is never pruned here: the undo of a rollback needs it.
 	for _, verdict := range verdicts {
 		entry := v.State.Entry(name.ID(verdict.ID))
 		if verdict.Keep || entry == nil || entry.Safety {
@@ -58,9 +62,9 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 	}
 }
 
-// pruneOver lets go of a session that this checkpoint ends, where the workflow does so by
-// itself. The status stands in a document, so it closes and deletes nothing unless the
-// definition says that retention is automatic.
+// pruneOver applies the retention rules for finished sessions if this checkpoint's status ends its
+// session. The status comes from a document, so nothing is closed or deleted unless retention is
+// automatic.
 func pruneOver(ctx context.Context, c *creation) {
 	status := c.def.Statuses.Closes[c.record.Status]
 	if status == "" || c.safety || !c.req.At.IsZero() {
@@ -75,14 +79,16 @@ func pruneOver(ctx context.Context, c *creation) {
 	}
 }
 
-// endSession drops what the workflow does not keep of a session that ended so. Where that
-// takes the checkpoint that says so, the journal has to.
+// endSession prunes what the workflow does not keep of a session with this final status. If that
+// includes the new checkpoint, which holds the status, a close event stores the status in the
+// journal first.
 func endSession(ctx context.Context, c *creation, status string) error {
 	plan, err := retain.PlanPrune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
 	if err != nil {
 		return err
 	}
 	isThis := func(j retain.Judged) bool { return j.ID == c.record.ID }
+	// Close first: after the prune nothing would say how the session ended.
 	if slices.ContainsFunc(plan.Answer().Pruned, isThis) {
 		e, err := c.s.NewEvent(journal.KindClose, c.session)
 		if err != nil {

@@ -12,9 +12,10 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// repair writes objects again that vanished while the create was under way, as
-// when a prune in parallel took them for garbage. When that is not possible the
-// create has failed and the checkpoint is taken back.
+// repair handles a transaction that wrote its refs but then found objects missing: a concurrent git
+// prune removed them. It captures and writes everything again. If that gives the same commit and
+// all objects are there, the create has succeeded. Otherwise the checkpoint is removed again and
+// the create fails; Checkpoint then makes another try.
 func (c *creation) repair(ctx context.Context, err error) error {
 	var missing *store.MissingObjectsError
 	if !errors.As(err, &missing) {
@@ -23,6 +24,7 @@ func (c *creation) repair(ctx context.Context, err error) error {
 	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
 	commit := c.written.Commit
 	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
+		// The same content has the same ids, so writing again restores the missing objects.
 		still := false
 		specs := make([]string, len(missing.OIDs))
 		for i, oid := range missing.OIDs {
@@ -36,6 +38,7 @@ func (c *creation) repair(ctx context.Context, err error) error {
 			return nil
 		}
 	}
+	// Not all objects came back. The journal names a checkpoint that cannot be read, so prune it.
 	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects vanished while it was made", retain.PinnedGoes); dropErr != nil {
 		c.s.Warn(dropErr.Error())
 	} else {

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/record"
 )
 
+// checkRequest refuses values that no record or label may have, before anything is read or written.
 func checkRequest(req Request) error {
 	if req.Step != nil && (*req.Step < 0 || *req.Step > 999_999_999) {
 		return checkpoint.Usage("steps are whole numbers from 0", "step %d is out of range", *req.Step)
@@ -31,59 +32,61 @@ func checkRequest(req Request) error {
 	return nil
 }
 
-// nameable is what at least one character of a step's name has to be. A label shows
-// fewer; where it shows none of them it is that of a step without a name.
+// nameable reports whether r counts as readable in a step's name, which must have at least one such
+// character. A label has fewer characters than the name: if none of the name fits into it, the
+// label is that of a step without a name.
 func nameable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// Assign is one PATH=VALUE of the command line.
+// Assign is one PATH=VALUE or NAME=VALUE of the command line.
 type Assign struct{ Path, Value string }
 
-// Output is one --output NAME=FILE; an empty File without Data drops the output.
+// Output is one --output NAME=FILE. An empty File without Data drops the output that is carried
+// over.
 type Output struct {
 	Name, File string
-	Data       []byte // what it holds, instead of a file
+	Data       []byte // the content, instead of a file
 }
 
-// Request is what `create` was asked for. Zero values mean "not given".
+// Request is the input of Checkpoint. A zero value means that the option was not given.
 type Request struct {
-	Message        string
-	Session        string
-	Workflow       string // of a session that is started; the document says it too
-	Step           *int
-	Name           string
+	Message        string // the user's text, at most 1 MiB
+	Session        string // empty: the named, active or branch's session
+	Workflow       string // for a session that is started; a document can decide it too
+	Step           *int   // nil: the workflow decides
+	Name           string // of the step
 	Iteration      string
-	Trigger        string
-	Status         string
-	State          []byte // a document that replaces the state
-	Patch          []byte // a JSON merge patch (RFC 7396) on the state
-	Edited         []byte // the state after somebody edited it, instead of Set and Unset
-	Set            []Assign
-	Unset          []string
-	Metrics        []Assign
-	Outputs        []Output // File is relative to the working directory; "-" is not allowed
-	Error          *string  // JSON or text; "" clears it
+	Trigger        string   // empty: that of the document, else manual
+	Status         string   // of the job; empty: the state or the workflow decides
+	State          []byte   // a JSON document that replaces the state
+	Patch          []byte   // a JSON merge patch (RFC 7396) of the state
+	Edited         []byte   // the state after the user edited it, instead of Set and Unset
+	Set            []Assign // members of the state to set
+	Unset          []string // paths of members of the state to remove
+	Metrics        []Assign // metrics to set, by name
+	Outputs        []Output // File is relative to the working directory; "-" is not supported
+	Error          *string  // the job's error, JSON or text; "" clears it
 	IncludeIgnored []string // pathspecs of ignored files to capture
-	Exclude        []string // pathspecs to leave out
+	Exclude        []string // pathspecs of files to leave out
 	Tag            TagChoice
 	Pin            PinChoice
 	Unchanged      UnchangedChoice
-	Unless         name.OID      // with UnchangedSkip: none is made where the files are this tree, and only there; what changed is counted from it
-	Agent          *record.Agent // the agent whose event asked for it
+	Unless         name.OID      // a tree: UnchangedSkip then compares with it alone, and changes are counted from it
+	Agent          *record.Agent // the coding agent whose event caused the create
 	Size           SizeChoice
-	DryRun         bool
-	Promote        *record.Record // of an attempt: state, status and outputs go on from this one
-	Fork           *Fork          // the first checkpoint of an attempt: it copies another
+	DryRun         bool           // compute the checkpoint, but write no ref
+	Promote        *record.Record // the last record of an attempt: state, status and outputs are taken from it
+	Fork           *Fork          // for the first checkpoint of an attempt, which copies another one
 
-	// Given by import only; zero: as they are now.
-	At   time.Time
-	Tree name.OID
-	Head *name.OID
+	// Set by import only. Zero values mean: as it is now.
+	At   time.Time // the time of the checkpoint
+	Tree name.OID  // its tree, instead of a capture
+	Head *name.OID // the commit of HEAD; points to "" for none
 }
 
 // TagChoice says whether a milestone gets its tag.
 type TagChoice int
 
-// The choices; the zero value follows checkpoint.tag.
+// The values of TagChoice. The zero value follows checkpoint.tag.
 const (
 	TagConfigured TagChoice = iota
 	TagNever
@@ -92,27 +95,26 @@ const (
 // PinChoice says whether a new checkpoint is pinned.
 type PinChoice int
 
-// The choices.
+// The values of PinChoice.
 const (
 	PinNo PinChoice = iota
 	PinYes
 )
 
-// UnchangedChoice says what happens when nothing has changed since the current
-// checkpoint.
+// UnchangedChoice says what to do when nothing has changed since the current checkpoint.
 type UnchangedChoice int
 
-// The choices.
+// The values of UnchangedChoice.
 const (
 	UnchangedCreate UnchangedChoice = iota
-	UnchangedSkip                   // exit code 8
+	UnchangedSkip                   // make none: KindNothing, exit code 8
 )
 
-// SizeChoice says whether an unusually large first capture goes on.
+// SizeChoice says whether a capture with an unusual amount of new data is refused.
 type SizeChoice int
 
-// The choices.
+// The values of SizeChoice.
 const (
-	SizeGuarded SizeChoice = iota
-	SizeLarge
+	SizeGuarded SizeChoice = iota // refuse it, with the largest directories as hints
+	SizeLarge                     // capture it (--large)
 )

@@ -12,19 +12,19 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// SafetyRequest is what a rollback keeps before it changes anything.
+// SafetyRequest describes the state that a rollback saves before it changes anything.
 type SafetyRequest struct {
 	Session    name.Session
 	Message    string
-	Definition *workflow.Definition
-	Capture    *snapshot.Capture
-	Aside      *checkpoint.BranchBack // what the rollback moves beside HEAD
-	Modes      map[string]fs.FileMode // of files that it takes the place of
-	Made       []MadeFile             // ignored files that it makes
+	Definition *workflow.Definition   // the workflow, for the record only
+	Capture    *snapshot.Capture      // the worktree as it is
+	Aside      *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
+	Modes      map[string]fs.FileMode // permission bits of the files that it replaces
+	Made       []MadeFile             // the ignored files that it creates
 }
 
-// Safety makes the checkpoint from which a rollback can be undone. No rule of a workflow
-// can refuse it.
+// Safety makes the checkpoint that a rollback can be undone from, and returns its record. No rule
+// of a workflow can refuse it, and it gets no tag.
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
 	c := &creation{
 		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, aside: req.Aside, made: req.Made,
@@ -36,6 +36,8 @@ func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*rec
 			c.modes[record.Path(p)] = fmt.Sprintf("%04o", m)
 		}
 	}
+	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
+	// to the transaction.
 	var err error
 	if c.place, err = placeNow(ctx, s); err != nil {
 		return nil, err

@@ -1,5 +1,7 @@
 package create
 
+// This file adds a workflow's own words to what the program says about a create.
+
 import (
 	"errors"
 	"fmt"
@@ -9,7 +11,7 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// confirmation is how the workflow confirms the checkpoint.
+// confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
 func (c *creation) confirmation() string {
 	if !checkpoint.HasMessage(c.def, "created") {
 		return ""
@@ -19,7 +21,8 @@ func (c *creation) confirmation() string {
 	return c.def.Message("created", said)
 }
 
-// triggerOff says that a trigger makes no checkpoint here.
+// triggerOff returns the message that a trigger is switched off, in the workflow's words if it has
+// some.
 func (c *creation) triggerOff(o workflow.Occasion) string {
 	if !checkpoint.HasMessage(c.def, "trigger_off") {
 		return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", o.Name, o.Off)
@@ -29,18 +32,20 @@ func (c *creation) triggerOff(o workflow.Occasion) string {
 	return c.def.Message("trigger_off", said)
 }
 
-// about is what messages may say of a checkpoint.
+// about returns the values that a workflow's message may refer to.
 func (c *creation) about() map[string]any {
 	said := map[string]any{"session": string(c.session), "workflow": c.def.Name, "branch": strings.TrimPrefix(string(c.s.Repo.Head.Branch), "refs/heads/")}
 	if r := c.record; r != nil {
+		// There is no record if the create failed early.
 		said["label"], said["id"], said["step"], said["step_name"] = r.Label, string(r.ID), r.Step, r.StepName
 		said["topic"], said["status"], said["trigger"] = r.Topic, r.Status, r.Trigger
 	}
 	return said
 }
 
-// failed adds what the workflow says of a checkpoint that could not be made: the lines
-// after the one with the error.
+// failed adds the workflow's own words about a failed create to the hints of the error. The message
+// also contains the error itself; its line is left out, because the error is printed anyway. A NUL
+// marks that line.
 func (c *creation) failed(err error) error {
 	var known *checkpoint.Error
 	if !checkpoint.HasMessage(c.def, "create_failed") || !errors.As(err, &known) || !checkpoint.IsFailure(known.Kind) {

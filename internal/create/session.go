@@ -11,7 +11,10 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// branchSession is the session called after the branch, started or not.
+// branchSession returns the session named after the current branch, started or not. If a session of
+// that name belongs to another branch, as after two branches whose names are cleaned to the same
+// one, -2, -3 and so on is appended. With a detached HEAD the name has the first digits of its
+// commit.
 func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
 	if s.Repo.Head.Branch == "" {
 		return name.Session("detached-" + s.Repo.Head.OID.Short()), nil
@@ -23,17 +26,20 @@ func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, er
 		if n > 1 {
 			session = name.Session(fmt.Sprintf("%s-%d", base, n))
 		}
+		// A free name is taken, unless it differs from an existing session only in case: file
+		// systems that ignore case would mix their refs.
 		st, err := s.Store.State(ctx, session)
 		if errors.Is(err, store.ErrNoSession) {
 			var twin *store.TwinError
 			if err = s.Store.CheckTwin(ctx, session); errors.As(err, &twin) {
-				continue // another branch's, whose name differs in case only
+				continue // another branch's session, whose name differs in case only
 			}
 			return session, checkpoint.Classify(err)
 		}
 		if err != nil {
 			return "", checkpoint.Classify(err)
 		}
+		// The session was started on this branch.
 		if st.Branch == string(s.Repo.Head.Branch) {
 			return session, nil
 		}

@@ -11,7 +11,8 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// refuseUnchanged ends a create that was asked for only if there is something new.
+// refuseUnchanged returns an error of KindNothing if the request asks to skip a checkpoint that has
+// nothing new, and this one has nothing.
 func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
 	if c.req.Unchanged != UnchangedSkip {
 		return nil
@@ -29,17 +30,17 @@ func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
 	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label}}
 }
 
-// UnchangedError names the checkpoint that already says all that a new one would.
+// UnchangedError names the checkpoint that already has everything that the new one would have.
 type UnchangedError struct {
 	Session    name.Session
 	Checkpoint name.ID
 	Label      string
 }
 
+// Error names the label, for people.
 func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Label }
 
-// same reports whether the new checkpoint says nothing that this one does not, but for
-// its message and its place among the steps.
+// same reports whether the new checkpoint equals b. Message, step and name do not count.
 func (b base) same(ctx context.Context, c *creation) (bool, error) {
 	if b.record == nil {
 		return false, nil
@@ -53,14 +54,16 @@ func (b base) same(ctx context.Context, c *creation) (bool, error) {
 	return b.sameBytes(ctx, c)
 }
 
-// sameHead compares where HEAD is: a commit, or another branch, is a change.
+// sameHead reports whether HEAD is at the same commit and on the same branch. A commit or a
+// checkout is a change.
 func (b base) sameHead(c *creation) bool {
 	return b.record.Git.Head == c.record.Git.Head && b.record.Git.Branch == c.record.Git.Branch
 }
 
-// sameBytes compares what trees do not say: bytes that git's conversions would not give
-// back, and permission bits.
+// sameBytes compares what trees do not contain: the exact bytes of files that git's conversions
+// would not reproduce, and permission bits.
 func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
+	// Without modes_known the record may lack modes, so they are not compared.
 	if string(b.record.Snapshot.Extra["modes_known"]) == "true" && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
 		return false, nil
 	}
@@ -82,22 +85,25 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 	return true, nil
 }
 
-// sameError compares two errors of a job; none and null are one.
+// sameError reports whether two errors of a job are equal. Absent and null are the same.
 func sameError(a, b json.RawMessage) bool {
 	none := func(e json.RawMessage) bool { return len(e) == 0 || string(e) == "null" }
 	return none(a) && none(b) || bytes.Equal(compact(a), compact(b))
 }
 
-// sameState compares what somebody said: what the workflow computes, such as the time
-// that went by, is no change.
+// sameState compares what the user or the job said. Members that the workflow derives, such as an
+// elapsed time, are no change.
 func (b base) sameState(c *creation) bool {
 	if c.document == nil {
+		// stated was edited from b's whole state, derived members included, so it is compared
+		// before the new ones are derived.
 		return bytes.Equal(compact(b.record.State), compact(c.stated))
 	}
 	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
 	return bytes.Equal(compact(before), compact(now))
 }
 
+// compact removes insignificant white space. Invalid JSON is returned as it is.
 func compact(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -106,6 +112,7 @@ func compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
+// sameOutputs reports whether two sets of outputs have the same names and contents.
 func sameOutputs(a, b map[string]record.Output) bool {
 	for n, o := range a {
 		if b[n].OID != o.OID {

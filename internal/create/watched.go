@@ -9,8 +9,9 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// captureWatched captures the worktree, and has the guard look at what that adds. Nothing
-// is written before learned says so.
+// captureWatched captures the worktree while the guard scans new files for secrets. Package
+// snapshot writes nothing until c.learned has returned: until then the workflow or trigger may
+// still refuse the create.
 func captureWatched(ctx context.Context, c *creation) error {
 	rules := snapshot.Rules{Ready: c.learned}
 	var err error
@@ -25,11 +26,12 @@ func captureWatched(ctx context.Context, c *creation) error {
 	if c.capture, err = capture(ctx, c.s, c.session, c.req, rules); err != nil || c.watch == nil {
 		return err
 	}
+	// Judge refuses the create or warns, depending on what was found and on the configuration.
 	return c.watch.Judge(ctx)
 }
 
-// excludedAlways are the pathspecs of checkpoint.exclude, which count from the top of the
-// worktree.
+// excludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
+// git would take them relative to the working directory.
 func excludedAlways(s *checkpoint.Service) []string {
 	var out []string
 	for _, spec := range s.Repo.Config.All("checkpoint.exclude") {

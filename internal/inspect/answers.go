@@ -1,5 +1,8 @@
 package inspect
 
+// The types in this file are what commands print. Their JSON members are a contract, documented in
+// docs/json.md: members may be added, but never renamed or removed.
+
 import (
 	"encoding/json"
 
@@ -24,36 +27,36 @@ type Item struct {
 	Message   string          `json:"message"`
 	CreatedAt checkpoint.Time `json:"created_at"`
 	Commit    name.OID        `json:"commit"`
-	Files     int             `json:"files"` // created + modified + deleted
+	Files     int             `json:"files"` // how many were created, modified or deleted
 	Current   bool            `json:"current"`
 	Discarded bool            `json:"discarded"`
 	Pinned    bool            `json:"pinned"`
 	Valid     bool            `json:"valid"`
 	Problem   string          `json:"problem,omitempty"` // why it is not valid
-	Redone    bool            `json:"-"`                 // its step has a newer live milestone, and a number by itself means that one
+	Redone    bool            `json:"-"`                 // a newer live milestone of the same step exists, so the step's number means that one
 }
 
-// Listing is the answer of `list` for one session.
+// Listing is what `list` shows of one session.
 type Listing struct {
 	Session name.Session
 	Topic   string
 	Items   []Item
-	Total   int // before Limit
+	Total   int // number of fitting checkpoints, before Limit
 
-	Safety, Discarded int // how many were left out because nobody asked for them
+	Safety, Discarded int // how many of these were hidden
 }
 
 // StateChange is one value of the state that differs.
 type StateChange struct {
 	Path string          `json:"path"`
-	Op   string          `json:"op"` // added, removed, changed
+	Op   string          `json:"op"` // added, removed or changed
 	Old  json.RawMessage `json:"old"`
 	New  json.RawMessage `json:"new"`
 
-	MovedFrom string `json:"moved_from,omitempty"` // an object that another list had before, by its identity
+	MovedFrom string `json:"moved_from,omitempty"` // for an object that was in another list before: its path there
 }
 
-// OutputChange is one output that differs; lines are entries for a list.
+// OutputChange is one output that differs. Entries are counted if the output is a JSON list.
 type OutputChange struct {
 	Name     string `json:"name"`
 	Op       string `json:"op"`
@@ -70,7 +73,7 @@ type CommitLine struct {
 	Subject string   `json:"subject"`
 }
 
-// Difference is the answer of `diff`. To is empty when it is the worktree now.
+// Difference is the answer of `diff`. To is nil when the other side is the worktree.
 type Difference struct {
 	From        checkpoint.Labelled     `json:"from"`
 	To          *checkpoint.Labelled    `json:"to"`
@@ -80,14 +83,15 @@ type Difference struct {
 	Checkpoints []checkpoint.Labelled   `json:"checkpoints"`
 	Commits     []CommitLine            `json:"commits"`
 
-	FromTree, ToTree name.OID `json:"-"` // for git's own file output
-	Paths            []string `json:"-"` // likewise: what is compared, of all
+	FromTree, ToTree name.OID `json:"-"` // for PrintDiff
+	Paths            []string `json:"-"` // for PrintDiff: only these paths were compared; none: all
 }
 
-// Differs reports whether there is anything between the two sides.
+// Differs reports whether state, outputs or files differ.
 func (d *Difference) Differs() bool { return len(d.State)+len(d.Outputs)+len(d.Files) > 0 }
 
-// HistoryLine is one event of a journal as `history` answers it.
+// HistoryLine is one event of a journal as `history` shows it. Members that a kind of event does
+// not have are empty.
 type HistoryLine struct {
 	Event      string          `json:"event"`
 	Time       checkpoint.Time `json:"time"`
@@ -113,46 +117,50 @@ type HistoryLine struct {
 	Extra    map[string]string `json:"extra,omitempty"`
 }
 
-// StatusAnswer is what `status` and the bare command answer.
+// StatusAnswer is the answer of `status`, and of the command without arguments.
 type StatusAnswer struct {
 	Enabled            bool                    `json:"enabled"`
-	Session            name.Session            `json:"session"` // empty: none yet
+	Session            name.Session            `json:"session"` // empty: there is none yet
 	Workflow           string                  `json:"workflow"`
 	Current            *checkpoint.Labelled    `json:"current"`
 	CheckpointCount    int                     `json:"checkpoint_count"`
 	LastCheckpointAt   *checkpoint.Time        `json:"last_checkpoint_at"`
 	NextAction         string                  `json:"next_action"`
 	Branch             name.Ref                `json:"branch"`
-	Changed            []checkpoint.FileChange `json:"changed"` // since the current checkpoint
+	Changed            []checkpoint.FileChange `json:"changed"` // files that differ from the current checkpoint
 	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`
 	Remote             *travel.RemoteStatus    `json:"remote"`
 
-	// ChangedUnknown is set where the tree of the current checkpoint cannot be read.
+	// ChangedUnknown is set if the tree of the current checkpoint cannot be read, so that Changed
+	// is not known.
 	ChangedUnknown bool `json:"changed_unknown,omitempty"`
 
 	Topic     string       `json:"topic,omitempty"`
-	Status    string       `json:"status,omitempty"` // of the session when it is closed or paused, else of the current checkpoint
+	Status    string       `json:"status,omitempty"` // of the session if it is closed or paused, else of the current checkpoint
 	Discarded int          `json:"discarded,omitempty"`
-	Closed    name.Session `json:"closed,omitempty"` // the last session, when none is active and that one is over
+	Closed    name.Session `json:"closed,omitempty"` // the newest session, if no session is active and that one is closed
 
 	// Watching is set while `git checkpoint watch` runs in this worktree.
 	Watching bool `json:"watching,omitempty"`
 }
 
-// Unfinished is a rollback that was cut off.
+// Unfinished is a rollback that was killed and is neither continued nor aborted.
 type Unfinished struct {
 	To        name.ID         `json:"to"`
 	Safety    name.ID         `json:"safety"`
 	StartedAt checkpoint.Time `json:"started_at"`
 }
 
-// item is a checkpoint as the journal and its commit have it; sum may be nil.
+// item returns the line of a checkpoint from the journal and its commit's trailers. sum may be nil;
+// then message and files are empty.
 func (l *Listing) item(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
 	item := Item{
 		ID: e.Checkpoint, Label: e.Label, Session: l.Session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
 		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, CreatedAt: checkpoint.Time{Time: e.Event().Time}, Commit: e.Event().Commit,
 		Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: problem == "", Problem: problem,
 	}
+	// A summary of another commit, because the ref was moved, says nothing about this checkpoint.
+	// The event has no message and no count of files.
 	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
 		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, checkpoint.Time{Time: sum.CreatedAt}
 	}

@@ -1,5 +1,8 @@
 package inspect
 
+// This file keeps what the last validation found, so that `list` can mark broken checkpoints
+// without a validation of its own.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -12,28 +15,31 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Broken is what the last validation of a session found in this worktree. Damage belongs
-// to this object store: another clone may have it whole, so it is no part of the journal.
+// Broken maps checkpoints to what the last validation of their session found in this worktree. It
+// is a local file and not part of the journal, because damage concerns one object store: another
+// clone may have the objects.
 type Broken map[name.ID][]checkpoint.Finding
 
-// maxBroken bounds what is read back of it.
+// maxBroken is the largest file that is read, in bytes.
 const maxBroken = 64 << 20
 
-// brokenLine is one line of the file.
+// brokenLine is one line of the file, as JSON.
 type brokenLine struct {
 	Checkpoint name.ID              `json:"checkpoint"`
 	Findings   []checkpoint.Finding `json:"findings"`
 }
 
+// brokenFile returns the path of a session's file.
 func brokenFile(s *checkpoint.Service, session name.Session) string {
 	return filepath.Join(s.Repo.GitDir, "checkpoint", "broken-"+string(session))
 }
 
-// ReadBroken reads what the last validation found; a file that cannot be read says
-// nothing.
+// ReadBroken returns what the last validation of a session found. A file that cannot be read counts
+// as empty.
 func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
 	b := Broken{}
 	path := brokenFile(s, session)
+	// Lstat: a symbolic link in the place of the file is not followed.
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxBroken {
 		return b
 	}
@@ -50,7 +56,7 @@ func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
 	return b
 }
 
-// WriteBroken keeps what was found, for list and manifest.
+// WriteBroken stores what a validation found. An empty list removes the file.
 func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 	path := brokenFile(s, session)
 	if len(b) == 0 {
@@ -61,6 +67,7 @@ func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
+	// One line for each checkpoint, so that a damaged line hides only its own.
 	for id, findings := range b {
 		if err := encoder.Encode(brokenLine{id, findings}); err != nil {
 			return checkpoint.Classify(err)

@@ -1,5 +1,7 @@
 package inspect
 
+// This file counts added and deleted lines, from the output of git.
+
 import (
 	"strconv"
 	"strings"
@@ -7,15 +9,17 @@ import (
 
 // FileCount is how many lines of a file differ.
 type FileCount struct {
-	Path, Old      string // Old: the name before, when it was renamed
+	Path, Old      string // Old is the former name of a renamed file
 	Added, Deleted int
-	Binary         bool // then no lines are counted
+	Binary         bool // no lines are counted then
 }
 
-// Counts reads `git diff --numstat -z`: counts, then a path, or an empty one and two paths.
+// Counts parses the output of `git diff --numstat -z`: two counts and a path; for a renamed file
+// the path is empty and two more fields follow.
 func Counts(text string) (files []FileCount) {
 	fields := strings.Split(text, "\x00")
 	for i := 0; i < len(fields); i++ {
+		// A field without three parts is the empty one behind the last NUL.
 		counts := strings.SplitN(fields[i], "\t", 3)
 		if len(counts) != 3 {
 			continue

@@ -1,5 +1,9 @@
 package inspect
 
+// This file compares two checkpoints, or a checkpoint with the worktree. Trees are compared by
+// their entries, states by the identities that the workflow gives to objects in lists, so that a
+// moved task is not shown as deleted and added.
+
 import (
 	"context"
 	"encoding/json"
@@ -18,17 +22,18 @@ import (
 
 // side is one of the two things that are compared.
 type side struct {
-	found  *checkpoint.Found // nil: the worktree now
-	record *record.Record
-	tree   name.OID
-	head   name.OID
+	found  *checkpoint.Found // nil: the worktree
+	record *record.Record    // for the worktree that of the current checkpoint
+	tree   name.OID          // empty: imported without files
+	head   name.OID          // the commit of HEAD
 }
 
-// Diff answers `diff`.
+// Diff answers `diff`: state, outputs, files, and the checkpoints and commits in between.
 func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Difference, error) {
 	if err := checkpoint.RefuseEmptyNames(req.A); err != nil {
 		return nil, err
 	}
+	// Resolve A..B and <checkpoint>:<path> first: they change what is compared.
 	symmetric := req.splitRange()
 	file, err := req.splitFile(ctx, s)
 	if err != nil {
@@ -61,7 +66,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
 	}
 	diffRecords(ctx, s, d, a, b)
-	if a.tree != "" && b.tree != "" { // else one was imported without files
+	if a.tree != "" && b.tree != "" { // otherwise one side was imported without files
 		if d.Files, err = ChangedFiles(ctx, s, a.tree, b.tree, req.Paths); err != nil {
 			return nil, err
 		}
@@ -74,6 +79,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 	return d, err
 }
 
+// sideOf returns the side of a checkpoint.
 func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (side, error) {
 	f, err := s.Reach(ctx, session, ref)
 	if err != nil {
@@ -86,12 +92,15 @@ func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (si
 	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head}, nil
 }
 
-// worktreeSide is the worktree now, with the state of the current checkpoint.
+// worktreeSide returns the worktree as a side. The worktree has no state of its own, so it gets the
+// current checkpoint's.
 func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, error) {
 	tree, err := TreeNow(ctx, s, a.record)
 	if err != nil {
 		return side{}, err
 	}
+	// If the current checkpoint cannot be read, the states are not compared: the worktree gets the
+	// state of the other side.
 	b := side{tree: tree, record: a.record, head: s.Repo.Head.OID}
 	if e := a.found.State.CurrentEntry(); e != nil {
 		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
@@ -101,7 +110,8 @@ func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, err
 	return b, nil
 }
 
-// TreeNow captures the worktree, with the ignored files that a record has.
+// TreeNow captures the worktree and returns its tree. Ignored files that the record like captured
+// are included, so that they compare.
 func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (name.OID, error) {
 	got, err := Capture(ctx, s, like)
 	if err != nil {
@@ -110,7 +120,8 @@ func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (n
 	return got.Tree, nil
 }
 
-// Capture captures worktree and index, and writes no ref.
+// Capture captures the worktree and the index. It writes objects, to a temporary place if the
+// repository is read-only, and no ref.
 func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (got *snapshot.Capture, err error) {
 	err = s.RetryBorrowed(func() error {
 		got, err = captureLike(ctx, s, like)
@@ -119,11 +130,14 @@ func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (g
 	return got, err
 }
 
+// captureLike captures with the configured limit for files, but never refuses because of the amount
+// of new data.
 func captureLike(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
 	shot, err := s.Shot()
 	if err != nil {
 		return nil, err
 	}
+	// There is no limit for the amount of new data: nothing is kept.
 	rules := snapshot.Rules{}
 	if like != nil {
 		rules.Force = IgnoredOf(like)
@@ -135,8 +149,10 @@ func captureLike(ctx context.Context, s *checkpoint.Service, like *record.Record
 	return got, checkpoint.Classify(err)
 }
 
-// diffRecords compares states, by the identities of the workflow, and outputs.
+// diffRecords compares the states and the outputs. The workflow's identities tell which elements of
+// lists are the same object.
 func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b side) {
+	// A missing definition only makes the comparison of lists coarser.
 	def, err := s.DefinitionFor(ctx, a.found.State)
 	if err != nil {
 		def = workflow.Default()
@@ -152,15 +168,16 @@ func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b
 	}
 }
 
-// markMoves finds the objects that went from one list to another, as a task does when
-// it is done.
+// markMoves marks objects that moved from one list to another, for example a task from "pending" to
+// "done".
 func markMoves(changes []StateChange) {
-	gone := map[string]string{} // the object by its identity: the path it had
+	gone := map[string]string{} // by the identity of the object: its path before
 	for _, c := range changes {
 		if i := strings.LastIndex(c.Path, ".#("); i >= 0 && c.Op == string(record.Removed) {
 			gone[c.Path[i:]] = c.Path
 		}
 	}
+	// The last part of a path to such an object is ".#(identity)".
 	for i, c := range changes {
 		if j := strings.LastIndex(c.Path, ".#("); j >= 0 && c.Op == string(record.Added) {
 			changes[i].MovedFrom = gone[c.Path[j:]]
@@ -168,7 +185,8 @@ func markMoves(changes []StateChange) {
 	}
 }
 
-// ChangedFiles lists the paths that differ, below the given ones.
+// ChangedFiles returns the paths that differ between two trees, limited to the given paths if there
+// are any.
 func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) ([]checkpoint.FileChange, error) {
 	only, err := diffFilter(ctx, s, a, b, paths)
 	if err != nil {
@@ -187,8 +205,8 @@ func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, pat
 	return out, nil
 }
 
-// diffFilter is PathFilter, but for patterns, of which git says what they match: answers
-// and the output of git for people have to agree.
+// diffFilter returns a filter for paths. Unlike PathFilter it supports patterns: git tells which
+// paths they match, so that this answer and git's own diff output agree.
 func diffFilter(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (func(string) bool, error) {
 	if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, ":") || strings.ContainsAny(p, "*?[") }) {
 		return PathFilter(s, paths)
@@ -200,12 +218,14 @@ func diffFilter(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths
 	return func(p string) bool { return matched[p] }, nil
 }
 
+// opOf returns what happened to a path: added, deleted, type, mode or modified.
 func opOf(c git.Change) string {
 	switch {
 	case c.Old.Mode == 0:
 		return "added"
 	case c.New.Mode == 0:
 		return "deleted"
+	// The upper bits of a mode are the type: file, symbolic link or gitlink.
 	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
 		return "type"
 	case c.Old.OID == c.New.OID:
@@ -214,7 +234,8 @@ func opOf(c git.Change) string {
 	return "modified"
 }
 
-// between lists the live checkpoints after a, up to b or the end, both excluded.
+// between returns the live checkpoints between two sides, without these. They are in the journal's
+// order.
 func between(a, b side) []checkpoint.Labelled {
 	out := []checkpoint.Labelled{}
 	st := a.found.State
@@ -223,10 +244,11 @@ func between(a, b side) []checkpoint.Labelled {
 		if b.found.Session != a.found.Session {
 			return out
 		}
-		if e := st.Entry(b.found.Entry.Checkpoint); e != nil { // it may have come just now
+		if e := st.Entry(b.found.Entry.Checkpoint); e != nil { // it may be newer than a's fold
 			to = e.Place
 		}
 	}
+	// A may be newer than B.
 	if from > to {
 		from, to = to, from
 	}
@@ -238,8 +260,8 @@ func between(a, b side) []checkpoint.Labelled {
 	return out
 }
 
-// commitsBetween lists what either side has and the other has not, newest first. Where a
-// commit is missing the rest of the answer is worth more than an error.
+// commitsBetween returns the commits that only one of the sides has, newest first. If git cannot
+// list them, they are left out with a warning: the rest of the answer is still useful.
 func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) ([]CommitLine, error) {
 	out := []CommitLine{}
 	if a == b || b == "" {
@@ -247,10 +269,12 @@ func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (
 	}
 	args := []string{"rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", string(b)}
 	if a != "" {
+		// Both tips without what they have in common: the symmetric difference.
 		args = append(args, string(a), "--not")
 		base, err := s.Repo.Output(ctx, "merge-base", "--all", string(a), string(b))
 		if err == nil {
 			args = append(args, strings.Fields(base)...)
+			// 1 means that there is no common commit.
 		} else if git.ExitCode(err) != 1 {
 			return out, leaveOut(s, "the commits between", err)
 		}
@@ -267,7 +291,8 @@ func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (
 	return out, nil
 }
 
-// leaveOut says that a part is left out of an answer, unless git was interrupted.
+// leaveOut warns that a part is left out of an answer. If git was interrupted it returns an error
+// instead.
 func leaveOut(s *checkpoint.Service, part string, err error) error {
 	if git.ExitCode(err) < 0 {
 		return checkpoint.Classify(err)
@@ -276,7 +301,7 @@ func leaveOut(s *checkpoint.Service, part string, err error) error {
 	return nil
 }
 
-// IgnoredOf lists the paths that a checkpoint captured although they were ignored.
+// IgnoredOf returns the paths that a checkpoint captured although they were ignored.
 func IgnoredOf(r *record.Record) []string {
 	var list []record.Path
 	if raw, ok := r.Snapshot.Extra["ignored"]; !ok || json.Unmarshal(raw, &list) != nil {
@@ -285,8 +310,8 @@ func IgnoredOf(r *record.Record) []string {
 	return create.FromPaths(list)
 }
 
-// PathFilter matches paths given on the command line, files or directories,
-// relative to where the user is.
+// PathFilter returns a function that matches the given files and directories, which are relative to
+// the working directory. It supports no patterns.
 func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error) {
 	var clean []string
 	for _, p := range paths {

@@ -1,5 +1,7 @@
 package inspect
 
+// This file runs git for output that goes directly to the user.
+
 import (
 	"context"
 	"io"
@@ -11,15 +13,15 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// IO is where git's own output goes.
+// IO says where the output of git goes.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Color    string // "always", "never", or "" for what git is configured to
+	Color    string // "always", "never", or "" for git's configuration
 }
 
-// PrintDiff lets git print the files that differ between the two sides, with its
-// flags, below the paths. It gives git's exit code.
+// PrintDiff lets git print the differing files, with the given flags and paths. It returns git's
+// exit code. An empty side is the empty tree.
 func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths, flags []string, to IO) (int, error) {
 	var empty name.OID
 	err := s.RetryBorrowed(func() (err error) {
@@ -29,6 +31,7 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 	if err != nil {
 		return 1, err
 	}
+	// git diff needs two trees. A side without files is compared as the empty tree.
 	side := func(oid name.OID) string {
 		if oid == "" {
 			return string(empty)
@@ -43,8 +46,7 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 	return pass(ctx, s, append(args, paths...), to)
 }
 
-// PrintLog lets git print the log of a session's checkpoints, the newest first, each
-// once, with their notes.
+// PrintLog lets git print the log of a session's checkpoints with their notes, newest first.
 func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
@@ -63,7 +65,9 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	if len(commits) == 0 {
 		return 1, checkpoint.NoCheckpointError(st)
 	}
-	line := []string{"--no-pager", "log", "--no-walk=unsorted", "--stdin", "--notes=checkpoints", "--first-parent"} // which is what merges are compared with then
+	// A checkpoint commit is a merge of HEAD and the record commit. With --first-parent git
+	// compares it with HEAD. --no-walk prints exactly these commits, in this order.
+	line := []string{"--no-pager", "log", "--no-walk=unsorted", "--stdin", "--notes=checkpoints", "--first-parent"}
 	if to.Color != "" {
 		line = append(line, "--color="+to.Color)
 	}
@@ -71,17 +75,20 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	return pass(ctx, s, append(line, args...), to)
 }
 
-// pass runs git where the user is, with the user's own configuration for output.
+// pass runs git in the user's directory with the user's configuration for output. It returns git's
+// exit code.
 func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int, error) {
+	// git.Run sets core.quotePath for the output that this program parses. This output is for
+	// people.
 	if quoted, err := s.Repo.Config.Bool("core.quotePath", true); err == nil && !quoted {
-		args = append([]string{"-c", "core.quotePath=false"}, args...) // elsewhere names are parsed
+		args = append([]string{"-c", "core.quotePath=false"}, args...)
 	}
 	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
 	if code := git.ExitCode(err); code > 0 {
 		return code, nil
 	}
-	if git.EndedBy(err, syscall.SIGPIPE) { // who read it has seen enough
+	if git.EndedBy(err, syscall.SIGPIPE) { // the reader, such as a pager, was closed
 		return 128 + int(syscall.SIGPIPE), nil
 	}
 	return 0, checkpoint.Classify(err)

@@ -1,5 +1,8 @@
 package inspect
 
+// This file answers `history`, which lists the events of a journal, and `status`, which describes
+// the present.
+
 import (
 	"context"
 	"fmt"
@@ -14,7 +17,7 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// History gives every event of a session, oldest first.
+// History returns all events of a session, oldest first, in the order of the fold.
 func History(ctx context.Context, s *checkpoint.Service, session string) ([]HistoryLine, error) {
 	st, err := chosenState(ctx, s, session)
 	if err != nil {
@@ -27,8 +30,8 @@ func History(ctx context.Context, s *checkpoint.Service, session string) ([]Hist
 	return out, nil
 }
 
-// OriginOf is where a rollback began: of an imported one that began at what its layout does
-// not have any more, the name there.
+// OriginOf returns what was current before a rollback. An imported rollback may come from a
+// checkpoint that the other layout does not have any more: then it returns that one's name there.
 func OriginOf(e *journal.Event) name.ID {
 	if e.From == "" {
 		return name.ID(e.FromLabel)
@@ -36,7 +39,7 @@ func OriginOf(e *journal.Event) name.ID {
 	return e.From
 }
 
-// LineOf is an event as `history` answers it.
+// LineOf converts an event to a line of `history`.
 func LineOf(e *journal.Event) HistoryLine {
 	h := HistoryLine{
 		Event: string(e.Kind), Time: checkpoint.Time{Time: e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: OriginOf(e), To: e.To,
@@ -49,6 +52,7 @@ func LineOf(e *journal.Event) HistoryLine {
 	for _, t := range e.Tombstones {
 		h.Pruned = append(h.Pruned, t.ID)
 	}
+	// Trailers of imports, documents and forks, and those of newer versions.
 	for _, t := range e.Extra {
 		if h.Extra == nil {
 			h.Extra = map[string]string{}
@@ -58,7 +62,7 @@ func LineOf(e *journal.Event) HistoryLine {
 	return h
 }
 
-// Status answers `status`: where the session stands in this worktree.
+// Status answers `status`: where the session of this worktree stands and what to do next.
 func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	on, err := s.Settings.Bool("checkpoint.enabled", true)
 	if err != nil {
@@ -85,6 +89,8 @@ func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	// ChooseSession falls back to the newest session. If that is closed, the next create will not
+	// go there.
 	if active, err := s.NamedSession(""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
 		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
 		return a, nil
@@ -93,7 +99,8 @@ func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	return a, statusOf(ctx, s, st, a)
 }
 
-// UnfinishedRollback is the rollback that was cut off in this worktree; nil when there is none.
+// UnfinishedRollback returns the rollback of this worktree that was killed and is neither continued
+// nor aborted; nil if there is none.
 func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
 	in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint"))
 	if in == nil {
@@ -106,8 +113,10 @@ func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
 	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: checkpoint.Time{Time: meta.StartedAt}}, nil
 }
 
+// statusOf fills in what depends on the session.
 func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *StatusAnswer) error {
 	a.Workflow, a.Topic, a.Status = st.Workflow, st.Topic, st.Status
+	// Count live and discarded checkpoints. Safety and pruned ones are neither.
 	last := -1
 	for i, c := range st.Standings() {
 		switch {
@@ -138,12 +147,13 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	if a.Topic == "" {
 		a.Topic = checkpoint.TopicIn(def, rec.State)
 	}
-	if rec.Snapshot.Tree != "" { // else it was imported without files
+	if rec.Snapshot.Tree != "" { // otherwise it was imported without files
 		tree, err := TreeNow(ctx, s, rec)
 		if err != nil {
 			return err
 		}
 		if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, tree, nil); err != nil {
+			// Damage in one checkpoint must not make `status` fail.
 			unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
 			if unknown == "" {
 				return err
@@ -159,6 +169,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	default:
 		a.Status = checkpoint.StatusOf(ctx, s, st)
 	}
+	// The workflow knows best what comes next. Without its word the next step is suggested.
 	if a.NextAction = def.NextAction(s.Situation(st, rec)); a.NextAction == "" {
 		a.NextAction = "create the next checkpoint"
 		if next, ok := def.Next(&e.Step, nil); ok {
@@ -168,7 +179,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	return nil
 }
 
-// newLines is a reader over lines.
+// newLines returns a reader of the lines, each with a newline.
 func newLines(lines []string) io.Reader {
 	return strings.NewReader(strings.Join(lines, "\n") + "\n")
 }

@@ -1,44 +1,47 @@
 package inspect
 
+// The types in this file are the inputs of List and Diff.
+
 import (
 	"time"
 
 	"git-checkpoint/internal/journal"
 )
 
-// Hidden says what becomes of safety and discarded checkpoints. An expression or a trigger
-// that asks for them gets them in any case.
+// Hidden says what to do with safety and discarded checkpoints. An expression or a trigger that
+// asks for them explicitly always gets them.
 type Hidden int
 
-// By itself a list has them, and an expression leaves them out. People get a count of them.
+// HiddenUnlessWhere lists them, but leaves them out if there is an expression. HiddenCounted only
+// counts them. HiddenShown lists them.
 const (
 	HiddenUnlessWhere Hidden = iota
 	HiddenCounted
 	HiddenShown
 )
 
-// ListRequest filters `list`.
+// ListRequest is the input of List. Zero values mean: no filter.
 type ListRequest struct {
 	Session string
-	All     bool // every session
-	Type    string
+	All     bool   // list every session
+	Type    string // prefix of the session's name or of its type of work
 	Trigger string
 	Status  string
 	Step    *int
 	Since   time.Time
-	Where   string // an expression over the record and the line of the list
+	Where   string // a condition on the record and the line of the list
 	Hidden  Hidden
-	Limit   int // newest ones; 0: all
+	Limit   int // only the newest so many; 0: all
 }
 
-// DiffRequest names the two sides of `diff`; an empty B is the worktree now.
+// DiffRequest is the input of Diff. An empty B is the worktree.
 type DiffRequest struct {
 	Session string
 	A, B    string
-	Paths   []string
+	Paths   []string // compare only these files and directories; none: all
 }
 
-// mayShow applies those filters of `list` that ask for what the journal says.
+// mayShow applies those filters that the journal alone can answer.
 func (req ListRequest) mayShow(e *journal.Entry) bool {
 	return (req.Trigger == "" || e.Event().Trigger == req.Trigger) && (req.Status == "" || e.Event().CheckpointStatus == req.Status) && (req.Step == nil || e.Step == *req.Step)
 }

@@ -1,5 +1,10 @@
-// Package inspect answers questions about checkpoints: list, show, diff, history, log
-// and status. It changes nothing in a repository.
+// Package inspect answers questions about checkpoints: list, show, diff, history, log, status and
+// transcript. It writes no ref and changes no file of the worktree; comparing with the worktree may
+// write objects.
+//
+// Each question has one function (List, Show, Diff, History, Status, ...) that returns an answer
+// type with its JSON members. Only PrintDiff, PrintLog and PrintFile print: they run git with the
+// user's configuration, so that colours and formats are as usual. Start reading at List or Diff.
 package inspect
 
 import (
@@ -18,7 +23,7 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// List answers `list`: one listing per session.
+// List answers `list` with one listing for each session. An empty list is not an error.
 func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listing, error) {
 	where, err := Where(req.Where)
 	if err != nil {
@@ -40,7 +45,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 		session, err := s.ChooseSession(ctx, req.Session)
 		if err != nil {
 			if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
-				return nil, nil // an empty list is no error
+				return nil, nil // there is no session at all: an empty list
 			}
 			return nil, err
 		}
@@ -49,12 +54,14 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 	out := []Listing{}
 	for _, session := range sessions {
 		if req.Type != "" {
+			// A session that cannot be read is not skipped here: listSession reports it.
 			if st, err := s.Store.State(ctx, session); err == nil && !checkpoint.IsOfType(ctx, s, st, req.Type) {
 				continue
 			}
 		}
 		l, err := listSession(ctx, s, session, req, where)
 		if err != nil {
+			// With --all, one damaged session must not hide the others.
 			if !req.All {
 				return nil, err
 			}
@@ -66,20 +73,23 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 	return out, nil
 }
 
+// listSession returns the listing of one session. It reads as few records as possible: most filters
+// need only the journal.
 func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
 	st, err := s.State(ctx, session)
 	if err != nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
-			return &Listing{Session: session}, nil // active here, not started yet
+			return &Listing{Session: session}, nil // active in this worktree, but not started yet
 		}
 		return nil, err
 	}
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
 	shown := l.choose(st, req, where)
 	l.Total = len(shown)
-	if req.Limit > 0 && where == nil && req.Since.IsZero() { // what the fold says decides: only what is shown is read
+	if req.Limit > 0 && where == nil && req.Since.IsZero() { // filters are applied already, so only what is shown has to be read
 		shown = shown[max(0, len(shown)-req.Limit):]
 	}
+	// The messages and times of all shown checkpoints are read at once.
 	byID, problems, err := Problems(ctx, s, st, shown)
 	if err != nil {
 		return nil, err
@@ -91,12 +101,14 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
 		l.Items = append(l.Items, item)
 	}
+	// The time comes from the commit, so this filter runs after reading.
 	l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
 	if where != nil {
 		if l.Items, err = fitting(ctx, s, l.Items, byID, req, where); err != nil {
 			return nil, err
 		}
 	}
+	// These filters were applied after counting.
 	if where != nil || !req.Since.IsZero() {
 		l.Total = len(l.Items)
 	}
@@ -106,14 +118,14 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	return l, nil
 }
 
-// choose takes the checkpoints that a request lists, and counts those that are hidden.
+// choose returns the checkpoints that the request lists, and counts those that it hides.
 func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
 	for _, e := range st.Checkpoints() {
 		switch {
 		case e.Dead || !req.mayShow(e):
 		case !req.leavesOut(where, e):
 			shown = append(shown, e)
-		case where != nil: // nobody knows whether it would fit
+		case where != nil: // it is not known whether the expression would be true
 		case e.Safety:
 			l.Safety++
 		default:
@@ -123,8 +135,8 @@ func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Con
 	return shown
 }
 
-// newestOfSteps gives for each step that has a live milestone among some the place of its
-// newest one.
+// newestOfSteps returns the position of the newest live milestone for each step that occurs among
+// some checkpoints.
 func newestOfSteps(st *journal.State, among []*journal.Entry) map[int]int {
 	wanted := map[int]bool{}
 	for _, e := range among {
@@ -133,6 +145,7 @@ func newestOfSteps(st *journal.State, among []*journal.Entry) map[int]int {
 		}
 	}
 	newest := make(map[int]int, len(wanted))
+	// Go back from the newest, and stop as soon as all steps are found.
 	for i, c := range st.Backward() {
 		if len(wanted) == 0 {
 			break
@@ -145,8 +158,9 @@ func newestOfSteps(st *journal.State, among []*journal.Entry) map[int]int {
 	return newest
 }
 
-// Problems says of each checkpoint that is not valid why: its ref, its commit, its record,
-// or what the last validation found.
+// Problems returns, for each checkpoint that is not valid, the reason: its ref, its commit, its
+// record, or what the last validation found. The summaries come from the commits' trailers; no
+// record is read.
 func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) (map[name.ID]*store.Summary, map[name.ID]string, error) {
 	if len(of) == 0 {
 		return nil, nil, nil
@@ -173,6 +187,7 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 			problems[e.Checkpoint] = "its record is not the one that the journal names"
 		}
 	}
+	// A validation may have found damage that the list cannot see, such as a missing file.
 	for id, findings := range ReadBroken(s, st.Session) {
 		if problems[id] == "" {
 			problems[id] = findings[0].Message
@@ -181,7 +196,7 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 	return byID, problems, nil
 }
 
-// Show answers `show`: one checkpoint, "" for the current one.
+// Show answers `show` for one checkpoint; ref "" is the current one.
 func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*checkpoint.Detail, error) {
 	f, err := s.Reach(ctx, session, ref)
 	if err != nil {
@@ -196,6 +211,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned,
 	}
 	if f.Entry.Milestone && f.Entry.Live {
+		// Only a live milestone has a tag, and only if the tag is where it should be.
 		tag := name.TagRef(f.Session, f.Entry.Step, f.Entry.Event().Iteration)
 		oid, err := s.Repo.Batch().Resolve(ctx, tag)
 		if err == nil && oid == f.Entry.Event().Commit {
@@ -207,7 +223,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	return d, nil
 }
 
-// Output gives the content of a checkpoint's output.
+// Output returns the content of a checkpoint's output.
 func Output(ctx context.Context, s *checkpoint.Service, session, ref, output string) ([]byte, error) {
 	d, err := Show(ctx, s, session, ref)
 	if err != nil {

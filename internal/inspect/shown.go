@@ -1,5 +1,7 @@
 package inspect
 
+// This file selects what `show --stat` and `show -p` compare.
+
 import (
 	"context"
 	"fmt"
@@ -9,8 +11,8 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// ShownFiles gives the two trees that `show --stat` and `-p` compare: that of the
-// checkpoint, and the one that the files of its record were compared with.
+// ShownFiles returns the two trees that `show --stat` and `show -p` compare: the checkpoint's, and
+// the one that the record's list of files is relative to.
 func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) (*Difference, error) {
 	if d.Record.Snapshot.Tree == "" {
 		s.Warn(d.Record.Label + " was imported without files, so there are none to compare")
@@ -20,10 +22,11 @@ func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail
 	return &Difference{FromTree: before, ToTree: d.Record.Snapshot.Tree}, err
 }
 
-// treeBefore is the tree of the checkpoint before, as long as git has it, else that of
-// HEAD then; empty where there was no commit.
+// treeBefore returns the tree of the checkpoint before. If git does not have that any more it
+// returns the tree of HEAD at that time, and "" if there was no commit.
 func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) (name.OID, error) {
 	if rec.Previous != "" {
+		// The checkpoint before may be pruned or damaged.
 		if before, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous)); err == nil {
 			if was, _, _, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {
 				return was.Snapshot.Tree, nil

@@ -1,5 +1,8 @@
 package inspect
 
+// This file parses what `diff` and `show` accept besides the name of a checkpoint: the ranges A..B
+// and A...B, and the file of a checkpoint, <checkpoint>:<path>. Both follow git.
+
 import (
 	"cmp"
 	"context"
@@ -12,8 +15,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// splitRange takes A..B as git diff does: both sides, the current checkpoint for one that is
-// left out. It reports whether there were three dots: compare from where both come from.
+// splitRange splits A..B like git diff: a missing side is the current checkpoint. It reports
+// whether there were three dots, which means: compare B with the newest common checkpoint of both.
 func (req *DiffRequest) splitRange() (symmetric bool) {
 	a, b, ok := strings.Cut(req.A, "..")
 	if !ok || req.B != "" {
@@ -24,13 +27,15 @@ func (req *DiffRequest) splitRange() (symmetric bool) {
 	return symmetric
 }
 
-// splitFile takes 2:path as the file of a checkpoint, on either side or both.
+// splitFile takes "2:path", the file of a checkpoint, apart. Either side may have it, or both with
+// the same file.
 func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Service) (file string, err error) {
 	for _, ref := range []*string{&req.A, &req.B} {
 		of, path, ok := checkpoint.FileIn(ctx, s, req.Session, *ref)
 		if !ok {
 			continue
 		}
+		// Both sides may name a file, but it must be the same one.
 		if file != "" && file != path {
 			return "", checkpoint.Usage("`git diff <commit>:"+file+" <commit>:"+path+"` compares two files", "%s and %s are two files", file, path)
 		}
@@ -42,8 +47,8 @@ func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Service) (f
 	return file, nil
 }
 
-// pathspec is a path after a colon: from the top of the worktree, unless it begins with "./"
-// or "../".
+// pathspec converts a path after a colon to a pathspec. As in git it starts at the top of the
+// worktree, unless it begins with "./" or "../".
 func pathspec(file string) string {
 	if strings.HasPrefix(file, "./") || strings.HasPrefix(file, "../") {
 		return ":(literal)" + file
@@ -51,11 +56,11 @@ func pathspec(file string) string {
 	return ":(top,literal)" + file
 }
 
-// commonSide is the newest checkpoint that both sides come from.
+// commonSide returns the newest checkpoint that both sides descend from.
 func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, error) {
 	st := a.found.State
 	if a.found.Session == b.found.Session {
-		before := map[name.ID]bool{} // a forged journal may go in a circle
+		before := map[name.ID]bool{} // a forged journal may have a cycle
 		for e := a.found.Entry; e != nil && !before[e.Checkpoint]; e = st.Entry(e.Event().Previous) {
 			before[e.Checkpoint] = true
 		}
@@ -74,7 +79,8 @@ func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, er
 	}
 }
 
-// refuseNoFile refuses a path that neither side has: an empty answer would hide a misspelling.
+// refuseNoFile returns an error if neither side has the file. Otherwise a misspelt path would look
+// like "no difference".
 func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, a, b side) error {
 	for _, of := range []side{a, b} {
 		if of.tree != "" && hasFile(ctx, s, of.tree, file) {
@@ -84,12 +90,16 @@ func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, a, b 
 	return noFile(a.found, file)
 }
 
+// hasFile reports whether a tree has a file or directory. The path may be relative to the working
+// directory.
 func hasFile(ctx context.Context, s *checkpoint.Service, tree name.OID, file string) bool {
+	// git resolves "./path" in a tree relative to the working directory.
 	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", string(tree) + ":" + file}, Dir: dir})
 	return err == nil
 }
 
+// noFile returns the error for a file that a checkpoint does not have.
 func noFile(f *checkpoint.Found, file string) error {
 	return &checkpoint.Error{
 		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no file %q", f.Entry.Label, name.Clip(file, name.Said)),
@@ -97,7 +107,7 @@ func noFile(f *checkpoint.Found, file string) error {
 	}
 }
 
-// PrintFile lets git print a file of a checkpoint, or the names in a directory of it.
+// PrintFile lets git print a file of a checkpoint, or the names in one of its directories.
 func PrintFile(ctx context.Context, s *checkpoint.Service, session, ref, file string, to IO) (int, error) {
 	f, err := s.Reach(ctx, session, ref)
 	if err != nil {

@@ -1,5 +1,8 @@
 package inspect
 
+// This file collects what the web page draws: the checkpoints of a session as a line, and rollbacks
+// and undos as moves on it.
+
 import (
 	"context"
 	"encoding/json"
@@ -13,8 +16,8 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Timeline is everything that a session did and has not pruned, oldest first: what a
-// drawing of the job needs.
+// Timeline is everything that a session did, oldest first, without what was pruned. The web page
+// draws it.
 type Timeline struct {
 	Session name.Session
 	Topic   string
@@ -25,11 +28,11 @@ type Timeline struct {
 	def   *workflow.Definition
 }
 
-// TimelineStep is a checkpoint and the one that was current when it was made.
+// TimelineStep is a checkpoint and what was current when it was made.
 type TimelineStep struct {
 	Item
 	Previous name.ID // empty: it was the first one
-	Safety   bool    // a rollback or an undo made it
+	Safety   bool    // made by a rollback or an undo
 	Who      string  // the name of its author
 	Worktree string
 }
@@ -42,7 +45,7 @@ type Move struct {
 	Time     checkpoint.Time
 }
 
-// ReadTimeline reads a session, "" for the chosen one.
+// ReadTimeline returns the timeline of a session; "" is the one that ChooseSession chooses.
 func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*Timeline, error) {
 	st, err := chosenState(ctx, s, session)
 	if err != nil {
@@ -59,6 +62,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 			kept = append(kept, e)
 		}
 	}
+	// Problems reads all commits in one batch.
 	byID, problems, err := Problems(ctx, s, st, kept)
 	if err != nil {
 		return nil, err
@@ -78,7 +82,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	return t, nil
 }
 
-// chosenState is the journal of a session, "" for the chosen one.
+// chosenState returns the fold of a session; "" is the one that ChooseSession chooses.
 func chosenState(ctx context.Context, s *checkpoint.Service, session string) (*journal.State, error) {
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
@@ -87,8 +91,8 @@ func chosenState(ctx context.Context, s *checkpoint.Service, session string) (*j
 	return s.State(ctx, chosen)
 }
 
-// Beside are the checkpoints before and after one in the timeline of its session, empty at its ends, and
-// who made it. It reads no record.
+// Beside returns the checkpoints before and after one in its session's timeline ("" at the ends),
+// and the name of its author. It reads no record.
 func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
 	st, err := s.State(ctx, session)
 	if err != nil {
@@ -100,6 +104,7 @@ func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id
 		case e.Dead:
 		case e.Checkpoint == id:
 			found, who = true, nameOf(e.Event().Actor)
+		// The first one after it. Everything before was noted as older.
 		case found:
 			return older, e.Checkpoint, who, nil
 		default:
@@ -109,12 +114,13 @@ func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id
 	return older, "", who, nil
 }
 
-// Metrics are the numbers of a state, where the session's workflow keeps them: a JSON object, or nothing.
+// Metrics returns the member of a state in which the session's workflow keeps metrics, as JSON;
+// empty if there is none.
 func (t *Timeline) Metrics(state json.RawMessage) json.RawMessage {
 	return create.MetricsOf(t.def, state)
 }
 
-// nameOf is an identity without its address.
+// nameOf returns the name in an identity, without the address.
 func nameOf(actor string) string {
 	name, _, _ := strings.Cut(actor, " <")
 	return name

@@ -1,5 +1,8 @@
 package inspect
 
+// This file puts the transcripts of coding agents together. Each turn keeps the lines that the
+// agent wrote during that turn, as the output "transcript" of its checkpoint.
+
 import (
 	"bytes"
 	"context"
@@ -12,7 +15,8 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Talk is what one turn kept of an agent's transcript, less what a turn before it has already.
+// Talk is the part of an agent's transcript that one turn kept, without lines that an earlier turn
+// kept already.
 type Talk struct {
 	Checkpoint name.ID
 	Label      string
@@ -21,8 +25,8 @@ type Talk struct {
 	Lines      [][]byte     // each ends with a newline
 }
 
-// Transcript gives what the turns of a session kept, oldest first, also those that a rollback
-// discarded. With ref only that checkpoint's.
+// Transcript returns what the turns of a session kept, oldest first, including discarded ones. With
+// ref it returns that checkpoint's only.
 func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string) ([]Talk, error) {
 	var entries []*journal.Entry
 	if ref != "" {
@@ -39,6 +43,8 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		entries = st.Checkpoints()
 	}
 	talks := []Talk{}
+	// An agent may rewrite its transcript. Then it has a new file id, and its lines are not
+	// compared with the old ones.
 	type file struct{ conversation, id string }
 	have := map[file][][]byte{}
 	for _, e := range entries {
@@ -46,6 +52,8 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 			continue
 		}
 		t, err := talkOf(ctx, s, e)
+		// Of a whole session, a damaged checkpoint is skipped. If the user named one, its damage is
+		// the answer.
 		if err != nil && ref == "" {
 			s.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", e.Label, err))
 			continue
@@ -70,7 +78,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 	return talks, nil
 }
 
-// talkOf reads what a checkpoint kept; nil where it kept nothing.
+// talkOf reads what a checkpoint kept; nil if it kept nothing.
 func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk, error) {
 	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
@@ -91,9 +99,10 @@ func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk
 	return t, nil
 }
 
-// joined drops the lines that are there already, and gives all of the file. A hook that has lost its
-// notes keeps a file from the beginning again.
+// joined removes the lines that earlier turns kept, and returns all lines of the transcript so far.
+// Lines repeat when a hook lost its notes and kept a file from the beginning again.
 func (t *Talk) joined(have [][]byte) [][]byte {
+	// These lines start at From. What lies beyond that in have can be a repetition.
 	from := min(t.Agent.Transcript.From, len(have))
 	again := min(len(have)-from, len(t.Lines))
 	if !slices.EqualFunc(have[from:from+again], t.Lines[:again], bytes.Equal) {

@@ -1,5 +1,8 @@
 package inspect
 
+// This file makes sure that one worktree has one watcher. The lock is a file that names its
+// process, so that a killed watcher does not block the next one.
+
 import (
 	"context"
 	"errors"
@@ -12,6 +15,7 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
+// watcherFile is the file in the worktree's disposable directory that names the running watcher.
 const watcherFile = "watcher"
 
 // Watching reports whether a watcher runs in this worktree.
@@ -20,14 +24,17 @@ func Watching(s *checkpoint.Service) bool {
 	return err == nil && snapshot.ProcessRuns(string(note))
 }
 
-// BeWatcher makes this process the one watcher of the worktree, until release is called.
+// BeWatcher makes this process the watcher of the worktree until release is called. It refuses if
+// another one runs.
 func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	file := filepath.Join(dir, watcherFile)
+	// A second try, after the file of a dead watcher was removed.
 	for range 2 {
+		// O_EXCL: only one process can create the file.
 		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
 			_, err = fmt.Fprintln(f, snapshot.ProcessNote())
@@ -49,10 +56,12 @@ func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
 	}
 }
 
-// Ignored tells which of some directories, relative to the top of the worktree, git ignores.
+// Ignored returns which of some directories git ignores. The paths are relative to the top of the
+// worktree.
 func Ignored(ctx context.Context, s *checkpoint.Service, dirs []string) (map[string]bool, error) {
 	paths := make([]string, len(dirs))
 	for i, dir := range dirs {
+		// The slash makes git apply patterns that match directories only.
 		paths[i] = dir + "/"
 	}
 	named, err := snapshot.Ignored(ctx, s.Repo, nil, paths)

@@ -1,5 +1,8 @@
 package inspect
 
+// This file selects checkpoints by an expression over their records, for `list --where` and
+// `rollback --where`.
+
 import (
 	"cmp"
 	"context"
@@ -15,7 +18,7 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Where compiles what --where was given; nil without anything.
+// Where compiles the expression of --where. It returns nil for "".
 func Where(text string) (*workflow.Condition, error) {
 	if text == "" {
 		return nil, nil
@@ -27,9 +30,9 @@ func Where(text string) (*workflow.Condition, error) {
 	return condition, nil
 }
 
-// Newest gives the name of the newest live checkpoint that makes an expression true.
+// Newest returns the name of the newest live checkpoint for which an expression is true.
 func Newest(ctx context.Context, s *checkpoint.Service, session, expression string) (string, error) {
-	if expression == "" { // the variable of a script that was not set
+	if expression == "" { // an unset variable in a script
 		return "", checkpoint.Usage("an expression over the record, such as state.metrics.build_pass", "--where is empty")
 	}
 	found, err := List(ctx, s, ListRequest{Session: session, Where: expression, Limit: 1})
@@ -47,20 +50,21 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 	}
 }
 
-// leavesOut passes over what nobody asked for: a search for the last good checkpoint must not
-// end at one that a rollback discarded.
+// leavesOut reports whether a safety or discarded checkpoint is hidden. A search for the last good
+// checkpoint must not end at one that a rollback discarded, unless the expression asks for such.
 func (req ListRequest) leavesOut(c *workflow.Condition, e *journal.Entry) bool {
 	if !e.Safety && !e.Discarded || req.Hidden == HiddenShown || c == nil && req.Hidden == HiddenUnlessWhere {
 		return false
 	}
+	// An expression asks for something if it mentions it: "safety", or the member "discarded".
 	if e.Safety {
 		return req.Trigger != journal.TriggerSafety && (c == nil || !c.Asks(journal.TriggerSafety))
 	}
 	return c == nil || !c.Asks("discarded")
 }
 
-// fitting are the items that make an expression true. What is not valid may lack its
-// record, and fits only where the expression or the request asks for such ones.
+// fitting returns the items for which the expression is true. An item that is not valid may have no
+// record, so it can only fit if the expression or the request asks for invalid ones.
 func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[name.ID]*store.Summary, req ListRequest, where *workflow.Condition) ([]Item, error) {
 	if req.Hidden != HiddenShown && !where.Asks("valid") && !where.Asks("problem") {
 		items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
@@ -79,9 +83,11 @@ func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[
 		}
 		fits[item.ID] = holds
 	}
+	// One slot for each item, so that the goroutines need no lock.
 	held := make([]bool, len(whole))
 	var once sync.Once
-	var first error // what one record cannot answer others cannot either
+	var first error // the first error: others have the same cause
+	// Records are read and judged by several goroutines at once.
 	err := s.Store.EachRecord(ctx, of, func(i int, raw []byte) (err error) {
 		if held[i], err = where.Holds(raw, lineOf(whole[i])); err != nil {
 			once.Do(func() { first = err })
@@ -97,7 +103,7 @@ func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[
 	return slices.DeleteFunc(items, func(i Item) bool { return !fits[i.ID] }), nil
 }
 
-// lineOf has the members of the item's JSON line, as an expression sees them.
+// lineOf returns the members of an item's JSON line, for use in an expression.
 func lineOf(i Item) map[string]any {
 	return map[string]any{
 		"id": string(i.ID), "label": i.Label, "session": string(i.Session), "step": i.Step, "step_name": i.StepName, "iteration": i.Iteration,

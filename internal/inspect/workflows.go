@@ -1,5 +1,7 @@
 package inspect
 
+// This file lists and checks the definitions of workflows.
+
 import (
 	"encoding/json"
 	"errors"
@@ -11,24 +13,24 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// WorkflowInfo is a definition as `workflow list` and `workflow check` answer it.
+// WorkflowInfo is a definition as `workflow list` and `workflow check` show it.
 type WorkflowInfo struct {
 	Name     string            `json:"name"`
 	Version  string            `json:"version"`
 	Title    string            `json:"title"`
-	Origin   string            `json:"origin"` // built-in, or the file
+	Origin   string            `json:"origin"` // checkpoint.BuiltIn, or the path of its file
 	OK       bool              `json:"ok"`
 	Problems []WorkflowProblem `json:"problems"`
 }
 
-// WorkflowProblem is one thing wrong in a definition.
+// WorkflowProblem is one thing that is wrong in a definition.
 type WorkflowProblem struct {
 	Line   int    `json:"line"`
 	Member string `json:"member"`
 	Text   string `json:"text"`
 }
 
-// Workflows lists the definitions that there are, broken ones too.
+// Workflows returns all definitions, built in and of the repository, including invalid ones.
 func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 	out := []WorkflowInfo{}
 	for _, n := range workflow.Names() {
@@ -45,6 +47,7 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 	for _, n := range own {
 		file := checkpoint.WorkflowFile(n)
 		data, err := checkpoint.ReadWorkflowFile(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file)))
+		// This is the answer if the file cannot be read.
 		info := WorkflowInfo{Name: n, Origin: file, Problems: []WorkflowProblem{{Text: fmt.Sprint(err)}}}
 		if err == nil {
 			if info = CheckWorkflow(data, file); info.Name == "" {
@@ -57,9 +60,8 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 	return out, nil
 }
 
-// CheckWorkflow says what is wrong with a definition; source is what the file is
-// called. A file in the place of a repository's own workflows is checked for its place
-// too.
+// CheckWorkflow checks a definition. source is the path of its file: a file among the repository's
+// own workflows must also have the right name.
 func CheckWorkflow(data []byte, source string) WorkflowInfo {
 	info := WorkflowInfo{Origin: source, Problems: []WorkflowProblem{}}
 	d, err := workflow.Parse(data, source)
@@ -77,6 +79,7 @@ func CheckWorkflow(data []byte, source string) WorkflowInfo {
 	info.Name, info.Version, info.Title = d.Name, d.Version, d.Title
 	if path, err := filepath.Abs(source); err == nil && filepath.Base(filepath.Dir(path)) == "workflows" &&
 		filepath.Base(filepath.Dir(filepath.Dir(path))) == ".checkpoint" {
+		// Sessions store only the name of their workflow, and find the file by it.
 		if want := d.Name + ".json"; filepath.Base(path) != want {
 			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q does not stand in a file %s", d.Name, want)})
 		}
@@ -88,7 +91,7 @@ func CheckWorkflow(data []byte, source string) WorkflowInfo {
 	return info
 }
 
-// Workflow gives a definition as it was written, fit to be renamed and used.
+// Workflow returns a definition as JSON, ready to be copied and changed.
 func Workflow(s *checkpoint.Service, wanted string) (json.RawMessage, error) {
 	d, err := s.Definition(wanted)
 	if err != nil {

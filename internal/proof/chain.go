@@ -1,5 +1,8 @@
 package proof
 
+// This file reads a journal and proves it. It tries the fast way first (follow), which only tells
+// whether everything is right. If not, it reads again level by level (walk) to find every break.
+
 import (
 	"bytes"
 	"context"
@@ -17,37 +20,40 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Chain is a journal as the repository has it, every commit read and its id computed.
+// Chain is a journal as it is in the repository. Every commit was read, and its id computed from
+// its content.
 type Chain struct {
-	Tip    name.OID
-	Log    *journal.Log   // nil when the chain is broken
-	State  *journal.State // its fold; nil when the chain is broken
-	Breaks []Break        // what is wrong, as it was met
+	Tip    name.OID       // the newest commit
+	Log    *journal.Log   // nil if the chain is broken
+	State  *journal.State // the fold of Log; nil if the chain is broken
+	Breaks []Break        // what is wrong, in the order in which it was found
 
-	nodes map[name.OID]journal.Node // what could be read, of one that is broken
+	nodes map[name.OID]journal.Node // of a broken chain: the commits that could be read
 }
 
-// Break is a place where a journal does not hold.
+// Break is a place at which the chain of a journal is broken.
 type Break struct {
 	Kind  Kind
-	OID   name.OID // the commit
-	Child name.OID // of a missing one: the commit that has it as a parent
-	Text  string
+	OID   name.OID // the broken commit
+	Child name.OID // the commit that names OID as its parent, where known
+	Text  string   // for people
 }
 
-// Finding is the break as a finding about its session.
+// Finding returns the break as a finding about its session.
 func (b Break) Finding() Finding {
 	return Finding{b.Kind, string(b.OID), b.Text, hintOf(b.Kind, "")}
 }
 
-// together is how many objects are asked for at once: enough that nobody waits, few
-// enough that what is read does not pile up.
+// together is how many objects are requested at once. It is large enough to keep git busy, and
+// small enough that what was read does not fill the memory.
 const together = 1024
 
-// keepJournal bounds a commit of a journal.
+// keepJournal is the most bytes of a journal commit that are kept in memory: the largest message
+// and its headers.
 const keepJournal = journal.MaxMessage + 1<<20
 
-// ReadChain reads a journal below a tip.
+// ReadChain reads and proves the journal that ends at tip. Damage is in Breaks; an error means that
+// reading was impossible.
 func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error) {
 	c := &Chain{Tip: tip}
 	log, err := c.follow(ctx, s)
@@ -58,7 +64,7 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 		c.Log, c.State = log, log.Fold()
 		return c, ctx.Err()
 	}
-	c.nodes = map[name.OID]journal.Node{} // go slowly, and say what is wrong
+	c.nodes = map[name.OID]journal.Node{} // slower: find out what is wrong
 	if err := c.walk(ctx, s); err != nil {
 		return nil, err
 	}
@@ -68,21 +74,22 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 	return c, ctx.Err()
 }
 
-// follow reads all that the tip reaches. While one commit is read those before it are
-// taken apart. It gives nothing when anything is not as it has to be.
+// follow reads everything that the tip reaches, in one pass. A goroutine parses commits while the
+// next ones are read. If anything is wrong it returns nil, without a reason; walk finds the reason.
 func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error) {
 	read, done := make(chan []git.Object, 4), make(chan *journal.Log)
 	go func() { done <- c.gather(s, read) }()
 	whole, count := true, 0
 	var some []git.Object
 	var next []name.OID
-	var seen map[name.OID]bool // made at the first merge: what a line reaches it reaches once
+	var seen map[name.OID]bool // made at the first merge: without merges no commit is reached twice
 	err := s.Repo.Batch().Follow(ctx, c.Tip, keepJournal, func(o git.Object, err error) ([]name.OID, error) {
 		if count++; err != nil || o.Type != "commit" || o.Data == nil || count > journal.MaxNodes {
 			whole = false
 			return nil, errStop
 		}
 		next = git.ParentsOf(next[:0], o.Data)
+		// The data is valid only during this call, so it is copied.
 		if some = append(some, git.Object{OID: o.OID, Type: o.Type, Data: bytes.Clone(o.Data)}); len(some) == together/16 {
 			read <- some
 			some = nil
@@ -91,6 +98,7 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 			seen = map[name.OID]bool{}
 		}
 		if seen != nil {
+			// After a merge, two lines may lead to the same commit. Read it once.
 			next = slices.DeleteFunc(next, func(p name.OID) bool {
 				met := seen[p]
 				seen[p] = true
@@ -111,7 +119,7 @@ func (c *Chain) follow(ctx context.Context, s *store.Store) (*journal.Log, error
 	return log, err
 }
 
-// gather makes a journal of its commits. It gives nothing when one is not as it has to be.
+// gather makes a journal of the commits that it receives. It returns nil if one of them is wrong.
 func (c *Chain) gather(s *store.Store, read <-chan []git.Object) *journal.Log {
 	var nodes []journal.Node
 	sound := true
@@ -132,10 +140,10 @@ func (c *Chain) gather(s *store.Store, read <-chan []git.Object) *journal.Log {
 	return log
 }
 
-// errStop ends a reading whose rest is not needed.
+// errStop ends a read whose rest is not needed.
 var errStop = errors.New("enough")
 
-// fold makes the log of a chain whose commits could all be read.
+// fold makes Log and State of a chain whose commits could all be read.
 func (c *Chain) fold(nodes []journal.Node) {
 	log, err := journal.NewLog(nodes, c.Tip)
 	var missing *journal.MissingError
@@ -149,10 +157,13 @@ func (c *Chain) fold(nodes []journal.Node) {
 	}
 }
 
+// broken adds a break.
 func (c *Chain) broken(b Break) { c.Breaks = append(c.Breaks, b) }
 
-// read reads commits; child says of a commit that is missing whose parent it is.
+// read reads the commits oids. child tells of which commit each is a parent, for the report of a
+// missing one.
 func (c *Chain) read(ctx context.Context, s *store.Store, oids []string, child map[name.OID]name.OID) error {
+	// ProveApart calls the function from several goroutines. Parsing happens outside of the lock.
 	var lock sync.Mutex
 	return s.Repo.ProveApart(ctx, oids, keepJournal, func(i int, o git.Object, err error) error {
 		var n journal.Node
@@ -169,9 +180,10 @@ func (c *Chain) read(ctx context.Context, s *store.Store, oids []string, child m
 	})
 }
 
-// forged says that an object is no commit of a journal.
+// forged marks an error that says that an object is not a commit of a journal.
 type forged struct{ error }
 
+// take adds one commit to the nodes, or what is wrong with it to the breaks.
 func (c *Chain) take(oid, child name.OID, o git.Object, n journal.Node, err error) {
 	var not *forged
 	switch {
@@ -188,7 +200,8 @@ func (c *Chain) take(oid, child name.OID, o git.Object, n journal.Node, err erro
 	}
 }
 
-// walk goes from the tip to what can be reached, a level at a time.
+// walk reads the journal breadth-first from the tip. It goes on behind damaged commits as far as
+// other parents lead.
 func (c *Chain) walk(ctx context.Context, s *store.Store) error {
 	child := map[name.OID]name.OID{}
 	seen := map[name.OID]bool{c.Tip: true}
@@ -223,7 +236,7 @@ func (c *Chain) Has(oid name.OID) bool {
 	return ok
 }
 
-// all are the commits that could be read.
+// all returns the commits that could be read.
 func (c *Chain) all() iter.Seq[journal.Node] {
 	if c.Log != nil {
 		return slices.Values(c.Log.Nodes())
@@ -231,8 +244,8 @@ func (c *Chain) all() iter.Seq[journal.Node] {
 	return maps.Values(c.nodes)
 }
 
-// Sound gives the newest commits below which everything holds, of this chain and more:
-// what can be gone on from when the tip cannot.
+// Sound returns the newest commits, of all the chains together, whose ancestors are all readable.
+// The journal can go on from them when its tip is broken. They are sorted.
 func Sound(chains ...*Chain) []name.OID {
 	all := map[name.OID]journal.Node{}
 	for _, c := range chains {
@@ -241,6 +254,7 @@ func Sound(chains ...*Chain) []name.OID {
 		}
 	}
 	sound := soundOf(all)
+	// A sound commit is a head if no other sound commit has it as a parent.
 	covered := map[name.OID]bool{}
 	for oid, holds := range sound {
 		for _, p := range all[oid].Parents {
@@ -257,8 +271,8 @@ func Sound(chains ...*Chain) []name.OID {
 	return heads
 }
 
-// soundOf says of each node whether all its ancestors are there; it keeps its own stack,
-// because a journal may be deeper than any.
+// soundOf reports for each node whether all its ancestors are there. It uses a stack of its own: a
+// journal may have a million commits in a row, which is too deep for recursion.
 func soundOf(all map[name.OID]journal.Node) map[name.OID]bool {
 	sound := make(map[name.OID]bool, len(all))
 	for start := range all {
@@ -279,6 +293,7 @@ func soundOf(all map[name.OID]journal.Node) map[name.OID]bool {
 					holds = holds && is
 				}
 			}
+			// All parents are decided, so this one can be decided, too.
 			if !waits {
 				sound[at] = holds
 				stack = stack[:len(stack)-1]
@@ -288,7 +303,8 @@ func soundOf(all map[name.OID]journal.Node) map[name.OID]bool {
 	return sound
 }
 
-// Starting finds the one commit of the chain whose id begins so.
+// Starting returns the only commit of the chain whose id starts with prefix. ok is false if there
+// is none or more than one.
 func (c *Chain) Starting(prefix string) (found name.OID, ok bool) {
 	for n := range c.all() {
 		if strings.HasPrefix(string(n.OID), prefix) {

@@ -1,5 +1,8 @@
 package proof
 
+// This file compares the record of a checkpoint with what is stored beside it, and with its note.
+// It checks that the right parts exist; reading their content is up to Deep.
+
 import (
 	"context"
 	"fmt"
@@ -10,7 +13,7 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// The rest of what a record commit holds.
+// The paths in the tree of a record commit M besides checkpoint.json.
 const (
 	indexPath     = "index"
 	flagsPath     = "index-flags"
@@ -19,7 +22,8 @@ const (
 	rawPath       = "raw"
 )
 
-// judgeContents compares the record with the trees and commits beside it.
+// judgeContents compares the record with the trees and commits beside it: files, HEAD, index,
+// outputs, exact bytes and conflicts.
 func (j *judging) judgeContents(v *Verdict, f *facts) {
 	r := f.record
 	if r == nil {
@@ -35,12 +39,15 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	if len(f.commit.Parents) == 2 {
 		head = f.commit.Parents[0]
 	}
+	// An expunge may cut HEAD's commit off the checkpoint. The record then says so.
 	if _, dropped := r.Git.Extra[record.HeadDropped]; r.Git.Head != head && !(dropped && head == "") {
 		differ(f.oid, "its record was made at HEAD %s and its commit at %s", orNone(r.Git.Head), orNone(head))
 	}
 	if index := f.tree.At(indexPath).OID; r.Git.Index != index {
 		differ(f.mOID, "its record names the index %s, and %s is kept", orNone(r.Git.Index), orNone(index))
 	}
+	// Whether there are any must agree. The names inside are in the record and are checked as
+	// needs.
 	if len(r.Outputs) > 0 != f.has(outputsPath) {
 		differ(f.mOID, "its record names %d outputs, and %s", len(r.Outputs), keptOrNot(f.has(outputsPath)))
 	}
@@ -52,6 +59,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	}
 }
 
+// orNone returns the short id, or "none".
 func orNone(oid name.OID) string {
 	if oid == "" {
 		return "none"
@@ -59,6 +67,7 @@ func orNone(oid name.OID) string {
 	return oid.Short()
 }
 
+// keptOrNot says in words whether something is kept.
 func keptOrNot(kept bool) string {
 	if kept {
 		return "some are kept"
@@ -66,7 +75,8 @@ func keptOrNot(kept bool) string {
 	return "none is kept"
 }
 
-// need adds the objects that have to be there beside those that were read.
+// need appends the objects that must exist besides those that were read for the proof. Their
+// existence is checked later, for many checkpoints at once.
 func (f *facts) need(all []need) []need {
 	add := func(oid name.OID, kind Kind, what string) {
 		if oid != "" {
@@ -92,7 +102,8 @@ func (f *facts) need(all []need) []need {
 	return all
 }
 
-// readNotes reads the notes that are no checkpoint's own record, to see whose they are.
+// readNotes reads the notes that differ from their checkpoint's record, to see whose record they
+// are.
 func (j *judging) readNotes(ctx context.Context, some []looked) error {
 	var odd []string
 	for i := range some {
@@ -118,11 +129,12 @@ func (j *judging) readNotes(ctx context.Context, some []looked) error {
 	})
 }
 
-// judgeNote compares the note of a checkpoint with its record.
+// judgeNote compares the note of a checkpoint with its record. They are the same blob unless one
+// was changed.
 func (j *judging) judgeNote(v *Verdict, f *facts) {
 	want := f.tree.At(recordPath).OID
 	if want == "" {
-		return // what the note ought to be is not known
+		return // without the record it is not known what the note should be
 	}
 	commit := v.Commit()
 	if f.noted && len(j.Notes.twice) == 0 {
@@ -143,9 +155,10 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 	}
 }
 
-// mayLag reports whether a tag is as it has to be where the newest checkpoint of its
-// step is damaged: writers pass over one whose commit is missing.
+// mayLag reports whether a tag is correct although it is not the derived one: if the commit of a
+// step's newest checkpoint is missing, writers of tags use an older checkpoint of the step.
 func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
+	// want is empty if no checkpoint should have this tag.
 	want := j.derived[ref]
 	if want == "" {
 		return false

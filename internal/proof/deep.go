@@ -1,5 +1,9 @@
 package proof
 
+// This file reads every object below checkpoints. It works in two passes: judge first reads all
+// objects that are new, and marks the damaged ones. Only if there are any does it walk the trees
+// again to find the paths.
+
 import (
 	"context"
 	"encoding/hex"
@@ -13,38 +17,39 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// maxPlaces bounds how many places of damaged objects are told of one checkpoint.
+// maxPlaces is the most damaged places that are reported of one tree.
 const maxPlaces = 20
 
-// Deep reads every object below checkpoints, each once for all of them.
+// Deep reads every object below checkpoints. Checkpoints share most objects, so it remembers what
+// it has read, and reads each object once for all checkpoints of a run.
 type Deep struct {
 	store *store.Store
-	read  func(objects int) // told of progress
+	read  func(objects int) // called with the number of objects read
 
-	seen  map[[32]byte]struct{}
-	lock  sync.Mutex
-	bad   map[name.OID]fault
-	known map[name.OID][]place // what is damaged below a tree, since something is
+	seen  map[[32]byte]struct{} // ids of all objects that were read, as bytes to save memory
+	lock  sync.Mutex            // guards bad
+	bad   map[name.OID]fault    // the damaged objects
+	known map[name.OID][]place  // by tree: the damage below it; filled only once there is damage
 }
 
-// fault is what is wrong with an object.
+// fault says what is wrong with an object.
 type fault struct {
 	kind Kind
 	text string
 }
 
-// place is a damaged object and where it stands below a tree.
+// place is a damaged object and its path below a tree.
 type place struct {
 	path string
 	oid  name.OID
 }
 
-// NewDeep prepares a look at every object; read is told how many more were read.
+// NewDeep returns a Deep that has read nothing. It calls read with how many more objects were read.
 func NewDeep(s *store.Store, read func(objects int)) *Deep {
 	return &Deep{store: s, read: read, seen: map[[32]byte]struct{}{}, bad: map[name.OID]fault{}, known: map[name.OID][]place{}}
 }
 
-// first reports whether an object was not met before.
+// first reports whether an object has not been read before, and marks it as read.
 func (d *Deep) first(oid name.OID) bool {
 	var key [32]byte
 	if _, err := hex.Decode(key[:], []byte(oid)); err != nil {
@@ -57,14 +62,14 @@ func (d *Deep) first(oid name.OID) bool {
 	return !met
 }
 
-// damaged is called by several readers at once.
+// damaged marks an object as damaged. Several readers call it at once.
 func (d *Deep) damaged(oid name.OID, f fault) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	d.bad[oid] = f
 }
 
-// look reads what is below trees and was not read before.
+// look reads everything below the trees roots that was not read before.
 func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 	var trees, blobs []string
 	for _, oid := range roots {
@@ -90,6 +95,7 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 		}
 		for _, e := range slices.Concat(below...) {
 			switch {
+			// A gitlink names a commit of another repository, which is not here.
 			case e.Mode == git.ModeGitlink || !d.first(e.OID):
 			case e.IsTree():
 				trees = append(trees, string(e.OID))
@@ -98,6 +104,7 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 			}
 		}
 		d.read(len(some))
+		// Blobs wait until there are enough for a batch, also across trees.
 		if blobs, err = d.lookBlobs(ctx, blobs, together); err != nil {
 			return err
 		}
@@ -106,7 +113,8 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 	return err
 }
 
-// lookBlobs reads blobs once there are enough of them, and gives those that wait.
+// lookBlobs reads blobs in batches while at least enough of them are waiting. It returns those that
+// still wait.
 func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]string, error) {
 	for len(blobs) >= enough {
 		some := blobs[:min(len(blobs), together)]
@@ -131,8 +139,8 @@ func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]str
 	return slices.Clone(blobs), nil
 }
 
-// lookHeads reads the commits that HEAD was at: a rollback with --branch goes there. What
-// is below them is the user's history, which `git fsck` proves.
+// lookHeads reads the commits that HEAD was at, because `rollback --branch` goes there. What is
+// below them is the user's history, which `git fsck` proves.
 func (d *Deep) lookHeads(ctx context.Context, heads []name.OID) error {
 	var some []string
 	for _, oid := range heads {
@@ -142,6 +150,7 @@ func (d *Deep) lookHeads(ctx context.Context, heads []name.OID) error {
 	}
 	d.read(len(some))
 	return d.store.Repo.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+		// A missing one is reported by the verdict itself.
 		if _, err := commitOf(o, err); err != nil && !errors.Is(err, git.ErrMissing) {
 			d.bad[name.OID(some[i])] = fault{HeadGarbled, fmt.Sprintf("the commit that HEAD was at is garbled: %v", err)}
 		}
@@ -149,7 +158,7 @@ func (d *Deep) lookHeads(ctx context.Context, heads []name.OID) error {
 	})
 }
 
-// judge reads everything below some checkpoints and adds what is damaged.
+// judge reads everything below some checkpoints, and adds the damage to their verdicts.
 func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
 	var roots, heads []name.OID
 	for i := range verdicts {
@@ -176,6 +185,7 @@ func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
 				return err
 			}
 			for _, f := range found {
+				// The proof of the record may have reported the same object.
 				if !slices.ContainsFunc(v.Findings, func(k Finding) bool { return k.Object == f.Object }) {
 					v.Findings = append(v.Findings, f)
 				}
@@ -185,7 +195,7 @@ func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
 	return nil
 }
 
-// findings tells of the damaged objects below a tree; what says what the tree holds.
+// findings returns the damage below a tree. what says what the tree contains: "file" or "part".
 func (d *Deep) findings(ctx context.Context, tree name.OID, what string) ([]Finding, error) {
 	if len(d.bad) == 0 || tree == "" {
 		return nil, nil
@@ -206,8 +216,8 @@ func (d *Deep) findings(ctx context.Context, tree name.OID, what string) ([]Find
 	return out, nil
 }
 
-// below lists the damaged objects below a tree. What is below was all looked at, so what
-// was found does not change.
+// below returns the damaged objects below a tree. Everything below it has been read already, so the
+// answer can be kept.
 func (d *Deep) below(ctx context.Context, tree name.OID) ([]place, error) {
 	if _, bad := d.bad[tree]; bad {
 		return []place{{"", tree}}, nil
@@ -215,7 +225,7 @@ func (d *Deep) below(ctx context.Context, tree name.OID) ([]place, error) {
 	if places, known := d.known[tree]; known {
 		return places, nil
 	}
-	d.known[tree] = nil // a circle cannot be, but for two objects with one id
+	d.known[tree] = nil // stops at a cycle, which needs two objects with one id
 	entries, err := d.store.Repo.ReadTree(ctx, tree)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,8 @@ package proof
 
 import "git-checkpoint/internal/name"
 
-// hintOf says what to do about damage of a kind; id may be empty.
+// hintOf returns what the user can do about damage of a kind. id is the checkpoint; empty: a
+// session.
 func hintOf(kind Kind, id name.ID) string {
 	what := string(id)
 	if what == "" {
@@ -20,6 +21,7 @@ func hintOf(kind Kind, id name.ID) string {
 		return rebuild + "makes the ref again while the commit is here; a clone or backup that has it brings it back"
 	case RefForeign, RefID:
 		return rebuild + "puts the ref back where the journal names a commit; `git update-ref -d` drops one that nothing names"
+	// Only a person can decide which of the two commits is right.
 	case RefMoved:
 		return "two commits claim this id, and neither is overwritten: compare them, then `git update-ref` by hand"
 	case RecordMissing, RecordGarbled, RecordUnreadable, RecordLimits, RecordCommitMissing, RecordCommitGarbled, CommitMissing, CommitGarbled:
@@ -46,7 +48,8 @@ func hintOf(kind Kind, id name.ID) string {
 	return ""
 }
 
-// Violated is a finding about what a workflow demands.
+// Violated returns a finding with the usual hint for its kind. It is for packages that find damage
+// themselves.
 func Violated(kind Kind, object, message string) Finding {
 	return Finding{kind, object, message, hintOf(kind, "")}
 }

@@ -1,5 +1,9 @@
 package proof
 
+// This file judges checkpoints. Speed matters, because a repository may have a hundred thousand of
+// them: several readers each take every n-th part of 128 checkpoints, read the objects of a part
+// kind by kind (read.go), and send verdicts to the caller in order.
+
 import (
 	"context"
 	"fmt"
@@ -13,30 +17,31 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Verdict is what is wrong with one checkpoint.
+// Verdict says what is wrong with one checkpoint.
 type Verdict struct {
 	Subject
 	Findings []Finding
-	Sound    bool // a rollback to it works, as far as was looked
+	Sound    bool // a rollback to it works, as far as was checked
 	Label    string
-	Record   *record.Record // nil when it cannot be read
-	Message  record.Summary // what the commit's message says, as far as it could be read
+	Record   *record.Record // nil if it cannot be read
+	Message  record.Summary // the trailers of its commit, as far as they could be read
 	Parts    Parts
 
-	beside int // how many of the findings, the first ones, are about what only the ref holds
+	beside int // the first so many findings are about what a wrong ref points at
 }
 
-// Parts are the objects of a checkpoint as far as they could be read.
+// Parts are the objects of a checkpoint, as far as they could be read.
 type Parts struct {
 	Commit       git.Commit
-	RecordCommit name.OID
-	Tree         Tree // of the record commit; nil when it could not be read
-	Signed       bool // the commit carries a signature
+	RecordCommit name.OID // M
+	Tree         Tree     // the tree of M; nil if it could not be read
+	Signed       bool     // the commit has a signature; it was not checked
 
 	recordTree name.OID
 }
 
-// head is the commit that HEAD was at, "" when there was none or it is not known.
+// head returns the commit that HEAD was at, or "" if there was none or the commit could not be
+// read.
 func (v *Verdict) head() name.OID {
 	if p := v.Parts.Commit.Parents; len(p) == 2 {
 		return p[0]
@@ -44,11 +49,11 @@ func (v *Verdict) head() name.OID {
 	return ""
 }
 
-// part is how many checkpoints are judged at once: memory does not grow with a session.
+// part is how many checkpoints are judged at once. It bounds the memory of a long session.
 const part = 128
 
-// Judge judges checkpoints one after the other and hands each verdict on.
-// With deep every object below them is read; nil: as far as a record goes.
+// Judge judges checkpoints one after the other and calls each with every verdict. With deep, every
+// object below them is read; nil reads what the records need.
 func (p *Session) Judge(ctx context.Context, subjects Subjects, deep *Deep, each func(Verdict) error) error {
 	return p.JudgeParts(ctx, subjects, deep, func(verdicts []Verdict) error {
 		for _, v := range verdicts {
@@ -60,14 +65,14 @@ func (p *Session) Judge(ctx context.Context, subjects Subjects, deep *Deep, each
 	})
 }
 
-// JudgeParts is Judge for who has something to ask about several at once, which are good
-// until each returns. While it looks at some the next ones are read, by as many readers as
-// can be at work at once.
+// JudgeParts is Judge for callers that handle several verdicts at once. The slice is valid until
+// each returns. Meanwhile the next checkpoints are read, by one goroutine for each reader of the
+// repository. The order is that of subjects.
 func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep, each func([]Verdict) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	judged := make([]chan someJudged, (subjects.Len()+part-1)/part)
 	for i := range judged {
-		judged[i] = make(chan someJudged) // with room in it whoever is slow would fill the memory
+		judged[i] = make(chan someJudged) // no buffer: readers that are faster than each must wait, not fill the memory
 	}
 	readers := p.store.Repo.Batches()
 	spare := make(chan []Verdict, 2*len(readers))
@@ -75,13 +80,13 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 	for k, reader := range readers {
 		group.Go(func() {
 			j := &judging{Session: p, batch: reader, spare: spare}
-			for i := k; i < len(judged); i += len(readers) { // in turn, as they are waited for
+			for i := k; i < len(judged); i += len(readers) { // in turns, because the results are taken in order
 				j.judgePart(ctx, subjects.Some(i*part, min((i+1)*part, subjects.Len())), judged[i])
 				close(judged[i])
 			}
 		})
 	}
-	defer func() { // the repository is not closed while somebody reads
+	defer func() { // nobody may read when the caller closes the repository
 		stop()
 		group.Wait()
 	}()
@@ -96,6 +101,7 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 			if s.err != nil {
 				return s.err
 			}
+			// Give the memory back to the readers, if they have room for it.
 			select {
 			case spare <- s.verdicts:
 			default:
@@ -105,39 +111,40 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 	return ctx.Err()
 }
 
-// someJudged are verdicts that lack what a look at every object finds, and objects that
-// may be missing.
+// someJudged are verdicts before the last step, settle. That step runs in the caller's goroutine,
+// because a Deep is not safe for several.
 type someJudged struct {
 	verdicts []Verdict
-	lacks    [][]need // of each verdict: what it cannot do without
+	lacks    [][]need // for each verdict: the objects that must exist
 	missing  map[name.OID]bool
 	err      error
 }
 
-// judging is the judgement of some checkpoints at once, by one reader after the other.
+// judging is one reader of JudgeParts. Its slices and maps are used again for each part, to save
+// allocations.
 type judging struct {
 	*Session
 	batch  *git.Batch
-	most   int // checkpoints whose records there is room for, as far as is known
+	most   int // for how many records there is room, as far as known
 	looked []looked
-	room   []facts              // of these
-	order  []*facts             // that were read last
-	facts  map[name.OID]*facts  // by their commits; nil: nobody asked yet
-	notes  map[name.OID]name.ID // whose record a note that is none of its own holds
-	oids   []string             // that were asked for last
-	spare  chan []Verdict       // whose memory can be used again
-	needs  []name.OID           // objects that have to be there
+	room   []facts              // the memory for looked
+	order  []*facts             // the facts that were read last
+	facts  map[name.OID]*facts  // by their commits; nil: not asked for yet
+	notes  map[name.OID]name.ID // for a note that is not its checkpoint's record: whose record it is
+	oids   []string             // the ids that were requested last
+	spare  chan []Verdict       // verdicts whose memory can be used again
+	needs  []name.OID           // objects that must exist
 }
 
-// need is an object that a checkpoint cannot do without.
+// need is an object that a checkpoint needs, and the finding if it is missing.
 type need struct {
 	oid  name.OID
 	kind Kind
 	what string
 }
 
-// judgePart judges some checkpoints, and hands on as many at once as there is room for
-// their records.
+// judgePart judges some checkpoints. It sends them on in groups as large as the memory for records
+// allows.
 func (j *judging) judgePart(ctx context.Context, subjects []Subject, to chan<- someJudged) {
 	give := func(s someJudged) error {
 		select {
@@ -165,6 +172,7 @@ func (j *judging) judgePart(ctx context.Context, subjects []Subject, to chan<- s
 	}
 }
 
+// judgeSome judges checkpoints whose objects have been read.
 func (j *judging) judgeSome(ctx context.Context, some []looked) someJudged {
 	j.notes, j.needs = nil, j.needs[:0]
 	if err := j.readNotes(ctx, some); err != nil {
@@ -189,7 +197,7 @@ func (j *judging) judgeSome(ctx context.Context, some []looked) someJudged {
 	return s
 }
 
-// factsOf is what was read of a commit.
+// factsOf returns what was read of a commit, or nil.
 func (j *judging) factsOf(commit name.OID) *facts {
 	if j.facts == nil {
 		j.facts = make(map[name.OID]*facts, len(j.room))
@@ -200,7 +208,7 @@ func (j *judging) factsOf(commit name.OID) *facts {
 	return j.facts[commit]
 }
 
-// verdicts gives memory for so many.
+// verdicts returns memory for n verdicts.
 func (j *judging) verdicts(n int) []Verdict {
 	select {
 	case used := <-j.spare:
@@ -213,8 +221,8 @@ func (j *judging) verdicts(n int) []Verdict {
 	return make([]Verdict, n)
 }
 
-// settle adds what is missing and, with deep, what is damaged below, and says of each
-// what follows.
+// settle adds what is missing and, with deep, what is damaged below. Then it decides whether each
+// checkpoint is sound, and adds hints.
 func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
 	if deep != nil {
 		if err := deep.judge(ctx, s.verdicts); err != nil {
@@ -224,6 +232,7 @@ func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
 	for i := range s.verdicts {
 		v := &s.verdicts[i]
 		for _, n := range s.lacks[i] {
+			// With deep, missing trees and blobs have been reported by their paths.
 			if s.missing[n.oid] && (deep == nil || n.kind == HeadMissing) {
 				v.find(n.kind, string(n.oid), n.what+" is missing")
 			}
@@ -238,12 +247,13 @@ func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
 	return nil
 }
 
+// find adds a finding. Its hint is added by settle.
 func (v *Verdict) find(kind Kind, object, message string) {
 	v.Findings = append(v.Findings, Finding{Kind: kind, Object: object, Message: message})
 }
 
-// judge says what is wrong with a checkpoint, and adds which objects have to be there
-// beside those that were read.
+// judge judges one checkpoint by what was read of it. It appends the objects that must exist to
+// needs.
 func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
 	v := Verdict{Subject: s.Subject}
 	if s.Entry != nil {
@@ -269,6 +279,7 @@ func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
 		j.judgeEvent(&v, f)
 	}
 	j.judgeContents(&v, f)
+	// A checkpoint that no event names gets its note when it is adopted.
 	if s.Entry != nil || j.State == nil {
 		j.judgeNote(&v, f)
 	}
@@ -278,11 +289,13 @@ func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
 	return v, f.need(needs)
 }
 
+// isSigned reports whether the commit has a signature header: gpgsig, or gpgsig-sha256.
 func isSigned(c git.Commit) bool { return c.Other != "" && strings.Contains("\n"+c.Other, "\ngpgsig") }
 
-// judgeUnnamed is for a ref that no event names.
+// judgeUnnamed judges a ref that no event names.
 func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 	ref := string(name.CheckpointRef(j.Name, v.ID))
+	// Nothing else is worth saying about a ref that points to an ordinary commit.
 	if i := slices.IndexFunc(f.findings, func(f Finding) bool { return f.Kind == CommitForeign }); i >= 0 {
 		v.find(RefForeign, ref, "its ref points at "+v.Ref.Short()+", and no checkpoint is there: "+f.findings[i].Message)
 		return
@@ -299,8 +312,8 @@ func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 	v.find(EventMissing, ref, "no event of the journal names it, as after a push that was cut off or a journal that was set back")
 }
 
-// judgeRef compares a ref with the commit that the journal names. What the ref holds
-// instead is looked at too: it is what git shows to everybody.
+// judgeRef compares a ref with the commit that the journal names. If they differ, what the ref
+// points at is judged too, because that is what git shows to everybody.
 func (j *judging) judgeRef(v *Verdict, f *facts) {
 	ref := string(name.CheckpointRef(j.Name, v.ID))
 	switch {
@@ -329,8 +342,8 @@ func (j *judging) judgeRef(v *Verdict, f *facts) {
 	}
 }
 
-// judgeRecord compares a record with the id and the event that it is kept under, and
-// with the message of its commit.
+// judgeRecord compares a record with the id and event that it belongs to, and with the message of
+// its commit.
 func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 	r := f.record
 	if r == nil {
@@ -340,6 +353,7 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 	if r.ID != v.ID || r.Session != j.Name {
 		v.find(RecordID, oid, fmt.Sprintf("its record is that of %s of session %q", r.ID, r.Session))
 	}
+	// A changed record has been reported already, and of course has another checksum.
 	changed := slices.ContainsFunc(f.findings, func(k Finding) bool { return k.Kind == RecordChecksum })
 	if e != nil && e.Event().Record != "" && r.Checksum != e.Event().Record && !changed {
 		v.find(RecordOther, oid, "its record is whole, and not the one that the journal names")
@@ -349,9 +363,10 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 	}
 }
 
-// judgeEvent compares what the events say of a checkpoint with its record.
+// judgeEvent compares what events say about a checkpoint with its record.
 func (j *judging) judgeEvent(v *Verdict, f *facts) {
 	e := v.Entry
+	// The first event that names a checkpoint counts. A later one must agree.
 	if l := e.LastNamed; l != nil && l.Commit != e.Event().Commit {
 		v.find(EventConflict, string(l.OID), fmt.Sprintf("two events name it with different commits, %s and %s", e.Event().Commit.Short(), l.Commit.Short()))
 	}
@@ -377,8 +392,8 @@ func (j *judging) judgeEvent(v *Verdict, f *facts) {
 	}
 }
 
-// judgeTags looks at the tags that this checkpoint ought to have, and those that name it
-// and should not.
+// judgeTags reports tags that should be on this checkpoint and are not, and tags that are on it and
+// should not be.
 func (j *judging) judgeTags(v *Verdict) {
 	for ref, have := range j.odd {
 		want := j.derived[ref]
@@ -386,7 +401,7 @@ func (j *judging) judgeTags(v *Verdict) {
 		case j.mayLag(ref, have):
 		case want == v.Entry.Event().Commit:
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, not at this checkpoint", ref, have.Short()))
-		case want == "" && have == v.Entry.Event().Commit && v.Ref != "": // else that is what is wrong
+		case want == "" && have == v.Entry.Event().Commit && v.Ref != "": // a missing ref is reported instead
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at it, and it is not the newest live milestone of the step", ref))
 		}
 	}

@@ -1,5 +1,8 @@
 package proof
 
+// This file reads the notes tree. git spreads many notes over directories named by the first digits
+// of commit ids (fanout), so that the path of a note without its slashes is the id of the commit.
+
 import (
 	"context"
 	"errors"
@@ -12,33 +15,36 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// maxFanout is how many levels of directories git's own notes have at most.
+// maxFanout is the most levels of directories in a tree of notes. git uses a few; a hostile tree
+// may have more.
 const maxFanout = 32
 
-// maxNotes bounds a hostile tree of notes.
+// maxNotes is the most notes that are read from a hostile tree.
 const maxNotes = 1 << 22
 
-// Notes are the notes of checkpoints by the commit that they are on.
+// Notes holds all notes of refs/notes/checkpoints, by the commit that they are on.
 type Notes struct {
-	Ref      name.OID
+	Ref      name.OID  // the notes commit; empty: there is none
 	Findings []Finding // about the notes as a whole
 
-	on      map[key]key
-	twice   map[key]bool
-	broken  []string // beginnings of commit ids whose notes could not be read
+	on      map[key]key  // the blob of each note, by commit
+	twice   map[key]bool // commits with several notes
+	broken  []string     // prefixes of commit ids whose notes could not be read
 	hashLen int
 }
 
-// key is an id as bytes: there may be many, and of these no map holds pointers.
+// key is an object id as bytes. A map of arrays has no pointers, which the garbage collector would
+// have to visit.
 type key [32]byte
 
+// keyOf converts an id. ok is false if it is no object id.
 func keyOf(oid name.OID) (k key, ok bool) {
 	ok = len(oid.Bytes(k[:0])) > 0
 	return k, ok
 }
 
-// readNotes reads all notes of a commit, "" where there is none. What is damaged hides only
-// what is below it.
+// readNotes reads all notes of the notes commit ref. For "" there are none. A damaged directory
+// hides the notes below it only.
 func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error) {
 	n := &Notes{Ref: ref, on: map[key]key{}, twice: map[key]bool{}, hashLen: s.Repo.HashLen()}
 	if ref == "" {
@@ -82,7 +88,7 @@ func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error
 	return n, nil
 }
 
-// root is the tree of the newest notes commit.
+// root returns the tree of the notes commit, or "" if that cannot be read.
 func (n *Notes) root(ctx context.Context, s *store.Store) (root name.OID, err error) {
 	err = s.Repo.Batch().Prove(ctx, []string{string(n.Ref)}, git.MaxObject, func(_ int, o git.Object, err error) error {
 		c, err := commitOf(o, err)
@@ -96,6 +102,7 @@ func (n *Notes) root(ctx context.Context, s *store.Store) (root name.OID, err er
 	return root, err
 }
 
+// unreadable notes that the notes below a prefix could not be read.
 func (n *Notes) unreadable(oid name.OID, prefix string, err error) {
 	n.broken = append(n.broken, prefix)
 	n.Findings = append(n.Findings, Finding{
@@ -103,12 +110,13 @@ func (n *Notes) unreadable(oid name.OID, prefix string, err error) {
 	})
 }
 
-// take adds the notes of a directory, and says how many entries it has. What is damaged
-// adds nothing.
+// take adds the notes of one directory and calls below with each subdirectory. It returns how many
+// entries the directory has. A damaged directory adds nothing.
 func (n *Notes) take(prefix string, o git.Object, err error, below func(prefix string, oid name.OID)) (count int, _ error) {
 	if err := ofType(o, err, "tree"); err != nil {
 		return 0, err
 	}
+	// Parse the whole tree before anything of it is added.
 	if err := git.EachEntry(o.Data, n.hashLen, func(git.Mode, []byte, []byte) { count++ }); err != nil {
 		return 0, fmt.Errorf("%w: %w", git.ErrGarbled, err)
 	}
@@ -117,15 +125,18 @@ func (n *Notes) take(prefix string, o git.Object, err error, below func(prefix s
 		switch path := append(append(room[:0], prefix...), entry...); {
 		case mode != git.ModeTree:
 			n.add(path, id)
+		// A directory of the fanout has two digits. Others hold no notes.
 		case len(entry) == 2:
 			below(string(path), name.OIDOf(id))
 		}
 	})
 }
 
+// add adds one note. The path without slashes is the id of the commit. If it is no id, the note is
+// on something else.
 func (n *Notes) add(path, blob []byte) {
 	if len(path) != 2*n.hashLen {
-		return // a note on something else
+		return // not a note on a commit
 	}
 	commit, ok := keyOf(name.OID(path))
 	if !ok {
@@ -139,13 +150,14 @@ func (n *Notes) add(path, blob []byte) {
 	n.on[commit] = k
 }
 
-// compare says whether a commit has a note, and whether that is a blob.
+// compare reports whether a commit has a note, and whether that note is blob.
 func (n *Notes) compare(commit, blob name.OID) (there, same bool) {
 	have, there := n.of(commit)
 	want, ok := keyOf(blob)
 	return there, there && ok && have == want
 }
 
+// isTwice reports whether a commit has several notes.
 func (n *Notes) isTwice(commit name.OID) bool {
 	k, ok := keyOf(commit)
 	return ok && n.twice[k]
@@ -161,10 +173,10 @@ func (n *Notes) hidden(commit name.OID) bool {
 	return false
 }
 
-// errWrongType is an object of another type than it has to be.
+// errWrongType says that an object has another type than it must have.
 var errWrongType = errors.New("it is of another type")
 
-// ofType is err, or that a proven object is of another type.
+// ofType returns err, or an error if the object has another type.
 func ofType(o git.Object, err error, typ string) error {
 	if err == nil && o.Type != typ {
 		return fmt.Errorf("%w: a %s, not a %s", errWrongType, o.Type, typ)
@@ -196,7 +208,7 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 	return c, nil
 }
 
-// Of is the note of a commit, "" when it has none that can be read.
+// Of returns the note of a commit, or "" if it has none that could be read.
 func (n *Notes) Of(commit name.OID) name.OID {
 	blob, there := n.of(commit)
 	if !there {

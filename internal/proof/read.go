@@ -1,5 +1,9 @@
 package proof
 
+// This file reads the objects of checkpoints for judge.go: first all commits of a part, then all
+// record commits, then their trees, then the records, each kind in one batch. Records can be large,
+// so they are read for as many checkpoints as fit into memory.
+
 import (
 	"context"
 	"errors"
@@ -13,33 +17,33 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// facts are what the objects of one checkpoint commit hold. A later one is there only
-// when the earlier are.
+// facts are what was read below one checkpoint commit. They are read in stages: commit, record
+// commit, tree of that, record. If a stage fails, the later fields are empty and findings says why.
 type facts struct {
 	oid     name.OID
 	commit  git.Commit
 	summary record.Summary
-	mOID    name.OID       // the commit of its record
-	mTree   name.OID       // and the tree of that
-	tree    Tree           // of M
-	record  *record.Record // nil when it could not be read
+	mOID    name.OID       // M, the record commit
+	mTree   name.OID       // the tree of M
+	tree    Tree           // the entries of mTree
+	record  *record.Record // nil if it could not be read
 
 	findings []Finding
-	before   int  // how many of the findings are about what comes before the record
-	noted    bool // its record is the note on it
+	before   int  // how many of the findings were there before the record was read
+	noted    bool // its note is its record
 }
 
-// forget drops the record and what was found of it.
+// forget drops the record and the findings about it: to free its memory, or to read it again.
 func (f *facts) forget() { f.record, f.findings = nil, f.findings[:f.before] }
 
-// looked is a checkpoint with what its objects hold: of its own commit, and of what its
-// ref points at, which is the same but for damage.
+// looked is a checkpoint with the facts of its commit, and of what its ref points at. Without
+// damage these are the same.
 type looked struct {
 	Subject
 	own, held *facts // nil: there is none
 }
 
-// each gives both, or the one.
+// each returns own and held, once if they are the same.
 func (l *looked) each() iter.Seq[*facts] {
 	return func(yield func(*facts) bool) {
 		if l.own != nil && !yield(l.own) {
@@ -51,17 +55,20 @@ func (l *looked) each() iter.Seq[*facts] {
 	}
 }
 
+// find adds a finding about these objects.
 func (f *facts) find(kind Kind, object name.OID, format string, args ...any) {
 	f.findings = append(f.findings, Finding{kind, string(object), fmt.Sprintf(format, args...), ""})
 }
 
-// has reports whether the tree of M holds something there.
+// has reports whether the tree of M has an entry.
 func (f *facts) has(entry string) bool { return f.tree.At(entry).OID != "" }
 
-// Tree is what a record commit holds: a handful of entries.
+// Tree has the entries of a record commit's tree. There are only a few, so they are searched from
+// end to end.
 type Tree []git.Entry
 
-// At is the entry of a name, the last one where a hostile tree has several.
+// At returns the entry with a name, or a zero one. A hostile tree may have several: then the last
+// one.
 func (t Tree) At(entry string) git.Entry {
 	for i := len(t) - 1; i >= 0; i-- {
 		if t[i].Name == entry {
@@ -71,17 +78,17 @@ func (t Tree) At(entry string) git.Entry {
 	return git.Entry{}
 }
 
-// recordPath is where M has the record.
+// recordPath is the path of the record in M.
 const recordPath = "checkpoint.json"
 
-// keepCommit bounds the commits and trees of a checkpoint that are kept to be read.
+// keepCommit is the most bytes of a commit or tree that are kept in memory.
 const keepCommit = 64 << 20
 
-// readFacts reads the objects of the commits of some checkpoints, one kind after the
-// other, up to where each has its record.
+// readFacts reads commits, record commits and their trees for some checkpoints, one kind of object
+// after the other, so that each kind is one request to git.
 func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 	j.looked, j.facts = j.looked[:0], nil
-	j.room = slices.Grow(j.room[:0], 2*len(subjects)) // so that it stays where it is
+	j.room = slices.Grow(j.room[:0], 2*len(subjects)) // pointers into room must stay valid
 	order := j.order[:0]
 	of := func(oid name.OID) *facts {
 		if oid == "" {
@@ -111,8 +118,8 @@ func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 	return nil
 }
 
-// prove asks for one object of each and hands each its own, in no order; what it answers
-// goes on.
+// prove requests one object for each of the facts, and calls each with it, in any order. It returns
+// those for which each returned true.
 func (j *judging) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
 	j.oids = j.oids[:0]
 	for _, f := range all {
@@ -132,6 +139,7 @@ func (j *judging) prove(ctx context.Context, all []*facts, object func(*facts) n
 	return all, err
 }
 
+// readCommits reads the checkpoint commits and their trailers.
 func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, error) {
 	return j.prove(ctx, all, func(f *facts) name.OID { return f.oid }, keepCommit, func(f *facts, o git.Object, err error) bool {
 		f.commit, err = commitOf(o, err)
@@ -146,6 +154,7 @@ func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, erro
 			f.find(CommitGarbled, f.oid, "its commit is garbled: %v", err)
 		case err != nil:
 			f.find(CommitForeign, f.oid, "its commit is no checkpoint: %v", err)
+		// The parents are HEAD and M, or only M.
 		case n < 1 || n > 2:
 			f.find(CommitForeign, f.oid, "its commit is no checkpoint: it has %d parents", n)
 		default:
@@ -156,10 +165,11 @@ func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, erro
 	})
 }
 
+// readRecordCommits reads the record commits.
 func (j *judging) readRecordCommits(ctx context.Context, all []*facts) ([]*facts, error) {
 	return j.prove(ctx, all, func(f *facts) name.OID { return f.mOID }, keepCommit, func(f *facts, o git.Object, err error) bool {
 		m, err := commitOf(o, err)
-		f.mTree = name.OID(strings.Clone(string(m.Tree))) // the rest of it goes
+		f.mTree = name.OID(strings.Clone(string(m.Tree))) // a copy, so that the commit's memory can be freed
 		switch {
 		case errors.Is(err, git.ErrMissing):
 			f.find(RecordCommitMissing, f.mOID, "the commit of its record is missing")
@@ -174,6 +184,7 @@ func (j *judging) readRecordCommits(ctx context.Context, all []*facts) ([]*facts
 	})
 }
 
+// readRecordTrees reads the trees of the record commits.
 func (j *judging) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, error) {
 	return j.prove(ctx, all, func(f *facts) name.OID { return f.mTree }, keepCommit, func(f *facts, o git.Object, err error) bool {
 		entries, err := treeOf(o, err, j.store.Repo.HashLen())
@@ -193,7 +204,7 @@ func (j *judging) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, 
 	})
 }
 
-// treeFault is the kind of a tree that could not be read, and a word for it.
+// treeFault returns the kind of damage of a tree that could not be read, and words for it.
 func treeFault(err error) (Kind, string) {
 	if errors.Is(err, git.ErrMissing) {
 		return TreeMissing, "missing"
@@ -201,14 +212,14 @@ func treeFault(err error) (Kind, string) {
 	return TreeGarbled, fmt.Sprintf("garbled: %v", err)
 }
 
-// room bounds the records that a reader holds at once, but for one that is larger.
+// room is how many bytes of records a reader holds at once, unless a single one is larger.
 const room = 8 << 20
 
-// errRoom says that more was read than there is room for.
+// errRoom says that the records need more memory than room.
 var errRoom = errors.New("no room")
 
-// readRecordsOf reads the records of the first of some checkpoints, as many as there is
-// room for, and says of how many.
+// readRecordsOf reads the records of the first few of some checkpoints: as many as fit into room.
+// It returns how many checkpoints that was.
 func (j *judging) readRecordsOf(ctx context.Context, some []looked) (int, error) {
 	for {
 		n := min(j.most, len(some))
@@ -221,6 +232,7 @@ func (j *judging) readRecordsOf(ctx context.Context, some []looked) (int, error)
 			}
 		}
 		j.order = all
+		// A single checkpoint must always fit: its own record, and one that its ref points at.
 		space := int64(room)
 		if n == 1 {
 			space = 2 * record.MaxSize
@@ -229,15 +241,15 @@ func (j *judging) readRecordsOf(ctx context.Context, some []looked) (int, error)
 		if !errors.Is(err, errRoom) {
 			return n, err
 		}
-		for _, f := range all { // they are read again, fewer at once
+		for _, f := range all { // read fewer at once
 			f.forget()
 		}
 		j.most = max(1, n/16)
 	}
 }
 
-// readRecords reads the records, of at most space bytes together. One that is garbled or
-// wrong is read as far as it can be, so that it is said what became of it.
+// readRecords reads records of at most space bytes together. A damaged record is read as far as
+// possible, to report what is wrong with it.
 func (j *judging) readRecords(ctx context.Context, all []*facts, space int64) error {
 	j.oids = j.oids[:0]
 	for _, f := range all {
@@ -252,6 +264,7 @@ func (j *judging) readRecords(ctx context.Context, all []*facts, space int64) er
 	})
 }
 
+// takeRecord stores a record in the facts, or what is wrong with it.
 func (f *facts) takeRecord(o git.Object, err error) {
 	oid := f.tree.At(recordPath).OID
 	switch {
@@ -278,7 +291,8 @@ func (f *facts) takeRecord(o git.Object, err error) {
 	}
 }
 
-// parseRecord reads a record and says what is wrong with it by itself.
+// parseRecord parses a record. It returns what is wrong with the record itself, without regard to
+// its surroundings.
 func parseRecord(raw []byte) (*record.Record, Kind, string) {
 	rec, changed, err := record.ParseSealed(raw, record.Limits{})
 	var format *record.FormatError

@@ -14,33 +14,34 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Session is what refs, journal, notes and tags say of one session, before any
-// checkpoint is looked at.
+// Session is what refs, journal, notes and tags say about one session. No checkpoint has been read
+// yet.
 type Session struct {
 	Name     name.Session
-	Chain    *Chain               // nil without a journal
-	State    *journal.State       // nil when the journal cannot be folded
-	Refs     map[name.ID]name.OID // and what the archive holds
-	Archived map[name.ID]bool     // those among them that have no ref of their own
+	Chain    *Chain               // nil: there is no journal
+	State    *journal.State       // nil: the journal cannot be folded
+	Refs     map[name.ID]name.OID // refs of checkpoints, and the checkpoints in the archive
+	Archived map[name.ID]bool     // those of Refs that have no ref of their own
 	Tags     []git.RefValue
 	Notes    *Notes
-	Lost     []name.OID // tips that the journal had and has no more
+	Lost     []name.OID // tips that the journal had in this worktree and does not reach any more
 	Findings []Finding  // about the session as a whole
 
 	store   *store.Store
 	wasTip  bool                  // this worktree has seen the present tip before
-	derived map[name.Ref]name.OID // the tags that ought to be there
-	odd     map[name.Ref]name.OID // tags that are not as they ought to be
+	derived map[name.Ref]name.OID // the tags that should exist
+	odd     map[name.Ref]name.OID // the tags that are not as derived says
 }
 
-// open reads a session, whose journal had some events when it was seen last.
+// open reads a session. seenLast returns the tips of the journal that this worktree has seen
+// before.
 func (v *View) open(ctx context.Context, session name.Session, seenLast func() []name.OID) (*Session, error) {
 	s := v.store
 	p := &Session{Name: session, store: s}
 	var reading sync.WaitGroup
 	var chainErr, notesErr error
 	tip := v.value(name.JournalRef(session))
-	if tip != "" { // which keeps one processor and a half
+	if tip != "" { // it uses one and a half processors
 		reading.Go(func() { p.Chain, chainErr = ReadChain(ctx, s, tip) })
 	}
 	reading.Go(func() { p.Notes, notesErr = v.notes() })
@@ -57,6 +58,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 		if len(p.Refs) == 0 && len(seen) == 0 {
 			return nil, fmt.Errorf("session %q: %w", session, store.ErrNoSession)
 		}
+		// There is no journal, but this worktree saw one.
 		p.Lost = seen
 		p.find(JournalDeleted, string(name.JournalRef(session)), fmt.Sprintf("the journal of session %q is gone", session))
 		return p, nil
@@ -65,7 +67,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 	return p, nil
 }
 
-// sort puts refs where they belong.
+// sort sorts the refs of the session into checkpoints and tags.
 func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
 	p.Refs, p.Archived = p.store.HeldAmong(ctx, p.Name, refs)
 	for _, r := range refs {
@@ -75,11 +77,13 @@ func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
 	}
 }
 
+// find adds a finding about the session.
 func (p *Session) find(kind Kind, object, message string) {
 	p.Findings = append(p.Findings, Finding{kind, object, message, hintOf(kind, "")})
 }
 
-// judgeChain says what is wrong with the journal.
+// judgeChain adds the findings about the journal. A tip that was seen before and that the journal
+// does not reach is lost.
 func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	for _, b := range p.Chain.Breaks {
 		p.Findings = append(p.Findings, b.Finding())
@@ -99,6 +103,7 @@ func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	beside.Go(func() { doubts = p.State.Doubts() })
 	p.judgeTagRefs(ctx)
 	beside.Wait()
+	// The whole journal of another session was put here, or single events of one.
 	if p.State.Session != p.Name {
 		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
 	}
@@ -110,8 +115,8 @@ func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	}
 }
 
-// judgeTagRefs finds the tags that are not as they ought to be, and tells of those that
-// are about no checkpoint of the session.
+// judgeTagRefs finds the tags that are not as they should be, and reports those that point to no
+// checkpoint of the session. The others are reported with their checkpoints, by judgeTags.
 func (p *Session) judgeTagRefs(ctx context.Context) {
 	p.derived, p.odd = p.store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
 	for _, tag := range p.Tags {
@@ -120,11 +125,11 @@ func (p *Session) judgeTagRefs(ctx context.Context) {
 		}
 	}
 	if len(p.odd) == 0 {
-		p.derived = nil // nobody asks
+		p.derived = nil // not needed any more
 		return
 	}
-	// A tag on what is dead is ignored by everybody, and one on what no event names has
-	// its place once that is adopted.
+	// A tag on a pruned checkpoint is ignored by everybody. One on a commit that no event names
+	// will be right when that commit is adopted.
 	held := map[name.OID]bool{}
 	for _, oid := range p.Refs {
 		held[oid] = true
@@ -139,8 +144,8 @@ func (p *Session) judgeTagRefs(ctx context.Context) {
 	}
 }
 
-// unfetched reports whether a tag is on a checkpoint of the session that no journal here
-// knows: a clone brings tags, and what they are about has to be fetched.
+// unfetched reports whether a tag is on a checkpoint of the session that this clone has not
+// fetched. `git clone` brings tags, but no other refs of checkpoints.
 func (p *Session) unfetched(ctx context.Context, commit name.OID) bool {
 	c, err := p.store.Repo.ReadCommit(ctx, string(commit))
 	if err != nil {
@@ -150,8 +155,8 @@ func (p *Session) unfetched(ctx context.Context, commit name.OID) bool {
 	return err == nil && told.Session == p.Name && p.State.Entry(told.ID) == nil && !p.State.Dead(told.ID) && p.Refs[told.ID] == ""
 }
 
-// JudgeLost says of the tips that were left behind whether the journal was set back or
-// replaced; the caller has read what can still be read of them.
+// JudgeLost reports for each lost tip whether the journal was rewound, or replaced by another one.
+// If the present tip was seen before, or is an ancestor of the lost one, the journal was rewound.
 func (p *Session) JudgeLost(ctx context.Context) error {
 	if p.Chain == nil {
 		return nil

@@ -8,14 +8,15 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Subject is a checkpoint to be judged: what the journal says of it, and its ref.
+// Subject is a checkpoint to be judged.
 type Subject struct {
 	ID    name.ID
 	Entry *journal.Entry // nil: no event names it
-	Ref   name.OID       // empty: there is no ref
+	Ref   name.OID       // what its ref, or the archive, names; empty: there is none
 }
 
-// Commit is the checkpoint's commit: the one that the journal names, else the ref's.
+// Commit returns the commit of the checkpoint: the one in the journal, or else the one that the ref
+// names.
 func (s Subject) Commit() name.OID {
 	if s.Entry != nil && s.Entry.Event().Commit != "" {
 		return s.Entry.Event().Commit
@@ -23,8 +24,8 @@ func (s Subject) Commit() name.OID {
 	return s.Ref
 }
 
-// Subjects are all checkpoints of the session that are not dead: those that the journal
-// names, in its order, then the refs that it does not name, by id.
+// Subjects returns all checkpoints of the session that are not pruned: first those in the journal,
+// in its order, then the refs that the journal does not name, by id.
 func (p *Session) Subjects() Subjects {
 	all := Subjects{of: p}
 	if p.State != nil {
@@ -43,23 +44,24 @@ func (p *Session) Subjects() Subjects {
 	return all
 }
 
-// Subjects are checkpoints to be judged. What the journal says of one is read when its turn
-// comes, and not kept.
+// Subjects are checkpoints to be judged. The journal's entry of each is read when it is judged, and
+// not kept, to save memory.
 type Subjects struct {
-	of     *Session
-	places []int32 // in the journal
+	of     *Session // nil: there are only given ones
+	places []int32  // positions in the journal
 	given  []Subject
 }
 
-// Given are subjects that are at hand.
+// Given returns subjects that are at hand.
 func Given(some ...Subject) Subjects { return Subjects{given: some} }
 
-// Len is their number.
+// Len returns how many there are.
 func (s Subjects) Len() int { return len(s.places) + len(s.given) }
 
-// Some are those from one number to another.
+// Some returns the subjects from (inclusive) to (exclusive).
 func (s Subjects) Some(from, to int) []Subject {
 	some := make([]Subject, 0, to-from)
+	// First those in the journal, then the given ones.
 	for ; from < min(to, len(s.places)); from++ {
 		e := s.of.State.Read(int(s.places[from]))
 		some = append(some, Subject{e.Checkpoint, e, s.of.Refs[e.Checkpoint]})
@@ -67,7 +69,8 @@ func (s Subjects) Some(from, to int) []Subject {
 	return append(some, s.given[max(from-len(s.places), 0):max(to-len(s.places), 0)]...)
 }
 
-// Subject is one checkpoint of the session; false when there is none.
+// Subject returns one checkpoint of the session. The result is false if there is none, or if it was
+// pruned.
 func (p *Session) Subject(id name.ID) (Subject, bool) {
 	s := Subject{ID: id, Ref: p.Refs[id]}
 	if p.State != nil {

@@ -11,26 +11,27 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// View is the refs and notes of a repository as they were at one moment, which the proofs
-// of its sessions start from.
+// View is a snapshot of the refs and notes of a repository. All sessions that are opened from it
+// are proven against the same state, and the notes are read once for all of them.
 type View struct {
 	store *store.Store
-	refs  []git.RefValue // sorted
-	fault string         // of the packed refs
-	notes func() (*Notes, error)
+	refs  []git.RefValue         // sorted by name
+	fault string                 // what is wrong with packed-refs; empty: nothing
+	notes func() (*Notes, error) // reads the notes at the first call
 }
 
-// Look looks at all sessions.
+// Look reads the refs of all sessions.
 func Look(ctx context.Context, s *store.Store) (*View, error) { return look(ctx, s, "") }
 
-// LookAt looks at one session.
+// LookAt reads the refs of one session.
 func LookAt(ctx context.Context, s *store.Store, session name.Session) (*View, error) {
 	return look(ctx, s, string(session)+"/")
 }
 
 func look(ctx context.Context, s *store.Store, below string) (*View, error) {
-	// The notes come last: what is written meanwhile may have a note and no ref, and not
-	// the other way round.
+	// Refs of checkpoints are read before the notes ref. A create that runs at the same time then
+	// may have a note and no ref, which is harmless. The other way round its note would be reported
+	// as missing.
 	refs, fault, err := s.Repo.RefsAndFault(ctx, name.CheckpointRoot+below, name.TagRoot+below, string(name.NotesRef))
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func look(ctx context.Context, s *store.Store, below string) (*View, error) {
 	return v, nil
 }
 
-// Sessions are those that have a checkpoint, a journal or an archive, by name.
+// Sessions returns the sessions that have a checkpoint, a journal or an archive, sorted by name.
 func (v *View) Sessions() []name.Session {
 	var all []name.Session
 	known := name.CheckpointRoot // where the last one's refs begin
@@ -55,7 +56,7 @@ func (v *View) Sessions() []name.Session {
 	return all
 }
 
-// below gives the refs that begin so.
+// below returns the refs whose names begin with prefix.
 func (v *View) below(prefix string) []git.RefValue {
 	from, _ := slices.BinarySearchFunc(v.refs, prefix, func(r git.RefValue, p string) int { return strings.Compare(string(r.Ref), p) })
 	n, _ := slices.BinarySearchFunc(v.refs[from:], prefix, func(r git.RefValue, p string) int {
@@ -67,13 +68,13 @@ func (v *View) below(prefix string) []git.RefValue {
 	return v.refs[from : from+n]
 }
 
-// of gives the refs of a session.
+// of returns the refs of a session.
 func (v *View) of(session name.Session) []git.RefValue {
 	below := string(session) + "/"
 	return slices.Concat(v.below(name.CheckpointRoot+below), v.below(name.TagRoot+below))
 }
 
-// value is what a ref points at, "" when it is not there.
+// value returns the object that a ref points to, or "" if there is no such ref.
 func (v *View) value(ref name.Ref) name.OID {
 	if from := v.below(string(ref)); len(from) > 0 && from[0].Ref == ref {
 		return from[0].OID
@@ -81,16 +82,18 @@ func (v *View) value(ref name.Ref) name.OID {
 	return ""
 }
 
-// Open reads a session. One of which there is nothing at all, and was nothing, is
-// store.ErrNoSession.
+// Open reads and proves a session. If nothing of it exists and this worktree has never seen it, the
+// error is store.ErrNoSession.
 func (v *View) Open(ctx context.Context, session name.Session) (*Session, error) {
 	p, err := v.open(ctx, session, func() []name.OID { return v.store.Seen(session) })
 	if err != nil || len(p.Lost)+len(p.Findings) == 0 {
 		return p, err
 	}
-	// What this worktree has seen may be younger than the view, and then nothing is lost.
-	seen := v.store.Seen(session) // before the refs
+	// This worktree may have seen a tip that is newer than the view. Then nothing is lost: read the
+	// refs again.
+	seen := v.store.Seen(session) // before the refs are read
 	now, err := LookAt(ctx, v.store, session)
+	// The refs have not changed, so the loss is real.
 	if err != nil || slices.Equal(v.of(session), now.of(session)) {
 		return p, err
 	}

@@ -5,7 +5,8 @@ import (
 	"git-checkpoint/internal/proof"
 )
 
-// note keeps what is damage: that a signature was demanded is a matter of one validation.
+// note adds the findings of a line to the list of broken checkpoints. Missing signatures are not
+// damage: they were findings only because this validation required them.
 func note(b inspect.Broken, v Validated) {
 	for _, f := range v.Findings {
 		if f.Kind != proof.Unsigned && f.Kind != proof.SignatureUnchecked {

@@ -7,20 +7,20 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// Level says how bad an ailment is.
+// Level says how serious an ailment is.
 type Level string
 
-// The levels. Only a problem that stays is a failure.
+// The levels. Only an unfixed problem makes `doctor` fail.
 const (
-	LevelProblem Level = "problem"
-	LevelAdvice  Level = "advice"
-	LevelInfo    Level = "info"
+	LevelProblem Level = "problem" // something does not work, or may lose data
+	LevelAdvice  Level = "advice"  // it works, but the user should know
+	LevelInfo    Level = "info"    // a fact, such as used space
 )
 
-// Treatment says whether `doctor` mends what it safely can.
+// Treatment says whether `doctor` repairs what can safely be repaired (--fix).
 type Treatment int
 
-// The choices.
+// The values of Treatment.
 const (
 	TreatNothing Treatment = iota
 	TreatSafe
@@ -28,31 +28,33 @@ const (
 
 // Ailment is one line of `doctor`.
 type Ailment struct {
-	Kind    string `json:"kind"`
+	Kind    string `json:"kind"` // a word for programs
 	Level   Level  `json:"level"`
-	Object  string `json:"object"`
+	Object  string `json:"object"` // a path, ref, setting or session
 	Message string `json:"message"`
-	Hint    string `json:"hint"`
-	Fixed   bool   `json:"fixed"`
-	Done    string `json:"done,omitempty"` // what was done about it
-	Bytes   int64  `json:"bytes,omitempty"`
+	Hint    string `json:"hint"`            // what to do
+	Fixed   bool   `json:"fixed"`           // --fix has repaired it
+	Done    string `json:"done,omitempty"`  // how it was repaired
+	Bytes   int64  `json:"bytes,omitempty"` // of space: how much
 
-	cure cure
+	cure cure // zero: only the user can do something
 }
 
-// cure is what --fix does about an ailment; without do only a person can do something.
+// cure is what --fix does about an ailment. Without do there is nothing that is safe to do.
 type cure struct {
-	done string
+	done string // for Ailment.Done
 	do   func(context.Context) error
 }
 
-// Doctor looks for what is in the way of this program, and mends what is safe to mend:
-// what it made itself and nothing needs any more. Locks of others are never touched.
+// Doctor runs all checks and calls each with every line. With TreatSafe it repairs what is safe:
+// data of this program that nothing needs any more. Locks of other programs are never removed. A
+// check that fails becomes a line itself.
 func Doctor(ctx context.Context, s *checkpoint.Service, how Treatment, each func(Ailment) error) error {
 	for _, look := range []func(context.Context, *checkpoint.Service) ([]Ailment, error){
 		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
 	} {
+		// A check returns what it found even if it then fails.
 		found, err := look(ctx, s)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -61,6 +63,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, how Treatment, each func
 			found = append(found, Ailment{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` says more"})
 		}
 		for _, a := range found {
+			// A cure that fails leaves the line as a problem, with the reason.
 			if a.cure.do != nil && how == TreatSafe {
 				if err := a.cure.do(ctx); err != nil {
 					a.Message += fmt.Sprintf("; it could not be mended: %v", err)

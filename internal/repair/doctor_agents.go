@@ -7,7 +7,8 @@ import (
 	"git-checkpoint/internal/connect"
 )
 
-// lookAtAgents tells of agents whose hooks make no checkpoints. What an agent trusts is the person's to say.
+// lookAtAgents reports agents whose hooks do not make checkpoints. It fixes nothing: what an agent
+// may run is the user's decision.
 func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	troubled, err := connect.Troubled(s)
 	var out []Ailment

@@ -1,5 +1,8 @@
 package repair
 
+// This file checks settings, signing and the space that sessions use. None of it is repaired by
+// --fix: settings are the user's, and only the user can decide what to prune.
+
 import (
 	"context"
 	"fmt"
@@ -14,10 +17,11 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// lookAtConfiguration finds settings that are wrong, or weaken a promise. They are the
-// user's, so none is changed.
+// lookAtConfiguration finds settings that are invalid or that weaken a guarantee. They belong to
+// the user, so --fix changes none of them.
 func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	out := append(wrongSettings(s), weakRemotes(s)...)
+	// Settings of git, each with a test for values that weaken a guarantee of this program.
 	c := s.Repo.Config
 	for _, w := range []struct {
 		key           string
@@ -40,26 +44,30 @@ func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, e
 	return out, nil
 }
 
+// weak returns the line for a setting that weakens a guarantee.
 func weak(key, value, message, hint string) Ailment {
 	return Ailment{Kind: "configuration", Level: LevelAdvice, Object: key + " = " + value, Message: message, Hint: hint}
 }
 
+// is returns a function that compares a value with some words, without regard to case.
 func is(values ...string) func(string) bool {
 	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
 }
 
-// drops reports whether a list of what is synced leaves out what a checkpoint writes.
+// drops reports whether a value of core.fsync excludes the loose objects or refs that a checkpoint
+// writes.
 func drops(list string) bool {
 	parts := strings.Split(list, ",")
 	return slices.Contains(parts, "none") || slices.Contains(parts, "-loose-object") || slices.Contains(parts, "-reference") || slices.Contains(parts, "-all")
 }
 
-// weakRemotes finds remotes whose plain fetch or push goes over what is ours.
+// weakRemotes finds remotes for which a plain fetch or push overwrites checkpoints.
 func weakRemotes(s *checkpoint.Service) []Ailment {
 	var out []Ailment
 	c := s.Repo.Config
 	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
 		for _, value := range c.All(key) {
+			// A refspec is <source>:<target>. Only the target matters here.
 			_, to, _ := strings.Cut(value, ":")
 			if strings.HasSuffix(key, ".fetch") && matches(to) {
 				out = append(out, weak(key, value, "a plain fetch moves checkpoints and journals to whatever is there, unread",
@@ -73,13 +81,14 @@ func weakRemotes(s *checkpoint.Service) []Ailment {
 	return out
 }
 
-// matches reports whether a refspec writes to refs of ours. Notes and tags are derived,
-// so a pattern for all of either is nobody's business here.
+// matches reports whether the target of a refspec covers refs of this program. Patterns for all
+// notes or all tags are common and harmless: these refs are derived.
 func matches(to string) bool {
 	if to == "" {
 		return false
 	}
 	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef), name.TagRoot} {
+		// Either the refspec is below our refs, or its pattern includes them.
 		prefix, _, pattern := strings.Cut(to, "*")
 		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) && prefix != "refs/tags/" && prefix != "refs/notes/" {
 			return true
@@ -88,7 +97,7 @@ func matches(to string) bool {
 	return false
 }
 
-// wrongSettings finds values of ours that nothing can be made of.
+// wrongSettings finds settings of this program with values that cannot be parsed.
 func wrongSettings(s *checkpoint.Service) []Ailment {
 	var out []Ailment
 	wrong := func(key string, err error) {
@@ -121,7 +130,8 @@ func wrongSettings(s *checkpoint.Service) []Ailment {
 	return out
 }
 
-// lookAtSigning says whether what has to be signed can be.
+// lookAtSigning checks that git can sign, if checkpoint.sign asks for it. Otherwise the next create
+// would fail.
 func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	signer := s.Store.Signer
 	value, _ := s.Settings.Get("checkpoint.sign")
@@ -139,6 +149,7 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 			format = "openpgp"
 		}
 	}
+	// The program that git would run for this format, as git finds it.
 	program := map[string]string{"openpgp": "gpg", "ssh": "ssh-keygen", "x509": "gpgsm"}[format]
 	for _, key := range []string{"gpg.program", "gpg." + format + ".program"} {
 		if v, ok := s.Repo.Config.Get(key); ok && (key != "gpg.program" || format == "openpgp") {
@@ -155,6 +166,7 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	}
 	key, _ := s.Repo.Config.Get("user.signingKey")
 	command, _ := s.Repo.Config.Get("gpg.ssh.defaultKeyCommand")
+	// gpg selects a default key by itself, ssh-keygen does not.
 	if format == "ssh" && key == "" && command == "" {
 		a.Message, a.Hint = "no key to sign with is set, so every create fails", "`git config user.signingKey <path of the public key>` sets one"
 		return []Ailment{a}, nil
@@ -167,8 +179,8 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	return nil, nil
 }
 
-// lookAtSpace says how much sessions hold that nothing else does, and what a prune would
-// free of it.
+// lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
+// prune would free. The largest session comes first.
 func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	infos, _, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -185,6 +197,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		}
 		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(info.Session), Bytes: all.Bytes,
 			Message: fmt.Sprintf("%s %d bytes that nothing else holds", holders(len(all.Removed)), all.Bytes)}
+		// A dry run of a prune says what the retention rules would remove now.
 		plan, err := retain.Prune(ctx, s, retain.PruneRequest{Session: string(info.Session), DryRun: true})
 		if err == nil && len(plan.Pruned) > 0 {
 			a.Message += fmt.Sprintf("; a prune would drop %d of them and free %d bytes", len(plan.Pruned), plan.Bytes)
@@ -196,6 +209,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	return out, nil
 }
 
+// holders returns "1 checkpoint holds" or "N checkpoints hold".
 func holders(n int) string {
 	if n == 1 {
 		return "1 checkpoint holds"

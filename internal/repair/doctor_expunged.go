@@ -8,12 +8,15 @@ import (
 	"git-checkpoint/internal/clearance"
 )
 
-// lookAtExpunged says that objects which were expunged are still in the object store.
+// lookAtExpunged reports expunged objects that are still in the object store. They can be read
+// until git gc removes them.
 func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	list, err := clearance.ReadExpunged(s.Repo)
 	if err != nil || len(list.Objects) == 0 {
 		return nil, err
 	}
+	// The list of expunged objects is kept locally. An object that is missing by now is gone as
+	// intended.
 	all := list.Listed()
 	missing, err := s.Repo.Batch().Missing(ctx, all)
 	if err != nil || len(missing) == len(all) {

@@ -1,5 +1,9 @@
 package repair
 
+// This file checks git itself and the files of this program in the git directory: temporary files,
+// locks, unfinished rollbacks and active sessions. It looks at the directories of all worktrees,
+// because a killed process may have run in any of them.
+
 import (
 	"context"
 	"errors"
@@ -19,13 +23,13 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// The oldest git that works, and the one from which all of it is used.
+// The oldest git that works, and the oldest one that has everything this program can use.
 const (
 	oldestGit = "2.34"
 	wantedGit = "2.36" // cat-file --batch-command
 )
 
-// lookAtGit says when git is too old for something.
+// lookAtGit reports a git that is too old.
 func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	version, err := s.Repo.Version(ctx)
 	switch {
@@ -39,13 +43,13 @@ func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	return nil, nil
 }
 
-// ownDir is this program's directory of one of the repository's worktrees.
+// ownDir is this program's directory in the git directory of one worktree.
 type ownDir struct {
 	path     string
-	worktree string // its name, for people: "main" or that of the linked worktree
+	worktree string // for people: "main" or the name of the linked worktree
 }
 
-// ownDirs are this program's directories of all worktrees of the repository.
+// ownDirs returns these directories for all worktrees of the repository, existing or not.
 func ownDirs(s *checkpoint.Service) ([]ownDir, error) {
 	dirs := []ownDir{{filepath.Join(s.Repo.CommonDir, "checkpoint"), "main"}}
 	linked, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
@@ -58,12 +62,13 @@ func ownDirs(s *checkpoint.Service) ([]ownDir, error) {
 	return dirs, err
 }
 
-// isHere reports whether a directory is that of the worktree that this run is in.
+// isHere reports whether a directory belongs to the current worktree.
 func isHere(s *checkpoint.Service, dir ownDir) bool {
 	return dir.path == filepath.Join(s.Repo.GitDir, "checkpoint")
 }
 
-// lookAtTemporaries finds what killed runs of this program left in any worktree.
+// lookAtTemporaries finds temporary files and staging directories that killed runs of this program
+// left behind.
 func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	var out []Ailment
 	dirs, err := ownDirs(s)
@@ -74,6 +79,8 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 		temporary := func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) }
 		out = append(out, leftBehind(dir.path, "stale_temporary", "a run that was killed left it", temporary)...)
 		out = append(out, leftLately(dir.path, temporary)...)
+		// Staging directories are at the top of a worktree. Only the current worktree's top is
+		// known.
 		if isHere(s, dir) {
 			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", snapshot.IsStaging)...)
 		}
@@ -81,7 +88,7 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 	return out, err
 }
 
-// leftBehind lists entries of ours that are too old to belong to a process.
+// leftBehind returns lines for entries that are too old to belong to a running process.
 func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailment {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -96,11 +103,11 @@ func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailmen
 	return out
 }
 
-// atWork is how long a temporary file may well belong to a run that is not over.
+// atWork is how long a temporary file most likely belongs to a process that still runs.
 const atWork = time.Minute
 
-// leftLately counts and names the entries that are younger. Whose they are is not known: a run may take
-// hours.
+// leftLately reports temporary files between atWork and SweepAge. They are not removed: a run may
+// take hours, so their process may still exist.
 func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	const named = 3
 	entries, _ := os.ReadDir(dir) //nolint:errcheck // there is none
@@ -129,11 +136,13 @@ func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	}}
 }
 
+// older reports whether a file was last changed longer ago than age.
 func older(path string, age time.Duration) bool {
 	info, err := os.Lstat(path)
 	return err == nil && time.Since(info.ModTime()) > age
 }
 
+// removable returns the line for a file or directory that --fix removes.
 func removable(kind, path, message string) Ailment {
 	return Ailment{
 		Kind: kind, Level: LevelProblem, Object: path, Message: message, Hint: "--fix removes it",
@@ -141,8 +150,8 @@ func removable(kind, path, message string) Ailment {
 	}
 }
 
-// lookAtLocks finds the lock of a push of ours that was killed, and names locks of git
-// that have stayed for long. Those are never removed: who holds one is not known.
+// lookAtLocks finds lock files of this program whose process was killed, and names old lock files
+// of git. The latter are never removed, because another process may hold them.
 func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	dirs, err := ownDirs(s)
 	if err != nil {
@@ -156,6 +165,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			}
 		}
 	}
+	// foreign adds a line for an old lock file of git.
 	foreign := func(path string) {
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > background.StaleAfter {
 			out = append(out, Ailment{
@@ -167,11 +177,13 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock"} {
 		foreign(filepath.Join(s.Repo.CommonDir, leaf))
 	}
+	// The index lock may be ours. Then it can be removed, otherwise it is only named.
 	if own := indexLock(s); own != nil {
 		out = append(out, *own)
 	} else {
 		foreign(s.Repo.IndexPath + ".lock")
 	}
+	// Every loose ref may have a lock file of its own.
 	for _, root := range ownRoots() {
 		walkFiles(filepath.Join(s.Repo.CommonDir, filepath.FromSlash(root)), func(path string) {
 			if strings.HasSuffix(path, ".lock") {
@@ -182,12 +194,13 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	return out, nil
 }
 
-// indexLock finds the lock of the index that a rollback here left which was killed before
-// there was anything to finish.
+// indexLock finds the index lock of a rollback that was killed before it wrote its intent file.
+// With an intent file, --continue or --abort takes care of the lock.
 func indexLock(s *checkpoint.Service) *Ailment {
 	if in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint")); in != nil || err != nil {
 		return nil
 	}
+	// AbandonedLock can tell our lock from one of git.
 	shot, err := s.Shot()
 	if err != nil {
 		return nil
@@ -202,8 +215,8 @@ func indexLock(s *checkpoint.Service) *Ailment {
 	}
 }
 
-// walkFiles goes through the plain files below a directory, or the file itself; what
-// cannot be read is git's to complain about.
+// walkFiles calls each with every regular file at or below top. Directories that cannot be read are
+// skipped.
 func walkFiles(top string, each func(path string)) {
 	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
@@ -216,7 +229,8 @@ func walkFiles(top string, each func(path string)) {
 	}
 }
 
-// lookAtRollbacks tells of rollbacks that were cut off, in any worktree.
+// lookAtRollbacks reports rollbacks of any worktree that were killed and are neither continued nor
+// aborted.
 func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	dirs, err := ownDirs(s)
 	if err != nil {
@@ -229,6 +243,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 			continue
 		}
 		a := Ailment{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.worktree}
+		// Another worktree's rollback has to be finished there.
 		where := " in this worktree"
 		if !isHere(s, dir) {
 			where = fmt.Sprintf(" in worktree %q", dir.worktree)
@@ -238,6 +253,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 			meta, err = checkpoint.ReadIntent(in.Meta)
 		}
 		if err != nil {
+			// IntentError repeats the path, which the hint names anyway.
 			var spoilt *snapshot.IntentError
 			if errors.As(err, &spoilt) {
 				err = spoilt.Err
@@ -253,7 +269,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 	return out, nil
 }
 
-// lookAtActive finds active sessions that are none.
+// lookAtActive finds worktrees whose active session does not exist.
 func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	dirs, err := ownDirs(s)
 	if err != nil {
@@ -285,5 +301,5 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error)
 	return out, nil
 }
 
-// maxSessionFile is more than a name can have.
+// maxSessionFile is longer than any session name.
 const maxSessionFile = 256

@@ -10,8 +10,9 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// lookAtPacking tells how packing in the background failed.
+// lookAtPacking reports why the last packing in the background failed.
 func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	// The background process has no terminal, so it leaves its error in this file.
 	path := filepath.Join(s.Repo.CommonDir, "checkpoint", background.PackFailed)
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -27,5 +28,5 @@ func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	}}, nil
 }
 
-// maxFailure is how much of what git said is told.
+// maxFailure is how many bytes of git's error message are shown.
 const maxFailure = 1 << 10

@@ -1,5 +1,9 @@
 package repair
 
+// This file checks refs below refs/checkpoints, refs/notes/checkpoints, refs/tags/checkpoint and
+// the places for fetches. Only refs that carry no information are deleted by --fix, and only if
+// they have not changed since they were found.
+
 import (
 	"context"
 	"fmt"
@@ -15,14 +19,14 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// ownRoots are the places below the git directory where refs of ours are.
+// ownRoots returns the directories, and the notes ref, in which this program has refs.
 func ownRoots() []string {
 	root := func(prefix string) string { return strings.TrimSuffix(prefix, "/") }
 	return []string{root(name.CheckpointRoot), string(name.NotesRef), root(name.TagRoot), root(travel.TrackingRoot), root(remote.IncomingRoot)}
 }
 
-// lookAtNames finds refs that stand where refs of ours have to be: git has no ref below
-// another, and no file system that ignores case two that differ in it alone.
+// lookAtNames finds refs that conflict with refs of this program. git cannot have a ref "a" and a
+// ref "a/b", and a file system that ignores case cannot hold two refs that differ only in case.
 func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	refs, err := s.Repo.Refs(ctx, ownRoots()...)
 	if err != nil {
@@ -33,6 +37,8 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	tagRoot := strings.TrimSuffix(name.TagRoot, "/")
 	for _, r := range refs {
 		ref := string(r.Ref)
+		// A ref below the notes ref, or one with the name of a directory of ours, blocks ours. Tags
+		// are optional, so a conflict there is only advice.
 		at, below := strings.CutPrefix(ref, string(name.NotesRef)+"/")
 		switch session, isTag := strings.CutPrefix(ref, name.TagRoot); {
 		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && isOneOf(ref, ownRoots()):
@@ -47,6 +53,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 			})
 		}
 		if rest, ours := strings.CutPrefix(ref, name.CheckpointRoot); ours {
+			// Session names are part of file names while refs are loose.
 			session, _, _ := strings.Cut(rest, "/")
 			if other, met := folded[strings.ToLower(session)]; met && other != session {
 				out = append(out, Ailment{
@@ -60,6 +67,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	return out, nil
 }
 
+// isOneOf reports whether all contains ref.
 func isOneOf(ref string, all []string) bool {
 	for _, one := range all {
 		if ref == one {
@@ -69,7 +77,7 @@ func isOneOf(ref string, all []string) bool {
 	return false
 }
 
-// lookAtRefs finds refs of ours that break git's rules or ours.
+// lookAtRefs finds refs of this program that are broken, unknown, dead or left behind by a fetch.
 func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	out := brokenRefFiles(s)
 	_, strays, err := s.Store.Sessions(ctx)
@@ -82,6 +90,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			Hint: "`git update-ref -d " + string(r.Ref) + "` drops it",
 		})
 	}
+	// Refs of pruned checkpoints, and refs that an interrupted fetch left in quarantine.
 	dead, err := deadRefs(ctx, s)
 	out = append(out, dead...)
 	if err != nil {
@@ -97,13 +106,14 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	return out, err
 }
 
-// dropping drops refs that are still as they were found.
+// dropping returns the cure that deletes refs, provided that they have not changed since they were
+// found.
 func dropping(s *checkpoint.Service, refs ...git.Update) cure {
 	return cure{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
 }
 
-// brokenRefFiles finds files where a loose ref of ours has to be that hold none: a power
-// loss leaves them empty. Such a file holds nothing that could be lost.
+// brokenRefFiles finds loose ref files without an object id. A power loss can leave them empty.
+// Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
 func brokenRefFiles(s *checkpoint.Service) []Ailment {
 	var out []Ailment
 	for _, root := range ownRoots() {
@@ -112,6 +122,7 @@ func brokenRefFiles(s *checkpoint.Service) []Ailment {
 			if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
 				return
 			}
+			// A valid file has one object id of the repository's hash, and not the null id.
 			content := strings.TrimSpace(string(data))
 			oid, err := name.ParseOID(content)
 			if err == nil && len(oid) == 2*s.Repo.HashLen() && strings.Trim(content, "0") != "" {
@@ -135,18 +146,18 @@ func brokenRefFiles(s *checkpoint.Service) []Ailment {
 	return out
 }
 
-// maxRefFile is more than a file of a ref can have.
+// maxRefFile is longer than any loose ref file.
 const maxRefFile = 4096
 
-// deadRefs finds refs of checkpoints that were pruned, as a removal that was cut off
-// leaves them. They hold what was to be freed.
+// deadRefs finds refs of pruned checkpoints. A prune that was killed between its journal event and
+// its deletions leaves them, and they keep the objects alive that the prune was meant to free.
 func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	refs, err := s.Store.AllRefs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
-	states := map[name.Session]*journal.State{} // nil for one that cannot be read
+	states := map[name.Session]*journal.State{} // nil: it cannot be read
 	for _, r := range refs {
 		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		if !ok {
@@ -168,8 +179,8 @@ func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	return out, nil
 }
 
-// lookAtLogs finds logs that git keeps of refs of ours, as core.logAllRefUpdates=always
-// makes them: they hold what was pruned.
+// lookAtLogs finds reflogs of this program's refs. core.logAllRefUpdates=always creates them, and
+// they keep pruned checkpoints alive.
 func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	var out []Ailment
 	for _, root := range ownRoots() {
@@ -190,8 +201,8 @@ func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	return out, nil
 }
 
-// lookAtRemotes finds remote-tracking journals that lead nowhere: of remotes that are
-// gone, or that cannot be read. They are only what was last seen; a fetch brings them.
+// lookAtRemotes finds remote-tracking journals that are useless: the remote is gone, or they cannot
+// be read. They only say what was last seen at a remote, and a fetch brings them again.
 func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	refs, err := s.Repo.Refs(ctx, travel.TrackingRoot)
 	if err != nil {
@@ -200,6 +211,8 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error
 	var out []Ailment
 	for _, r := range refs {
 		rest := strings.TrimPrefix(string(r.Ref), travel.TrackingRoot)
+		// The name of a remote may contain slashes, the name of a session cannot. So the session is
+		// after the last one.
 		at := strings.LastIndex(strings.TrimSuffix(rest, "/journal"), "/")
 		if at < 0 {
 			continue

@@ -1,5 +1,8 @@
 package repair
 
+// `git replace` lets git show another object in the place of one. If an object of a checkpoint is
+// replaced, plain git shows something else than what was recorded.
+
 import (
 	"context"
 	"fmt"
@@ -9,11 +12,12 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// replaceRoot is where plain git finds what it is to show in an object's place.
+// replaceRoot is where `git replace` keeps its refs: plain git reads another object in place of the
+// one that the ref's name says.
 const replaceRoot = "refs/replace/"
 
-// lookAtReplacements finds objects of ours in whose place plain git shows others. Here
-// nothing believes these refs, and they are somebody else's, so none is dropped.
+// lookAtReplacements finds objects of checkpoints that plain git replaces. This program ignores
+// these refs, and they were made by somebody else, so it does not delete them.
 func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	refs, err := s.Repo.Refs(ctx, replaceRoot)
 	if err != nil || len(refs) == 0 {
@@ -38,13 +42,16 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, 
 	return out, err
 }
 
-// replaced says of those objects that are replaced which are parts of what.
+// replaced returns which of the replaced objects belong to checkpoints, journals or notes, and to
+// what.
 func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name.OID) (map[name.OID]string, error) {
 	found := map[name.OID]string{}
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef))
 	if err != nil {
 		return nil, err
 	}
+	// met notes an object of ours if it is replaced. The first description wins, which is the most
+	// specific one.
 	met := func(oid name.OID, what string) {
 		if with[oid] != "" && found[oid] == "" {
 			found[oid] = what
@@ -73,5 +80,6 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 			commits = append(commits, r.OID)
 		}
 	}
+	// Then everything that these commits contain.
 	return found, s.Repo.ObjectsOf(ctx, commits, func(oid name.OID) { met(oid, "a file, a directory or a record of checkpoints") })
 }

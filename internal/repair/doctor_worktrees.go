@@ -1,5 +1,7 @@
 package repair
 
+// This file reports linked worktrees that a killed fork or bisect left half-made.
+
 import (
 	"context"
 	"fmt"
@@ -8,8 +10,9 @@ import (
 	"git-checkpoint/internal/linked"
 )
 
-// lookAtWorktrees names the worktrees that a process was making when it was killed. The
-// scratch worktree of a bisect holds nothing of anybody's; a fork may have been worked in.
+// lookAtWorktrees reports linked worktrees whose creation was cut off by a kill. The scratch
+// worktree of a bisect holds nothing of the user's, so --fix removes it. The user may have worked
+// in a fork.
 func lookAtWorktrees(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	left, err := linked.Left(s)
 	if err != nil {
@@ -18,6 +21,7 @@ func lookAtWorktrees(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 	var found []Ailment
 	for _, n := range left {
 		a := Ailment{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
+		// Only the bisect worktree can be removed without asking.
 		switch n.Kind {
 		case linked.KindFork:
 			a.Message = fmt.Sprintf("the fork %s was cut off, and its worktree is half-made", n.Session)

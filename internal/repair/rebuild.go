@@ -1,5 +1,9 @@
 package repair
 
+// This file has the course of a rebuild, and its first part, the journal. The journal is
+// authoritative for which checkpoints there are, so it comes first. It has three other copies: this
+// worktree's cache, the older tips that this worktree saw, and the remote-tracking journals.
+
 import (
 	"context"
 	"fmt"
@@ -11,56 +15,58 @@ import (
 	"git-checkpoint/internal/proof"
 )
 
-// Migration says whether a rebuild also brings records of older formats up to date.
+// Migration says whether a rebuild also converts records of older formats.
 type Migration int
 
-// The choices.
+// The values of Migration.
 const (
 	MigrateNot Migration = iota
 	MigrateOld
 )
 
-// RebuildRequest is what `rebuild` was asked for.
+// RebuildRequest is the input of Rebuild.
 type RebuildRequest struct {
-	Ref     string
-	Session string
-	All     bool
+	Ref     string // one checkpoint; empty: whole sessions
+	Session string // empty: the active or newest one
+	All     bool   // all sessions
 	Migrate Migration
 }
 
-// Mended is one thing that was made again.
+// Mended is one thing that was repaired: the kind of the finding, its object, and what was done.
 type Mended struct {
 	Kind    proof.Kind `json:"kind"`
 	Object  string     `json:"object"`
 	Message string     `json:"message"`
 }
 
-// Rebuilt is one line of `rebuild`: a checkpoint, or, with an empty id, a session.
+// Rebuilt is one line of `rebuild`. It is about a checkpoint, or, with an empty id, about a
+// session.
 type Rebuilt struct {
 	Checkpoint  name.ID              `json:"checkpoint"`
 	Label       string               `json:"label"`
 	Session     name.Session         `json:"session"`
-	OK          bool                 `json:"ok"` // nothing is left that is wrong
-	Mended      []Mended             `json:"mended"`
-	Rebuilt     name.ID              `json:"rebuilt"` // what stands in for it now
-	RebuiltFrom name.ID              `json:"rebuilt_from"`
-	Missing     []string             `json:"missing"` // what could not be proven of that
-	Left        []checkpoint.Finding `json:"left"`
+	OK          bool                 `json:"ok"`           // nothing is wrong any more
+	Mended      []Mended             `json:"mended"`       // what was repaired
+	Rebuilt     name.ID              `json:"rebuilt"`      // the checkpoint that replaces it; empty: none
+	RebuiltFrom name.ID              `json:"rebuilt_from"` // Checkpoint, if Rebuilt is set
+	Missing     []string             `json:"missing"`      // the parts of it that could not be recovered
+	Left        []checkpoint.Finding `json:"left"`         // what is still wrong
 }
 
-// rebuilding is one rebuild of a session.
+// rebuilding is the rebuild of one session.
 type rebuilding struct {
 	s       *checkpoint.Service
 	req     RebuildRequest
 	session name.Session
-	only    name.ID // empty: all
+	only    name.ID // one checkpoint; empty: all
 	p       *proof.Session
-	known   inspect.Broken // what the last validation found
-	lines   map[name.ID]*Rebuilt
-	order   []name.ID
+	known   inspect.Broken       // what the last validation found broken
+	lines   map[name.ID]*Rebuilt // the lines so far; "" is the session's
+	order   []name.ID            // of lines, in the order of output
 }
 
-// Rebuild makes again what can be derived, and says what it did and what it could not.
+// Rebuild regenerates what can be derived, and calls each with a line for every checkpoint that it
+// repaired or could not repair.
 func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, each func(Rebuilt) error) error {
 	var sessions []name.Session
 	var only name.ID
@@ -90,7 +96,8 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 	return nil
 }
 
-// line is what will be said of a checkpoint; "" stands for the session.
+// line returns the line of a checkpoint, or of the session for "". It creates the line if
+// necessary.
 func (r *rebuilding) line(id name.ID, label string) *Rebuilt {
 	l := r.lines[id]
 	if l == nil {
@@ -103,15 +110,19 @@ func (r *rebuilding) line(id name.ID, label string) *Rebuilt {
 	return l
 }
 
+// mended adds a repair to the line.
 func (l *Rebuilt) mended(f checkpoint.Finding, format string, args ...any) {
 	l.Mended = append(l.Mended, Mended{f.Kind, f.Object, fmt.Sprintf(format, args...)})
 }
 
-// run mends the journal, then what hangs on it, and looks at everything again.
+// run repairs the journal first, because everything else is derived from it. Then it repairs refs,
+// notes, tags and records, and finally validates everything again.
 func (r *rebuilding) run(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
+	// The journal needs repair if it cannot be folded, or if this worktree saw events that it does
+	// not have any more. For a single checkpoint the latter can wait.
 	if r.p.State == nil || r.only == "" && len(r.p.Lost) > 0 {
 		if err := r.journal(ctx); err != nil {
 			return err
@@ -120,6 +131,8 @@ func (r *rebuilding) run(ctx context.Context) error {
 			return err
 		}
 	}
+	// With a fold, or without any journal, the refs can be put in order. A journal that is still
+	// broken must not be written to.
 	if r.p.State != nil || r.p.Chain == nil {
 		if err := r.derived(ctx); err != nil {
 			return err
@@ -128,14 +141,14 @@ func (r *rebuilding) run(ctx context.Context) error {
 	return r.again(ctx)
 }
 
-// open reads the session as it is now.
+// open reads the session as it is now. It is called again after each change of the journal.
 func (r *rebuilding) open(ctx context.Context) (err error) {
 	r.p, err = OpenProof(ctx, r.s, r.session, nil)
 	return err
 }
 
-// derived mends refs, notes, tags and events of checkpoints, and lets others stand in for
-// those that cannot be mended.
+// derived repairs refs, notes, tags and missing events of checkpoints, and makes a new checkpoint
+// beside one that cannot be repaired.
 func (r *rebuilding) derived(ctx context.Context) error {
 	w := &repairs{rebuilding: r}
 	if err := w.tell(); err != nil {
@@ -148,6 +161,7 @@ func (r *rebuilding) derived(ctx context.Context) error {
 	return w.write(ctx)
 }
 
+// subjects returns what is to be judged.
 func (r *rebuilding) subjects() proof.Subjects {
 	if r.only == "" {
 		return r.p.Subjects()
@@ -158,17 +172,19 @@ func (r *rebuilding) subjects() proof.Subjects {
 	return proof.Given()
 }
 
-// again validates what was rebuilt: what is left is said, and list no longer marks what
-// is whole.
+// again validates the session after the rebuild. It puts what is still damaged into the lines, and
+// updates the list of broken checkpoints, so that `list` no longer marks the repaired ones.
 func (r *rebuilding) again(ctx context.Context) error {
 	for _, l := range r.lines {
-		l.OK = true // but for what is found now
+		l.OK = true // unless a finding follows
 	}
+	// The same validation as the command `validate`, so both always agree.
 	req := ValidateRequest{Session: string(r.session)}
 	if r.only != "" {
 		req.Ref = string(r.session) + ":" + string(r.only)
 	}
 	return Validate(ctx, r.s, req, func(v Validated) error {
+		// No line for a checkpoint that is whole and was not touched.
 		if l := r.lines[v.Checkpoint]; v.OK && (l == nil || v.Checkpoint == "") {
 			return nil
 		}
@@ -181,7 +197,7 @@ func (r *rebuilding) again(ctx context.Context) error {
 	})
 }
 
-// standIn is the checkpoint that was rebuilt from another one before.
+// standIn returns the checkpoint that was rebuilt from id, or "".
 func (r *rebuilding) standIn(id name.ID) name.ID {
 	if r.p.State == nil {
 		return ""
@@ -194,11 +210,12 @@ func (r *rebuilding) standIn(id name.ID) name.ID {
 	return ""
 }
 
-// journal brings back what can be proven of a journal: commits that are remembered are
-// written again, a journal that was set back or deleted goes on from where it was, and
-// below what cannot be read the newest whole part is gone on from.
+// journal restores as much of the journal as can be proven. It writes remembered commits again. A
+// journal that was rewound or deleted is set to where it was. If a part cannot be read, the newest
+// whole part becomes the journal.
 func (r *rebuilding) journal(ctx context.Context) error {
 	l := r.line("", "")
+	// First restore single commits: with luck the journal is whole then.
 	if err := r.regenerate(ctx, l); err != nil {
 		return err
 	}
@@ -206,7 +223,10 @@ func (r *rebuilding) journal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Sound returns the newest commits up to which a chain is whole.
 	heads := proof.Sound(chains...)
+	// Nothing of it is whole here. Continue with what the remotes' journals were when they were
+	// last fetched.
 	if len(heads) == 0 {
 		tracked, err := r.s.Store.TrackedJournals(ctx, r.session)
 		if err != nil {
@@ -226,7 +246,8 @@ func (r *rebuilding) journal(ctx context.Context) error {
 	return r.accept(ctx, l)
 }
 
-// accept forgets the tips that cannot be brought back, once it is said that they cannot.
+// accept forgets the journal tips that cannot be restored, after the report says so. Otherwise
+// every later validation would report them again.
 func (r *rebuilding) accept(ctx context.Context, l *Rebuilt) error {
 	if err := r.open(ctx); err != nil || len(r.p.Lost) == 0 {
 		return err
@@ -237,7 +258,7 @@ func (r *rebuilding) accept(ctx context.Context, l *Rebuilt) error {
 	return r.s.Store.Forget(r.session)
 }
 
-// chains are the journal and what it was before.
+// chains reads the journal, and the journals that this worktree saw and that are lost.
 func (r *rebuilding) chains(ctx context.Context) ([]*proof.Chain, error) {
 	tips := slices.Clone(r.p.Lost)
 	if r.p.Chain != nil {
@@ -254,12 +275,15 @@ func (r *rebuilding) chains(ctx context.Context) ([]*proof.Chain, error) {
 	return chains, nil
 }
 
-// regenerate writes commits of the journal again that this worktree remembers.
+// regenerate writes missing or garbled commits of the journal again from this worktree's cache. A
+// commit's id is that of its content, so they are the same commits.
 func (r *rebuilding) regenerate(ctx context.Context, l *Rebuilt) error {
 	cached := r.s.Store.Cached(r.session)
 	if cached == nil {
 		return nil
 	}
+	// lost gets the commits whose objects are missing or do not have the content that their id
+	// says.
 	lost := map[name.OID]bool{}
 	all := cached.Nodes()
 	oids := make([]string, len(all))
@@ -279,15 +303,16 @@ func (r *rebuilding) regenerate(ctx context.Context, l *Rebuilt) error {
 	return err
 }
 
-// goOnFrom puts the journal where everything holds: at the join of the newest whole
-// parts. Where there is none the ref is taken away, and the journal begins anew with
-// what the refs prove.
+// goOnFrom sets the journal's ref to the newest whole parts, joined as two clones would join them.
+// If there are none it deletes the ref: the journal begins again with the checkpoints that have
+// refs.
 func (r *rebuilding) goOnFrom(ctx context.Context, l *Rebuilt, heads []name.OID) error {
 	var old, tip name.OID
 	if r.p.Chain != nil {
 		old = r.p.Chain.Tip
 	}
 	if len(heads) > 0 {
+		// Several heads are joined by merge commits, like the journals of several clones.
 		joined, err := r.s.Store.LogAt(ctx, heads[0], nil)
 		for _, head := range heads[1:] {
 			if err != nil {

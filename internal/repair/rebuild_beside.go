@@ -1,5 +1,9 @@
 package repair
 
+// This file handles checkpoints whose record is lost. First it tries to restore the original record
+// commit. If that fails it makes a replacement: a new checkpoint with the same label, step and
+// time, whose record says what it was rebuilt from and what is missing.
+
 import (
 	"context"
 	"encoding/json"
@@ -19,7 +23,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// lostRecord reports whether a checkpoint has lost its record, or the commits around it.
+// lostRecord reports whether the record of a checkpoint cannot be read because it, its commits or
+// their trees are lost.
 func (w *repairs) lostRecord(v proof.Verdict) bool {
 	return v.Record == nil && slices.ContainsFunc(v.Findings, func(f checkpoint.Finding) bool {
 		switch f.Kind {
@@ -32,14 +37,15 @@ func (w *repairs) lostRecord(v proof.Verdict) bool {
 	})
 }
 
-// notedRecord is the record that a checkpoint's note holds, if it is the very one that
-// the journal names: the checksum proves it.
+// notedRecord returns the record in the checkpoint's note, if it is exactly the one that the
+// journal names. The checksum proves that. The notes are a second copy of all records.
 func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Record, name.OID, error) {
 	blob := w.rebuilding.p.Notes.Of(v.Commit())
 	if blob == "" || v.Entry.Event().Record == "" {
 		return nil, "", nil
 	}
 	var found *record.Record
+	// Prove hashes the blob itself, so a garbled note is not used.
 	err := w.s.Repo.Batch().Prove(ctx, []string{string(blob)}, record.MaxSize, func(_ int, o git.Object, err error) error {
 		if err != nil || o.Type != "blob" || o.Data == nil {
 			return nil //nolint:nilerr // then there is none
@@ -53,14 +59,17 @@ func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Rec
 	return found, blob, err
 }
 
-// regenerateRecord writes the record commit again, byte for byte: its tree is made of
-// what the record names, and its id, which the checkpoint commit has, proves it.
+// regenerateRecord tries to write the record commit M again, byte for byte. Its tree follows from
+// the record, author and date are those of C, and C names M's id, so the result can be compared
+// before it is written. It reports whether that worked.
 func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebuilt) (bool, error) {
 	want := v.Parts.RecordCommit
 	rec, blob, err := w.notedRecord(ctx, v)
 	if err != nil || rec == nil || want == "" {
 		return false, err
 	}
+	// Only the parts that the record names with their ids can be rebuilt. With exact bytes or
+	// conflicts the id will not match.
 	edits := map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: blob}}
 	for n, o := range rec.Outputs {
 		edits["outputs/"+n] = git.Entry{Mode: git.ModeFile, OID: o.OID}
@@ -69,7 +78,7 @@ func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebu
 		edits["index"] = git.Entry{Mode: git.ModeTree, OID: rec.Git.Index}
 	}
 	tree, err := w.s.Repo.EditTree(ctx, "", edits)
-	if err != nil {
+	if err != nil { // what it names is missing too
 		return false, nil //nolint:nilerr // what it names is not here either
 	}
 	c := v.Parts.Commit
@@ -88,9 +97,11 @@ func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebu
 	return true, nil
 }
 
-// standInFor makes a checkpoint beside one whose record or commit is lost, out of what
-// message, trees, note and journal still prove. Without the files there is none.
+// standInFor makes a checkpoint beside one whose record or commit is lost, from what the message,
+// the trees, the note and the journal still prove. Objects cannot be changed, so the broken
+// checkpoint stays. Without all of its files there is none.
 func (w *repairs) standInFor(ctx context.Context, v proof.Verdict, l *Rebuilt) error {
+	// An earlier rebuild has made one already.
 	if id := w.standIn(v.ID); id != "" {
 		l.Rebuilt, l.RebuiltFrom = id, v.ID
 		return nil
@@ -108,7 +119,7 @@ func (w *repairs) standInFor(ctx context.Context, v proof.Verdict, l *Rebuilt) e
 	return b.make(ctx)
 }
 
-// lacks names an object that is missing below a tree, "" when all are there.
+// lacks names an object that is missing below a tree, or returns "" if all are there.
 func (w *repairs) lacks(ctx context.Context, tree name.OID) (string, error) {
 	err := checkpoint.VerifyObjects(ctx, w.s, tree)
 	if err != nil && ctx.Err() == nil {
@@ -117,7 +128,7 @@ func (w *repairs) lacks(ctx context.Context, tree name.OID) (string, error) {
 	return "", err
 }
 
-// beside is a checkpoint that is being made beside a broken one.
+// beside is a new checkpoint that is made beside a broken one.
 type beside struct {
 	*repairs
 	broken proof.Verdict
@@ -126,10 +137,11 @@ type beside struct {
 	draft  store.Draft
 }
 
-// lost names what is not known any more.
+// lost notes what could not be recovered. It ends up in the line, the record and the event.
 func (b *beside) lost(what ...string) { b.line.Missing = append(b.line.Missing, what...) }
 
-// gather finds everything that can be proven.
+// gather collects everything that can be proven. The best source is the record, then the message of
+// the checkpoint commit.
 func (b *beside) gather(ctx context.Context) error {
 	rec := b.broken.Record // of an older format: all of it is known
 	if rec == nil {
@@ -145,6 +157,7 @@ func (b *beside) gather(ctx context.Context) error {
 		b.draft.Tree, b.draft.Head = rec.Snapshot.Tree, rec.Git.Head
 	case commit.OID != "" && b.broken.Message.ID == b.broken.ID:
 		b.draft.Tree = commit.Tree
+		// The parents of C are HEAD and M, or only M.
 		if len(commit.Parents) == 2 {
 			b.draft.Head = commit.Parents[0]
 		}
@@ -159,7 +172,8 @@ func (b *beside) gather(ctx context.Context) error {
 	return b.kept(ctx, rec != nil)
 }
 
-// fromMessage makes a record of what the message of the commit and the journal say.
+// fromMessage makes a record from the commit's message and the journal. State and error are in
+// neither, so they are lost.
 func (b *beside) fromMessage() {
 	s, e := b.broken.Message, b.broken.Entry
 	words, topic := record.Body(b.broken.Parts.Commit.Message)
@@ -172,9 +186,10 @@ func (b *beside) fromMessage() {
 	b.lost("state", "error", "workflow.version", "git.branch", "snapshot.skipped", "snapshot.modes")
 }
 
-// files compares with the checkpoint before, as far as its tree is known.
+// files computes the list of changed files again, if the tree of the checkpoint before can be read.
 func (b *beside) files(ctx context.Context) error {
 	var base name.OID
+	// Compare with the checkpoint before, or with HEAD for the first one.
 	from := string(b.draft.Head)
 	if e := b.p.State.Entry(b.record.Previous); e != nil {
 		from = string(e.Event().Commit)
@@ -196,10 +211,13 @@ func (b *beside) files(ctx context.Context) error {
 	return nil
 }
 
-// kept takes over what stands beside the record: outputs, what was staged, exact bytes.
+// kept takes over what lies beside the record in M: outputs, index and exact bytes. proven means
+// that the record is the original one.
 func (b *beside) kept(ctx context.Context, proven bool) error {
 	tree, r := b.broken.Parts.Tree, b.record
 	b.draft.Outputs = map[string]name.OID{}
+	// M's tree is lost. The record still names the objects of outputs and index; exact bytes and
+	// conflicts it only mentions.
 	if tree == nil {
 		b.draft.IndexTree = r.Git.Index
 		for n, o := range r.Outputs {
@@ -209,6 +227,7 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 			b.lost("outputs", "git.index")
 		} else if len(r.Snapshot.Raw)+len(r.Git.Unmerged) > 0 {
 			b.lost("exact bytes and conflicts")
+			// The new record must not claim what the new M does not hold.
 			r.Snapshot.Raw, r.Git.Unmerged = nil, nil
 		}
 		return b.present(ctx)
@@ -242,7 +261,7 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 	return b.present(ctx)
 }
 
-// outputs reads the named outputs again.
+// outputs reads the outputs in M's tree again, and computes what the record says about each.
 func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 	entries, err := b.s.Repo.ReadTree(ctx, dir)
 	if err != nil {
@@ -257,6 +276,7 @@ func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 			continue
 		}
 		lines, counted := record.Measure(o.Data, record.Limits{})
+		// The record is lost. Only the source of the output cannot be computed.
 		if _, known := b.record.Outputs[e.Name]; !known {
 			b.record.Outputs[e.Name] = record.Output{
 				Path: record.Path(path.Join("outputs", e.Name)), OID: e.OID, Size: o.Size, Lines: lines, Entries: counted,
@@ -268,7 +288,7 @@ func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 	return nil
 }
 
-// present drops what is named and not here.
+// present removes what is named but missing in the object store.
 func (b *beside) present(ctx context.Context) error {
 	var oids []name.OID
 	for _, oid := range b.draft.Outputs {
@@ -285,6 +305,7 @@ func (b *beside) present(ctx context.Context) error {
 			delete(b.record.Outputs, n)
 		}
 	}
+	// Without the tree of the index nothing is known about what was staged.
 	if missing[b.draft.IndexTree] {
 		b.lost("git.index")
 		b.draft.IndexTree, b.record.Git.Index = "", ""
@@ -295,9 +316,11 @@ func (b *beside) present(ctx context.Context) error {
 	return nil
 }
 
-// make writes the checkpoint.
+// make writes the commits of the new checkpoint and prepares its event. The transaction comes
+// later, in repairs.write.
 func (b *beside) make(ctx context.Context) error {
 	r := b.record
+	// The record may have come from the note, with the checksum of the original.
 	r.Format, r.RebuiltFrom, r.Checksum = record.Format, b.broken.ID, ""
 	if len(b.line.Missing) > 0 {
 		slices.Sort(b.line.Missing)
@@ -327,6 +350,7 @@ func (b *beside) make(ctx context.Context) error {
 	if len(b.line.Missing) > 0 {
 		e.Reason = "without " + strings.Join(b.line.Missing, ", ")
 	}
+	// The objects are written. Refs and event follow in the transaction of repairs.write.
 	b.stood = append(b.stood, standIn{e, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob}, written.NewObjects})
 	b.line.Rebuilt, b.line.RebuiltFrom = r.ID, b.broken.ID
 	return nil

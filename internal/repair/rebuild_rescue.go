@@ -13,11 +13,11 @@ import (
 	"git-checkpoint/internal/proof"
 )
 
-// maxRescued is the largest file that is looked at for lost content.
+// maxRescued is the size of the largest file that is read in search of lost content, in bytes.
 const maxRescued = 100 << 20
 
-// rescue looks in the worktree for the content of objects that are missing: what has the
-// id of one is it, wherever it stands.
+// rescue looks in the worktree for the content of missing objects. A file whose content has the id
+// of a missing object is that object, whoever wrote it.
 func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
 	if err := w.rescueTrees(ctx, v); err != nil {
 		return err
@@ -25,9 +25,10 @@ func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
 	return w.rescueBlobs(ctx, v)
 }
 
-// rescueTrees writes the trees of the worktree as it is now; what was missing may be
-// among them.
+// rescueTrees writes trees for the worktree as it is now. If a directory has not changed since the
+// checkpoint, its tree is the missing one.
 func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
+	// Look at what this run found, and at what an earlier deep validation found.
 	wanted := map[name.OID]checkpoint.Finding{}
 	var oids []string
 	for _, f := range append(w.known[v.ID], v.Findings...) {
@@ -39,6 +40,7 @@ func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
 	if err := prove(ctx, w.s, oids, func(oid name.OID) { lost[oid] = true }); err != nil || len(lost) == 0 || v.Record == nil {
 		return err
 	}
+	// TreeNow writes the trees as a side effect of capturing.
 	if _, err := inspect.TreeNow(ctx, w.s, v.Record); err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -57,6 +59,7 @@ func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
 	return nil
 }
 
+// rescueBlobs reads the files at the paths where the checkpoint had the lost content.
 func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 	wanted := map[name.OID]checkpoint.Finding{}
 	for _, f := range append(w.known[v.ID], v.Findings...) {
@@ -72,10 +75,12 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 	if err := prove(ctx, w.s, oids, func(oid name.OID) { lost[oid] = true }); err != nil || len(lost) == 0 {
 		return err
 	}
+	// Hashing the whole worktree would take too long, so only likely paths are read.
 	paths, err := w.places(ctx, v, lost)
 	if err != nil {
 		return err
 	}
+	// os.Root keeps a symbolic link in the worktree from leading to a file outside of it.
 	root, err := os.OpenRoot(w.s.Repo.WorkTree)
 	if err != nil {
 		return err
@@ -83,6 +88,7 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 	defer root.Close() //nolint:errcheck // only read from
 	for _, path := range paths {
 		data, err := readUpTo(root, path, maxRescued)
+		// Hash the raw bytes. A file whose content git converts has another id, and is not found.
 		oid := git.HashObject(w.s.Repo.Format, "blob", data)
 		if err != nil || !lost[oid] {
 			continue
@@ -96,7 +102,8 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 	return nil
 }
 
-// places are the paths where lost content may still stand: where the checkpoint had it.
+// places returns the paths where lost content may still be: those where the checkpoint had it, and
+// the sources of its outputs.
 func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID]bool) ([]string, error) {
 	var paths []string
 	files, err := w.s.Repo.DiffTrees(ctx, "", v.Parts.Commit.Tree)
@@ -118,8 +125,7 @@ func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID
 	return paths, nil
 }
 
-// readUpTo reads a file below a directory, whatever links there are; a larger one is an
-// error.
+// readUpTo reads a regular file below root. A larger file, a link or a device is an error.
 func readUpTo(root *os.Root, path string, most int64) ([]byte, error) {
 	info, err := root.Lstat(filepath.FromSlash(path))
 	if err != nil {

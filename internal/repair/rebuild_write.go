@@ -1,5 +1,9 @@
 package repair
 
+// This file collects the repairs of one session and writes them. take and mend decide, write
+// carries out: it puts refs back, then one transaction writes events, notes, tags and new
+// checkpoints.
+
 import (
 	"context"
 	"fmt"
@@ -15,19 +19,19 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// repairs gathers what one transaction on a session mends.
+// repairs collects what one transaction on a session will repair.
 type repairs struct {
 	*rebuilding
-	refs    []git.Update
-	adopted []proof.Verdict
+	refs    []git.Update    // refs of checkpoints to put back
+	adopted []proof.Verdict // checkpoints that no event names
 	notes   []store.NewNote
-	retag   bool
-	stood   []standIn
-	about   []journal.Event // rebuild events that only tell
-	told    []telling
+	retag   bool            // the tags have to be made again
+	stood   []standIn       // checkpoints made beside broken ones
+	about   []journal.Event // rebuild events that only report a repair
+	told    []telling       // for the one event that reports all
 }
 
-// telling is what was made again of one checkpoint.
+// telling says what was regenerated for one checkpoint.
 type telling struct {
 	id    name.ID
 	label string
@@ -41,7 +45,7 @@ type standIn struct {
 	verify []name.OID
 }
 
-// prove calls bad with each object that is missing or garbled.
+// prove calls bad with each object that is missing or garbled. It reads the objects in batches.
 func prove(ctx context.Context, s *checkpoint.Service, oids []string, bad func(name.OID)) error {
 	for some := range slices.Chunk(oids, 1024) {
 		err := s.Repo.Batch().Prove(ctx, some, 0, func(i int, _ git.Object, err error) error {
@@ -57,15 +61,15 @@ func prove(ctx context.Context, s *checkpoint.Service, oids []string, bad func(n
 	return nil
 }
 
-// moveRef sets one ref of ours that has to be as expected; an empty new value deletes.
+// moveRef sets one ref, provided that it is at from. An empty to deletes the ref.
 func moveRef(ctx context.Context, s *checkpoint.Service, ref name.Ref, to, from name.OID) error {
 	return s.Repo.UpdateRefs(ctx, []git.Update{{Ref: ref, New: to, Old: from}})
 }
 
-// take decides what is done about one checkpoint.
+// take decides what to do about one checkpoint and adds it to the repairs.
 func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(w.rebuilding.p.Notes.Findings) > 0 && blob != "" {
-		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob}) // the notes begin anew
+		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob}) // the whole notes tree is written again
 	}
 	if v.Entry == nil {
 		return w.adopt(v)
@@ -74,11 +78,12 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 		return err
 	}
 	if w.req.Migrate == MigrateOld && v.Record != nil && v.Record.Format < record.Format && v.Sound {
-		return w.standInFor(ctx, v, w.line(v.ID, v.Label)) // objects never change: the new record stands beside the old one
+		return w.standInFor(ctx, v, w.line(v.ID, v.Label)) // objects cannot be changed, so the new record stands beside the old one
 	}
 	if len(v.Findings) == 0 {
 		return nil
 	}
+	// A lost record comes first: the other repairs need the record.
 	var told []string
 	l := w.line(v.ID, v.Label)
 	if w.lostRecord(v) {
@@ -99,8 +104,8 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 	return nil
 }
 
-// tellTogether has one event tell of all checkpoints of which something was made again: a
-// lost ref of notes is one matter, however long the session is.
+// tellTogether prepares one event for all checkpoints of which something was regenerated. If the
+// notes ref was lost, this is every checkpoint, and an event for each would flood the journal.
 func (w *repairs) tellTogether() error {
 	if len(w.told) == 0 {
 		return nil
@@ -121,10 +126,10 @@ func (w *repairs) tellTogether() error {
 	return nil
 }
 
-// maxTold is how many checkpoints one event names.
+// maxTold is how many checkpoints that event names.
 const maxTold = 10
 
-// mend gathers the repairs of what is derived, and names them.
+// mend adds the repairs of derived data to the transaction. It returns their names for the event.
 func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 	for _, f := range v.Findings {
 		switch f.Kind {
@@ -136,6 +141,7 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 			w.retag = true
 			l.mended(f, "%s was put back", strings.TrimPrefix(f.Object, "refs/tags/"))
 			told = append(told, "tag")
+		// A ref is set only to a commit that is sound, never to a damaged one.
 		case proof.RefMissing:
 			if v.Sound {
 				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit})
@@ -144,7 +150,7 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 			}
 		case proof.RefForeign, proof.RefID:
 			if v.Sound {
-				old := v.Ref
+				old := v.Ref            // the archive holds it, so it has no ref of its own to replace
 				if w.p.Archived[v.ID] { // a ref of its own goes before the archive
 					old = ""
 				}
@@ -157,14 +163,16 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 	return told
 }
 
-// adopt is for what no event names: if nothing else is wrong with it, it gets one.
+// adopt adds a checkpoint that no event names to the journal, if nothing else is wrong with it.
 func (w *repairs) adopt(v proof.Verdict) error {
+	// Do not write to a journal that cannot be folded.
 	if v.Record == nil || w.p.Chain != nil && w.p.State == nil {
 		return nil
 	}
 	for _, f := range v.Findings {
 		switch f.Kind {
 		case proof.EventMissing, proof.NoteMissing, proof.NoteEdited, proof.NoteSwapped, proof.NoteTwice, proof.NoteUnreadable:
+		// Anything else is damage. The line says that it could not be adopted.
 		default:
 			w.line(v.ID, v.Label)
 			return nil
@@ -175,12 +183,14 @@ func (w *repairs) adopt(v proof.Verdict) error {
 	return nil
 }
 
-// tell has the journal tell of what was done to itself.
+// tell prepares an event that says what was done to the journal itself. An event must name a
+// checkpoint: it names the current one, or else the last.
 func (w *repairs) tell() error {
 	l := w.lines[""]
 	if l == nil || w.p.State == nil || len(l.Mended)+len(l.Missing) == 0 || w.p.State.Len() == 0 {
 		return nil
 	}
+	// A rebuild event has to name a checkpoint, even if it is about the journal.
 	about := w.p.State.CurrentEntry()
 	if about == nil {
 		about = w.p.State.At(w.p.State.Len() - 1)
@@ -197,7 +207,7 @@ func (w *repairs) tell() error {
 	return nil
 }
 
-// judgedAgain is the verdict once the record commit is there again.
+// judgedAgain judges a checkpoint again after its record commit was restored.
 func (w *repairs) judgedAgain(ctx context.Context, v proof.Verdict) proof.Verdict {
 	again := v
 	err := w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error {
@@ -221,6 +231,7 @@ func (w *repairs) write(ctx context.Context) error {
 			w.line("", "").mended(f, "%s was taken away or put back", strings.TrimPrefix(f.Object, "refs/tags/"))
 		}
 	}
+	// Tags are freed before the transaction, which then makes them again.
 	if w.retag {
 		if err := w.freeTags(ctx); err != nil {
 			return err
@@ -231,6 +242,7 @@ func (w *repairs) write(ctx context.Context) error {
 			return fmt.Errorf("put refs back: %w", err)
 		}
 	}
+	// The order of adoption decides the order of the checkpoints in the fold.
 	slices.SortStableFunc(w.adopted, func(a, b proof.Verdict) int { return a.Record.CreatedAt.Compare(b.Record.CreatedAt) })
 	if len(w.adopted)+len(w.notes)+len(w.stood)+len(w.about) == 0 && !w.retag {
 		return nil
@@ -242,9 +254,9 @@ func (w *repairs) write(ctx context.Context) error {
 	return err
 }
 
-// freeTags takes tags away that were moved to what is no checkpoint: the next
-// transaction, which leaves what it does not know alone, makes them again. A tag object
-// is somebody's own and stays.
+// freeTags deletes tags that were moved to something that is no checkpoint of the session. The
+// transaction leaves tags alone that it does not know, and makes the missing ones again. A tag
+// object was made by a user and stays.
 func (w *repairs) freeTags(ctx context.Context) error {
 	own := map[name.OID]bool{}
 	for _, e := range w.p.State.Checkpoints() {
@@ -258,6 +270,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 		}
 	}
 	var free []git.Update
+	// Only tags that point directly to a commit were made by this program.
 	err := w.s.Repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err != nil || o.Type == "commit" {
 			free = append(free, moved[i])
@@ -270,8 +283,9 @@ func (w *repairs) freeTags(ctx context.Context) error {
 	return w.s.Repo.UpdateRefs(ctx, free)
 }
 
-// build is the transaction's change on the journal as it is then.
+// build returns the change for the journal as it is now.
 func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
+	// TagsRebuilt makes all tags of the session again, TagsDerived only those of what changes.
 	change := store.Change{Notes: w.notes, Tags: store.TagsDerived}
 	if w.retag {
 		change.Tags = store.TagsRebuilt
@@ -279,6 +293,7 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	if on, err := w.s.Settings.Bool("checkpoint.tag", true); err != nil || !on {
 		change.Tags = store.TagsNone
 	}
+	// Without a journal the session starts again, with what the oldest record says about it.
 	if v.State == nil {
 		start, err := w.s.NewEvent(journal.KindStart, w.session)
 		if err != nil {
@@ -292,7 +307,7 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	}
 	for _, a := range w.adopted {
 		if v.State != nil && (v.State.Entry(a.ID) != nil || v.State.Dead(a.ID)) {
-			continue // somebody was faster
+			continue // another writer has adopted or pruned it in the meantime
 		}
 		e, err := w.s.NewEvent(journal.KindAdopt, w.session)
 		if err != nil {

@@ -1,5 +1,16 @@
-// Package repair proves that checkpoints are whole, rebuilds damaged ones, and looks for
-// what is in the way of this program (doctor). It mends only what it has made itself.
+// Package repair finds damage and repairs what can be repaired. It has one function for each
+// command:
+//
+//   - Validate proves checkpoints (package proof) and checks the rules of their workflow.
+//   - VerifyHistory proves the journal alone (verify.go).
+//   - Rebuild regenerates what is derived from other data: notes, tags, refs, events, and a record
+//     commit whose record survives in a note. Where a record or commit is lost, it makes a second
+//     checkpoint beside the broken one from what is left.
+//   - Doctor looks for everything else that gets in the way: stale locks, temporary files, settings,
+//     stray refs.
+//
+// Nothing here changes a file of the worktree, a branch or a setting. Start reading with Validate,
+// then rebuilding.run.
 package repair
 
 import (
@@ -15,50 +26,49 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Depth says how far a validation looks.
+// Depth says how much a validation reads.
 type Depth int
 
-// The depths; the zero value reads records and what they stand in.
+// The depths. The zero value reads records, commits and the trees of record commits.
 const (
 	DepthRecords Depth = iota
-	DepthObjects       // every object once
+	DepthObjects       // also every object that they reach, each once
 )
 
-// Signatures says whether everything has to be signed.
+// Signatures says whether a missing or untrusted signature is a finding.
 type Signatures int
 
-// The choices; the zero value shows the signatures that there are.
+// The values of Signatures. The zero value only reports the signatures that exist.
 const (
 	SignaturesShown Signatures = iota
 	SignaturesRequired
 )
 
-// ValidateRequest is what `validate` was asked for. Read is told of objects as they are
-// read; nil: nobody wants to know.
+// ValidateRequest is the input of Validate.
 type ValidateRequest struct {
-	Ref        string
-	Session    string
-	All        bool
+	Ref        string // one checkpoint; empty: whole sessions
+	Session    string // empty: the active or newest one
+	All        bool   // all sessions
 	Depth      Depth
 	Signatures Signatures
-	Read       func(objects int)
+	Read       func(objects int) // is called with the number of objects read so far; may be nil
 }
 
-// Validated is one line of `validate`: a checkpoint, or, with an empty id, what is wrong
-// with a session as a whole.
+// Validated is one line of `validate`. It is about a checkpoint, or, with an empty id, about a
+// session as a whole: its journal, notes and tags.
 type Validated struct {
 	Checkpoint name.ID              `json:"checkpoint"`
 	Label      string               `json:"label"`
 	Session    name.Session         `json:"session"`
-	OK         bool                 `json:"ok"`
-	Restorable bool                 `json:"restorable"`
+	OK         bool                 `json:"ok"`         // there are no findings
+	Restorable bool                 `json:"restorable"` // its files can be restored in spite of the findings
 	Findings   []checkpoint.Finding `json:"findings"`
-	LastValid  name.ID              `json:"last_valid"` // the newest valid one before it in its line
+	LastValid  name.ID              `json:"last_valid"` // the newest valid checkpoint before it, along Previous
 
-	Signature *Signature `json:"signature"` // null without one
+	Signature *Signature `json:"signature"` // null: it has none
 }
 
-// Signature is what git says of the signature of a commit.
+// Signature is what git says about the signature of a checkpoint commit.
 type Signature struct {
 	Status string `json:"status"` // good, untrusted, bad, expired, expired_key, revoked, unchecked
 	Signer string `json:"signer"`
@@ -66,16 +76,17 @@ type Signature struct {
 	Trust  string `json:"trust"`
 }
 
-// validation is one run over sessions.
+// validation is one run of Validate.
 type validation struct {
 	s    *checkpoint.Service
 	req  ValidateRequest
-	deep *proof.Deep // nil: not that deep
+	deep *proof.Deep // nil unless the depth is DepthObjects
 	each func(Validated) error
 }
 
-// Validate judges checkpoints and hands each line on as soon as it is known. It changes
-// nothing but this worktree's own note of what is broken.
+// Validate checks checkpoints and calls each with every line as soon as it is known. It changes
+// nothing except this worktree's list of broken checkpoints, which `list` shows. It returns an
+// error only if it cannot go on; damage is reported in lines.
 func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
 	v := &validation{s: s, req: req, each: each}
 	if req.Depth == DepthObjects {
@@ -100,14 +111,16 @@ func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, e
 	return nil
 }
 
-// provable lists the sessions to look at: one, or all that there are and those whose
-// journal is gone. The view is of all of them, nil for one.
+// provable returns the sessions to check: the requested one, or with all every session, including
+// those whose journal is gone but that this worktree remembers. The view covers all of them; it is
+// nil for one session.
 func provable(ctx context.Context, s *checkpoint.Service, wanted string, all bool) ([]name.Session, *proof.View, error) {
+	// Sessions that this worktree has seen, with or without refs now.
 	gone, err := s.Store.Remembered()
 	if err != nil {
 		return nil, nil, checkpoint.Classify(err)
 	}
-	// What nobody can read any more, as a cache of another version, says of no journal.
+	// A cache file of another version cannot be read. It is no proof that there was a journal.
 	unseen := func(session name.Session) bool { return len(s.Store.Seen(session)) == 0 }
 	if !all {
 		session, err := s.ChooseSession(ctx, wanted)
@@ -120,6 +133,8 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 	if err != nil {
 		return nil, nil, checkpoint.Classify(err)
 	}
+	// A session whose refs were all deleted is not in the view. If this worktree saw its journal,
+	// that loss is a finding.
 	there := view.Sessions()
 	gone = slices.DeleteFunc(gone, func(session name.Session) bool { return slices.Contains(there, session) || unseen(session) })
 	sessions := append(there, gone...)
@@ -127,7 +142,7 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 	return sessions, view, nil
 }
 
-// session judges all checkpoints of one session.
+// session checks all checkpoints of one session.
 func (v *validation) session(ctx context.Context, session name.Session, view *proof.View) error {
 	p, err := OpenProof(ctx, v.s, session, view)
 	if err != nil {
@@ -141,6 +156,7 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 		}
 		findings = append(findings, more...)
 	}
+	// What is wrong with the session as a whole comes first.
 	if len(findings) > 0 {
 		if err := v.each(Validated{Session: session, Findings: findings, Restorable: p.State != nil}); err != nil {
 			return err
@@ -149,6 +165,7 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 	known := inspect.ReadBroken(v.s, session)
 	now := inspect.Broken{}
 	l := newLine(v, p, known)
+	// In batches, so that signatures are checked by one process and memory stays small.
 	err = p.JudgeParts(ctx, p.Subjects(), v.deep, func(some []proof.Verdict) error {
 		if err := l.readSignatures(ctx, some); err != nil {
 			return err
@@ -158,6 +175,8 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 			if err != nil {
 				return err
 			}
+			// The list is replaced as a whole at the end: a checkpoint that is whole again
+			// disappears from it.
 			note(now, line)
 			if err := v.each(line); err != nil {
 				return err
@@ -171,7 +190,8 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 	return inspect.WriteBroken(v.s, session, now)
 }
 
-// OpenProof reads a session for judgement; without a view it looks itself.
+// OpenProof reads a session so that its checkpoints can be judged. Without a view it reads the refs
+// itself.
 func OpenProof(ctx context.Context, s *checkpoint.Service, session name.Session, view *proof.View) (p *proof.Session, err error) {
 	if view == nil {
 		view, err = proof.LookAt(ctx, s.Store, session)
@@ -188,7 +208,8 @@ func OpenProof(ctx context.Context, s *checkpoint.Service, session name.Session,
 	return p, err
 }
 
-// one judges the checkpoint that was named, and those before it until one is valid.
+// one checks the named checkpoint. If that is damaged, it checks the ones before it until one is
+// valid, for LastValid.
 func (v *validation) one(ctx context.Context) error {
 	session, id, err := provableRef(ctx, v.s, v.req.Session, v.req.Ref)
 	if err != nil {
@@ -215,6 +236,7 @@ func (v *validation) one(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Only this checkpoint was validated, so only its entry in the list changes.
 	delete(known, line.Checkpoint)
 	note(known, line)
 	if err := inspect.WriteBroken(v.s, session, known); err != nil {
@@ -223,8 +245,8 @@ func (v *validation) one(ctx context.Context) error {
 	return v.each(line)
 }
 
-// provableRef finds a checkpoint by what a person typed; where the journal is of no help
-// an id or a full ref is enough.
+// provableRef finds a checkpoint by what the user typed. If the journal is too damaged for that, it
+// accepts an id, a ref or a commit id that a ref has.
 func provableRef(ctx context.Context, s *checkpoint.Service, session, ref string) (name.Session, name.ID, error) {
 	found, err := s.Resolve(ctx, session, ref)
 	if err == nil {
@@ -233,6 +255,7 @@ func provableRef(ctx context.Context, s *checkpoint.Service, session, ref string
 	if checkpoint.KindOf(err) != checkpoint.KindNotFound && checkpoint.KindOf(err) != checkpoint.KindInvalid {
 		return "", "", err
 	}
+	// The journal is missing or damaged. The refs of checkpoints still name session and id.
 	refs, refsErr := s.Store.AllRefs(ctx)
 	if refsErr != nil {
 		return "", "", checkpoint.Classify(refsErr)

@@ -1,5 +1,8 @@
 package repair
 
+// This file turns a verdict of package proof into a line of `validate`. proof knows nothing about
+// workflows; the rules of the workflow and the position in the session are added here.
+
 import (
 	"context"
 	"fmt"
@@ -14,42 +17,46 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// lineage judges the checkpoints of a session in the journal's order: beside what the
-// repository proves it asks the workflow, and knows which was the last valid one.
+// lineage judges the checkpoints of one session in the journal's order. To what package proof finds
+// it adds violations of the workflow, signatures, and the last valid checkpoint before each. It
+// keeps memory small, because a session may have a hundred thousand checkpoints: of each only a
+// link stays, and of the last maxStates the state.
 type lineage struct {
 	v      *validation
 	p      *proof.Session
-	known  inspect.Broken
-	judged map[name.ID]link
-	recent map[name.ID]before
-	kept   []name.ID // of recent, the oldest first
-	defs   map[string]*workflow.Definition
-	signed map[name.OID]git.SignatureState // of the part that is judged
+	known  inspect.Broken                  // what earlier validations found broken
+	judged map[name.ID]link                // all judged so far
+	recent map[name.ID]before              // the last ones with a workflow that has rules
+	kept   []name.ID                       // the ids in recent, oldest first
+	defs   map[string]*workflow.Definition // by name; nil: cannot be read
+	signed map[name.OID]git.SignatureState // signatures of the batch being judged
 }
 
-// link is what a checkpoint followed, and whether it was found valid.
+// link says what a checkpoint followed and whether it is valid.
 type link struct {
 	previous name.ID
 	valid    bool
 }
 
-// before is what a rule asks about the checkpoint that another one followed.
+// before is what the rules need to know about the checkpoint that another one followed.
 type before struct {
 	state  []byte
 	status string
-	live   []int // steps with a milestone in its line, itself included
+	live   []int // steps with a milestone up to here, along Previous
 }
 
 // maxStates is how many states are kept for the checkpoints that follow them.
 const maxStates = 64
 
+// newLine returns a lineage that has judged nothing yet.
 func newLine(v *validation, p *proof.Session, known inspect.Broken) *lineage {
 	return &lineage{
 		v: v, p: p, known: known, judged: make(map[name.ID]link, len(p.Refs)), recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
 	}
 }
 
-// judge makes the line of one checkpoint.
+// judge returns the line of one checkpoint. Checkpoints must come in the journal's order for
+// LastValid to be complete.
 func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, error) {
 	line := Validated{Checkpoint: got.ID, Label: got.Label, Session: l.p.Name, Findings: slices.Clone(got.Findings)}
 	still, err := l.stillDamaged(ctx, got)
@@ -66,10 +73,11 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	if line.Findings == nil {
 		line.Findings = []checkpoint.Finding{}
 	}
+	// The journal knows best what a checkpoint followed, then its record.
 	now := link{valid: line.OK}
 	switch {
 	case got.Entry != nil:
-		now.previous = name.ID(strings.Clone(string(got.Entry.Event().Previous))) // the rest of the event goes
+		now.previous = name.ID(strings.Clone(string(got.Entry.Event().Previous))) // a copy, so that the event's memory can be freed
 	case got.Record != nil:
 		now.previous = got.Record.Previous
 	default:
@@ -80,7 +88,7 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	return line, nil
 }
 
-// hintAtStandIn says, of what was rebuilt already, that the broken one can go.
+// hintAtStandIn changes the hints of a checkpoint that was rebuilt: the broken one can be deleted.
 func (l *lineage) hintAtStandIn(line *Validated) {
 	if len(line.Findings) == 0 || l.p.State == nil {
 		return
@@ -98,9 +106,11 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 	}
 }
 
-// lastValid is the newest valid one before a checkpoint, of those that were judged.
+// lastValid returns the newest valid checkpoint before id, among those that were judged.
 func (l *lineage) lastValid(id name.ID) name.ID {
-	var seen map[name.ID]bool // made when the first is not: a forged line may go in a circle
+	var seen map[name.ID]bool // made when needed: a forged journal may have a cycle
+	// Follow Previous, not the order of the journal: a checkpoint of another branch of work does
+	// not help.
 	for at := l.judged[id].previous; at != "" && !seen[at]; {
 		before := l.judged[at]
 		if before.valid {
@@ -115,13 +125,15 @@ func (l *lineage) lastValid(id name.ID) name.ID {
 	return ""
 }
 
-// lookBack judges one checkpoint after the other, back from a subject, until one is valid.
+// lookBack judges the checkpoints before a subject, one by one, until one is valid. It returns that
+// one's id.
 func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, error) {
 	seen := map[name.ID]bool{from.ID: true}
 	for at := l.judged[from.ID].previous; at != "" && !seen[at]; at = l.judged[at].previous {
 		seen[at] = true
 		subject, there := l.p.Subject(at)
 		if !there {
+			// There is nothing to judge, but the journal still says what it followed.
 			if e := subject.Entry; e != nil { // pruned
 				l.judged[at] = link{previous: e.Event().Previous}
 			}
@@ -138,8 +150,8 @@ func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, er
 	return "", nil
 }
 
-// stillDamaged looks again at objects that a deep look found damaged before: to look at
-// a record alone is no reason to forget them.
+// stillDamaged checks the objects again that an earlier deep validation found damaged. A validation
+// that reads only records would not see them, and must not report the checkpoint as whole.
 func (l *lineage) stillDamaged(ctx context.Context, got proof.Verdict) ([]checkpoint.Finding, error) {
 	if l.v.deep != nil {
 		return nil, nil
@@ -161,7 +173,7 @@ func (l *lineage) stillDamaged(ctx context.Context, got proof.Verdict) ([]checkp
 	return bad, err
 }
 
-// workflow asks whether the schema and the rules of the workflow still hold.
+// workflow checks the record against the workflow's schema and rules as they are now.
 func (l *lineage) workflow(got proof.Verdict) []checkpoint.Finding {
 	r := got.Record
 	if r == nil || r.ID != got.ID {
@@ -172,15 +184,18 @@ func (l *lineage) workflow(got proof.Verdict) []checkpoint.Finding {
 		return nil
 	}
 	var live []int
+	// The checkpoint before was judged shortly before, unless rollbacks made the line jump.
 	old, followed := l.recent[r.Previous]
 	if def.HasRules() {
 		live = l.live(r.Previous)
+		// Remember this checkpoint for those that follow it.
 		here := before{state: r.State, status: r.Status, live: live}
 		if r.Milestone && !slices.Contains(live, r.Step) {
 			here.live = append(slices.Clone(live), r.Step)
 		}
 		l.keep(r.ID, here)
 	}
+	// Safety and rebuilt checkpoints were never subject to the rules.
 	if r.Trigger == workflow.TriggerSafety || r.RebuiltFrom != "" {
 		return nil
 	}
@@ -191,7 +206,7 @@ func (l *lineage) workflow(got proof.Verdict) []checkpoint.Finding {
 	if followed {
 		change.Old, change.OldStatus = old.state, old.status
 	} else if r.Previous != "" {
-		change.Old, change.OldStatus = r.State, r.Status // what it followed is not at hand
+		change.Old, change.OldStatus = r.State, r.Status // unknown; with the same state no rule about changes applies
 	}
 	if l.p.State != nil {
 		change.Started = l.p.State.CreatedAt
@@ -202,8 +217,10 @@ func (l *lineage) workflow(got proof.Verdict) []checkpoint.Finding {
 	return violations(def.Check(change), string(got.Parts.Tree.At("checkpoint.json").OID))
 }
 
-// live are the steps with a milestone in the line up to a checkpoint.
+// live returns the steps with a milestone in the line up to a checkpoint.
 func (l *lineage) live(id name.ID) []int {
+	// The steps of the checkpoint before are known if it was judged recently. Otherwise walk the
+	// whole line.
 	if b, known := l.recent[id]; known || l.p.State == nil {
 		return b.live
 	}
@@ -218,8 +235,8 @@ func (l *lineage) live(id name.ID) []int {
 	return steps
 }
 
-// violations are the broken rules as findings. What depends on the checkpoints that were
-// live at that moment is settled when a checkpoint is made, and not judged again.
+// violations converts broken rules to findings. Rules about the order of steps depend on which
+// checkpoints were live at that moment. They are checked when a checkpoint is made, and not again.
 func violations(broken []workflow.Violation, object string) []checkpoint.Finding {
 	var out []checkpoint.Finding
 	for _, b := range broken {
@@ -235,6 +252,7 @@ func violations(broken []workflow.Violation, object string) []checkpoint.Finding
 	return out
 }
 
+// keep remembers the state of a checkpoint, and forgets the oldest one if there are too many.
 func (l *lineage) keep(id name.ID, b before) {
 	if len(l.kept) >= maxStates {
 		delete(l.recent, l.kept[0])
@@ -243,7 +261,8 @@ func (l *lineage) keep(id name.ID, b before) {
 	l.recent[id], l.kept = b, append(l.kept, id)
 }
 
-// definition is a workflow, nil where it is not here: then nothing can be held against it.
+// definition returns a workflow by its name, or nil if it cannot be read here: then no rule can be
+// checked. It warns once.
 func (l *lineage) definition(wanted string) *workflow.Definition {
 	if wanted == "" {
 		return nil

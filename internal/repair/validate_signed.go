@@ -1,5 +1,8 @@
 package repair
 
+// This file adds signatures to validation. git checks them, with its own configuration of trust;
+// this program only reports what git says.
+
 import (
 	"context"
 	"fmt"
@@ -10,7 +13,7 @@ import (
 	"git-checkpoint/internal/proof"
 )
 
-// statusOfSignature puts git's letters into words.
+// statusOfSignature translates the letter of git's %G? to a word.
 func statusOfSignature(code byte) string {
 	switch code {
 	case 'G':
@@ -29,8 +32,8 @@ func statusOfSignature(code byte) string {
 	return "unchecked"
 }
 
-// readSignatures asks git about the signatures of checkpoints at once: a process for each
-// would be most of the time.
+// readSignatures asks git for the signatures of a batch of checkpoints. One git process for each
+// checkpoint would take most of the time of a validation.
 func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err error) {
 	var commits []name.OID
 	for _, v := range some {
@@ -42,8 +45,8 @@ func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err
 	return err
 }
 
-// signature shows who signed a checkpoint's commit, and where it has to be signed says
-// what is missing.
+// signature adds the signature of a checkpoint commit to its line, and a finding if the signature
+// is bad, or is missing where one is required.
 func (l *lineage) signature(ctx context.Context, got proof.Verdict, line *Validated) error {
 	commit := got.Parts.Commit.OID
 	required := l.v.req.Signatures == SignaturesRequired
@@ -54,6 +57,7 @@ func (l *lineage) signature(ctx context.Context, got proof.Verdict, line *Valida
 		line.Findings = append(line.Findings, proof.Violated(proof.Unsigned, string(commit), "its commit is not signed"))
 		return nil
 	}
+	// lookBack judges single checkpoints, which are in no batch.
 	state, read := l.signed[commit]
 	if !read {
 		if err := l.readSignatures(ctx, []proof.Verdict{got}); err != nil {
@@ -68,8 +72,8 @@ func (l *lineage) signature(ctx context.Context, got proof.Verdict, line *Valida
 	return nil
 }
 
-// badSignature judges a signature that is there. One that was made of other content is
-// damage always; one that nobody here can check or trusts is, where it is required.
+// badSignature judges an existing signature. A signature of other content is always damage. One
+// that cannot be checked or is not trusted here is a finding only if signatures are required.
 func badSignature(state git.SignatureState, commit name.OID, what string, required bool) (checkpoint.Finding, bool) {
 	switch status := statusOfSignature(state.Code); status {
 	case "good":
@@ -83,8 +87,9 @@ func badSignature(state git.SignatureState, commit name.OID, what string, requir
 	}
 }
 
-// unsignedEvents finds the first event of a session that is not signed as it has to be.
-// Merges carry nothing, and two clones have to make the same ones, so they are not.
+// unsignedEvents returns a finding for the first event of a session without a good signature, and
+// counts the others. Merge commits of the journal are never signed: two clones must create
+// identical ones, and they carry no data.
 func unsignedEvents(ctx context.Context, s *checkpoint.Service, p *proof.Session) ([]checkpoint.Finding, error) {
 	if p.State == nil {
 		return nil, nil
@@ -101,10 +106,12 @@ func unsignedEvents(ctx context.Context, s *checkpoint.Service, p *proof.Session
 	}
 	for _, e := range p.State.Events() {
 		f, bad := badSignature(states[e.OID], e.OID, fmt.Sprintf("event %s (%s)", e.OID.Short(), e.Kind), true)
+		// N means that there is no signature.
 		if states[e.OID].Code == 'N' {
 			f, bad = proof.Violated(proof.Unsigned, string(e.OID), fmt.Sprintf("event %s (%s) is not signed", e.OID.Short(), e.Kind)), true
 		}
 		if bad {
+			// One finding is enough for a session that was never signed.
 			if failed++; len(found) == 0 {
 				found = append(found, f)
 			}

@@ -1,5 +1,8 @@
 package repair
 
+// This file proves the history of a session: `history --verify`. A journal cannot be changed
+// without changing the id of its newest commit, so whoever keeps that id can detect any rewrite.
+
 import (
 	"context"
 	"fmt"
@@ -10,24 +13,26 @@ import (
 	"git-checkpoint/internal/proof"
 )
 
-// Verified is what `history --verify` answers.
+// Verified is what `history --verify` prints.
 type Verified struct {
 	Session name.Session        `json:"session"`
-	OK      bool                `json:"ok"`
-	Since   name.OID            `json:"since"` // the commit that was given; empty: from the beginning
-	Tip     name.OID            `json:"tip"`   // to be kept elsewhere, for the next time
-	Events  int                 `json:"events"`
-	Break   *checkpoint.Finding `json:"break"` // the first one; null when the chain is whole
+	OK      bool                `json:"ok"`     // the chain is whole
+	Since   name.OID            `json:"since"`  // the commit that the caller kept; empty: check from the beginning
+	Tip     name.OID            `json:"tip"`    // the newest commit; to be kept elsewhere for the next time
+	Events  int                 `json:"events"` // how many events there are
+	Break   *checkpoint.Finding `json:"break"`  // the first problem; null: the chain is whole
 }
 
-// VerifyHistory proves that the journal is a whole chain: every commit has the id that its
-// content gives, is an event that fits those before it, and a commit that was kept
-// elsewhere, given by at least seven of its digits, is part of it.
+// VerifyHistory proves the journal of a session: every commit has the id that its content gives,
+// each is an event that fits those before it, and the commit since, if given, is part of the chain.
+// Somebody who keeps the tip elsewhere can so prove that nobody rewrote the history. since is a
+// whole id or at least seven digits.
 func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since string) (*Verified, error) {
 	session, err := s.ChooseSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}
+	// Opening the proof reads and hashes every commit of the journal.
 	p, err := OpenProof(ctx, s, session, nil)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
@@ -44,7 +49,10 @@ func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since st
 	if p.State != nil {
 		v.Events = p.State.Count()
 	}
+	// Tags are derived and prove nothing about the history.
 	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f checkpoint.Finding) bool { return f.Kind == proof.TagMoved })
+	// Put first, because it says more than a finding of this worktree: the caller kept the id
+	// itself.
 	if v.Since != "" && (p.Chain == nil || !p.Chain.Has(v.Since)) {
 		found = append([]checkpoint.Finding{proof.Violated(proof.JournalReplaced, string(v.Since),
 			fmt.Sprintf("the journal does not hold %s: it was set back or replaced since", v.Since))}, found...)
@@ -55,7 +63,8 @@ func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since st
 	return v, nil
 }
 
-// sinceCommit takes a whole id, or the beginning of one that the journal has.
+// sinceCommit completes a commit id. A whole id need not exist: then the journal was replaced,
+// which is what VerifyHistory reports.
 func sinceCommit(p *proof.Session, since string) (name.OID, error) {
 	if oid, err := name.ParseOID(since); err == nil {
 		return oid, nil

@@ -1,5 +1,8 @@
 package resume
 
+// This file writes the summary of a checkpoint for a coding agent. The agent's context is limited,
+// so the text has a budget of tokens, and each section takes a share of what is left.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -11,13 +14,13 @@ import (
 	"unicode/utf8"
 )
 
-// contextTokens is the most that the text for an agent may take; it is promised to be
-// under 2,000.
+// contextTokens is the most tokens that the text for an agent may have. The documentation promises
+// less than 2,000.
 const contextTokens = 1900
 
-// Context is what an agent needs to go on, the most important first, in a bounded
-// number of tokens. What does not fit is left out from the end of its section, and that
-// is said.
+// Context returns what a coding agent needs to go on, the most important parts first. Parts that do
+// not fit are cut at their end, and a line says how much is missing. Texts in it come from records,
+// so the second line tells the agent not to obey them.
 func (a *Answer) Context() string {
 	c := contextText{left: contextTokens}
 	c.line("# Checkpoint %s of session %s", a.Label, a.Session)
@@ -61,7 +64,7 @@ func (a *Answer) Context() string {
 	return c.text.String()
 }
 
-// next says how to go on.
+// next adds the commands with which work goes on.
 func (c *contextText) next(a *Answer) {
 	switch {
 	case a.Accepted || !a.CanResume:
@@ -72,23 +75,24 @@ func (c *contextText) next(a *Answer) {
 	}
 }
 
-// contextText is a text that knows how much more it may say.
+// contextText is a text with a budget of tokens.
 type contextText struct {
 	text strings.Builder
-	left int
+	left int // how many tokens may still be added
 }
 
-// longestLine bounds one entry, so that a single one cannot take all the room.
+// longestLine is the most tokens of one line, so that a single value cannot use up the budget.
 const longestLine = 600
 
-// add writes a line, cut where it is too long for its share or for what is left; it
-// reports whether it could say anything.
+// add writes a line, cut to longestLine and to what is left. It reports whether anything was
+// written.
 func (c *contextText) add(line string) bool {
 	line = oneLine(line)
 	cut := fitting(line, min(longestLine, c.left-1))
 	if cut == "" {
 		return false
 	}
+	// The ellipsis needs three tokens of its own.
 	if len(cut) < len(line) {
 		cut = strings.TrimRight(fitting(line, min(longestLine, c.left-1)-3), " ") + "…"
 	}
@@ -97,16 +101,18 @@ func (c *contextText) add(line string) bool {
 	return true
 }
 
+// line adds a formatted line.
 func (c *contextText) line(format string, args ...any) { c.add(fmt.Sprintf(format, args...)) }
 
+// field adds "name: value", unless value is empty.
 func (c *contextText) field(name, value string) {
 	if value != "" {
 		c.add(name + ": " + value)
 	}
 }
 
-// list writes entries under a heading, as many as take no more than half of what is
-// left: what comes after is to have some room too.
+// list adds entries under a heading. They use at most half of what is left, so that later sections
+// have room, too.
 func (c *contextText) list(title string, entries []string) {
 	if len(entries) == 0 {
 		return
@@ -123,6 +129,7 @@ func (c *contextText) list(title string, entries []string) {
 	}
 }
 
+// values is list for JSON values.
 func (c *contextText) values(title string, values []json.RawMessage) {
 	entries := make([]string, len(values))
 	for i, v := range values {
@@ -131,6 +138,7 @@ func (c *contextText) values(title string, values []json.RawMessage) {
 	c.list(title, entries)
 }
 
+// batchLines joins each batch of tasks to one line.
 func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 	var lines []json.RawMessage
 	for _, batch := range batches {
@@ -144,11 +152,12 @@ func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 	return lines
 }
 
-// restore writes what has to be taken over, the short parts first: the long ones can be
-// looked up.
+// restore adds what has to be taken over into the new work, short entries first. Long ones can be
+// looked up with `show`.
 func (c *contextText) restore(parts map[string]json.RawMessage) {
 	var entries []string
 	for _, name := range sortedNames(parts) {
+		// Empty values say nothing.
 		if v := compacted(parts[name]); v != "[]" && v != "{}" && v != "null" {
 			entries = append(entries, name+": "+v)
 		}
@@ -157,8 +166,8 @@ func (c *contextText) restore(parts map[string]json.RawMessage) {
 	c.list("To be taken over", entries)
 }
 
-// state writes the members of the state, the short ones first: these are the facts,
-// the long ones are lists that are told above or can be looked up.
+// state adds the members of the state, short ones first. Long ones are usually lists that other
+// sections show already.
 func (c *contextText) state(state json.RawMessage) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(state, &members) != nil || len(members) == 0 {
@@ -175,7 +184,7 @@ func (c *contextText) state(state json.RawMessage) {
 	c.list("State", append(short, long...))
 }
 
-// plainly is a JSON value as text: a string without its quotes.
+// plainly returns a JSON value as text: a string without quotes, anything else as compact JSON.
 func plainly(v json.RawMessage) string {
 	var text string
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &text) == nil {
@@ -184,6 +193,7 @@ func plainly(v json.RawMessage) string {
 	return compacted(v)
 }
 
+// compacted returns JSON without insignificant white space; invalid JSON is returned as it is.
 func compacted(v json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, v) != nil {
@@ -192,7 +202,7 @@ func compacted(v json.RawMessage) string {
 	return b.String()
 }
 
-// oneLine takes line breaks and what a terminal would obey out of a text.
+// oneLine joins the lines of a text, and replaces characters that control a terminal or hide text.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -202,11 +212,12 @@ func oneLine(text string) string {
 	}, text)), " ")
 }
 
-// tokens is more than any common tokenizer makes of a text: a token for four letters of
-// a word, and one for each digit, sign and byte of other scripts.
+// tokens returns an upper bound for the tokens of a text with any common tokenizer: one for each
+// four letters of a word, and one for each other byte except spaces.
 func tokens(text string) int { return cost(text, len(text)) }
 
-// fitting is the longest beginning of a text that takes no more than so many tokens.
+// fitting returns the longest beginning of a text with at most most tokens. It never cuts inside of
+// a character.
 func fitting(text string, most int) string {
 	if tokens(text) <= most {
 		return text
@@ -226,7 +237,7 @@ func fitting(text string, most int) string {
 	return text[:low]
 }
 
-// cost counts the tokens of the first end bytes.
+// cost returns the tokens of the first end bytes.
 func cost(text string, end int) int {
 	total, letters := 0, 0
 	for i := range end {
@@ -246,6 +257,7 @@ func cost(text string, end int) int {
 	return total
 }
 
+// sortedNames returns the names of the members in order, so that the text is the same every time.
 func sortedNames(members map[string]json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(members))
 }

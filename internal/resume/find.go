@@ -1,5 +1,8 @@
 package resume
 
+// This file selects the checkpoint to resume: the one that was named, or the current one of the
+// active session, or that of the newest unfinished session.
+
 import (
 	"context"
 	"errors"
@@ -12,8 +15,8 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// findResumption finds the checkpoint: named, or the newest unfinished session that
-// fits.
+// findResumption finds the checkpoint to resume: the requested one, or that of the newest
+// unfinished session that fits.
 func findResumption(ctx context.Context, s *checkpoint.Service, req Request) (*resumption, error) {
 	f, err := resumeTarget(ctx, s, req)
 	if err != nil {
@@ -22,6 +25,8 @@ func findResumption(ctx context.Context, s *checkpoint.Service, req Request) (*r
 	return &resumption{s: s, found: f}, nil
 }
 
+// resumeTarget resolves the target. A session's name comes before a checkpoint's, and means its
+// current checkpoint.
 func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
 	if req.Target != "" {
 		if req.Type != "" || req.Match != "" {
@@ -36,6 +41,7 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 		return f, unknownTarget(ctx, s, req.Target, err)
 	}
 	if req.Type == "" && req.Match == "" {
+		// Without any wish, the active session is resumed.
 		session, err := s.NamedSession("")
 		if err != nil {
 			return nil, err
@@ -51,7 +57,8 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 	return newestUnfinished(ctx, s, req)
 }
 
-// unknownTarget hints at sessions before checkpoints: what is resumed is a job.
+// unknownTarget adds similar session names to the error for an unknown name. They come first,
+// because users usually resume sessions.
 func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, err error) error {
 	var found, session *checkpoint.Error
 	wanted, invalid := name.ParseSession(target)
@@ -61,8 +68,8 @@ func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, er
 	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such session or checkpoint: %q", target), Hints: append(session.Hints[:1:1], found.Hints...)}
 }
 
-// newestUnfinished is the session with the newest event that is not over; where all
-// are and nothing was asked for, the newest of these has an answer too.
+// newestUnfinished returns the unfinished session with the newest event. If all that fit are
+// finished, it returns the newest of these: the workflow then says why work cannot go on.
 func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
 	all, err := session.List(ctx, s)
 	if err != nil {
@@ -80,6 +87,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 		if !checkpoint.IsOver(ctx, s, st) {
 			return currentOf(st)
 		}
+		// Sessions are sorted, so the first finished one is the newest.
 		if over == nil {
 			over = &checkpoint.Found{Session: st.Session, State: st, Entry: st.CurrentEntry()}
 		}
@@ -90,6 +98,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is nothing to resume", Hints: []string{"`git checkpoint session list` shows the sessions"}}
 }
 
+// currentOf returns the current checkpoint of a session.
 func currentOf(st *journal.State) (*checkpoint.Found, error) {
 	e := st.CurrentEntry()
 	if e == nil {
@@ -98,8 +107,8 @@ func currentOf(st *journal.State) (*checkpoint.Found, error) {
 	return &checkpoint.Found{Session: st.Session, State: st, Entry: e}, nil
 }
 
-// describes reports whether a session's name, topic or state's own description has the
-// text, case aside.
+// describes reports whether the session's name, topic, or the description in its state contains
+// text, ignoring case.
 func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, text string) bool {
 	has := func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) }
 	if has(string(st.Session)) || has(st.Topic) {
@@ -108,8 +117,8 @@ func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, te
 	return has(checkpoint.FactsOf(ctx, s, st).Topic)
 }
 
-// read reads the checkpoint, integrity first: the record as the journal has it, and
-// every object that is not of HEAD.
+// read reads the checkpoint. It first verifies the record and every object that HEAD does not also
+// have, because work must not go on from a damaged checkpoint.
 func (r *resumption) read(ctx context.Context) error {
 	e := r.found.Entry
 	rec, _, _, err := r.s.ReadRecord(ctx, e)

@@ -1,5 +1,8 @@
-// Package resume finds the session to go on with, checks that its checkpoint is whole,
-// and brings it back when it is told to.
+// Package resume continues a job. Do finds the session to continue, verifies that its checkpoint is
+// whole, lets the workflow decide whether work can go on from it, and does what the user chose.
+//
+// find.go selects the checkpoint, weigh.go compares it with the worktree and asks the workflow,
+// this file carries out the choice, and context.go writes the summary for a coding agent.
 package resume
 
 import (
@@ -18,29 +21,29 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Choice is the answer to what a resume asks.
+// Choice is what the user chose to do.
 type Choice string
 
 // The choices.
 const (
-	Report Choice = ""       // say how things are, and what is asked
-	Accept Choice = "accept" // yes to every question
-	Fresh  Choice = "fresh"  // close the session, a new one is to be started
-	View   Choice = "view"   // say how things are, and ask nothing
-	Delete Choice = "delete" // delete what the session holds
+	Report Choice = ""       // report the situation, with the questions that have to be answered
+	Accept Choice = "accept" // answer yes to all questions, and go on
+	Fresh  Choice = "fresh"  // close the session, so that a new one can be started
+	View   Choice = "view"   // report the situation, without questions
+	Delete Choice = "delete" // delete the session's checkpoints
 )
 
-// Request is what `resume` was asked for.
+// Request is the input of Do.
 type Request struct {
-	Target  string // a session or a checkpoint; empty: chosen
-	Type    string // prefix of the session's name
-	Match   string // text in name, topic or description
-	Current []byte // the issue as it is now, JSON
-	From    string // the file that it was read from; it is no change to the worktree
+	Target  string // a session or a checkpoint; empty: the active or newest unfinished session
+	Type    string // prefix of the session's name or of its type of work
+	Match   string // text in its name, topic or description
+	Current []byte // the issue as it is now, as JSON
+	From    string // the file that Current was read from; it does not count as a change
 	Choice  Choice
 }
 
-// Answer is what `resume` answers.
+// Answer is what `resume` prints.
 type Answer struct {
 	Session     name.Session               `json:"session"`
 	Checkpoint  name.ID                    `json:"checkpoint"`
@@ -68,17 +71,17 @@ type Answer struct {
 	Changed     []checkpoint.FileChange    `json:"changed"`
 	Branch      name.Ref                   `json:"branch"`
 	Accepted    bool                       `json:"accepted"`
-	Closed      string                     `json:"closed,omitempty"` // what --fresh closed the session as
+	Closed      string                     `json:"closed,omitempty"` // the status that --fresh closed the session with
 	Restored    *rollback.Answer           `json:"restored,omitempty"`
 	Removed     *retain.Removed            `json:"removed,omitempty"`
 
 	Decisions  json.RawMessage     `json:"-"`
-	Number     string              `json:"-"` // what a person types for the checkpoint
-	Choice     Choice              `json:"-"` // what was asked for
-	Difference *inspect.Difference `json:"-"` // from the checkpoint's files to those of now
+	Number     string              `json:"-"` // what the user types for the checkpoint
+	Choice     Choice              `json:"-"` // of the request
+	Difference *inspect.Difference `json:"-"` // between the checkpoint's files and the worktree
 }
 
-// resumption is a checkpoint that work may go on from.
+// resumption is a checkpoint that work may be resumed from.
 type resumption struct {
 	s      *checkpoint.Service
 	found  *checkpoint.Found
@@ -87,8 +90,8 @@ type resumption struct {
 	answer *Answer
 }
 
-// Do says where work stopped, and does what was chosen. With an answer an error is
-// about going on: the answer says what there is all the same.
+// Do reports where work stopped, and does what was chosen. It may return an answer and an error:
+// then work cannot go on, and the answer describes the situation all the same.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	r, err := findResumption(ctx, s, req)
 	if err != nil {
@@ -97,6 +100,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	if req.Choice == Delete {
 		return deleteResumption(ctx, s, r.found)
 	}
+	// Deleting and closing must work for damaged checkpoints, too.
 	if err := r.read(ctx); err != nil {
 		if req.Choice == Fresh {
 			return r.freshWithout(ctx, err)
@@ -117,6 +121,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 			return a, r.refused()
 		}
 		return a, r.accept(ctx)
+	// A report fails if work cannot go on, or if there is a question that only the user can answer.
 	default:
 		switch {
 		case !a.CanResume:
@@ -131,7 +136,8 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	}
 }
 
-// refused is the error of a checkpoint that cannot be gone on from.
+// refused returns the error for a checkpoint from which work cannot go on. The workflow gave the
+// reasons.
 func (r *resumption) refused() error {
 	a := r.answer
 	e := &checkpoint.Error{Kind: checkpoint.KindRejected, Message: a.Refusals[0]}
@@ -142,8 +148,8 @@ func (r *resumption) refused() error {
 	return e
 }
 
-// closeOld closes the session, because work is to start anew: as abandoned, unless it
-// is over already.
+// closeOld closes the session, because work will start again in a new one. It is closed as
+// abandoned, unless said, the status of its checkpoint, is a final one.
 func (r *resumption) closeOld(ctx context.Context, said string) error {
 	st, status := r.found.State, "abandoned"
 	if checkpoint.IsClosed(st.Status) {
@@ -162,20 +168,21 @@ func (r *resumption) closeOld(ctx context.Context, said string) error {
 	return nil
 }
 
-// freshWithout starts anew where the checkpoint cannot be read: what the journal says of it is
-// enough to close the session.
+// freshWithout is Fresh for a checkpoint that cannot be read: the journal is enough to close the
+// session.
 func (r *resumption) freshWithout(ctx context.Context, damage error) (*Answer, error) {
 	var err error
 	if r.def, err = r.s.ReadableDefinition(ctx, r.found.State); err != nil {
 		return nil, err
 	}
+	// The damage is no reason to keep the session open, but the user should know.
 	r.s.Warn(damage.Error())
 	r.answer = bare(r.found)
 	r.answer.Choice, r.answer.Workflow = Fresh, r.found.State.Workflow
 	return r.answer, r.closeOld(ctx, r.answer.Status)
 }
 
-// bare is what the journal says of a checkpoint.
+// bare returns an answer with only what the journal says about a checkpoint.
 func bare(f *checkpoint.Found) *Answer {
 	return &Answer{
 		Session: f.Session, Checkpoint: f.Entry.Checkpoint, Label: f.Entry.Label, Status: f.Entry.Event().CheckpointStatus, Topic: f.State.Topic,
@@ -184,7 +191,7 @@ func bare(f *checkpoint.Found) *Answer {
 	}
 }
 
-// deleteResumption deletes what the session holds, damaged or not.
+// deleteResumption deletes the session's checkpoints, damaged or not.
 func deleteResumption(ctx context.Context, s *checkpoint.Service, f *checkpoint.Found) (*Answer, error) {
 	a := bare(f)
 	var err error
@@ -192,8 +199,8 @@ func deleteResumption(ctx context.Context, s *checkpoint.Service, f *checkpoint.
 	return a, err
 }
 
-// accept records that work goes on, makes the session active, and in a clean worktree
-// that holds no session's work brings files and index.
+// accept resumes the session: it makes it active and writes a resume event. In a clean worktree in
+// which no session has worked, it restores the checkpoint's files and index.
 func (r *resumption) accept(ctx context.Context) error {
 	s, f, a := r.s, r.found, r.answer
 	bring, err := r.mayBring(ctx)
@@ -201,6 +208,7 @@ func (r *resumption) accept(ctx context.Context) error {
 		return err
 	}
 	if bring {
+		// As a rollback, so that it makes a safety checkpoint and can be undone.
 		roll, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(f.Session), Ref: string(f.Entry.Checkpoint), Reason: "resume"})
 		if err != nil {
 			return err
@@ -217,8 +225,9 @@ func (r *resumption) accept(ctx context.Context) error {
 		return checkpoint.Classify(err)
 	}
 	e.Checkpoint, e.Label = f.Entry.Checkpoint, f.Entry.Label
+	// Resuming opens a closed or paused session again.
 	if st := f.State.Status; st != "" && st != checkpoint.StatusOpen {
-		e.Status = checkpoint.StatusOpen // closed or paused: it is open again
+		e.Status = checkpoint.StatusOpen // it was closed or paused
 	}
 	if err := s.AppendEvents(ctx, f.Session, e); err != nil {
 		return err
@@ -227,7 +236,8 @@ func (r *resumption) accept(ctx context.Context) error {
 	return checkpoint.ChooseResumed(s, f.Session)
 }
 
-// typedIn is what a person types for a checkpoint of what may be another session.
+// typedIn returns what the user types for the checkpoint, with its session if that is not the
+// active one.
 func typedIn(s *checkpoint.Service, f *checkpoint.Found) string {
 	if active, err := s.Store.ActiveSession(); err == nil && active == f.Session {
 		return checkpoint.TypedName(f.State, f.Entry)
@@ -235,13 +245,14 @@ func typedIn(s *checkpoint.Service, f *checkpoint.Found) string {
 	return string(f.Session) + ":" + checkpoint.TypedName(f.State, f.Entry)
 }
 
-// mayBring reports whether files of the checkpoint may take the place of what is here:
-// a clean worktree in which no session has worked, and a checkpoint from elsewhere.
+// mayBring reports whether accept may replace the files here: no session is active, none has worked
+// here, and the worktree is clean. This is the case of a fresh clone.
 func (r *resumption) mayBring(ctx context.Context) (bool, error) {
 	active, err := r.s.Store.ActiveSession()
 	if err != nil || active != "" || r.record.Snapshot.Tree == "" {
 		return false, checkpoint.Classify(err)
 	}
+	// If a session has worked here, the files are its work, even if HEAD has them all.
 	worked, err := hasWorked(ctx, r.s)
 	if err != nil || worked {
 		return false, err
@@ -249,8 +260,9 @@ func (r *resumption) mayBring(ctx context.Context) (bool, error) {
 	return clean(ctx, r.s)
 }
 
-// hasWorked reports whether any session has a checkpoint that was made here.
+// hasWorked reports whether any session has a checkpoint that was made in this worktree.
 func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
+	// Events carry the id of the worktree that wrote them.
 	id, err := s.Store.WorktreeID()
 	if err != nil {
 		return false, checkpoint.Classify(err)
@@ -262,7 +274,7 @@ func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	for _, info := range infos {
 		st, err := s.Store.State(ctx, info.Session)
 		if err != nil {
-			continue // a damaged session says nothing of this worktree
+			continue // it cannot tell; go on
 		}
 		if st.Worked(id, journal.KindCreate) {
 			return true, nil
@@ -271,8 +283,7 @@ func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	return false, nil
 }
 
-// clean reports whether nothing in the worktree and the index differs from HEAD; without a
-// commit, whether nothing is there.
+// clean reports whether worktree and index are as in HEAD. Without a commit they must be empty.
 func clean(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	want, err := headTree(ctx, s)
 	if err != nil {
@@ -285,7 +296,7 @@ func clean(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	return now.Tree == want && now.Index.Tree == want && len(now.Index.Unmerged) == 0, nil
 }
 
-// headTree is the tree of HEAD, the empty one before the first commit.
+// headTree returns the tree of HEAD, or the empty tree before the first commit.
 func headTree(ctx context.Context, s *checkpoint.Service) (name.OID, error) {
 	if s.Repo.Head.OID == "" {
 		return s.Repo.WriteTree(ctx, nil)

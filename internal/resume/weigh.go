@@ -1,5 +1,9 @@
 package resume
 
+// This file compares a checkpoint with the present: is its branch still there, which files were
+// changed since, which files that its state mentions are missing, and what does the issue look like
+// now? The workflow decides what follows from that.
+
 import (
 	"context"
 	"encoding/json"
@@ -18,13 +22,15 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// weigh lets the workflow judge the checkpoint and its surroundings.
+// weigh collects what the workflow needs to know, asks it whether work can go on, and fills in the
+// answer.
 func (r *resumption) weigh(ctx context.Context, req Request) error {
 	s, current := r.s, req.Current
 	in := workflow.ResumeInput{Situation: s.Situation(r.found.State, r.record), Current: current}
 	in.Status = r.status()
 	if len(current) > 0 {
 		doc, err := record.ParseJSON(current, record.Limits{})
+		// The workflow compares members, so it needs an object.
 		if err == nil && !strings.HasPrefix(strings.TrimSpace(string(doc)), "{") {
 			err = errors.New("it is no object")
 		}
@@ -32,6 +38,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 			return checkpoint.Usage("--current takes the issue as JSON, with the members that the checkpoint has of it", "the current issue is refused: %v", err)
 		}
 	}
+	// In another clone a missing branch means nothing: it may not have been fetched.
 	elsewhere := elsewhereMade(s, r.found)
 	if b := name.Ref(r.record.Git.Branch); b != "" {
 		in.Branch = strings.TrimPrefix(string(b), "refs/heads/")
@@ -43,7 +50,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 		return err
 	}
 	changed := []checkpoint.FileChange{}
-	if !elsewhere && r.record.Snapshot.Tree != "" { // else nothing was edited here, or nothing is known
+	if !elsewhere && r.record.Snapshot.Tree != "" { // otherwise nobody edited files here, or the files are not known
 		if changed, err = inspect.ChangedFiles(ctx, s, r.record.Snapshot.Tree, tree, nil); err != nil {
 			return err
 		}
@@ -60,6 +67,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	r.tell(r.def.Resume(in), changed)
 	a := r.answer
 	a.AgeSeconds = int64(in.Age.Seconds())
+	// A checkpoint without files has no difference: both sides are the worktree.
 	a.Difference = &inspect.Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
 	if r.record.Snapshot.Tree == "" {
 		a.Difference.FromTree = tree
@@ -67,7 +75,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	return nil
 }
 
-// without leaves out a new file that holds nothing of the work.
+// without removes the file that --current was read from: a new file that is not part of the work.
 func without(s *checkpoint.Service, changed []checkpoint.FileChange, file string) []checkpoint.FileChange {
 	is, err := os.Stat(file)
 	if file == "" || err != nil {
@@ -79,8 +87,8 @@ func without(s *checkpoint.Service, changed []checkpoint.FileChange, file string
 	})
 }
 
-// status is what the session was closed with, in the workflow's own word for it, else
-// that of the checkpoint.
+// status returns the status that the session was closed with, translated to the workflow's word for
+// it. For an open session it is the checkpoint's status.
 func (r *resumption) status() string {
 	closed := r.found.State.Status
 	if !checkpoint.IsClosed(closed) {
@@ -89,6 +97,7 @@ func (r *resumption) status() string {
 	if _, known := r.def.Resumption.Statuses[closed]; known || r.record.Status == closed {
 		return closed
 	}
+	// The workflow may have its own word for a final status, such as "merged" for "complete".
 	for _, status := range slices.Sorted(maps.Keys(r.def.Statuses.Closes)) {
 		if r.def.Statuses.Closes[status] == closed {
 			return status
@@ -97,7 +106,7 @@ func (r *resumption) status() string {
 	return closed
 }
 
-// tell fills the answer.
+// tell fills in the answer.
 func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) {
 	e, st := r.found.Entry, r.found.State
 	r.answer = &Answer{
@@ -120,7 +129,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 	}
 }
 
-// listed is a list that is never null.
+// listed returns list, or an empty list for nil: JSON must not have null.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -128,13 +137,15 @@ func listed[T any](list []T) []T {
 	return list
 }
 
-// elsewhereMade reports whether the checkpoint was made in another worktree or clone,
-// and this one has no part in its session.
+// elsewhereMade reports whether this worktree has written nothing to the checkpoint's session. Then
+// differences to its files are not anybody's edits.
 func elsewhereMade(s *checkpoint.Service, f *checkpoint.Found) bool {
 	id, err := s.Store.WorktreeID()
 	return err == nil && !f.State.Worked(id)
 }
 
+// fileExists reports whether a file that the state mentions exists. Relative paths start at the top
+// of the worktree.
 func fileExists(s *checkpoint.Service, p string) bool {
 	if !filepath.IsAbs(p) {
 		p = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(p))

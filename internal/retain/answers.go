@@ -10,11 +10,11 @@ type Marked struct {
 	checkpoint.Labelled
 	Session name.Session `json:"session"`
 	Pinned  bool         `json:"pinned"`
-	Changed bool         `json:"changed"` // false: it was so already
+	Changed bool         `json:"changed"` // false: it was already so
 }
 
-// Removed is what `delete` and `session delete` answer.
+// Removed is what `delete` and `session delete` print.
 type Removed struct {
 	Removed []checkpoint.Labelled `json:"removed"`
-	Bytes   int64                 `json:"bytes"` // of objects that nothing else holds, measured
+	Bytes   int64                 `json:"bytes"` // size on disk of the objects that nothing else holds
 }

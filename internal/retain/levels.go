@@ -1,5 +1,8 @@
 package retain
 
+// An undo restores files from the safety checkpoint of a level. This file finds these checkpoints
+// for all worktrees of the repository, so that no retention rule removes them.
+
 import (
 	"context"
 	"fmt"
@@ -15,21 +18,21 @@ import (
 const (
 	keyUndoLevels     = "checkpoint.undoLevels"
 	defaultUndoLevels = 10
-	// levelsExpire is how long the levels of a worktree are kept after its last event: it
-	// was removed, most likely.
+	// levelsExpire is how long the undo and redo lists of a worktree are protected after its last
+	// event. After that the worktree was most likely removed.
 	levelsExpire = 30 * 24 * time.Hour
 )
 
-// LostLevel is a rollback that cannot be taken back, or done again, once the safety
-// checkpoint with its files is gone.
+// LostLevel is a rollback that cannot be undone or redone after a prune, because its safety
+// checkpoint is pruned.
 type LostLevel struct {
 	List string          `json:"list"` // undo or redo
 	Time checkpoint.Time `json:"time"`
-	What string          `json:"what"`
+	What string          `json:"what"` // the rollback, as one sentence
 }
 
-// neededByUndo gives the safety checkpoints that the undo and redo lists of all worktrees
-// take their files from, of each list the levels that come next.
+// neededByUndo returns the safety checkpoints that the next undos and redos of all worktrees
+// restore files from.
 func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool, error) {
 	most, err := undoLevels(s)
 	if err != nil {
@@ -41,6 +44,7 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 			return
 		}
 		for _, list := range [][]journal.Level{walk.Undo, walk.Redo} {
+			// The end of a list is what is undone next.
 			for _, l := range list[max(0, len(list)-most):] {
 				needed[l.State.StandIn(l.Head.Safety)] = true
 			}
@@ -49,7 +53,7 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 	return needed, err
 }
 
-// loses puts into the plan what can no longer be undone or redone.
+// loses adds to the plan which rollbacks can no longer be undone or redone.
 func (p *PrunePlan) loses(ctx context.Context) error {
 	going := map[name.ID]bool{}
 	for _, j := range p.answer.Pruned {
@@ -67,7 +71,8 @@ func (p *PrunePlan) loses(ctx context.Context) error {
 	})
 }
 
-// eachWalk reads what each worktree can undo and redo, and when it was last seen.
+// eachWalk calls do with the undo and redo lists of each worktree, and when that worktree was last
+// seen. Worktrees are known by the ids in rollback events.
 func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk, time.Time)) error {
 	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -92,6 +97,7 @@ func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk,
 	return nil
 }
 
+// lastSeen returns the time of a worktree's last event in any session.
 func lastSeen(worktreeID string, states []*journal.State) (newest time.Time) {
 	for _, st := range states {
 		if t := st.LastSeen(worktreeID); t.After(newest) {
@@ -101,7 +107,8 @@ func lastSeen(worktreeID string, states []*journal.State) (newest time.Time) {
 	return newest
 }
 
-// undoLevels is how many levels of each list stay.
+// undoLevels returns how many levels of each list are protected: checkpoint.undoLevels, or the
+// default.
 func undoLevels(s *checkpoint.Service) (int, error) {
 	text, set := s.Settings.Get(keyUndoLevels)
 	if !set {

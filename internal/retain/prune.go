@@ -1,5 +1,11 @@
-// Package retain decides which checkpoints stay and removes the others: prune, delete,
-// pin. What is pinned goes only when its whole session is deleted.
+// Package retain decides which checkpoints are kept, and removes the others. Prune applies the
+// retention rules of a workflow, or limits from flags. Delete and DeleteSession remove what the
+// user names. Pin protects checkpoints: only the deletion of the whole session removes them.
+//
+// PlanPrune computes a PrunePlan and changes nothing, PrunePlan.Apply carries it out. The rules
+// themselves are in package workflow (retain.go there); Judge calls them. Drop (remove.go) does
+// every removal: one journal event with a tombstone for each checkpoint, and the refs. levels.go
+// protects the safety checkpoints that undo and redo need.
 package retain
 
 import (
@@ -17,39 +23,40 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// PruneRequest is what `prune` was asked for.
+// PruneRequest is the input of Prune and PlanPrune.
 type PruneRequest struct {
 	Session   string
-	All       bool
-	Keep      *int
-	OlderThan string // an age such as 30d
-	MaxSize   string // of a session, such as 50m; empty: checkpoint.maxSize
+	All       bool   // all sessions
+	Keep      *int   // how many checkpoints to keep; nil: by the rules
+	OlderThan string // an age such as 30d; empty: by the rules
+	MaxSize   string // a limit for a session, such as 50m; empty: checkpoint.maxSize
 	DryRun    bool
 	GC        bool // run `git gc` afterwards
 
-	// Of what happens without somebody who asked for it.
-	Automatic bool   // safety checkpoints stay, and with them every undo
-	Closing   string // what the session is about to be closed with
+	// For a prune that no user asked for.
+	Automatic bool   // keep safety checkpoints, and so every undo
+	Closing   string // the status that the session is about to be closed with
 }
 
-// Automatic reports whether a workflow's rules act by themselves. A definition of the
-// repository's own is committed, so that anybody who is pulled from could delete by it: it
-// acts only where the user's configuration says so.
+// Automatic reports whether a workflow's rules are applied without being asked. The definition of a
+// repository is committed, so anybody whose commits are pulled could delete checkpoints by it. Such
+// a definition needs the user's consent in checkpoint.autoPrune.
 func Automatic(s *checkpoint.Service, def *workflow.Definition) (bool, error) {
 	_, builtIn := workflow.Builtin(def.Name)
 	return s.Settings.Bool("checkpoint.autoPrune", builtIn && def.Retention.Automatic)
 }
 
-// OnClose plans what the workflow lets go of a session that is closed; nil where
-// checkpoint.autoPrune keeps everything, or nobody knows the rules.
+// OnClose plans what the workflow prunes of a session that is closed. It returns nil if
+// checkpoint.autoPrune is off, or if the rules cannot be read.
 func OnClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) *PrunePlan {
 	plan, err := planClose(ctx, s, st, status)
-	if err != nil { // a session can be closed whatever its definition looks like
+	if err != nil { // a broken definition must not keep a session from being closed
 		s.Warn("nothing was pruned: " + err.Error())
 	}
 	return plan
 }
 
+// planClose is OnClose with the error.
 func planClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) (*PrunePlan, error) {
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
@@ -62,25 +69,25 @@ func planClose(ctx context.Context, s *checkpoint.Service, st *journal.State, st
 	return PlanPrune(ctx, s, PruneRequest{Session: string(st.Session), Automatic: true, Closing: status})
 }
 
-// PruneAnswer is what `prune` answers, planned or done.
+// PruneAnswer is what `prune` prints, before and after Apply.
 type PruneAnswer struct {
 	Pruned []Judged `json:"pruned"`
 	Kept   []Judged `json:"kept"`
-	Bytes  int64    `json:"bytes"` // of objects that only the pruned ones hold, measured
+	Bytes  int64    `json:"bytes"` // size of the objects that only the pruned ones hold, on disk
 	DryRun bool     `json:"dry_run"`
-	// Levels are rollbacks whose undo or redo needs a checkpoint that goes.
+	// Levels are the rollbacks that can no longer be undone or redone afterwards.
 	Levels []LostLevel `json:"lost_levels,omitempty"`
-	// GitKeepsUntil is how long git keeps all that goes: the grace of its gc, counted from
-	// the oldest one. Nil: nothing goes, or gc deletes nothing.
+	// GitKeepsUntil is until when git keeps all of the objects: the grace period of git gc, counted
+	// from the oldest pruned checkpoint. Nil: nothing is pruned, or gc deletes nothing.
 	GitKeepsUntil *checkpoint.Time `json:"git_keeps_until,omitempty"`
 
-	// With --gc:
-	Freed   *int64 `json:"freed,omitempty"`   // what the object store shrank by
-	Waiting *int64 `json:"waiting,omitempty"` // what becomes free when git's grace has passed
-	Grace   string `json:"grace,omitempty"`
+	// Only with --gc:
+	Freed   *int64 `json:"freed,omitempty"`   // how much smaller the object store became
+	Waiting *int64 `json:"waiting,omitempty"` // how much will be freed when the grace period has passed
+	Grace   string `json:"grace,omitempty"`   // git's grace period
 }
 
-// Judged is a checkpoint and why it goes or stays.
+// Judged is a checkpoint and the reason why it goes or stays.
 type Judged struct {
 	ID     name.ID `json:"id"`
 	Reason string  `json:"reason"`
@@ -92,16 +99,17 @@ type Judged struct {
 	created time.Time
 }
 
-// PrunePlan is a prune that was worked out and not carried out.
+// PrunePlan is a prune that was computed and not carried out.
 type PrunePlan struct {
 	s         *checkpoint.Service
 	req       PruneRequest
 	olderThan *time.Duration
-	maxSize   int64 // 0: no limit
+	maxSize   int64 // in bytes; 0: no limit
 	answer    *PruneAnswer
 }
 
-// Prune drops checkpoints by the rules of their workflow, or by flags.
+// Prune removes checkpoints by the rules of their workflow, or by limits. With DryRun it only
+// plans.
 func Prune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*PruneAnswer, error) {
 	p, err := PlanPrune(ctx, s, req)
 	if err != nil || req.DryRun {
@@ -110,13 +118,14 @@ func Prune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*Prune
 	return p.Apply(ctx)
 }
 
-// PlanPrune works out what a prune would drop, and changes nothing.
+// PlanPrune computes what a prune would remove. It changes nothing.
 func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*PrunePlan, error) {
 	p := &PrunePlan{s: s, req: req, answer: &PruneAnswer{Pruned: []Judged{}, Kept: []Judged{}, DryRun: true}}
 	if err := p.limits(); err != nil {
 		return nil, err
 	}
 	if req.GC {
+		// Refuse before anything is removed.
 		if all, err := s.Repo.KeepsAll(); err != nil {
 			return nil, checkpoint.Classify(err)
 		} else if all {
@@ -138,7 +147,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 	return p, p.gitKeeps(ctx)
 }
 
-// Answer is the plan.
+// Answer returns the plan for display; nil for a nil plan.
 func (p *PrunePlan) Answer() *PruneAnswer {
 	if p == nil {
 		return nil
@@ -146,11 +155,12 @@ func (p *PrunePlan) Answer() *PruneAnswer {
 	return p.answer
 }
 
-// Apply drops what was planned, and nothing else. What was pinned meanwhile stays.
+// Apply removes what was planned. A checkpoint that was pinned in the meantime stays.
 func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 	done := *p.answer
 	done.DryRun, done.Pruned = false, []Judged{}
 	for rest := p.answer.Pruned; len(rest) > 0; {
+		// One transaction for each session. The plan lists the checkpoints of a session together.
 		n := slices.IndexFunc(rest, func(j Judged) bool { return j.Session != rest[0].Session })
 		if n < 0 {
 			n = len(rest)
@@ -167,6 +177,8 @@ func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 			switch went, there := gone[j.ID]; {
 			case went:
 				done.Pruned = append(done.Pruned, j)
+			// It was pinned after the plan was made. One that is not in the map was removed by
+			// another process.
 			case there:
 				j.Reason = "pinned"
 				done.Kept = append(done.Kept, j)
@@ -178,7 +190,8 @@ func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 	return p.answer, p.collect(ctx)
 }
 
-// sessions plans for the sessions that were asked for.
+// sessions plans for the requested sessions. With --all, one that cannot be read is skipped with a
+// warning.
 func (p *PrunePlan) sessions(ctx context.Context) error {
 	s := p.s
 	if !p.req.All {
@@ -203,7 +216,7 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 	return nil
 }
 
-// limits reads what the flags and the configuration say.
+// limits parses the limits in the request and the configuration.
 func (p *PrunePlan) limits() error {
 	req := p.req
 	if req.Keep != nil && *req.Keep < 0 {
@@ -237,6 +250,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	if checkpoint.IsClosed(st.Status) {
 		policy.SessionStatus = st.Status
 	}
+	// The session is not closed yet, but the rules for closed sessions are wanted.
 	if p.req.Closing != "" {
 		policy.SessionStatus = p.req.Closing
 	}
@@ -268,12 +282,15 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	if len(commits) == 0 {
 		return nil
 	}
+	// Measured for all pruned checkpoints together: objects that only two of them share become
+	// free, too.
 	bytes, err := onlyHeldBy(ctx, p.s, session, gone, commits)
 	p.answer.Bytes += bytes
 	return err
 }
 
-// Judge asks the workflow what stays. A session without a definition prunes nothing.
+// Judge asks the workflow which checkpoints stay. If the definition cannot be read it fails, and
+// nothing is pruned.
 func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
@@ -284,8 +301,8 @@ func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}
-	// Which safety checkpoints an undo needs takes a look at every session, so it is asked
-	// only where one would go.
+	// To find out which safety checkpoints an undo needs, every session has to be read. So this is
+	// done only if the rules would remove a safety checkpoint.
 	if !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep && isSafety(st, v) }) {
 		return verdicts, nil
 	}
@@ -294,6 +311,7 @@ func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 		return nil, err
 	}
 	for i := range items {
+		// Ask again, now with the knowledge of what an undo needs.
 		items[i].Undo = needed[name.ID(items[i].ID)]
 	}
 	if verdicts, err = def.Retain(items, policy); err != nil {
@@ -302,13 +320,15 @@ func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 	return verdicts, nil
 }
 
+// isSafety reports whether a verdict is about a safety checkpoint.
 func isSafety(st *journal.State, v workflow.Verdict) bool {
 	e := st.Entry(name.ID(v.ID))
 	return e != nil && e.Safety
 }
 
-// ItemsOf are the checkpoints of a session as retention looks at them.
+// ItemsOf returns the checkpoints of a session in the form that the retention rules work on.
 func ItemsOf(st *journal.State) []workflow.Item {
+	// The rules count the age of a discarded checkpoint from when it was discarded.
 	discarded := map[name.ID]time.Time{}
 	for _, r := range st.Rollbacks {
 		for _, id := range r.Discard {
@@ -327,19 +347,22 @@ func ItemsOf(st *journal.State) []workflow.Item {
 	return items
 }
 
-// fit lets the oldest go until the session holds no more than the limit of its own;
-// pinned ones, the current one and those that an undo needs stay. It halves, because each look costs a walk.
+// fit drops the oldest checkpoints until the session holds no more than maxSize bytes. Pinned ones,
+// the current one and those that an undo needs stay. It uses a binary search for how many, because
+// each measurement walks all objects of the session.
 func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
 	needed, err := neededByUndo(ctx, p.s)
 	if err != nil {
 		return err
 	}
-	var may []int // the oldest first
+	var may []int // those that may go, oldest first
 	for i, v := range verdicts {
 		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current && !needed[e.Checkpoint] {
 			may = append(may, i)
 		}
 	}
+	// size measures what the session would hold without the oldest drop of these. Objects that
+	// others hold too do not count.
 	size := func(drop int) (int64, error) {
 		dropped := map[int]bool{}
 		for _, i := range may[:drop] {
@@ -379,9 +402,9 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	return nil
 }
 
-// gitKeeps works out until when git has all that goes. The files of a checkpoint were
-// written or freshened when it was made, and gc deletes nothing that is younger than its
-// grace.
+// gitKeeps computes until when git keeps the objects that are pruned. Objects were written, or had
+// their mtime set, when the checkpoint was made, and gc deletes nothing that is younger than its
+// grace period.
 func (p *PrunePlan) gitKeeps(ctx context.Context) error {
 	grace, ends, err := p.s.Repo.Grace(ctx)
 	if err != nil || !ends {
@@ -392,7 +415,7 @@ func (p *PrunePlan) gitKeeps(ctx context.Context) error {
 	return nil
 }
 
-// collect runs git's gc, and measures.
+// collect runs git gc if requested, and stores what it freed.
 func (p *PrunePlan) collect(ctx context.Context) error {
 	if !p.req.GC {
 		return nil

@@ -1,5 +1,8 @@
 package retain
 
+// This file removes and pins checkpoints. Removing means: the journal gets a tombstone, refs, notes
+// and tags are deleted, and git gc deletes the objects later.
+
 import (
 	"context"
 	"fmt"
@@ -13,7 +16,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// PlanDelete says what `delete` would remove.
+// PlanDelete returns what Delete would remove.
 func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
 	_, ids, err := doomed(ctx, s, session, refs)
 	if err != nil {
@@ -22,7 +25,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 	return ids, nil
 }
 
-// doomed resolves the names of checkpoints to delete, all in one session.
+// doomed resolves the checkpoints to delete. They must be in one session, and not pinned.
 func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []string) (name.Session, *Removed, error) {
 	out := &Removed{Removed: []checkpoint.Labelled{}}
 	if len(refs) == 0 {
@@ -39,6 +42,7 @@ func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []s
 		if err != nil {
 			return "", nil, err
 		}
+		// A transaction is about one session.
 		if in != "" && in != f.Session {
 			return "", nil, checkpoint.Usage("", "%s and %s are in two sessions; delete from one at a time", refs[0], ref)
 		}
@@ -56,7 +60,9 @@ func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []s
 	return in, out, err
 }
 
-// onlyHeldBy measures the objects that nothing but these commits reaches.
+// onlyHeldBy returns the size on disk of the objects that only these commits reach. All other refs
+// count as holders, except those that the removal takes away or rewrites: refs of gone, the
+// archive, notes and tags of the session.
 func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session, gone map[name.ID]bool, commits []name.OID) (int64, error) {
 	refs, err := s.Repo.Refs(ctx)
 	if err != nil {
@@ -88,8 +94,7 @@ func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session
 	return bytes, nil
 }
 
-// Delete removes checkpoints by name, for good: refs, notes and tags go, and a
-// tombstone stays in the journal.
+// Delete removes checkpoints for good: refs, notes and tags. A tombstone stays in the journal.
 func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
 	in, plan, err := doomed(ctx, s, session, refs)
 	if err != nil {
@@ -103,6 +108,7 @@ func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []s
 	if err != nil {
 		return nil, err
 	}
+	// Report only what this call has removed.
 	plan.Removed = slices.DeleteFunc(plan.Removed, func(l checkpoint.Labelled) bool { return !gone[l.ID] })
 	if len(plan.Removed) == 0 {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: strings.Join(refs, ", ") + ": removed meanwhile"}
@@ -110,19 +116,20 @@ func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []s
 	return plan, nil
 }
 
-// pinnedRule says what becomes of a checkpoint that is pinned when it is to go: by then,
-// and not when that was planned.
+// pinnedRule says what happens if a checkpoint is pinned when it is removed. It may have been
+// pinned after the removal was planned.
 type pinnedRule int
 
-// The rules: it stays, the whole is refused, or it goes all the same.
+// With pinnedStays it stays, with pinnedRefuses nothing is removed, with PinnedGoes it is removed.
 const (
 	pinnedStays pinnedRule = iota
 	pinnedRefuses
 	PinnedGoes
 )
 
-// Drop writes the tombstones of checkpoints and removes their refs. It says which went
-// and which were pinned, with false; the rest others have removed.
+// Drop removes checkpoints in one transaction: it writes a tombstone for each and deletes its refs.
+// The result maps those that were removed to true, and pinned ones that stay to false. Checkpoints
+// that another process removed before are not in it.
 func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids []name.ID, reason string, pinned pinnedRule) (map[name.ID]bool, error) {
 	e, err := s.NewEvent(journal.KindPrune, session)
 	if err != nil {
@@ -132,7 +139,9 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 	s.Trace("doomed")
 	var gone map[name.ID]bool
 	res, err := s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+		// A copy for each try: the transaction may call this function several times.
 		e, change := e, store.Change{}
+		// Pinned and removed are judged by the journal as it is now.
 		gone = map[name.ID]bool{}
 		for _, id := range ids {
 			entry := v.State.Entry(id)
@@ -149,7 +158,9 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 			gone[id] = true
 			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: reason})
 			change.Remove = append(change.Remove, store.Removal{ID: id})
-			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Event().Commit}) // the ref may name another commit
+			// A NewNote without a blob removes the note. It is on the commit that the journal
+			// names; a damaged ref may name another one.
+			change.Notes = append(change.Notes, store.NewNote{Commit: entry.Event().Commit})
 		}
 		if len(e.Tombstones) > 0 {
 			change.Events = []journal.Event{e}
@@ -163,6 +174,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 	return gone, checkpoint.Classify(err)
 }
 
+// pinnedError returns the error for a checkpoint that cannot be removed because it is pinned.
 func pinnedError(e *journal.Entry) *checkpoint.Error {
 	return &checkpoint.Error{
 		Kind: checkpoint.KindRefused, Message: e.Label + " is pinned",
@@ -170,13 +182,14 @@ func pinnedError(e *journal.Entry) *checkpoint.Error {
 	}
 }
 
-// PlanDeleteSession says what `session delete` would remove.
+// PlanDeleteSession returns what DeleteSession would remove.
 func PlanDeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
 	_, out, err := WholeSession(ctx, s, request)
 	return out, err
 }
 
-// WholeSession lists what `session delete` removes.
+// WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
+// them.
 func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (name.Session, *Removed, error) {
 	session, err := s.RequireSession(request)
 	if err != nil {
@@ -200,8 +213,8 @@ func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (n
 	return session, out, err
 }
 
-// DeleteSession tombstones every checkpoint of a session, pinned ones too, and
-// keeps its journal.
+// DeleteSession removes all checkpoints of a session, pinned ones too. The journal stays, so that
+// other clones learn of the removal.
 func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
 	session, out, err := WholeSession(ctx, s, request)
 	if err != nil {
@@ -217,16 +230,18 @@ func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (
 	return out, s.Deactivate(session)
 }
 
-// Pin keeps checkpoints from every prune.
+// Pin protects checkpoints from being pruned or deleted. No refs means the current checkpoint.
 func Pin(ctx context.Context, s *checkpoint.Service, session string, refs []string) ([]Marked, error) {
 	return mark(ctx, s, journal.KindPin, session, refs)
 }
 
-// Unpin lets prunes have them again.
+// Unpin ends the protection.
 func Unpin(ctx context.Context, s *checkpoint.Service, session string, refs []string) ([]Marked, error) {
 	return mark(ctx, s, journal.KindUnpin, session, refs)
 }
 
+// mark writes a pin or unpin event for each checkpoint that does not have that state yet: one
+// transaction for each session.
 func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session string, refs []string) ([]Marked, error) {
 	if len(refs) == 0 {
 		refs = []string{"@"}
@@ -248,7 +263,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 		pinned := kind == journal.KindPin
 		out = append(out, Marked{checkpoint.Labelled{ID: f.Entry.Checkpoint, Label: f.Entry.Label}, f.Session, pinned, f.Entry.Pinned != pinned})
 		if f.Entry.Pinned == pinned {
-			continue // it is so already
+			continue // nothing to write
 		}
 		e, err := s.NewEvent(kind, f.Session)
 		if err != nil {
@@ -259,6 +274,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 	}
 	for in, events := range bySession {
 		_, err := s.Store.Transact(ctx, in, func(_ context.Context, v store.View) (store.Change, error) {
+			// A pin of a pruned checkpoint would promise something that cannot be kept.
 			for _, e := range events {
 				if v.State == nil || v.State.Dead(e.Checkpoint) {
 					return store.Change{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: e.Label + " was removed meanwhile"}

@@ -1,5 +1,8 @@
 package rollback
 
+// This file works out what the user is shown before a rollback: which files change, which
+// checkpoints are discarded, which step comes next and which dangers there are. It changes nothing.
+
 import (
 	"context"
 	"encoding/json"
@@ -14,7 +17,7 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// answerPlan fills the answer from the plan.
+// answerPlan fills r.answer from the plan, and plans what happens to the branch.
 func (r *Plan) answerPlan(ctx context.Context) error {
 	a := &Answer{
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: string(r.req.Mode),
@@ -52,8 +55,8 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	return nil
 }
 
-// commandFiles are the files of a plan from which others run commands: what runs next may not be
-// what ran before.
+// commandFiles returns the files of a plan that agents or editors run commands from. The user
+// should know that a rollback changes what these tools will execute.
 func commandFiles(plan PlanFiles) (found []Risk) {
 	for _, p := range slices.Concat(plan.Write, plan.Delete, plan.Mode) {
 		if agent.RunsCommands(string(p)) {
@@ -63,14 +66,15 @@ func commandFiles(plan PlanFiles) (found []Risk) {
 	return found
 }
 
-// changesNothing reports whether files, index, branch and the place in the session are
-// already as they would be afterwards.
+// changesNothing reports whether files, index, branch and current checkpoint already are as they
+// would be afterwards.
 func changesNothing(r *Plan) bool {
 	a := r.answer
 	files := len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode)
 	return files == 0 && len(a.Plan.Discard) == 0 && a.From == a.To && !a.Branch.Moves() && (r.plan == nil || indexStays(r))
 }
 
+// indexStays reports whether the plan leaves the index as it is, flags included.
 func indexStays(r *Plan) bool {
 	before, after := r.cur.Index, r.plan.Index
 	if r.plan.IndexTree != "" && r.plan.IndexTree != before.Tree {
@@ -80,7 +84,7 @@ func indexStays(r *Plan) bool {
 		slices.Equal(after.AssumeUnchanged, before.AssumeUnchanged) && slices.Equal(after.SkipWorktree, before.SkipWorktree)
 }
 
-// paths are names of files as answers give them.
+// paths converts file names to the type that answers use.
 func paths(names []string) []checkpoint.Path {
 	out := make([]checkpoint.Path, len(names))
 	for i, p := range names {
@@ -89,8 +93,8 @@ func paths(names []string) []checkpoint.Path {
 	return out
 }
 
-// warnSession says so when the next checkpoint goes into another session than the one
-// whose checkpoint comes back: only resume and switch change which one is active.
+// warnSession warns if the next checkpoint will go to another session than the one that was rolled
+// back. A rollback does not change which session is active.
 func (r *Plan) warnSession() {
 	active, err := r.s.NamedSession("")
 	if err != nil || active == "" || active == r.to.Session || r.undoes != nil {
@@ -99,9 +103,11 @@ func (r *Plan) warnSession() {
 	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays the active one, and the next checkpoint is its; `git checkpoint session switch %s` goes on in the other", active, r.to.Session))
 }
 
-// warnConflicts says so when conflict stages come back and the operation that made
-// them does not.
+// warnConflicts warns if unmerged index entries are restored without the merge they belong to.
+// MERGE_HEAD is not restored, so a commit now would not become a merge commit.
 func (r *Plan) warnConflicts() {
+	// Nothing to warn about if the same operation is still in progress, or if the index stays as it
+	// is.
 	g := r.record.Git
 	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.s.Repo.Operation() == g.Operation {
 		return
@@ -117,10 +123,10 @@ func (r *Plan) warnConflicts() {
 	r.answer.Warnings = append(r.answer.Warnings, text)
 }
 
-// lists are the checkpoints that change their state.
+// lists returns the checkpoints that become discarded and those that become live again.
 func (r *Plan) lists() (discard, restore []name.ID, err error) {
 	switch {
-	case r.promote != nil: // the session stays where it is
+	case r.promote != nil: // a promotion leaves the session where it is
 	case r.undoes != nil:
 		for _, in := range bySession(r.levels) {
 			plans := make([]journal.Plan, len(in))
@@ -138,7 +144,8 @@ func (r *Plan) lists() (discard, restore []name.ID, err error) {
 	return discard, restore, err
 }
 
-// isDead reports whether any session says so: an undo of several levels discards in each.
+// isDead reports whether a checkpoint was pruned, in any session: an undo of several levels may
+// span sessions.
 func isDead(r *Plan, id name.ID) bool {
 	if r.walk != nil && slices.ContainsFunc(r.walk.states, func(st *journal.State) bool { return st.Dead(id) }) {
 		return true
@@ -146,25 +153,31 @@ func isDead(r *Plan, id name.ID) bool {
 	return r.to.State.Dead(id)
 }
 
+// answerSteps fills in the discarded checkpoints, the next step and the pending work after the
+// move.
 func (r *Plan) answerSteps(ctx context.Context) error {
 	discard, restore, err := r.lists()
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
+	// Without an id of its own, this worktree cannot tell whose work is discarded.
 	here, unknown := r.s.Store.WorktreeID()
 	entry := r.to.State.Entry
 	if r.undoes != nil {
-		entry = r.walk.entry // another session may have it where several levels are undone
+		entry = r.walk.entry // with several levels it may be another session's
 	}
 	for _, id := range discard {
-		if isDead(r, id) { // the event lists it; for people it is not there
+		if isDead(r, id) { // the event lists it, but for users it is gone
 			continue
 		}
 		if e := entry(id); e != nil {
 			label := e.Label
+			// An undo of several levels may discard checkpoints of other sessions, too.
 			if of := e.Event().Session; of != r.to.Session {
 				label = string(of) + ":" + label
 			}
+			// With several worktrees on one session, warn that another worktree's work is discarded
+			// too.
 			if unknown == nil && e.Event().WorktreeID != here {
 				label += " (made in worktree " + e.Event().Worktree + ")"
 			}
@@ -173,6 +186,8 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 			r.answer.Plan.Discard = append(r.answer.Plan.Discard, string(id))
 		}
 	}
+	// A missing or broken definition must not stop a rollback, so this one falls back to the
+	// default.
 	def, err := r.s.ReadableDefinition(ctx, r.to.State)
 	if err != nil {
 		return err
@@ -192,10 +207,11 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 	return nil
 }
 
-// after is the situation once the move is done.
+// after returns the workflow's view of the session once the move is done: the fold now, with the
+// lists applied.
 func (r *Plan) after(discard, restore []name.ID) workflow.Situation {
 	in := r.s.Situation(r.to.State, r.goal)
-	st, live := r.to.State, map[int]bool{} // those that change
+	st, live := r.to.State, map[int]bool{} // by position in the journal, only those that change
 	for _, id := range discard {
 		if e := st.Entry(id); e != nil {
 			live[e.Place] = false

@@ -7,67 +7,70 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// PlanFiles is what a rollback does to the worktree. Paths are sorted.
+// PlanFiles lists what a rollback changes in the worktree. All paths are sorted and relative to its
+// top.
 type PlanFiles struct {
-	Write   []checkpoint.Path `json:"write"` // created or given other content
-	Delete  []checkpoint.Path `json:"delete"`
+	Write   []checkpoint.Path `json:"write"`   // created, or their content is replaced
+	Delete  []checkpoint.Path `json:"delete"`  // removed
 	Mode    []checkpoint.Path `json:"mode"`    // only the executable bit changes
-	Risk    []Risk            `json:"risk"`    // what cannot be brought back exactly, or names commands that others run
-	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints it discards
-	Skipped []checkpoint.Path `json:"skipped"` // paths that stay untouched by rule
-	Unsaved []checkpoint.Path `json:"unsaved"` // of write and delete: what is there now is in no checkpoint and no commit yet
+	Risk    []Risk            `json:"risk"`    // what cannot be restored exactly, and files that other programs run commands from
+	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints that are discarded
+	Skipped []checkpoint.Path `json:"skipped"` // left alone, because a rule kept them out of captures
+	Unsaved []checkpoint.Path `json:"unsaved"` // of write and delete: their present content is in no checkpoint and no commit
 }
 
-// Risk names a path and what is not kept of it.
+// Risk names a path and what about it is not restored.
 type Risk struct {
 	Path   checkpoint.Path `json:"path"`
 	Reason string          `json:"reason"`
 }
 
-// Answer is what `rollback` and `undo` answer, planned or done.
+// Answer is what `rollback`, `undo` and `redo` print, before and after Apply. The JSON members are
+// a contract: see docs/json.md.
 type Answer struct {
 	Session  name.Session          `json:"session"`
-	From     name.ID               `json:"from"` // current before; empty when there was none
-	To       name.ID               `json:"to"`
+	From     name.ID               `json:"from"` // the current checkpoint before; empty: none
+	To       name.ID               `json:"to"`   // the current checkpoint afterwards; empty: none
 	ToLabel  string                `json:"to_label"`
-	Safety   name.ID               `json:"safety"` // empty for a dry run
+	Safety   name.ID               `json:"safety"` // the safety checkpoint; empty before Apply
 	DryRun   bool                  `json:"dry_run"`
-	Digest   string                `json:"digest,omitempty"` // of a plan: --plan takes it
-	Mode     string                `json:"mode"`             // all, worktree, state, paths, produced
+	Digest   string                `json:"digest,omitempty"` // of the plan, for --plan; see Fingerprint
+	Mode     string                `json:"mode"`             // a Mode, or "abort"
 	Plan     PlanFiles             `json:"plan"`
 	Branch   checkpoint.BranchPlan `json:"branch"`
-	State    json.RawMessage       `json:"state"`
-	Pending  json.RawMessage       `json:"pending"`
-	NextStep *NextStep             `json:"next_step"`
+	State    json.RawMessage       `json:"state"`     // the job's state afterwards
+	Pending  json.RawMessage       `json:"pending"`   // what the workflow says is still to do
+	NextStep *NextStep             `json:"next_step"` // nil: there is none
 	Warnings []string              `json:"warnings,omitempty"`
 
-	Promotes  *Promoted   `json:"promotes,omitempty"`  // of promote: whose files come
-	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is taken back, in that order
-	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since
-	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // once it is done
-	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // once it is done
+	Promotes  *Promoted   `json:"promotes,omitempty"`  // of promote: where the files come from
+	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is undone, in this order
+	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
+	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
+	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
 
-	Empty bool   `json:"-"` // nothing is to be done: everything is as the target has it
-	Said  string `json:"-"` // how the workflow says it; empty: as usual
+	Empty bool   `json:"-"` // nothing to do: everything is as in the target
+	Said  string `json:"-"` // the workflow's words; empty: the usual ones
 }
 
-// UndoLevel is a rollback that an undo takes back or a redo does again.
+// UndoLevel is a rollback that an undo takes back or a redo repeats. See "Levels" in
+// docs/format.md.
 type UndoLevel struct {
-	List      string          `json:"list"` // undo or redo
-	N         int             `json:"n"`    // what `undo N` or `redo N` takes to go over it
-	Event     name.OID        `json:"event"`
+	List      string          `json:"list"`  // undo or redo
+	N         int             `json:"n"`     // `undo N` or `redo N` goes up to this one
+	Event     name.OID        `json:"event"` // the id of the level's head
 	Time      checkpoint.Time `json:"time"`
 	Session   name.Session    `json:"session"`
-	What      string          `json:"what"` // the rollback, in a sentence
+	What      string          `json:"what"` // the rollback, as one sentence
 	Reason    string          `json:"reason"`
-	To        name.ID         `json:"to"` // what is current then
+	To        name.ID         `json:"to"` // the current checkpoint after the undo
 	ToLabel   string          `json:"to_label"`
-	Safety    name.ID         `json:"safety"`          // whose files come back
-	Available bool            `json:"available"`       // it is not pruned
-	Files     *int            `json:"files,omitempty"` // of --list: how many files the rollback changed
+	Safety    name.ID         `json:"safety"`          // the checkpoint whose files are restored
+	Available bool            `json:"available"`       // false: that checkpoint was pruned
+	Files     *int            `json:"files,omitempty"` // for --list: how many files the rollback changed; nil: not known
 }
 
-// Meanwhile is what another worktree did after an event that is to be taken back.
+// Meanwhile is an event of another worktree in the session, after the event that is to be undone.
 type Meanwhile struct {
 	Event    name.OID        `json:"event"`
 	Worktree string          `json:"worktree"`
@@ -75,7 +78,7 @@ type Meanwhile struct {
 	What     string          `json:"what"`
 }
 
-// NextStep is the step that follows the current one.
+// NextStep is the workflow's step that follows the current one.
 type NextStep struct {
 	Step int    `json:"step"`
 	Name string `json:"name"`

@@ -1,5 +1,8 @@
 package rollback
 
+// This file carries a plan out, and finishes or reverts a rollback that was killed half-way. The
+// intent file is the state that they share: it exists from Restore.Begin until Restore.Finish.
+
 import (
 	"context"
 	"encoding/json"
@@ -18,17 +21,21 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// aMoment lies between the events of one undo.
+// aMoment is the time between the events of one undo. The fold sorts events by time, so they must
+// differ.
 const aMoment = time.Millisecond
 
-// staleAfter is how old a plan may get, as while a person thinks, before the
-// worktree is captured anew to see whether it still fits.
+// staleAfter is the age of a plan, for example while the user reads it, after which Apply captures
+// the worktree again to check that it has not changed.
 const staleAfter = time.Second
 
-// Apply does the rollback: a safety checkpoint first, then files, index, branch,
-// and the event. When something fails half-way everything is taken back.
+// Apply carries the plan out: it makes the safety checkpoint, moves files, index and branch, and
+// writes the event. If a step fails, those before it are reverted. The package comment has the
+// order of the steps.
 func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if r.plan != nil && time.Since(r.taken) > staleAfter {
+		// The user may have edited files while reading the plan, and the new content is in no
+		// checkpoint.
 		tree := r.cur.Tree
 		if err := r.take(ctx, r.forced); err != nil {
 			return nil, err
@@ -44,17 +51,19 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if r.plan == nil {
 		return r.applyState(ctx)
 	}
-	r.s.Repo.ReadyRefs(ctx) // for the safety checkpoint
+	r.s.Repo.ReadyRefs(ctx) // start git for the safety checkpoint's refs
 	r.s.Trace("planned")
 	shot, err := r.s.Shot()
 	if err != nil {
 		return nil, err
 	}
+	// Keep the exact bytes of the files that go, so that an undo restores them exactly.
 	modes, err := shot.Secure(ctx, r.plan)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	r.s.Trace("secured")
+	// Stage takes the lock of the index and writes the new files beside the old ones.
 	staged, err := shot.Stage(ctx, r.plan)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
@@ -69,7 +78,7 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 		staged.Cancel()
 		return nil, err
 	}
-	r.s.Repo.ReadyRefs(ctx) // for the event
+	r.s.Repo.ReadyRefs(ctx) // start git for the event's refs
 	r.s.Trace("safety")
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
@@ -89,6 +98,8 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	return done, nil
 }
 
+// begin writes the intent file. From here on a killed rollback is finished by --continue or
+// reverted by --abort.
 func (r *Plan) begin(staged *snapshot.Restore, meta checkpoint.Intent) error {
 	data, err := json.Marshal(meta)
 	if err != nil {
@@ -98,8 +109,9 @@ func (r *Plan) begin(staged *snapshot.Restore, meta checkpoint.Intent) error {
 	return staged.Begin(data)
 }
 
-// finish moves the files of a restore that has begun, then HEAD, then writes the
-// event; on failure it goes back.
+// finish carries out a restore that has begun: files and index, then HEAD, then the event. On
+// failure it goes back. The event is last, because with the event in the journal the rollback
+// counts as done.
 func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (*Answer, error) {
 	err := staged.Apply(ctx)
 	if err == nil && meta.Branch.Moved {
@@ -112,6 +124,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	}
 	s.Trace("event")
 	if err == nil {
+		// The event is written, so the rollback is done even if cleaning up fails.
 		answer.DryRun, answer.Safety = false, meta.Safety
 		err = staged.Finish()
 		s.Trace("finished")
@@ -120,16 +133,19 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	return nil, goBack(context.WithoutCancel(ctx), s, staged, meta, err)
 }
 
-// goBack returns to what was there before, and says what state things are in.
+// goBack restores the state before the rollback, and returns an error that says what state the
+// worktree is in. A cancelled context must not stop it, so the caller removes the cancellation.
 func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
 	backErr := staged.Back()
 	if meta.Branch.Moves() {
 		backErr = errors.Join(backErr, headBack(ctx, s, meta))
 	}
+	// The intent file stays if going back failed, so that --abort can try again.
 	if backErr == nil {
 		backErr = staged.Finish()
 	}
 	kind := checkpoint.KindOf(checkpoint.Classify(cause))
+	// An interrupt and a refusal keep their exit codes.
 	if kind != checkpoint.KindInterrupt && kind != checkpoint.KindRefused {
 		kind = checkpoint.KindFailed
 	}
@@ -148,7 +164,7 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	}
 }
 
-// lockHints says what to do about a lock of git's that is in the way.
+// lockHints returns what to do about a lock file of git that is in the way.
 func lockHints(err error) []string {
 	if lock := git.HeldLock(err); lock != "" {
 		return []string{fmt.Sprintf("wait for the other git process; if none is running, remove %q", lock)}
@@ -156,7 +172,7 @@ func lockHints(err error) []string {
 	return nil
 }
 
-// headBack puts HEAD, and the branch that a rollback moved, where they were.
+// headBack moves HEAD, and the branches that the rollback moved, back to where they were.
 func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
 	if meta.TargetOld != "" {
 		if _, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: rollback taken back", string(meta.Branch.Target), string(meta.TargetOld)); err != nil {
@@ -172,7 +188,7 @@ func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent
 	return s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.OldBranch, To: meta.OldHead, Reason: "rollback taken back"})
 }
 
-// headIs reports whether HEAD is on a branch, or on none, and at a commit.
+// headIs reports whether HEAD is on the given branch (empty: detached) and at the given commit.
 func headIs(ctx context.Context, s *checkpoint.Service, branch name.Ref, commit name.OID) bool {
 	on, err := s.Repo.Output(ctx, "symbolic-ref", "-q", "HEAD")
 	if err != nil {
@@ -182,7 +198,8 @@ func headIs(ctx context.Context, s *checkpoint.Service, branch name.Ref, commit 
 	return err == nil && on == string(branch) && at == string(commit)
 }
 
-// meta prepares the event.
+// meta prepares the event and everything else that --continue and --abort need. The event's lists
+// are computed when it is written.
 func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Intent, error) {
 	kind := journal.KindRollback
 	if r.undoes != nil {
@@ -209,6 +226,8 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 			return checkpoint.Intent{}, err
 		}
 	}
+	// The undo list of a worktree is sorted by time, over all sessions. A clock that was set back
+	// must not change that order.
 	e.Time = r.walk.TimeAfter(e.Time)
 	m := checkpoint.Intent{
 		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.answer.Branch,
@@ -219,6 +238,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		e.Safety, m.Safety = safety.ID, safety.ID
 	}
 	if m.Branch.Moved && m.Branch.Target != "" {
+		// Note where the target branch is, so that goBack and Abort can put it back.
 		oid, err := r.s.Repo.Batch().Resolve(ctx, m.Branch.Target)
 		if err != nil && !errors.Is(err, git.ErrMissing) {
 			return m, err
@@ -242,8 +262,9 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	return m, err
 }
 
-// recordMove writes the events of a rollback or undo, with the lists worked out on
-// the journal as it is then.
+// recordMove writes the events of a rollback or undo. The lists of discarded and restored
+// checkpoints are computed inside the transaction, because another worktree may have changed the
+// session since the plan was made.
 func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
 	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
 		if v.State == nil {
@@ -253,7 +274,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 		events := []journal.Event{e}
 		var err error
 		switch {
-		case meta.Stays:
+		case meta.Stays: // a promotion discards nothing
 		case len(meta.Levels) > 0:
 			events, err = undoEvents(v.State, e, meta.Levels)
 		case e.Files != "":
@@ -262,6 +283,8 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 			events[0].Discard, events[0].Restore, err = v.State.RollbackPlan(e.To)
 		}
 		change := store.Change{Events: events}
+		// An invalid value of checkpoint.tag must not fail a rollback whose files have moved
+		// already.
 		if on, tagErr := s.Settings.Bool("checkpoint.tag", true); tagErr == nil && !on {
 			change.Tags = store.TagsNone
 		}
@@ -273,7 +296,8 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 	return err
 }
 
-// applyState moves the current checkpoint and no file.
+// applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
+// the safety checkpoint keeps the state of the job for an undo.
 func (r *Plan) applyState(ctx context.Context) (*Answer, error) {
 	if err := r.take(ctx, nil); err != nil {
 		return nil, err
@@ -295,7 +319,7 @@ func (r *Plan) applyState(ctx context.Context) (*Answer, error) {
 	return r.answer, nil
 }
 
-// makeSafety makes the safety checkpoint out of the capture that was planned with.
+// makeSafety makes the safety checkpoint from the capture that the plan is based on.
 func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
 	req := create.SafetyRequest{
 		Session: r.to.Session, Definition: r.def, Capture: r.cur, Aside: r.aside, Modes: modes, Made: made,
@@ -309,7 +333,7 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 	} else if r.promote != nil {
 		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
 	}
-	if req.Definition == nil { // the plan has asked, and warned, already
+	if req.Definition == nil { // the plan has looked it up, and warned, already
 		var err error
 		if req.Definition, err = r.s.ReadableDefinition(ctx, r.to.State); err != nil {
 			return nil, err
@@ -318,7 +342,8 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 	return create.Safety(ctx, r.s, req)
 }
 
-// Continue finishes a rollback that was cut off.
+// Continue finishes a rollback whose process was killed. If the event was written before, only the
+// intent file has to go.
 func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	staged, meta, err := unfinished(ctx, s)
 	if err != nil {
@@ -335,7 +360,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		}
 	}
 	for _, done := range st.Rollbacks {
-		if done.Safety == meta.Safety { // killed between the event and the end
+		if done.Safety == meta.Safety { // killed after the event was written
 			answer.Safety = meta.Safety
 			return answer, checkpoint.Classify(staged.Finish())
 		}
@@ -343,7 +368,8 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return finish(ctx, s, staged, meta, answer)
 }
 
-// Abort takes a rollback that was cut off back.
+// Abort reverts a rollback whose process was killed. If its event was written before, the rollback
+// is complete and Abort refuses.
 func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	staged, meta, err := unfinished(ctx, s)
 	if err != nil {
@@ -375,8 +401,8 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: "abort", Pending: json.RawMessage("[]")}, nil
 }
 
-// unfinished opens the rollback that was cut off. What is in the worktree now is
-// captured first: somebody may have worked on since.
+// unfinished opens the killed rollback of this worktree. It first makes a safety checkpoint of the
+// worktree as it is now, because the user may have gone on working in it.
 func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, checkpoint.Intent, error) {
 	var meta checkpoint.Intent
 	shot, err := s.Shot()
@@ -398,6 +424,7 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, 
 	if err != nil {
 		return nil, meta, err
 	}
+	// This Plan exists only to capture and to make the safety checkpoint.
 	half := &Plan{s: s, to: &checkpoint.Found{Session: meta.Session, State: st}, answer: &Answer{ToLabel: meta.Event.ToLabel + ", half-way"}}
 	if err := half.take(ctx, staged.Paths()); err != nil { // also what is ignored by now
 		return nil, meta, err
@@ -408,8 +435,8 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, 
 	return staged, meta, nil
 }
 
-// nothingUnfinished answers --continue and --abort where no file has moved. A rollback that was
-// killed before that may have left the lock of the index, which is removed.
+// nothingUnfinished returns the answer to --continue and --abort when no file was moved. A rollback
+// that was killed before that may have left the lock of the index, which the Sweep removes.
 func nothingUnfinished(shot *snapshot.Shot) error {
 	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "no rollback is unfinished in this worktree"}
 	left := shot.AbandonedLock() != ""

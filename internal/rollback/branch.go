@@ -1,5 +1,8 @@
 package rollback
 
+// This file plans what a rollback does to HEAD and to branches, and moves branches that HEAD is not
+// on. By default a rollback moves neither: the user's commits stay where they are.
+
 import (
 	"context"
 	"encoding/json"
@@ -14,7 +17,8 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// planBranch says how HEAD lies to the recorded commit, and whether it moves.
+// planBranch fills in how HEAD and the recorded commit are related, and whether HEAD and its branch
+// move.
 func (r *Plan) planBranch(ctx context.Context) error {
 	if r.promote != nil && r.promote.branch != nil {
 		r.answer.Branch = *r.promote.branch
@@ -27,6 +31,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	g, b := place.Git, &r.answer.Branch
 	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
 	move := movesBranch(r)
+	// An expunge cut the commit out of the checkpoint, because it contains what was expunged.
 	if _, dropped := g.Extra[record.HeadDropped]; dropped && move {
 		r.answer.Warnings = append(r.answer.Warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
 		move = false
@@ -55,8 +60,8 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	return r.leaveBehind(ctx)
 }
 
-// commitsLeft counts the commits between the two places of a branch; where it moves, those that no
-// other branch holds.
+// commitsLeft counts the commits between the two positions of a branch. If the branch moves, it
+// counts those that no other branch has, because only these are left behind.
 func commitsLeft(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchPlan) (int, error) {
 	if b.Moved {
 		return s.Repo.CountLeft(ctx, b.To, b.From, b.Target)
@@ -64,7 +69,8 @@ func commitsLeft(ctx context.Context, s *checkpoint.Service, b *checkpoint.Branc
 	return s.Repo.CountBetween(ctx, b.To, b.From)
 }
 
-// movesBranch says whether HEAD is to go to the recorded commit, by the flags and the session.
+// movesBranch reports whether HEAD should move to the recorded commit, by the flags and by the
+// session.
 func movesBranch(r *Plan) bool {
 	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
 		return false
@@ -72,8 +78,9 @@ func movesBranch(r *Plan) bool {
 	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
 }
 
-// leaveBehind looks at a branch that HEAD is not on and that is to move: the safety
-// checkpoint keeps the commits of HEAD, so what only that branch has would be lost.
+// leaveBehind checks the target branch when HEAD is on another one. The safety checkpoint has
+// HEAD's commit as a parent and keeps it reachable, but nothing keeps the commits of the target
+// branch. It refuses the move if no other ref has them.
 func (r *Plan) leaveBehind(ctx context.Context) error {
 	b := &r.answer.Branch
 	if b.Target == "" || b.Target == b.Name {
@@ -105,8 +112,9 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 	return nil
 }
 
-// planBack has an undo take back the branch that HEAD was not on when the rollback moved
-// it. Whoever moved it since had a reason, and one that the rollback made is kept.
+// planBack lets an undo move a branch back that the rollback moved although HEAD was not on it. The
+// branch stays if it has moved since, and if the rollback created it: deleting it could lose
+// commits.
 func (r *Plan) planBack(ctx context.Context) error {
 	if r.undoes == nil || r.s.Repo.Operation() != "" {
 		return nil
@@ -123,7 +131,7 @@ func (r *Plan) planBack(ctx context.Context) error {
 	switch {
 	case err != nil && !errors.Is(err, git.ErrMissing):
 		return checkpoint.Classify(err)
-	case now == "", now == was.From: // it is gone, or back already
+	case now == "", now == was.From: // it is gone, or at its old place already
 	case was.From == "":
 		stays("the rollback made it")
 	case now != was.To:
@@ -138,7 +146,8 @@ func (r *Plan) planBack(ctx context.Context) error {
 	return nil
 }
 
-// asideOf is what the record of a safety checkpoint says; the zero one when it is not that.
+// asideOf returns the branch that a rollback moved beside HEAD, from the record of its safety
+// checkpoint. It returns a zero value if there is none.
 func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
 	if raw, ok := rec.Git.Extra[create.MemberAside]; ok && json.Unmarshal(raw, &b) != nil {
 		return checkpoint.BranchBack{}
@@ -146,6 +155,8 @@ func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
 	return b
 }
 
+// hasCommit reports whether oid is a commit that can be read. The id comes from a record, so it may
+// be anything.
 func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
 	_, err := name.ParseOID(string(oid))
 	if err == nil {
@@ -154,7 +165,8 @@ func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
 	return err == nil
 }
 
-// takeBranchBack does what planBack planned. A branch that somebody moved meanwhile stays.
+// takeBranchBack carries out what planBack planned. If somebody has moved the branch since, it
+// warns and leaves it.
 func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchBack) {
 	if b == nil {
 		return
@@ -164,8 +176,8 @@ func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.Br
 	}
 }
 
-// moveBranch moves a branch that HEAD is not on, as long as it is at from. One that is
-// there already is left alone.
+// moveBranch moves a branch that HEAD is not on from one commit to another. It fails if the branch
+// is not at from. If it is at to already, as after a kill and --continue, it does nothing.
 func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
 	if now, err := s.Repo.Output(ctx, "rev-parse", "-q", "--verify", string(branch)); err == nil && now == string(to) {
 		return nil
@@ -174,7 +186,8 @@ func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, fro
 	return err
 }
 
-// BranchIsFree refuses to move a branch that another worktree is on.
+// BranchIsFree returns an error if another worktree has the branch checked out. git forbids this
+// too: the other worktree's files would no longer match its HEAD.
 func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) error {
 	list, err := s.Repo.Worktrees(ctx)
 	if err != nil {

@@ -1,5 +1,9 @@
 package rollback
 
+// This file plans the file part of a rollback: it captures the worktree as it is, asks package
+// snapshot for the operations that lead to the target, and refuses a plan that would lose a file.
+// It captures with the ignore rules of the worktree, plus ignored files that the plan will touch.
+
 import (
 	"context"
 	"encoding/json"
@@ -24,7 +28,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// readTarget reads what a checkpoint holds.
+// readTarget reads the record of a checkpoint and what else its record commit holds.
 func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*record.Record, contents, error) {
 	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
@@ -37,8 +41,8 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*
 	return rec, got, nil
 }
 
-// TargetOf is what a checkpoint holds of files and index, for who brings them to a worktree
-// of its own.
+// TargetOf returns the files and the index of a checkpoint, for callers that restore them into a
+// new worktree.
 func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (snapshot.Target, error) {
 	rec, got, err := readTarget(ctx, s, e)
 	if err != nil {
@@ -47,12 +51,13 @@ func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (sna
 	return (&Plan{files: e, record: rec}).target(got)
 }
 
-// contents is what a record commit holds beside the record and the outputs.
+// contents is what a record commit holds besides the record and the outputs. See "The record commit
+// M" in docs/format.md.
 type contents struct {
-	index     name.OID
-	conflicts []store.Conflict
-	raw       map[string]name.OID
-	flags     []byte
+	index     name.OID            // the tree of what was staged
+	conflicts []store.Conflict    // unmerged entries
+	raw       map[string]name.OID // exact bytes by path, where git's conversions would not reproduce them
+	flags     []byte              // the blob index-flags
 }
 
 func readContents(ctx context.Context, s *checkpoint.Service, m name.OID) (c contents, err error) {
@@ -73,7 +78,8 @@ func readContents(ctx context.Context, s *checkpoint.Service, m name.OID) (c con
 	return c, err
 }
 
-// target is what the checkpoint brings back.
+// target returns what is to be restored. A mode in the record that is not octal permission bits is
+// damage.
 func (r *Plan) target(got contents) (snapshot.Target, error) {
 	rec := r.record
 	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Modes: map[string]fs.FileMode{}}
@@ -92,7 +98,7 @@ func (r *Plan) target(got contents) (snapshot.Target, error) {
 	return t, nil
 }
 
-// indexOf is what was staged; nil of an imported checkpoint, where nothing is known of it.
+// indexOf returns the recorded index, or nil for an imported checkpoint whose index is not known.
 func indexOf(rec *record.Record, got contents) *snapshot.IndexState {
 	if rec.Git.Index == "" {
 		return nil
@@ -107,12 +113,13 @@ func indexOf(rec *record.Record, got contents) *snapshot.IndexState {
 	return ix
 }
 
-// planFiles captures what is there now and plans the way to the target.
+// planFiles captures the worktree as it is and plans the changes to the target.
 func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	target, err := r.target(got)
 	if err != nil {
 		return err
 	}
+	// Undoing several levels may restore files and index from different safety checkpoints.
 	if r.indexFrom != nil {
 		rec, got, err := readTarget(ctx, r.s, r.indexFrom)
 		if err != nil {
@@ -127,13 +134,15 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if target.Wrote, err = r.wrote(ctx); err != nil {
 		return err
 	}
-	target.Keep = agent.Holding(r.s.Repo.WorkTree) // or a rollback would take the hooks away
+	target.Keep = agent.Holding(r.s.Repo.WorkTree) // otherwise a rollback to before the hooks were added would remove them
+	// Ignored files that the target captured, and those that a rollback wrote, are captured
+	// although they are ignored. Otherwise they would look like files that no checkpoint has.
 	force := slices.AppendSeq(inspect.IgnoredOf(r.record), maps.Keys(target.Wrote))
 	shot, err := r.s.Shot()
 	if err != nil {
 		return err
 	}
-	for range 2 { // once more when ignored files are to be captured first
+	for range 2 { // a second time if ignored files have to be captured first
 		if err := r.take(ctx, force); err != nil {
 			return err
 		}
@@ -159,13 +168,13 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	return r.refuseCollisions()
 }
 
-// refuseUnknownPaths holds back a rollback of a path that neither side has, as git restore
-// does: nothing would come back, and checkpoints would be discarded all the same.
+// refuseUnknownPaths returns an error for a path that neither side has, as git restore does.
+// Otherwise a mistyped path would restore nothing, but still discard checkpoints.
 func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 	for _, typed := range r.req.Paths {
 		p, err := r.s.Repo.Below(typed)
 		if err != nil || p == "." {
-			continue // the scope has refused what is outside
+			continue // scope has refused paths outside of the worktree
 		}
 		known, err := r.knows(ctx, p)
 		if err != nil {
@@ -178,6 +187,7 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 	return nil
 }
 
+// take captures the worktree as it is. Paths in force are captured although they are ignored.
 func (r *Plan) take(ctx context.Context, force []string) error {
 	rules := snapshot.Rules{Force: force}
 	var err error
@@ -193,8 +203,9 @@ func (r *Plan) take(ctx context.Context, force []string) error {
 	return checkpoint.Classify(err)
 }
 
-// wrote gives the files that the moves which are to be undone have written, with their
-// content. The capture has to hold them, whatever the ignore rules say by now.
+// wrote returns the files that the rollbacks to be undone have written, with their content. The
+// capture must include them even if they are ignored now: unchanged ones may be removed by the
+// undo, changed ones must not be lost.
 func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 	if r.undoes == nil {
 		return nil, nil
@@ -203,10 +214,10 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 		return r.wroteBy(ctx, r.undoes, r.record)
 	}
 	all := map[string]name.OID{}
-	for _, l := range slices.Backward(r.levels) { // the newest wins
+	for _, l := range slices.Backward(r.levels) { // oldest first, so that the newest wins
 		e := r.walk.entry(l.Head.Safety)
 		if isGone(e) || modeOf(l.Head) == ModeState {
-			continue // a level that is passed over, or that wrote nothing
+			continue // a level that is skipped, or that wrote nothing
 		}
 		rec, _, _, err := r.s.ReadRecord(ctx, e)
 		if err != nil {
@@ -221,11 +232,14 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 	return all, nil
 }
 
-// wroteBy gives the files that a move has written, from what its safety checkpoint held.
+// wroteBy returns the files that one move has written: the differences between its safety
+// checkpoint, whose record is before, and the checkpoint that it restored.
 func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
 	if move.Mode == ModePromote || move.Mode == ModeLand {
-		return nil, nil // one brought its ignore rules along, the other no file
+		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
 	}
+	// A move of some paths wrote only a part of the difference between the two trees. Its safety
+	// checkpoint lists the ignored files that it created.
 	if move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
 		return madeOf(before), nil
 	}
@@ -243,6 +257,7 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 	}
 	out := map[string]name.OID{}
 	for _, c := range changes {
+		// Deleted files and nested repositories were not written.
 		if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
 			out[c.Path] = c.New.OID
 		}
@@ -250,8 +265,8 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 	return out, nil
 }
 
-// brought is the checkpoint whose files a move brought: its target, a safety checkpoint
-// that it names, or for an undo what the move before it had kept.
+// brought returns the checkpoint whose files a move restored: the target of a rollback, or the
+// safety checkpoint that it names, or for an undo the safety checkpoint of the move that it undid.
 func (w *walked) brought(move *journal.Event) *journal.Entry {
 	switch {
 	case move.Files != "":
@@ -269,8 +284,9 @@ func (w *walked) brought(move *journal.Event) *journal.Entry {
 	return w.entry(move.To)
 }
 
-// made lists what the undo of this rollback cannot know without being told: of a whole one,
-// the two trees tell.
+// made returns the ignored files that a rollback of some paths creates. They go into the safety
+// checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
+// them.
 func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
 	if r.req.Mode != modePaths && r.req.Mode != ModeProduced {
 		return nil, nil
@@ -290,6 +306,7 @@ func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
 	return out, nil
 }
 
+// madeOf returns the list that made stored in a safety checkpoint's record; nil if there is none.
 func madeOf(r *record.Record) map[string]name.OID {
 	var list []create.MadeFile
 	if raw, ok := r.Snapshot.Extra[create.MemberMade]; !ok || json.Unmarshal(raw, &list) != nil {
@@ -302,11 +319,11 @@ func madeOf(r *record.Record) map[string]name.OID {
 	return out
 }
 
-// OverwriteHint is what lets a rollback replace ignored files.
+// OverwriteHint tells the user how to let a rollback replace ignored files.
 const OverwriteHint = "--overwrite-ignored keeps ignored files in the safety checkpoint and goes on; undo brings them back"
 
-// overwritable lists the ignored files in the way that --overwrite-ignored allows
-// to be captured and replaced.
+// overwritable returns the ignored files that are in the way and that the request allows to be
+// captured and replaced. An undo may always do that.
 func (r *Plan) overwritable() []string {
 	var out []string
 	for _, c := range r.plan.Collisions {
@@ -317,6 +334,7 @@ func (r *Plan) overwritable() []string {
 	return out
 }
 
+// refuseCollisions returns an error if a file that no checkpoint has is in the way.
 func (r *Plan) refuseCollisions() error {
 	if len(r.plan.Collisions) == 0 {
 		return nil
@@ -339,13 +357,16 @@ func (r *Plan) refuseCollisions() error {
 	return e
 }
 
-// knows reports whether a path is captured, staged or left out by rule on either side.
+// knows reports whether a path is captured, staged, or left out by a rule, here or in the
+// checkpoint.
 func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
 		if _, known, err := r.s.Repo.Lookup(ctx, tree, p); known || err != nil {
 			return known, checkpoint.Classify(err)
 		}
 	}
+	// Not in any tree, but known: unmerged and intent-to-add entries of the index, and skipped
+	// files.
 	beside := slices.Concat(r.record.Git.Unmerged, r.record.Git.IntentToAdd)
 	for _, p := range r.cur.Index.IntentToAdd {
 		beside = append(beside, record.Path(p))
@@ -355,13 +376,14 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 	}
 	out := r.cur.Skipped
 	for _, sk := range r.record.Snapshot.Skipped {
+		// Cap the capacity, so that append copies and does not write into the capture's own list.
 		out = append(out[:len(out):len(out)], snapshot.Skip{Path: string(sk.Path), Reason: sk.Reason})
 	}
 	for _, sk := range out {
 		beside = append(beside, record.Path(sk.Path))
 		switch sk.Reason {
 		case snapshot.ReasonNested, snapshot.ReasonUnborn, snapshot.ReasonFormat, snapshot.ReasonSubmodule:
-			continue // what is in it is another repository's
+			continue // files below it belong to another repository
 		}
 		if strings.HasPrefix(p, strings.TrimSuffix(sk.Path, "/")+"/") {
 			return true, nil
@@ -370,7 +392,7 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 	return slices.ContainsFunc(beside, func(b record.Path) bool { return strings.HasPrefix(string(b)+"/", p+"/") }), nil
 }
 
-// scope turns mode and paths into a test of paths.
+// scope converts mode and paths into a function that selects paths.
 func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
 	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.req.Force && r.s.Repo.Operation() != ""}
 	switch {
@@ -386,8 +408,8 @@ func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
 	return sc, nil
 }
 
-// produced collects the paths that changed between checkpoints of the session
-// since the target.
+// produced returns the paths that changed between consecutive checkpoints of the session since the
+// target: what the job's steps produced. Files that changed otherwise are not included.
 func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	trees := map[name.ID]name.OID{}
@@ -405,6 +427,7 @@ func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
 	for _, e := range r.to.State.Checkpoints() {
 		after = after || e.Checkpoint == r.files.Checkpoint
 		before := r.to.State.Entry(e.Event().Previous)
+		// Safety checkpoints are not steps of the job. Pruned ones have no tree to compare.
 		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
 			continue
 		}

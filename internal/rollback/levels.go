@@ -1,5 +1,8 @@
 package rollback
 
+// This file describes the undo and redo lists of a worktree for people: `undo --list`, and the
+// lines of an answer that say what the next undo would do.
+
 import (
 	"context"
 
@@ -7,7 +10,7 @@ import (
 	"git-checkpoint/internal/journal"
 )
 
-// Levels gives what this worktree can undo, or redo, the next one first.
+// Levels returns what this worktree can undo or redo, the next one first.
 func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel, error) {
 	w, err := readWalk(ctx, s)
 	if err != nil {
@@ -25,7 +28,7 @@ func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel,
 	return levels, nil
 }
 
-// shown is a level as answers give it.
+// shown returns a level for an answer. n is its position in the list, from 1.
 func (w *walked) shown(d direction, n int, l journal.Level) UndoLevel {
 	shown := UndoLevel{
 		List: string(d), N: n, Event: l.Head.OID, Time: checkpoint.Time{Time: l.Head.Time}, Session: l.State.Session, What: l.Rollback.Subject(),
@@ -37,18 +40,19 @@ func (w *walked) shown(d direction, n int, l journal.Level) UndoLevel {
 	return shown
 }
 
-// changedBy counts the files that a rollback changed; nil where they are not known any more.
+// changedBy returns how many files a rollback changed, or nil if that is not known (any more).
 func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal.Event) (*int, error) {
 	after := e.To
 	if e.Files != "" {
 		after = e.Files
 	}
+	// The rollback changed the worktree from its safety checkpoint to the checkpoint it went to.
 	a, b := w.entry(e.Safety), w.entry(after)
 	switch Mode(e.Mode) {
 	case ModeState:
 		none := 0
 		return &none, nil
-	case modePaths, ModeProduced, ModePromote, ModeLand: // only some of those that differ
+	case modePaths, ModeProduced, ModePromote, ModeLand: // it changed only some of the differing files
 		return nil, nil
 	}
 	if a == nil || b == nil || a.Dead || b.Dead {
@@ -70,10 +74,11 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	return &count, nil
 }
 
-// direction is the list that an undo or a redo goes over.
+// direction returns the list that the plan works on: undo or redo.
 func (r *Plan) direction() direction { return UndoRequest{Redo: r.redo}.direction() }
 
-// answerLevels says what an undo or a redo goes over, and what others did since.
+// answerLevels fills in the levels that an undo or redo covers, and what other worktrees did since
+// the oldest of them in each session.
 func (r *Plan) answerLevels() {
 	for i, l := range r.levels {
 		r.answer.Levels = append(r.answer.Levels, r.walk.shown(r.direction(), i+1, l))
@@ -82,6 +87,7 @@ func (r *Plan) answerLevels() {
 		return
 	}
 	for _, in := range bySession(r.levels) {
+		// The levels of a session are ordered from the newest to the oldest.
 		oldest := r.levels[in[len(in)-1]]
 		for _, e := range oldest.State.OthersAfter(oldest.Head) {
 			r.answer.Meanwhile = append(r.answer.Meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
@@ -89,13 +95,14 @@ func (r *Plan) answerLevels() {
 	}
 }
 
-// answerNext says what the next undo and the next redo are, now that this one is done.
+// answerNext fills in what the next undo and the next redo would do, after this one is done.
 func (r *Plan) answerNext(ctx context.Context) {
 	if r.undoes == nil {
 		return
 	}
+	// Read the lists again: the undo has just changed them.
 	w, err := readWalk(ctx, r.s)
-	if err != nil { // what was done was done
+	if err != nil { // the undo itself is done; only warn
 		r.s.Warn(err.Error())
 		return
 	}

@@ -1,5 +1,10 @@
 package rollback
 
+// This file handles an undo or redo of several levels at once. Every rollback made a safety
+// checkpoint before it, so undoing N levels means restoring the safety checkpoint of the oldest
+// one. It is not that easy when some of these rollbacks moved only a part, for example only the
+// current checkpoint: then files, index and HEAD are found in different safety checkpoints.
+
 import (
 	"context"
 	"errors"
@@ -13,30 +18,30 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// parts says which safety checkpoint holds what is in the worktree at a point of a walk
-// over several levels, by the place of its level. Rollbacks of some modes bring back only
-// one part, and so do their undos.
+// parts says, for a point on the way through the levels, which safety checkpoint holds the files,
+// the index and HEAD as they are at that point. Each value is the number of the level whose safety
+// checkpoint it is, or here.
 type parts struct{ files, index, head int }
 
-// here stands for the safety checkpoint that the walk makes itself.
+// here stands for the safety checkpoint that this undo makes itself.
 const here = -1
 
-// course is the way of a walk over its levels.
+// course is the way through the levels of one undo or redo.
 type course struct {
 	s         *checkpoint.Service
 	walk      *walked
 	direction direction
 	levels    []journal.Level
-	cur       *snapshot.Capture // the worktree now; nil where no file moves
-	filesOnly bool              // index and HEAD stay, because an operation of git's is in progress
+	cur       *snapshot.Capture // the worktree now; nil if no file moves
+	filesOnly bool              // index and HEAD stay, because an operation of git is in progress
 }
 
 func courseOf(r *Plan) *course {
 	return &course{r.s, r.walk, r.direction(), r.levels, r.cur, r.req.Force && r.s.Repo.Operation() != ""}
 }
 
-// partsBefore gives the parts before each level is taken back, and at the end, of a walk
-// that begins at one of them.
+// partsBefore returns the parts before each level is undone, and at the end, for a transaction that
+// begins with the level first. The result has len(levels)+1 elements; those before first are zero.
 func (c *course) partsBefore(first int) []parts {
 	at := parts{here, here, here}
 	all := make([]parts, first, len(c.levels)+1)
@@ -60,7 +65,8 @@ func (c *course) partsBefore(first int) []parts {
 	return all
 }
 
-// chooseParts finds the checkpoints whose files, index and HEAD come back in the end.
+// chooseParts selects the checkpoints whose files, index and HEAD are restored in the end, and the
+// mode that follows from that.
 func (r *Plan) chooseParts(ctx context.Context) error {
 	r.req = Request{Mode: ModeState, Branch: BranchKeep, Force: r.sameOperation(ctx)}
 	last := len(r.levels) - 1
@@ -76,11 +82,12 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 	if r.files, err = safety(last); err != nil || end.files == here {
 		return err
 	}
+	// From here on files move. The index and HEAD move only if some level moved them.
 	r.req.Mode = ModeWorktree
 	if r.files, err = safety(end.files); err != nil {
 		return err
 	}
-	if end.index != here || r.req.Force { // which leaves the index alone
+	if end.index != here || r.req.Force { // with Force the index stays anyway
 		r.req.Mode = ModeAll
 	}
 	if end.index != here && end.index != end.files {
@@ -97,10 +104,10 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 	return nil
 }
 
-// divide cuts a walk into legs, each of which is one transaction: the levels of one
-// session, as long as some checkpoint holds all that is there between two of them, to
-// which a redo of the second one has to return. The next leg makes a safety checkpoint of
-// its own.
+// divide splits the levels into legs. Each leg is one transaction: levels of one session, as long
+// as some checkpoint holds everything that is there between two levels, because a redo of the later
+// one has to return to that. Otherwise a new leg begins, and it makes a safety checkpoint of its
+// own.
 func (c *course) divide(ctx context.Context) (legs []int, err error) {
 	first := 0
 	for i := 1; i <= len(c.levels); i++ {
@@ -122,7 +129,7 @@ func (c *course) divide(ctx context.Context) (legs []int, err error) {
 	return legs, nil
 }
 
-// goTogether reports whether a level goes in the leg that begins at first.
+// goTogether reports whether a level can be in the same leg as the level first.
 func (c *course) goTogether(ctx context.Context, first, level int) (bool, error) {
 	l, at := c.levels[level], c.partsBefore(first)[level]
 	if l.State != c.levels[first].State || movesAside(ctx, c.s, c.walk, l) || movesAside(ctx, c.s, c.walk, c.levels[level-1]) {
@@ -136,7 +143,7 @@ func (c *course) goTogether(ctx context.Context, first, level int) (bool, error)
 	var of [3]held
 	for i, part := range []int{at.files, at.index, at.head} {
 		if part == here && (first > 0 || c.cur == nil) || part != here && isGone(c.walk.entry(c.levels[part].Head.Safety)) {
-			return false, nil // it is not known yet, or not any more
+			return false, nil // it is not known yet, or pruned
 		}
 		var err error
 		if of[i], err = c.heldBy(ctx, part); err != nil {
@@ -147,8 +154,9 @@ func (c *course) goTogether(ctx context.Context, first, level int) (bool, error)
 	return (!needsIndex || sameIndex(index.index, files.index)) && (!needsHead || head.isAt(files)), nil
 }
 
-// applyLegs does a walk that is more than one transaction. When it ends early it stands
-// between two legs, where an undo or a redo of them would have led too.
+// applyLegs applies an undo of more than one leg. Each leg is planned when the one before it is
+// done. If it stops early, the worktree is between two legs, as if the user had undone only the
+// first ones.
 func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 	done := 0
 	for _, count := range r.legs {
@@ -175,19 +183,21 @@ func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 	return r.answer, nil
 }
 
+// isGone reports whether a checkpoint is unknown or pruned.
 func isGone(e *journal.Entry) bool { return e == nil || e.Dead }
 
-// held is the index and the HEAD of a moment.
+// held is the index and HEAD at one point in time.
 type held struct {
 	index  snapshot.IndexState
 	branch name.Ref
 	commit name.OID
 }
 
-// isAt reports whether HEAD is the same in both.
+// isAt reports whether HEAD is at the same branch and commit in both.
 func (h held) isAt(other held) bool { return h.branch == other.branch && h.commit == other.commit }
 
-// heldBy is what the safety checkpoint of a level holds, or the worktree now.
+// heldBy returns what the safety checkpoint of a level holds, or for here what the worktree holds
+// now.
 func (c *course) heldBy(ctx context.Context, level int) (held, error) {
 	if level == here {
 		return held{c.cur.Index, c.s.Repo.Head.Branch, c.s.Repo.Head.OID}, nil
@@ -207,13 +217,14 @@ func (c *course) heldBy(ctx context.Context, level int) (held, error) {
 	return h, nil
 }
 
+// sameIndex compares two states of the index, flags included.
 func sameIndex(a, b snapshot.IndexState) bool {
 	return a.Tree == b.Tree && slices.Equal(a.Unmerged, b.Unmerged) && slices.Equal(a.IntentToAdd, b.IntentToAdd) &&
 		slices.Equal(a.AssumeUnchanged, b.AssumeUnchanged) && slices.Equal(a.SkipWorktree, b.SkipWorktree)
 }
 
-// undone says of each level what its event names, now that the walk's own safety
-// checkpoint is known.
+// undone returns for each level what its event names. It is called when the id of the safety
+// checkpoint that this undo makes, own, is known.
 func (c *course) undone(ctx context.Context, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
 	before := c.partsBefore(0)
 	all := make([]checkpoint.UndoneLevel, len(c.levels))
@@ -237,7 +248,8 @@ func (c *course) undone(ctx context.Context, own name.ID, branch string) ([]chec
 	return all, nil
 }
 
-// headAfter is the branch that a level puts HEAD on, or "HEAD"; empty where HEAD is there already.
+// headAfter returns the branch that undoing a level puts HEAD on, or "HEAD" for a detached one. It
+// returns "" if HEAD is there already.
 func (c *course) headAfter(ctx context.Context, before, level int) (string, error) {
 	if isGone(c.walk.entry(c.levels[level].Head.Safety)) {
 		return c.levels[level].Head.Branch, nil
@@ -258,7 +270,7 @@ func (c *course) headAfter(ctx context.Context, before, level int) (string, erro
 	return string(after.branch), nil
 }
 
-// headRecord is of the checkpoint whose HEAD comes back.
+// headRecord returns the record of the checkpoint whose HEAD is restored.
 func headRecord(ctx context.Context, r *Plan) (*record.Record, error) {
 	if r.headFrom == nil || r.headFrom == r.files {
 		return r.record, nil

@@ -1,5 +1,8 @@
 package rollback
 
+// This file plans two moves that are not rollbacks but work like one: promoting an attempt brings
+// its files into a session, and landing moves the branch to commits made from checkpoints.
+
 import (
 	"context"
 
@@ -8,34 +11,37 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// ModePromote is the mode of the event of a promotion. An undo of it brings back everything.
+// ModePromote is the mode in the event of a promotion. An undo of it restores everything, like
+// ModeAll.
 const ModePromote = "promote"
 
-// ModeLand is the mode of the event of a landing.
+// ModeLand is the mode in the event of a landing, which turns checkpoints into commits on the
+// branch.
 const ModeLand = "land"
 
-// Promotion brings the files of another session's checkpoint. The session stays where it
-// is: the checkpoint that is made afterwards is the step.
+// Promotion restores the files of another session's checkpoint. The current checkpoint of the
+// session stays, and nothing is discarded: the caller makes a new checkpoint afterwards.
 type Promotion struct {
 	Into  *checkpoint.Found // the session, at its current checkpoint
-	Files *checkpoint.Found
+	Files *checkpoint.Found // the checkpoint whose files are restored
 	What  Promoted
-	// Merge makes another target of what is there and what comes; nil: what comes replaces it.
+	// Merge combines what is there now with what is to be restored; nil: the latter replaces the
+	// former.
 	Merge func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error)
 
-	branch *checkpoint.BranchPlan // of a landing: where the branch goes
+	branch *checkpoint.BranchPlan // for a landing: where the branch goes
 }
 
-// Promoted names what is promoted.
+// Promoted identifies what is promoted.
 type Promoted struct {
-	Attempt string       `json:"attempt"`
+	Attempt string       `json:"attempt"` // name of the attempt
 	Session name.Session `json:"session"`
 	ID      name.ID      `json:"id"`
 	Label   string       `json:"label"`
 }
 
-// PrepareLanding thinks through a move of HEAD's branch to commits that were made of
-// checkpoints. No file moves; the index gets what target makes of it.
+// PrepareLanding plans to move HEAD's branch to commits that were made from checkpoints. No file
+// changes; the function target returns the new index.
 func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.Found, branch checkpoint.BranchPlan, target func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), reason string) (*Plan, error) {
 	r := &Plan{
 		s: s, req: Request{Mode: ModeAll, Branch: BranchMove, Reason: reason}, to: at, files: at.Entry,
@@ -44,7 +50,7 @@ func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.F
 	return r, r.think(ctx)
 }
 
-// PreparePromotion thinks a promotion through, as Prepare does a rollback.
+// PreparePromotion plans a promotion, as Prepare plans a rollback.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, req Request) (*Plan, error) {
 	req.Branch = BranchKeep
 	var r *Plan

@@ -1,43 +1,44 @@
 package rollback
 
-// BranchChoice says what a rollback does to HEAD.
+// BranchChoice says whether a rollback moves HEAD and its branch to the commit that the checkpoint
+// recorded.
 type BranchChoice int
 
-// The choices; the zero value moves it only in a session that owns its branch.
+// The values of BranchChoice. The zero value moves HEAD only in a session that owns its branch.
 const (
 	BranchDefault BranchChoice = iota
-	BranchMove
-	BranchKeep
+	BranchMove                 // --branch
+	BranchKeep                 // --keep-branch
 )
 
-// Mode of a rollback: what it brings back.
+// Mode says what a rollback restores. Events store it, and an undo of the event follows it.
 type Mode string
 
-// The modes.
+// The modes. An event may also have modePaths, ModePromote or ModeLand.
 const (
-	ModeAll      Mode = "all"
-	ModeWorktree Mode = "worktree" // leaves the index alone
-	ModeState    Mode = "state"    // moves the current checkpoint, no files
-	ModeProduced Mode = "produced" // only paths that changed between this session's checkpoints
+	ModeAll      Mode = "all"      // files, index and the current checkpoint
+	ModeWorktree Mode = "worktree" // like ModeAll, but leaves the index alone
+	ModeState    Mode = "state"    // only the current checkpoint, no files
+	ModeProduced Mode = "produced" // only paths that changed between checkpoints of this session
 )
 
-// Request is what `rollback` was asked for.
+// Request is the input of Prepare.
 type Request struct {
-	Session          string
-	Ref              string
+	Session          string // as for checkpoint.Service.Resolve
+	Ref              string // the checkpoint, as the user typed it
 	Branch           BranchChoice
-	Mode             Mode // default ModeAll
-	Paths            []string
-	OverwriteIgnored bool
-	Force            bool // go on during a merge or rebase, files only
-	Reason           string
-	DryRun           bool
+	Mode             Mode     // "" is ModeAll
+	Paths            []string // only these paths; none: all
+	OverwriteIgnored bool     // capture ignored files that are in the way, and replace them
+	Force            bool     // go on during a merge or rebase, with files only
+	Reason           string   // the user's reason, for the journal
+	DryRun           bool     // only plan
 }
 
-// UndoRequest is what `undo` or `redo` was asked for.
+// UndoRequest is the input of PrepareUndo.
 type UndoRequest struct {
-	Redo   bool
-	Levels int    // how many; 0 is one
-	To     string // an event or a checkpoint: go to before that one
-	DryRun bool
+	Redo   bool   // redo instead of undo
+	Levels int    // how many levels; 0 means 1
+	To     string // an event or a checkpoint: undo everything back to the level that it names
+	DryRun bool   // only plan
 }

@@ -1,6 +1,20 @@
-// Package rollback goes back to a checkpoint, and undoes and redoes that: it plans,
-// makes a safety checkpoint, moves files, index and branch, and writes the event. What was
-// cut off half-way is finished or taken back. It refuses whatever would lose a file.
+// Package rollback takes the worktree, the index, HEAD and the job's state back to a checkpoint,
+// and undoes and redoes that.
+//
+// A rollback has two phases. Prepare (or PrepareUndo, PreparePromotion, PrepareLanding) returns a
+// Plan and changes nothing, so that the user can look at the plan first. Plan.Apply carries it out
+// in this order:
+//
+//  1. Stage new files beside the old ones, so that a full disk is noticed before anything changes.
+//  2. Make a safety checkpoint of the worktree as it is (package create). An undo goes back to it.
+//  3. Write the intent file, which says how far the rollback is (snapshot.Restore).
+//  4. Move the files and the index, then HEAD, then write the event to the journal.
+//
+// If a step fails, goBack reverts the ones before it. If the process is killed after step 3,
+// Continue or Abort finishes or reverts the rollback by the intent file. A plan that would lose
+// data that no checkpoint has is refused.
+//
+// Start reading at Prepare and Plan.think. Undo lists and levels are in walk.go and parts.go.
 package rollback
 
 import (
@@ -17,40 +31,41 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Plan is a rollback or undo, planned. Nothing of it has been done.
+// Plan is a planned rollback, undo, redo or promotion. Nothing has been changed yet.
 type Plan struct {
 	s      *checkpoint.Service
 	req    Request
-	to     *checkpoint.Found // the checkpoint that becomes current; nil entry: none
-	files  *journal.Entry    // the checkpoint whose files come back
-	record *record.Record    // of files
-	goal   *record.Record    // of to, for state and the step that follows
-	undoes *journal.Event    // the last event that is taken back; nil for a rollback
+	to     *checkpoint.Found // the checkpoint that becomes current; its Entry is nil if none does
+	files  *journal.Entry    // the checkpoint whose files are restored
+	record *record.Record    // the record of files
+	goal   *record.Record    // the record of to: gives the state and the next step
+	undoes *journal.Event    // the oldest event that is undone; nil for a rollback
 	plan   *snapshot.Plan    // nil for ModeState
-	cur    *snapshot.Capture
-	forced []string // ignored paths that were captured
+	cur    *snapshot.Capture // the capture that plan is based on; its tree becomes the safety checkpoint's
+	forced []string          // ignored paths that were captured too
 	answer *Answer
-	taken  time.Time
+	taken  time.Time // when cur was taken
 	def    *workflow.Definition
 	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
 
-	promote *Promotion // nil but for a promotion
+	promote *Promotion // nil unless this is a promotion or a landing
 
-	// Of an undo or a redo.
-	levels    []journal.Level // those that it goes over, in that order
-	plans     []journal.Plan  // one for each
-	indexFrom *journal.Entry  // the checkpoint whose index comes back; nil: that of the files
-	headFrom  *journal.Entry  // likewise for HEAD
-	legs      []int           // how many levels go in one transaction, one leg after the other
+	// For an undo or redo only.
+	levels    []journal.Level // the levels that are undone, the newest first
+	plans     []journal.Plan  // for each level, what it discards and restores
+	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
+	headFrom  *journal.Entry  // the checkpoint whose HEAD is restored; nil: that of files
+	legs      []int           // how many levels each transaction undoes; see course.divide
 	redo      bool
 
-	walk *walked // read when it is needed
+	walk *walked // the worktree's undo and redo lists; nil until needed
 }
 
-// Answer is the plan as it will be shown.
+// Answer returns what the plan will do, for display. Apply completes it.
 func (r *Plan) Answer() *Answer { return r.answer }
 
-// Prepare thinks a rollback through. It writes no ref and moves no file.
+// Prepare plans a rollback to the checkpoint that req.Ref names. It writes no ref and moves no
+// file. With DryRun it also works in a repository that can only be read.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
 	to, err := s.Reach(ctx, req.Session, req.Ref)
 	if err != nil {
@@ -76,8 +91,9 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return r, err
 }
 
-// placeOf is where the job stood when a safety checkpoint was made: a rollback to its files
-// goes there.
+// placeOf returns the checkpoint that was current when a safety checkpoint was made. A rollback to
+// a safety checkpoint restores its files, but the session returns to that one: a safety checkpoint
+// is never current.
 func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 	target, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
 	switch {
@@ -92,6 +108,7 @@ func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(target)}, nil
 }
 
+// think plans the whole move: files and index, levels of an undo, the branch, and the answer.
 func (r *Plan) think(ctx context.Context) error {
 	if r.req.Mode == "" {
 		r.req.Mode = ModeAll
@@ -111,6 +128,8 @@ func (r *Plan) think(ctx context.Context) error {
 		return err
 	}
 	r.goal = r.record
+	// The state comes from the checkpoint that becomes current, the files from another one: an
+	// undo, or a rollback to a safety checkpoint.
 	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
 		if r.goal, _, _, err = r.s.ReadRecord(ctx, r.to.Entry); err != nil {
 			return checkpoint.DamagedError(r.to.Entry, err)
@@ -129,8 +148,8 @@ func (r *Plan) think(ctx context.Context) error {
 	return r.answerPlan(ctx)
 }
 
-// refuseWithoutFiles holds back a way to files that nobody captured: the checkpoint was
-// imported from documents of another system, and the commit that they name is not here.
+// refuseWithoutFiles refuses to restore the files of a checkpoint that has none: it was imported
+// from documents of another system, and the commit that they name is not in this repository.
 func (r *Plan) refuseWithoutFiles() error {
 	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
 		return nil
@@ -141,10 +160,11 @@ func (r *Plan) refuseWithoutFiles() error {
 	}
 }
 
-// modePaths is the mode of a rollback of some paths only.
+// modePaths is ModeAll limited to some paths.
 const modePaths Mode = "paths"
 
-// refuseUnfinished refuses to start a rollback while another one is not over.
+// refuseUnfinished returns an error while another rollback in this worktree runs, or was killed and
+// is neither continued nor aborted.
 func refuseUnfinished(s *checkpoint.Service) error {
 	dir, err := s.Repo.Dir()
 	if err != nil {
@@ -156,7 +176,9 @@ func refuseUnfinished(s *checkpoint.Service) error {
 	return s.RefuseHalfRolledBack()
 }
 
-// refuseEarly holds back what cannot be done in this state of the worktree.
+// refuseEarly returns an error if this worktree cannot be rolled back now: a merge or rebase is in
+// progress, and its own state in the git directory would not fit the restored files. With Force
+// only files are restored.
 func (r *Plan) refuseEarly() error {
 	if err := refuseUnfinished(r.s); err != nil {
 		return err
@@ -167,6 +189,7 @@ func (r *Plan) refuseEarly() error {
 			end = "git bisect reset"
 		}
 		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a " + op + " is in progress in this worktree", Hints: []string{"`" + end + "` ends it"}}
+		// An undo has no --force: sameOperation decides.
 		if r.undoes == nil {
 			e.Hints = append(e.Hints, "--force restores files only and leaves it in progress")
 		}

@@ -1,5 +1,7 @@
 package rollback
 
+// This file adds a workflow's own words to what the program says about a rollback.
+
 import (
 	"errors"
 	"strings"
@@ -7,7 +9,8 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// said is what the workflow says of a rollback, "" when it leaves that to the program.
+// said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
+// has none.
 func (r *Plan) said(moment string) string {
 	if r.undoes != nil || !checkpoint.HasMessage(r.def, moment) {
 		return ""
@@ -15,19 +18,20 @@ func (r *Plan) said(moment string) string {
 	return r.def.Message(moment, r.about())
 }
 
-// failed adds what the workflow says of a rollback that did not succeed.
+// failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(err error) error {
 	var known *checkpoint.Error
 	if r.undoes != nil || !checkpoint.HasMessage(r.def, "rollback_failed") || !errors.As(err, &known) {
 		return err
 	}
 	said := r.about()
+	// error is the whole text, state only what condition the worktree is in.
 	said["error"], said["state"] = known.Error(), known.Message
 	known.Hints = append(strings.Split(r.def.Message("rollback_failed", said), "\n"), known.Hints...)
 	return known
 }
 
-// about is what messages may say of a rollback.
+// about returns the values that a workflow's message may refer to.
 func (r *Plan) about() map[string]any {
 	a, rec := r.answer, r.goal
 	said := map[string]any{

@@ -1,5 +1,8 @@
 package rollback
 
+// This file finds files that the user has not saved anywhere and that a rollback would change. The
+// safety checkpoint keeps them, but the user should know before confirming.
+
 import (
 	"context"
 	"slices"
@@ -9,11 +12,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// maxCompared bounds how many checkpoints are compared with what is there now.
+// maxCompared is how many commits are compared with the worktree. More would make a plan slow in
+// long sessions.
 const maxCompared = 50
 
-// answerUnsaved lists the files that go or are overwritten although neither HEAD nor a
-// recent checkpoint has their content: the safety checkpoint becomes their only copy.
+// answerUnsaved lists the files that are deleted or overwritten although neither HEAD nor a recent
+// checkpoint has their content. The safety checkpoint becomes their only copy, so the user should
+// know.
 func answerUnsaved(ctx context.Context, r *Plan) error {
 	open := map[string]bool{}
 	for _, list := range [][]checkpoint.Path{r.answer.Plan.Delete, r.answer.Plan.Write} {
@@ -22,7 +27,7 @@ func answerUnsaved(ctx context.Context, r *Plan) error {
 		}
 	}
 	for _, o := range r.plan.Ops {
-		if o.Old.Mode == 0 { // nothing is there now
+		if o.Old.Mode == 0 { // there is no such file now
 			delete(open, o.Path)
 		}
 	}
@@ -41,9 +46,10 @@ func answerUnsaved(ctx context.Context, r *Plan) error {
 	return nil
 }
 
-// copies are the commits that may have what is there now, the likeliest first.
+// copies returns the commits that may have the present files, the most likely first.
 func copies(r *Plan) []name.OID {
 	var commits []name.OID
+	// Most files are as in the current checkpoint or in HEAD.
 	if e := r.to.State.CurrentEntry(); e != nil {
 		commits = append(commits, e.Event().Commit)
 	}
@@ -61,7 +67,8 @@ func copies(r *Plan) []name.OID {
 	return commits
 }
 
-// strikeSaved strikes out what a commit has as it is now. One that cannot be read has nothing.
+// strikeSaved removes from open the files that a commit has with their present content. A commit
+// that cannot be read removes none.
 func strikeSaved(ctx context.Context, r *Plan, commit name.OID, open map[string]bool) error {
 	c, err := r.s.Repo.ReadCommit(ctx, string(commit))
 	if err != nil {
@@ -73,6 +80,8 @@ func strikeSaved(ctx context.Context, r *Plan, commit name.OID, open map[string]
 	}
 	differs := map[string]bool{}
 	for _, d := range changes {
+		// A change of the mode alone loses no content. Of a nested repository the commit has no
+		// content at all.
 		differs[d.Path] = d.Old.OID != d.New.OID || d.New.Mode == git.ModeGitlink
 	}
 	for p := range open {

@@ -1,5 +1,9 @@
 package rollback
 
+// This file reads the undo and redo lists of this worktree and plans an undo or redo of their
+// levels. A level is a rollback together with the undos and redos of it; its head is the newest of
+// these events. See "Levels" in docs/format.md.
+
 import (
 	"context"
 	"fmt"
@@ -13,7 +17,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// direction is which of the two lists of a worktree a walk goes over.
+// direction selects one of the two lists of a worktree, and is also the name of the command.
 type direction string
 
 const (
@@ -21,13 +25,13 @@ const (
 	forward direction = "redo"
 )
 
-// walked are the two lists of this worktree, and the sessions that they were read from.
+// walked holds the undo and redo lists of this worktree, and the sessions that they were read from.
 type walked struct {
 	*journal.Walk
 	states []*journal.State
 }
 
-// levels are those of a list, the next one to go first.
+// levels returns a list with the next level to undo (or redo) first.
 func (w *walked) levels(d direction) []journal.Level {
 	levels := slices.Clone(w.Undo)
 	if d == forward {
@@ -37,7 +41,8 @@ func (w *walked) levels(d direction) []journal.Level {
 	return levels
 }
 
-// entry finds a checkpoint in any of the sessions.
+// entry finds a checkpoint in any of the sessions. An expunged one is replaced by the one that
+// stands in for it.
 func (w *walked) entry(id name.ID) *journal.Entry {
 	for _, st := range w.states {
 		if e := st.Entry(st.StandIn(id)); e != nil {
@@ -47,7 +52,8 @@ func (w *walked) entry(id name.ID) *journal.Entry {
 	return nil
 }
 
-// walk reads the lists of this worktree. One damaged session hides no other.
+// readWalk reads the lists of this worktree from the journals of all sessions. A session that
+// cannot be read is left out with a warning.
 func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
 	id, err := s.Store.WorktreeID()
 	if err != nil {
@@ -70,10 +76,9 @@ func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
 	return w, nil
 }
 
-// PrepareUndo plans to take back the last rollbacks of this worktree, or to do again what an
-// undo took back.
+// PrepareUndo plans an undo of the last rollbacks of this worktree, or a redo of the last undos.
 func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*Plan, error) {
-	if err := refuseUnfinished(s); err != nil { // it may be the first one, and in no journal yet
+	if err := refuseUnfinished(s); err != nil { // an unfinished one may be in no journal yet
 		return nil, err
 	}
 	w, err := readWalk(ctx, s)
@@ -89,6 +94,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 		return nil, err
 	}
 	r.req.DryRun = req.DryRun
+	// RetryBorrowed may call think twice, so each call starts from its own copy.
 	planned := *r
 	think := func() error {
 		planned = *r
@@ -102,7 +108,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	return &planned, err
 }
 
-// direction is the list that the request goes over.
+// direction returns the list that the request works on.
 func (r UndoRequest) direction() direction {
 	if r.Redo {
 		return forward
@@ -110,12 +116,13 @@ func (r UndoRequest) direction() direction {
 	return back
 }
 
-// chooseLevels gives the levels to go over, in the order in which they go.
+// chooseLevels returns the levels to undo, in the order in which they are undone.
 func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) ([]journal.Level, error) {
 	levels := w.levels(req.direction())
 	if len(levels) == 0 {
 		return nil, nothingThere(ctx, s, w, req)
 	}
+	// To undo down to a named level means to undo all the newer ones, too.
 	count := max(req.Levels, 1)
 	if req.To != "" {
 		at, err := findLevel(ctx, s, levels, req.To)
@@ -133,12 +140,13 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 	return levels[:count], nil
 }
 
-// nothingThere says that a list is empty, and for a worktree that lost its id what others
-// did.
+// nothingThere returns the error for an empty list. A worktree that lost its id cannot know its own
+// rollbacks, so the hints show all candidates of the session.
 func nothingThere(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) error {
 	if req.Redo {
 		return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is nothing to redo in this worktree: no undo since its last rollback"}
 	}
+	// Everything was undone. A redo is what the user may want.
 	if len(w.Redo) > 0 {
 		return &checkpoint.Error{
 			Kind: checkpoint.KindNotFound, Message: "every rollback of this worktree is undone",
@@ -161,11 +169,11 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 	return e
 }
 
-// shortestEvent is how much of an event's id names it.
+// shortestEvent is how many digits of an event's id must be typed.
 const shortestEvent = 4
 
-// findLevel gives the place of the level that a person named: by one of its events, by the
-// safety checkpoint that it made, or by the checkpoint that it went to.
+// findLevel returns the index of the level that the user named: by one of its events, by the safety
+// checkpoint that it made, or by the checkpoint that it went to.
 func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Level, to string) (int, error) {
 	named := func(e *journal.Event) bool {
 		return len(to) >= shortestEvent && strings.HasPrefix(string(e.OID), strings.ToLower(to))
@@ -173,7 +181,8 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 	if at := slices.IndexFunc(levels, func(l journal.Level) bool { return named(l.Head) || named(l.Rollback) }); at >= 0 {
 		return at, nil
 	}
-	// The checkpoints of a list may be discarded by now, when their numbers mean others.
+	// Compare with the checkpoints of the levels first: they may be discarded now, and then Resolve
+	// would find others by the same number.
 	for _, of := range []func(journal.Level) []name.ID{
 		func(l journal.Level) []name.ID { return []name.ID{l.Head.Safety, l.Rollback.Safety} },
 		func(l journal.Level) []name.ID { return []name.ID{l.Rollback.Files, l.Rollback.To} },
@@ -185,6 +194,7 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 			return at, nil
 		}
 	}
+	// Not a name that the levels know. It may be another name of a checkpoint, such as @~2.
 	f, err := s.Resolve(ctx, "", to)
 	if err != nil {
 		return 0, err
@@ -199,25 +209,26 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 	return at, nil
 }
 
-// isCalled reports whether a checkpoint has a number, a label or an id.
+// isCalled reports whether text is the checkpoint's number, label or id.
 func isCalled(e *journal.Entry, text string) bool {
 	return e != nil && (text == e.Label || text == string(e.Checkpoint) || e.Milestone && text == strconv.Itoa(e.Step))
 }
 
-// prepareUndo fills in what the levels say: where they lead, whose files come back, and how.
+// prepareUndo computes from the levels where the undo leads and whose files are restored.
 func (r *Plan) prepareUndo(ctx context.Context) error {
 	last := r.levels[len(r.levels)-1]
 	var err error
 	if r.plans, err = planEach(r.levels); err != nil {
 		return checkpoint.Classify(err)
 	}
+	// The last plan says where the undo ends, all plans together what it discards and restores.
 	goal := r.plans[len(r.plans)-1]
 	r.undoes = last.Head
 	r.to = &checkpoint.Found{Session: last.State.Session, State: last.State, Entry: last.State.Entry(goal.Target)}
 	return r.chooseParts(ctx)
 }
 
-// planEach plans the levels one after the other, each on the folds that those before it leave.
+// planEach plans each level on the fold that the ones before it leave.
 func planEach(levels []journal.Level) ([]journal.Plan, error) {
 	plans := make([]journal.Plan, len(levels))
 	for _, in := range bySession(levels) {
@@ -236,8 +247,7 @@ func planEach(levels []journal.Level) ([]journal.Plan, error) {
 	return plans, nil
 }
 
-// bySession gives the places of the levels of each session, the session of the first level
-// first.
+// bySession groups the indexes of levels by session, in the order of each session's first level.
 func bySession(levels []journal.Level) [][]int {
 	var all [][]int
 	for i, l := range levels {
@@ -250,8 +260,9 @@ func bySession(levels []journal.Level) [][]int {
 	return all
 }
 
-// withoutSafety says that the files of the last of count levels are gone for good. A walk
-// can pass over it to one that has its own.
+// withoutSafety returns the error for an undo of count levels whose last one has no safety
+// checkpoint any more. An undo of more levels may still work, if a later one has its safety
+// checkpoint.
 func (w *walked) withoutSafety(d direction, count int) error {
 	all := w.levels(d)
 	last := all[count-1]
@@ -268,7 +279,7 @@ func (w *walked) withoutSafety(d direction, count int) error {
 	return e
 }
 
-// movesAside reports whether the undo of a level moves a branch that HEAD is not on.
+// movesAside reports whether undoing the level moves a branch that HEAD is not on.
 func movesAside(ctx context.Context, s *checkpoint.Service, w *walked, l journal.Level) bool {
 	e := w.entry(l.Head.Safety)
 	if l.Head.Branch == "" || e == nil || e.Dead {
@@ -278,9 +289,9 @@ func movesAside(ctx context.Context, s *checkpoint.Service, w *walked, l journal
 	return err == nil && asideOf(rec).Name != ""
 }
 
-// sameOperation reports whether the rollbacks that are to be undone were made in the middle of what is
-// in progress still: they brought files only, and so does their undo. Any other one moved more,
-// which cannot come back before that is over.
+// sameOperation reports whether the rollbacks to be undone were made during the same operation of
+// git, such as a merge, that is in progress now. Then they restored files only, and so may their
+// undo. Any other undo has to wait until the operation is over.
 func (r *Plan) sameOperation(ctx context.Context) bool {
 	op := r.s.Repo.Operation()
 	if op == "" {
@@ -299,7 +310,7 @@ func (r *Plan) sameOperation(ctx context.Context) bool {
 	return true
 }
 
-// modeOf is what a rollback brought back, and its undo too.
+// modeOf returns what an undo of the event restores.
 func modeOf(e *journal.Event) Mode {
 	switch m := Mode(e.Mode); m {
 	case ModeWorktree, ModeState:
@@ -308,8 +319,8 @@ func modeOf(e *journal.Event) Mode {
 	return ModeAll // the safety checkpoint has everything, whatever the scope was
 }
 
-// undoEvents completes the events of an undo on the journal as it is now; first is the
-// first of them, as far as it is known.
+// undoEvents completes the events of an undo for the journal as it is now. first has what they have
+// in common.
 func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.UndoneLevel) ([]journal.Event, error) {
 	moves := make([]*journal.Event, 0, len(levels))
 	for _, l := range levels {
@@ -341,7 +352,8 @@ func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.Undo
 	return events, nil
 }
 
-// netLists are the checkpoints that several plans change in the end.
+// netLists returns the checkpoints that several plans together discard and restore. A checkpoint
+// that ends as it was is in neither.
 func netLists(st *journal.State, plans []journal.Plan) (discard, restore []name.ID) {
 	live, order := map[name.ID]bool{}, []name.ID{}
 	set := func(ids []name.ID, to bool) {
@@ -359,6 +371,7 @@ func netLists(st *journal.State, plans []journal.Plan) (discard, restore []name.
 	slices.SortFunc(order, func(a, b name.ID) int { return placeIn(st, a) - placeIn(st, b) })
 	for _, id := range order {
 		switch e := st.Entry(id); {
+		// Changed back and forth by the plans, or not known here.
 		case e == nil || e.Live == live[id]:
 		case live[id]:
 			restore = append(restore, id)
@@ -369,7 +382,7 @@ func netLists(st *journal.State, plans []journal.Plan) (discard, restore []name.
 	return discard, restore
 }
 
-// placeIn is where a checkpoint stands in the order of the fold.
+// placeIn returns the position of a checkpoint in the order of the fold; unknown ones come last.
 func placeIn(st *journal.State, id name.ID) int {
 	if e := st.Entry(id); e != nil {
 		return e.Place
