@@ -7,27 +7,30 @@ import (
 	"slices"
 )
 
-// Answer is what a hook has to say. Each part is printed only where the agent takes it for the event.
+// Answer is what a hook wants to say. Write prints each part only if the agent accepts it
+// for the event.
 type Answer struct {
 	Context string // for the model
-	Block   string // for the person, in place of the model's answer
-	Tell    string // for the person, beside it
+	// Shown to the person in place of the model's answer.
+	Block string
+	Tell  string // shown to the person beside it
 }
 
-// CanBlock reports whether a prompt can be answered without the model.
+// CanBlock reports whether the event can be answered without asking the model.
 func (d *Definition) CanBlock(event string) bool {
 	return slices.Contains(d.Answers.Block.Events, event)
 }
 
-// CanTell reports whether a text reaches the person.
+// CanTell reports whether the agent shows a text of this event to the person.
 func (d *Definition) CanTell(event string) bool { return slices.Contains(d.Answers.Tell.Events, event) }
 
-// CanContext reports whether a text reaches the model.
+// CanContext reports whether the agent passes a text of this event to the model.
 func (d *Definition) CanContext(event string) bool {
 	return slices.Contains(d.Answers.Context.Events, event)
 }
 
-// Write makes what the hook prints for an event: JSON of exactly the agent's members, or nothing.
+// Write returns what the hook prints for an event: JSON with the members that the agent
+// knows, or nothing. Unknown members would make some agents reject the whole answer.
 func (d *Definition) Write(event string, a Answer) ([]byte, error) {
 	out := map[string]any{}
 	for _, part := range []struct {
@@ -53,7 +56,7 @@ func (d *Definition) Write(event string, a Answer) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fill puts text and event into a template.
+// fill puts the text and the event into a template.
 func fill(template json.RawMessage, text, event string) (map[string]any, error) {
 	var value map[string]any
 	if err := json.Unmarshal(template, &value); err != nil {
@@ -62,6 +65,7 @@ func fill(template json.RawMessage, text, event string) (map[string]any, error) 
 	return replace(value, map[string]string{"$text": text, "$event": event}).(map[string]any), nil
 }
 
+// replace replaces strings of a decoded JSON value, if they are equal to a key of with.
 func replace(value any, with map[string]string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -76,7 +80,8 @@ func replace(value any, with map[string]string) any {
 	return value
 }
 
-// merge adds the members of b to a, objects member by member.
+// merge adds the members of b to a, recursively for objects, so that several templates can
+// contribute to one member.
 func merge(a, b map[string]any) {
 	for key, value := range b {
 		was, both := a[key].(map[string]any)

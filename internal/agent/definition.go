@@ -14,10 +14,10 @@ import (
 //go:embed definitions
 var files embed.FS
 
-// Kind is what an event of an agent means here.
+// Kind is the meaning of an agent's event for this program.
 type Kind string
 
-// The kinds. An event that a definition does not name has none of them and is ignored.
+// The kinds. An event that a definition does not list has no kind and is ignored.
 const (
 	KindSessionStart Kind = "session_start"
 	KindPrompt       Kind = "prompt"
@@ -32,45 +32,59 @@ const (
 // Scope says whose settings a file holds.
 type Scope string
 
-// The scopes: the repository's (committed), this clone's (ignored by git), the person's own.
+// The scopes: the project's (committed), this clone's (ignored by git), and the user's.
 const (
 	ScopeProject Scope = "project"
 	ScopeLocal   Scope = "local"
 	ScopeUser    Scope = "user"
 )
 
-// Definition describes one agent.
+// Definition describes one agent. It is loaded from definitions/<name>.json, and unknown
+// members are an error, so a misspelt one shows in the tests.
 type Definition struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
 	Aliases  []string `json:"aliases"`
-	Programs []string `json:"programs"` // names of its program in PATH
-	After    []string `json:"after"`    // what a person has to know or do once the hooks are added
+	Programs []string `json:"programs"` // names of its executable in PATH
+	// Notes for the person after the hooks were added.
+	After []string `json:"after"`
 
-	Hooks   Hooks            `json:"hooks"`
-	Server  Server           `json:"mcp"`
-	Pages   []Page           `json:"pages"` // the skill and the /checkpoint command
-	Events  map[string]Event `json:"events"`
-	Members Members          `json:"members"`
-	Tools   map[string]Tool  `json:"tools"`
-	Prompt  Prompt           `json:"prompt"`
-	Answers Answers          `json:"answers"`
+	Hooks  Hooks  `json:"hooks"`
+	Server Server `json:"mcp"`
+	// The skill and the /checkpoint command.
+	Pages []Page `json:"pages"`
+	// Events maps the name of an event, as the hook is called with it, to its meaning.
+	Events map[string]Event `json:"events"`
+	// Members says where values are in the payload of a hook.
+	Members Members `json:"members"`
+	// Tools lists the tools that may write files; "*" stands for all others.
+	Tools   map[string]Tool `json:"tools"`
+	Prompt  Prompt          `json:"prompt"`
+	Answers Answers         `json:"answers"`
 }
 
-// Hooks says where hooks are configured, and how.
+// Hooks says where and how the hooks of an agent are configured.
 type Hooks struct {
-	Files  map[Scope]string `json:"files"`  // relative to the worktree; "~/" is the home directory
-	Shape  string           `json:"shape"`  // groups, flat or plugin
-	Own    bool             `json:"own"`    // the file holds nothing but our hooks
-	Root   json.RawMessage  `json:"root"`   // members that a new file starts with
-	Entry  map[string]any   `json:"entry"`  // members of an entry beside its command
-	Limit  string           `json:"limit"`  // the member that holds the time limit
-	Second int              `json:"second"` // units of the limit in a second: 1, or 1000 for milliseconds
-	Events []Added          `json:"events"`
-	Plugin string           `json:"plugin"` // the file to write, for shape plugin
+	// Relative to the worktree; "~/" is the home directory.
+	Files map[Scope]string `json:"files"`
+	// Shape is groups, flat, plugin, or none for an agent without hooks.
+	Shape string `json:"shape"`
+	// The file belongs to us and has only our hooks.
+	Own bool `json:"own"`
+	// Members with which a new file starts.
+	Root json.RawMessage `json:"root"`
+	// Members of an entry besides its command.
+	Entry map[string]any `json:"entry"`
+	// Name of the member with the time limit.
+	Limit string `json:"limit"`
+	// Units of the limit per second: 1, or 1000 for milliseconds.
+	Second int     `json:"second"`
+	Events []Added `json:"events"`
+	// The file to write if the shape is plugin.
+	Plugin string `json:"plugin"`
 }
 
-// Added is a hook that `agent add` adds.
+// Added is a hook that `agent add` adds. Seconds is its time limit.
 type Added struct {
 	Event   string `json:"event"`
 	Matcher string `json:"matcher"`
@@ -80,12 +94,14 @@ type Added struct {
 // Server says how the MCP server is registered.
 type Server struct {
 	Files map[Scope]string `json:"files"`
-	At    []string         `json:"at"` // the members that lead to the entry
-	Entry json.RawMessage  `json:"entry"`
-	TOML  string           `json:"toml"` // a block to append instead, where the file is TOML
+	// Path of members that leads to the entry.
+	At    []string        `json:"at"`
+	Entry json.RawMessage `json:"entry"`
+	// A block of text to append instead, if the file is TOML.
+	TOML string `json:"toml"`
 }
 
-// Page is a file of our own that teaches an agent.
+// Page is a file of our own that teaches the agent about checkpoints.
 type Page struct {
 	Files    map[Scope]string `json:"files"`
 	Template string           `json:"template"`
@@ -93,14 +109,17 @@ type Page struct {
 
 // Event says what an event means.
 type Event struct {
-	Kind    Kind              `json:"kind"`
-	When    map[string]string `json:"when"`    // gjson paths that must have these values
+	Kind Kind `json:"kind"`
+	// When has gjson paths that must have these values.
+	When    map[string]string `json:"when"`
 	Present []string          `json:"present"` // gjson paths that must not be empty
-	Child   string            `json:"child"`   // where the id of a new subagent's conversation is
-	Parent  string            `json:"parent"`  // and that of its parent's
+	// Path to the id of a new subagent's conversation.
+	Child  string `json:"child"`
+	Parent string `json:"parent"` // path to the id of its parent's
 }
 
-// Members are the gjson paths at which values lie, the first that is there counts.
+// Members lists, for each value, gjson paths where it may be in a payload. The first that
+// exists counts.
 type Members struct {
 	Session    []string `json:"session"`
 	Directory  []string `json:"directory"`
@@ -110,42 +129,50 @@ type Members struct {
 	Version    []string `json:"version"`
 	Turn       []string `json:"turn"`
 	Transcript []string `json:"transcript"`
-	Subagent   []string `json:"subagent"` // set in an event of a subagent
-	Parent     []string `json:"parent"`   // the conversation that a subagent belongs to
-	Tool       []string `json:"tool"`
-	Source     []string `json:"source"`
+	Subagent   []string `json:"subagent"` // set only in events of a subagent
+	// The conversation to which a subagent belongs.
+	Parent []string `json:"parent"`
+	Tool   []string `json:"tool"`
+	Source []string `json:"source"`
 }
 
-// Tool is a tool that may write, and what to say of a use of it.
+// Tool is a tool of the agent that may write files, and how to describe its use.
 type Tool struct {
-	Verb  string   `json:"verb"`
-	Path  []string `json:"path"`  // where the file's name is
-	Text  []string `json:"text"`  // where a text is, such as a shell command
-	Patch []string `json:"patch"` // where a patch in Codex's form is
+	Verb string   `json:"verb"`
+	Path []string `json:"path"` // paths to the name of the file
+	// Paths to a text such as a shell command.
+	Text []string `json:"text"`
+	// Paths to a patch in the format of Codex.
+	Patch []string `json:"patch"`
 }
 
-// Prompt says what an agent puts around the words that a person typed.
+// Prompt says what an agent adds around the words that the person typed.
 type Prompt struct {
-	Ignore []string `json:"ignore"` // a prompt that begins so is nobody's
-	Tags   []string `json:"tags"`   // elements that are put in front of it
-	Quotes bool     `json:"quotes"` // it may stand in quotation marks
-	Silent []string `json:"silent"` // replies that stand for no reply
+	// A prompt with this prefix was made by the agent itself.
+	Ignore []string `json:"ignore"`
+	// XML elements that precede the words.
+	Tags []string `json:"tags"`
+	// The words may be in quotation marks.
+	Quotes bool     `json:"quotes"`
+	Silent []string `json:"silent"` // replies that mean "no reply"
 }
 
-// Answers are templates of what a hook prints. In them "$text" and "$event" are replaced.
+// Answers are templates for the output of a hook. "$text" and "$event" are replaced in
+// them.
 type Answers struct {
 	Context Template `json:"context"` // text for the model
-	Block   Template `json:"block"`   // the prompt is answered, the model is not asked
-	Tell    Template `json:"tell"`    // text for the person
+	// Answers a prompt in place of the model.
+	Block Template `json:"block"`
+	Tell  Template `json:"tell"` // text for the person
 }
 
-// Template is an answer and the events that take it.
+// Template is one part of an answer, with the events that accept it.
 type Template struct {
 	Events []string        `json:"events"`
 	JSON   json.RawMessage `json:"json"`
 }
 
-// Names lists the agents, in the order of the alphabet.
+// Names returns the names of all agents, sorted.
 func Names() []string {
 	entries, _ := files.ReadDir("definitions") //nolint:errcheck // it is embedded
 	var names []string
@@ -157,9 +184,11 @@ func Names() []string {
 	return names
 }
 
-// Find gives the definition of an agent by its name or an alias. The error lists the names there are.
+// Find returns the definition of an agent by its name or an alias. If there is none, it
+// returns an UnknownError that lists the names.
 func Find(name string) (*Definition, error) {
-	if slices.Contains(Names(), name) { // every event of an agent asks: the others need not be read
+	// Every hook calls Find, so do not load the others.
+	if slices.Contains(Names(), name) {
 		return load(name)
 	}
 	for _, known := range Names() {
@@ -174,13 +203,14 @@ func Find(name string) (*Definition, error) {
 	return nil, &UnknownError{Name: name}
 }
 
-// UnknownError says that no agent has a name.
+// UnknownError means that no agent has the name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no agent %q; known are %s", name.Clip(e.Name, name.Said), strings.Join(Names(), ", "))
 }
 
+// load reads one embedded definition.
 func load(name string) (*Definition, error) {
 	data, err := files.ReadFile(path.Join("definitions", name+".json"))
 	if err != nil {
@@ -195,8 +225,9 @@ func load(name string) (*Definition, error) {
 	return d, nil
 }
 
-// Command is what a hook of an agent runs for an event. It stays the same over all versions, because
-// Codex trusts a hook by its text, and does no harm where this program is missing, older or dies.
+// Command returns the shell command of a hook. It must stay the same in all versions,
+// because Codex trusts a hook by its text. It succeeds silently where this program is
+// missing, is too old or crashes, so that a hook never disturbs the agent.
 func (d *Definition) Command(event string) string {
 	return fmt.Sprintf("command -v git-checkpoint >/dev/null 2>&1 && git-checkpoint hook %s %s 2>/dev/null; exit 0", d.Name, event)
 }

@@ -1,7 +1,14 @@
-// Package agent knows coding agents: where each keeps its settings, which hooks to add there, how to
-// read what a hook is given and how to answer it. An agent is data: one file in definitions describes
-// it, and an agent that sends JSON needs no code.
+// Package agent knows coding agents: where each keeps its settings, which hooks to add
+// there, how to read the payload of a hook and how to answer it. An agent is data, one JSON
+// file in definitions, so a new agent that sends JSON usually needs no code.
 //
-// The package works on bytes. It starts no process, opens no repository and decides nothing about
-// checkpoints; package hook does that with what it reads here.
+// Definition (definition.go) is such a file. Definition.Add and Remove (install.go) plan
+// edits of the settings, Change.Apply (write.go) carries them out, and Settings
+// (settings.go) edits JSON in place without touching other bytes. Definition.Read
+// (payload.go) parses an event into a Happening, and Definition.Write (answer.go) formats
+// an Answer.
+//
+// The package works on files and bytes only. It starts no process, opens no repository and
+// decides nothing about checkpoints. That is done by package hook, which uses what is read
+// here.
 package agent

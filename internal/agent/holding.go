@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Holds reports whether a file has hooks of ours.
+// Holds reports whether a file contains our hooks.
 func Holds(file string) bool {
 	data, err := os.ReadFile(file)
 	return err == nil && (strings.Contains(string(data), "git-checkpoint hook ") || strings.Contains(string(data), `"git-checkpoint", ["hook"`))
 }
 
-// RunsCommands reports whether agents and editors run commands that a file names. The path has slashes.
+// RunsCommands reports whether agents or editors run commands that the file at this path
+// names. Such a file is worth a warning when it changes. The path uses slashes.
 func RunsCommands(path string) bool {
 	path = "/" + path
 	for _, dir := range []string{".claude", ".codex", ".gemini", ".cursor", ".github/hooks", ".opencode", ".vscode"} {
@@ -23,12 +24,14 @@ func RunsCommands(path string) bool {
 	return strings.HasSuffix(path, "/.mcp.json") || strings.HasSuffix(path, "/.envrc")
 }
 
-// Holding lists the files of a worktree that have hooks of ours, with slashes and relative to its top.
+// Holding returns the files of a worktree that contain our hooks, relative to its top and
+// with slashes.
 func Holding(worktree string) (files []string) {
 	for _, name := range Names() {
 		d, err := load(name)
 		if err != nil {
-			continue // a test loads every definition
+			// Cannot happen: a test loads every definition.
+			continue
 		}
 		for _, scope := range []Scope{ScopeProject, ScopeLocal} {
 			if file := d.Hooks.Files[scope]; file != "" && Holds(filepath.Join(worktree, filepath.FromSlash(file))) {

@@ -1,5 +1,11 @@
 package agent
 
+// Adding hooks must not disturb a file that belongs to the user or another program. So an
+// edit is planned first and shown, inserts text without rewriting the rest, and leaves
+// entries that somebody has changed. A receipt remembers every insertion. Removing takes
+// back exactly those bytes if they are still there, and otherwise removes entries that are
+// equal to ours.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -13,38 +19,44 @@ import (
 	"strings"
 )
 
-// Place says where settings are looked for.
+// Place says where an agent's settings are.
 type Place struct {
-	Worktree string // the top of it, absolute
+	Worktree string // top directory, absolute
 	Home     string // absolute; empty: unknown
 	Scope    Scope
 }
 
-// Wanted are the parts of an agent that are added beside its hooks.
+// Wanted selects the optional parts of an agent: the MCP server and the pages.
 type Wanted struct{ Server, Pages bool }
 
-// Change is what happens to one file. Nothing happens to it before Apply.
+// Change is a planned edit of one file. Nothing is written before Apply.
 type Change struct {
-	Path   string   // absolute, links resolved
-	Before []byte   // nil: there is no file
-	After  []byte   // nil: the file goes
-	Added  []string // what comes in or goes out, for people
-	Left   []string // what looks like ours and is not as we wrote it: left alone
+	// Absolute, with symbolic links resolved.
+	Path   string
+	Before []byte // content now; nil: there is no file
+	// Content afterwards; nil: delete the file.
+	After []byte
+	// What is added or removed, for messages.
+	Added []string
+	// What resembles our entries but was changed, and is left alone.
+	Left []string
 
 	inserted []Insertion
 }
 
-// Receipt remembers what was added to a file, by path.
+// Receipt remembers what was added to which file, by path.
 type Receipt map[string]Written
 
 // Written is what was done to one file.
 type Written struct {
-	Created     bool        `json:"created,omitempty"`
-	Directories []string    `json:"directories,omitempty"` // made for it, the outermost first
+	Created bool `json:"created,omitempty"`
+	// Directories created for it, outermost first.
+	Directories []string    `json:"directories,omitempty"`
 	Inserted    []Insertion `json:"inserted,omitempty"`
 }
 
-// UnreadableError says that a file of settings cannot be edited, and what a person may put there.
+// UnreadableError means that a settings file cannot be edited. Snippet is what a person may
+// add by hand.
 type UnreadableError struct {
 	Path    string
 	Snippet string
@@ -55,21 +67,26 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("%s cannot be edited: %v", e.Path, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// ErrScope says that an agent has no settings of a scope.
+// ErrScope means that an agent has no settings in the requested scope.
 var ErrScope = errors.New("this agent has no such settings")
 
-// edit is one thing of ours in a file of settings.
+// edit is one entry of ours in a settings file.
 type edit struct {
-	path    []string
-	value   any
-	element bool   // the value is an element of the list at path
-	command string // ours is known by this text; empty: by the whole value
-	says    string
+	path  []string
+	value any
+	// Append value to the list at path; else set the member.
+	element bool
+	// command is a text by which an entry is recognised as ours even if it was changed. If
+	// it is empty, only an equal value is ours.
+	command string
+	// says names the entry in messages.
+	says string
 }
 
+// put adds the entry to the settings.
 func (e edit) put(s *Settings) error {
 	if e.element {
 		return s.Append(e.path, e.value)
@@ -77,25 +94,29 @@ func (e edit) put(s *Settings) error {
 	return s.Set(e.path, e.value)
 }
 
-// Add plans to put our entries into the files of a scope. What is there already is left as it is.
+// Add plans to add our entries to the files of a scope. Entries that are there already stay
+// unchanged.
 func (d *Definition) Add(place Place, want Wanted) ([]Change, error) {
 	return d.changes(place, want, adding{})
 }
 
-// Remove plans to take our entries out, byte for byte where the receipt says what they were.
+// Remove plans to remove our entries. Where the receipt knows the inserted bytes, exactly
+// these go.
 func (d *Definition) Remove(place Place, receipt Receipt) ([]Change, error) {
 	all, err := d.changes(place, Wanted{Server: true, Pages: true}, removing{receipt})
-	slices.Reverse(all) // a directory that was made for the first file goes with the last
+	// The directories of the first file go last.
+	slices.Reverse(all)
 	return all, err
 }
 
-// editor plans what becomes of one file, of each of three sorts.
+// editor plans the edit of one file. Each of its methods is for one sort of file.
 type editor interface {
-	settings(c *Change, s *Settings, edits []edit) error // JSON that others write to as well
-	file(c *Change, content []byte)                      // a file of our own
-	block(c *Change, block []byte)                       // a block of ours in a text
+	settings(c *Change, s *Settings, edits []edit) error // JSON to which others write too
+	file(c *Change, content []byte)                      // a file that is ours alone
+	block(c *Change, block []byte)                       // a block of ours inside a text
 }
 
+// adding is the editor of Add.
 type adding struct{}
 
 func (adding) settings(c *Change, s *Settings, edits []edit) error {
@@ -122,6 +143,7 @@ func (adding) file(c *Change, content []byte) {
 }
 
 func (adding) block(c *Change, block []byte) {
+	// The first line of the block is its table header, which must not occur twice in TOML.
 	name, _, _ := bytes.Cut(block, []byte("\n"))
 	switch {
 	case c.Before == nil:
@@ -133,11 +155,15 @@ func (adding) block(c *Change, block []byte) {
 	}
 }
 
+// removing is the editor of Remove.
 type removing struct{ receipt Receipt }
 
 func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	known := r.receipt[c.Path]
 	has := func(e edit) bool { return s.Has(e.path, e.value) }
+	// Take back the insertions byte for byte. If an entry of ours is still there
+	// afterwards, or the insertions are not found, start over and remove the entries one by
+	// one.
 	before := *s
 	if slices.ContainsFunc(edits, has) && s.takeBack(known.Inserted) && !slices.ContainsFunc(edits, has) {
 		c.Added = []string{"our entries"}
@@ -158,6 +184,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 			c.Left = append(c.Left, e.says+", which somebody changed")
 		}
 	}
+	// The file was created for our entries and is empty again, so it goes.
 	if known.Created && empty(s) {
 		s.text = nil
 	}
@@ -184,12 +211,13 @@ func (removing) block(c *Change, block []byte) {
 	}
 }
 
-// empty reports whether a file of settings says nothing any more.
+// empty reports whether a settings file has no content left.
 func empty(s *Settings) bool {
 	return s.blank() || strings.Join(strings.Fields(string(s.text)), "") == "{}"
 }
 
-// changes plans for every file of the agent.
+// changes plans the edits of all files of the agent: shared JSON files, own files, and the
+// TOML block.
 func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, error) {
 	files, order, err := d.shared(place, want)
 	if err != nil {
@@ -239,7 +267,8 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 	return append(all, *c), nil
 }
 
-// shared are the files that others write to as well, and what is ours in each.
+// shared returns the settings files that others write to as well, with our entries for
+// each, and the order in which the files were added.
 func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []string, error) {
 	files, order := map[string][]edit{}, []string(nil)
 	put := func(name string, e edit) {
@@ -259,6 +288,7 @@ func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []stri
 				return nil, nil, err
 			}
 		}
+		// The root members, such as a version, go only into a file that we create.
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			for key, value := range root {
 				put(name, edit{path: []string{key}, value: value, says: key})
@@ -283,6 +313,7 @@ func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []stri
 	return files, order, nil
 }
 
+// says names a hook in messages.
 func (h Added) says() string {
 	if h.Matcher == "" {
 		return h.Event
@@ -290,7 +321,7 @@ func (h Added) says() string {
 	return fmt.Sprintf("%s (%s)", h.Event, h.Matcher)
 }
 
-// entry is a hook as the agent wants it.
+// entry returns the hook in the agent's own format.
 func (d *Definition) entry(h Added) map[string]any {
 	e := map[string]any{"command": d.Command(h.Event)}
 	for key, value := range d.Hooks.Entry {
@@ -299,6 +330,7 @@ func (d *Definition) entry(h Added) map[string]any {
 	if d.Hooks.Limit != "" && h.Seconds > 0 {
 		e[d.Hooks.Limit] = h.Seconds * d.Hooks.Second
 	}
+	// In the shape "groups" a matcher applies to a group of hooks.
 	if d.Hooks.Shape == "groups" {
 		group := map[string]any{"hooks": []any{e}}
 		if h.Matcher != "" {
@@ -312,7 +344,7 @@ func (d *Definition) entry(h Added) map[string]any {
 	return e
 }
 
-// owned are the files that are ours alone, with their content.
+// owned returns the files that are ours alone, with their contents and their order.
 func (d *Definition) owned(place Place, want Wanted) (map[string][]byte, []string, error) {
 	contents, order := map[string][]byte{}, []string(nil)
 	put := func(name string, content []byte) {
@@ -346,7 +378,8 @@ func (d *Definition) owned(place Place, want Wanted) (map[string][]byte, []strin
 	return contents, order, nil
 }
 
-// ownHooks is the file of hooks where it is ours alone.
+// ownHooks returns the content of a hooks file that is ours alone: a plugin as it is, or
+// JSON.
 func (d *Definition) ownHooks() ([]byte, error) {
 	if d.Hooks.Plugin != "" {
 		return files.ReadFile(path.Join("definitions", d.Hooks.Plugin))
@@ -366,7 +399,7 @@ func (d *Definition) ownHooks() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// File is the path of a file of the place's scope.
+// File returns the path of the file for the place's scope, or an ErrScope error.
 func (p Place) File(files map[Scope]string) (string, error) {
 	name := files[p.Scope]
 	if name == "" {
@@ -382,7 +415,8 @@ func (p Place) File(files map[Scope]string) (string, error) {
 	return filepath.Join(p.Worktree, filepath.FromSlash(name)), nil
 }
 
-// read begins a change of a file. A link is followed, so that it stays.
+// read starts a Change for a file. Symbolic links are resolved, so that the link stays and
+// its target is edited. An empty file has a Before that is not nil.
 func read(name string) (*Change, error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -397,6 +431,7 @@ func read(name string) (*Change, error) {
 	return &Change{Path: name, Before: data}, err
 }
 
+// snippet returns our entries as a file of their own, for a person to copy.
 func snippet(edits []edit) string {
 	s := &Settings{}
 	for _, e := range edits {

@@ -54,7 +54,8 @@ func settingsFiles() map[string]string {
 	}
 }
 
-// Adding and removing leaves every byte as it was, and what is added is valid for a second add to see.
+// Adding and then removing restores every byte, and a second add recognises what the first
+// one added.
 func TestAddRemove(t *testing.T) {
 	for _, agent := range []string{"claude", "codex", "gemini", "cursor"} {
 		for name, content := range settingsFiles() {
@@ -80,7 +81,8 @@ func TestAddRemove(t *testing.T) {
 	}
 }
 
-// checkKept holds the file with our hooks against the one before: valid, all members there, ours in it.
+// checkKept compares the file with our hooks to the one before: it is valid, it has all
+// members that were there, and it has ours.
 func checkKept(t *testing.T, before, after string, d *Definition) {
 	t.Helper()
 	parse := func(s string) map[string]any {
@@ -112,7 +114,7 @@ func checkKept(t *testing.T, before, after string, d *Definition) {
 	}
 }
 
-// Where there is no file, one is made, and goes again with its directory.
+// A missing file is created, and is removed again with its directory.
 func TestAddMakesFiles(t *testing.T) {
 	for _, name := range Names() {
 		if name == "generic" {
@@ -133,7 +135,7 @@ func TestAddMakesFiles(t *testing.T) {
 	}
 }
 
-// What a person wrote between add and remove stays, and ours goes all the same.
+// Edits between add and remove stay, and our entries are removed all the same.
 func TestRemoveAfterEdits(t *testing.T) {
 	d, place := worktree(t, "claude")
 	file := filepath.Join(place.Worktree, d.Hooks.Files[ScopeProject])
@@ -152,7 +154,7 @@ func TestRemoveAfterEdits(t *testing.T) {
 	}
 }
 
-// An entry that somebody changed is theirs: it is named and stays.
+// An entry of ours that somebody changed is reported and stays.
 func TestRemoveLeavesChanged(t *testing.T) {
 	d, place := worktree(t, "codex")
 	file := filepath.Join(place.Worktree, d.Hooks.Files[ScopeProject])
@@ -228,7 +230,7 @@ func TestAddFollowsLinks(t *testing.T) {
 	}
 }
 
-// What somebody writes between plan and change is not overwritten.
+// A file that was edited between plan and apply is not overwritten.
 func TestApplyRefusesEdited(t *testing.T) {
 	d, place := worktree(t, "claude")
 	file := filepath.Join(place.Worktree, d.Hooks.Files[ScopeProject])
@@ -246,7 +248,7 @@ func TestApplyRefusesEdited(t *testing.T) {
 	}
 }
 
-// Codex's MCP server goes into a file that is not JSON, and comes out of it.
+// The MCP server of Codex is added to a TOML file and removed from it.
 func TestServerBlock(t *testing.T) {
 	for _, content := range []string{"", "model = \"x\"\n", "model = \"x\"", "[mcp_servers.db]\ncommand = \"db\"\n"} {
 		d, place := worktree(t, "codex")

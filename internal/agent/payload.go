@@ -12,36 +12,45 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Happening is an event of an agent, read. Texts are as the agent sent them, less what it put around
-// them; all of them are untrusted data.
+// Happening is a parsed event of an agent. The texts are what the agent sent, without what
+// it put around them. All of them are untrusted.
 type Happening struct {
-	Kind       Kind   // empty: ignore it
-	Session    string // the agent's id of the conversation
-	Directory  string // where the agent works; empty when it does not say
-	Prompt     string
-	Reply      string // the last answer of the model
-	Model      string
-	Version    string
-	Turn       string
-	Transcript string // path of the agent's own transcript
-	Subagent   string // id of the subagent whose event this is
-	Parent     string // the conversation that it belongs to, where that is told
-	Child      string // a subagent's conversation that begins with this event
-	Tool       string
-	Use        string // what the tool did, in a few words: "Edit a.go", "Bash: make test"
-	Source     string // why a conversation starts: startup, resume, clear, compact
+	Kind    Kind   // empty: ignore the event
+	Session string // the agent's id of the conversation
+	// The agent's working directory; empty: unknown.
+	Directory string
+	Prompt    string
+	Reply     string // the model's last answer
+	Model     string
+	Version   string
+	Turn      string
+	// Path of the agent's transcript file.
+	Transcript string
+	// Id of the subagent that sent the event.
+	Subagent string
+	// The conversation to which the subagent belongs, if known.
+	Parent string
+	// Id of a subagent's conversation that starts with this event.
+	Child string
+	Tool  string
+	// What the tool did in a few words: "Edit a.go", "Bash: make test".
+	Use string
+	// Why the conversation starts: startup, resume, clear or compact.
+	Source string
 }
 
-// longest bounds what is kept of a member that has no length of its own.
+// longest bounds short members, in characters. Prompts and replies are not bounded here.
 const longest = 256
 
-// Read reads what a hook was given for an event. Bytes that are no JSON object give a Happening without a kind.
+// Read parses the payload of a hook for an event. If the payload is not a JSON object, or
+// the event is unknown, the result has no kind.
 func (d *Definition) Read(event string, payload []byte) Happening {
 	payload = []byte(strings.TrimPrefix(string(payload), "\ufeff"))
 	if !gjson.ValidBytes(payload) {
 		return Happening{}
 	}
 	root := gjson.ParseBytes(payload)
+	// A colon in an event's name cannot be part of the command of some agents.
 	spec, known := d.Events[strings.Replace(event, "event-", "event:", 1)]
 	if !known || !root.IsObject() {
 		return Happening{}
@@ -60,6 +69,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 	if !spec.holds(root) || d.nobodys(text(root, m.Prompt)) && h.Kind == KindPrompt {
 		h.Kind = ""
 	}
+	// Only tools that may write files are of interest.
 	if h.Kind == KindTool {
 		tool, writes := d.Tools[h.Tool]
 		if !writes {
@@ -72,12 +82,13 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 		h.Use = tool.say(root, h.Directory)
 	}
 	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {
-		h.Kind = "" // a subagent's turn is no turn of the person's
+		// The person's turn goes on while a subagent starts and ends its own.
+		h.Kind = ""
 	}
 	return h
 }
 
-// holds reports whether the payload is of the sort that the event is about.
+// holds reports whether the payload fulfils the conditions of the event.
 func (e Event) holds(root gjson.Result) bool {
 	for path, want := range e.When {
 		if root.Get(path).String() != want {
@@ -92,6 +103,7 @@ func (e Event) holds(root gjson.Result) bool {
 	return true
 }
 
+// text returns the first value among paths that is a string or a number.
 func text(root gjson.Result, paths []string) string {
 	for _, path := range paths {
 		if v := root.Get(path); v.Type == gjson.String || v.Type == gjson.Number {
@@ -103,7 +115,7 @@ func text(root gjson.Result, paths []string) string {
 
 func short(root gjson.Result, paths []string) string { return name.Clip(text(root, paths), longest) }
 
-// words are the words that a person typed.
+// words returns the words that the person typed, without what the agent added.
 func (d *Definition) words(prompt string) string {
 	for _, tag := range d.Prompt.Tags {
 		end := "</" + tag + ">"
@@ -121,7 +133,7 @@ func (d *Definition) words(prompt string) string {
 	return prompt
 }
 
-// nobodys reports whether a prompt was made by the agent itself.
+// nobodys reports whether the agent itself wrote the prompt.
 func (d *Definition) nobodys(prompt string) bool {
 	for _, start := range d.Prompt.Ignore {
 		if strings.HasPrefix(prompt, start) {
@@ -131,6 +143,7 @@ func (d *Definition) nobodys(prompt string) bool {
 	return false
 }
 
+// reply returns the model's answer, or "" for one that stands for none.
 func (d *Definition) reply(s string) string {
 	for _, silent := range d.Prompt.Silent {
 		if strings.TrimSpace(s) == silent {
@@ -140,9 +153,11 @@ func (d *Definition) reply(s string) string {
 	return s
 }
 
+// patched matches the headers of files in a patch of Codex.
 var patched = regexp.MustCompile(`(?m)^\*\*\* (Add|Update|Delete) File: (.+)$`)
 
-// say puts a use of a tool into a few words.
+// say describes a use of the tool in a few words, from the file, the patch or the text in
+// the payload.
 func (t Tool) say(root gjson.Result, dir string) string {
 	verb := t.Verb
 	what := ""
@@ -164,7 +179,7 @@ func (t Tool) say(root gjson.Result, dir string) string {
 	return name.Clip(printable(verb+what), longest)
 }
 
-// relative names a file as seen from the directory of the agent, where it is below that.
+// relative returns the path relative to the agent's directory, if it is below it.
 func relative(dir, path string) string {
 	if dir == "" || !filepath.IsAbs(path) {
 		return path
@@ -175,7 +190,7 @@ func relative(dir, path string) string {
 	return path
 }
 
-// printable replaces what a message may not hold.
+// printable replaces control characters, which a message must not contain, by spaces.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) {

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/events.txt from what is read now")
 
-// Every payload that a real agent sent is read as the table of events says. events.txt has, for each
-// file, the event and what it means here.
+// Every payload that a real agent sent is read as the table of events says. For each file,
+// events.txt has the event and its meaning.
 func TestPayloads(t *testing.T) {
 	golden, err := os.ReadFile("testdata/events.txt")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What an agent puts around a prompt is taken off.
+// What an agent puts around a prompt is removed.
 func TestPromptWords(t *testing.T) {
 	for _, c := range []struct{ agent, event, payload, want string }{
 		{"gemini", "BeforeAgent", `{"session_id":"s","prompt":"<hook_context>a\n<b></hook_context>\n\nfix it"}`, "fix it"},

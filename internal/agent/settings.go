@@ -11,9 +11,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Settings is a file of settings in JSON, with comments and trailing commas where the agent allows
-// them. Edits insert and cut text: every byte that is not ours stays, a byte order mark and line
-// endings too.
+// Settings edits a JSON file with comments and trailing commas, where the agent allows
+// these. Edits insert and cut text: all other bytes stay as they are, including a byte
+// order mark and line ends. Each edit parses the text again, so that offsets are always
+// those of the current text.
 type Settings struct {
 	bom  string
 	text []byte
@@ -22,15 +23,18 @@ type Settings struct {
 	inserted []Insertion
 }
 
-// Insertion is a text that was put into a file, so that exactly it can be taken out again.
+// Insertion is a text that was inserted into a file, so that exactly this can be removed
+// later.
 type Insertion struct {
-	At   int    `json:"at"` // offset in bytes, a byte order mark not counted, when it was put in
+	// Byte offset at the time, without the byte order mark.
+	At   int    `json:"at"`
 	Text string `json:"text"`
 }
 
 const byteOrderMark = "\ufeff"
 
-// ParseSettings reads a file. Nothing at all is an empty file, for which Text gives a new one.
+// ParseSettings parses a file. Empty content is valid; the first edit then creates an
+// object.
 func ParseSettings(data []byte) (*Settings, error) {
 	s := &Settings{text: data}
 	if rest, has := bytes.CutPrefix(data, []byte(byteOrderMark)); has {
@@ -39,9 +43,10 @@ func ParseSettings(data []byte) (*Settings, error) {
 	return s, s.parse()
 }
 
-// blank reports whether there is nothing in the file yet.
+// blank reports whether the file has no content.
 func (s *Settings) blank() bool { return len(bytes.TrimSpace(s.text)) == 0 }
 
+// parse parses the text, which has to be an object.
 func (s *Settings) parse() error {
 	if s.blank() {
 		return nil
@@ -57,10 +62,11 @@ func (s *Settings) parse() error {
 	return nil
 }
 
-// Text is the file as it is to be written.
+// Text returns the content to write.
 func (s *Settings) Text() []byte { return append([]byte(s.bom), s.text...) }
 
-// Has reports whether the array at a path has an element, or the member at it has a value, that equals entry.
+// Has reports whether the list at path has an element that equals entry, or the member at
+// path has a value that equals it.
 func (s *Settings) Has(path []string, entry any) bool {
 	at := s.find(path)
 	if at == nil {
@@ -76,7 +82,8 @@ func (s *Settings) Has(path []string, entry any) bool {
 	return equal(*at, entry)
 }
 
-// Set makes the member at a path, and what leads to it. A member that is there already is an error.
+// Set adds the member at path, and the objects that lead to it. It fails if the member
+// exists.
 func (s *Settings) Set(path []string, value any) error {
 	if s.find(path) != nil {
 		return fmt.Errorf("%s is set already, to something else", strings.Join(path, "."))
@@ -84,7 +91,7 @@ func (s *Settings) Set(path []string, value any) error {
 	return s.insert(path, value)
 }
 
-// Append adds an element to the array at a path, which is made where there is none.
+// Append adds an element to the list at path, and creates the list if necessary.
 func (s *Settings) Append(path []string, element any) error {
 	at := s.find(path)
 	if at == nil {
@@ -102,7 +109,8 @@ func (s *Settings) Append(path []string, element any) error {
 	return s.splice(at, last, depth, func(indent string) string { return s.render(element, indent) })
 }
 
-// insert adds a member with a value below the deepest object on its path that is there.
+// insert adds a member with a value. It goes into the deepest object on the path that
+// exists; the missing objects become part of the value.
 func (s *Settings) insert(path []string, value any) error {
 	if s.blank() {
 		if err := s.put(0, "{}\n"); err != nil {
@@ -134,7 +142,9 @@ func (s *Settings) insert(path []string, value any) error {
 	})
 }
 
-// splice puts text behind the last child of a container, or as its first.
+// splice inserts a text after the last child of a container, or as its first child. The
+// text is put on a line of its own, unless the container has all of its children on one
+// line.
 func (s *Settings) splice(container, last *hujson.Value, depth int, text func(indent string) string) error {
 	unit, newline := s.style()
 	if last == nil {
@@ -155,10 +165,12 @@ func (s *Settings) splice(container, last *hujson.Value, depth int, text func(in
 		}
 		return s.put(last.EndOffset, ","+newline+indent+text(indent))
 	}
+	// The children share a line, so the new one goes there in compact form.
 	return s.put(last.EndOffset, ", "+compact(text("")))
 }
 
-// firstOf is the first child of a container: its name where it is a member.
+// firstOf returns the first child of a container. For an object that is the name of a
+// member.
 func firstOf(container *hujson.Value) *hujson.Value {
 	switch v := container.Value.(type) {
 	case *hujson.Object:
@@ -169,14 +181,15 @@ func firstOf(container *hujson.Value) *hujson.Value {
 	return container
 }
 
+// put inserts a text and remembers the insertion.
 func (s *Settings) put(at int, added string) error {
 	s.text = bytes.Join([][]byte{s.text[:at], []byte(added), s.text[at:]}, nil)
 	s.inserted = append(s.inserted, Insertion{at, added})
 	return s.parse()
 }
 
-// takeBack takes out what was inserted, wherever it is by now. It reports whether all of it was
-// there; the file is as it was otherwise.
+// takeBack removes the insertions again, in reverse order, wherever they are by now. It
+// returns false and changes nothing if one is missing or the rest would not be valid JSON.
 func (s *Settings) takeBack(inserted []Insertion) bool {
 	was := *s
 	for i := len(inserted) - 1; i >= 0; i-- {
@@ -195,7 +208,7 @@ func (s *Settings) takeBack(inserted []Insertion) bool {
 	return true
 }
 
-// nearest finds a text, as close to an offset as it occurs.
+// nearest returns the offset of the occurrence of text that is closest to offset, or -1.
 func nearest(in, text []byte, offset int) int {
 	best := -1
 	for from := 0; from <= len(in)-len(text); {
@@ -212,7 +225,8 @@ func nearest(in, text []byte, offset int) int {
 	return best
 }
 
-// Mentions reports whether a text stands anywhere in the value at a path, as a string.
+// Mentions reports whether the value at path contains the text as a whole string, at any
+// depth.
 func (s *Settings) Mentions(path []string, text string) bool {
 	at := s.find(path)
 	return at != nil && mentions(at, text)
@@ -238,7 +252,7 @@ func mentions(v *hujson.Value, text string) bool {
 	return false
 }
 
-// style is how the file indents and ends its lines.
+// style returns the unit of indentation and the line end that the file uses.
 func (s *Settings) style() (unit, newline string) {
 	unit, newline = "  ", "\n"
 	if bytes.Contains(s.text, []byte("\r\n")) {
@@ -253,7 +267,7 @@ func (s *Settings) style() (unit, newline string) {
 	return unit, newline
 }
 
-// indentAt is the indentation of the line that an offset is on, where nothing but white space leads it.
+// indentAt returns the indentation of the line with the offset.
 func (s *Settings) indentAt(offset, depth int) string {
 	line := s.text[bytes.LastIndexByte(s.text[:offset], '\n')+1:]
 	if n := len(line) - len(bytes.TrimLeft(line, " \t")); n > 0 || depth == 0 {
@@ -262,6 +276,7 @@ func (s *Settings) indentAt(offset, depth int) string {
 	return ""
 }
 
+// render returns a value as indented JSON in the style of the file.
 func (s *Settings) render(value any, indent string) string {
 	unit, newline := s.style()
 	var b bytes.Buffer
@@ -274,6 +289,7 @@ func (s *Settings) render(value any, indent string) string {
 	return strings.ReplaceAll(strings.TrimSpace(b.String()), "\n", newline)
 }
 
+// compact returns JSON on one line. The text may be a member, that is, a name and a value.
 func compact(text string) string {
 	key, value, is := strings.Cut(text, ": ")
 	var b bytes.Buffer
@@ -287,8 +303,9 @@ func compact(text string) string {
 	return text
 }
 
-// Remove takes out the elements of the array at a path, or the member at it, that equal entry, and then
-// the containers above that are empty. It reports whether it found any.
+// Remove removes the elements of the list at path that equal entry, or the member at path
+// if it does, and then the containers above that became empty. It reports whether it found
+// any.
 func (s *Settings) Remove(path []string, entry any) (bool, error) {
 	found := false
 	for {
@@ -318,7 +335,7 @@ func (s *Settings) Remove(path []string, entry any) (bool, error) {
 	}
 }
 
-// prune removes a member, and each object above it that it leaves empty.
+// prune removes the member at path, and each object above that would become empty.
 func (s *Settings) prune(path []string) error {
 	for depth := len(path) - 1; depth >= 0; depth-- {
 		at := s.find(path[:depth])
@@ -334,7 +351,8 @@ func (s *Settings) prune(path []string) error {
 	return nil
 }
 
-// spans are the places of a container's children.
+// spans returns the start and end offsets of a container's children, between two empty
+// spans at the inner borders of the container.
 func spans(container *hujson.Value) [][2]int {
 	all := [][2]int{{container.StartOffset + 1, container.StartOffset + 1}}
 	switch v := container.Value.(type) {
@@ -350,18 +368,21 @@ func spans(container *hujson.Value) [][2]int {
 	return append(all, [2]int{container.EndOffset - 1, container.EndOffset - 1})
 }
 
-// cut removes child i: with the comma and the space before it, or behind it where it is the first.
+// cut removes child i, whose span is at[i], with the comma and the space before it. The
+// first child is removed with what follows, up to the next one.
 func (s *Settings) cut(at [][2]int, i int) error {
 	from, to := at[i][1], at[i+1][1]
 	if i == 0 && len(at) > 3 {
 		from, to = at[1][0], at[2][0]
 	} else if i == 0 {
-		to = at[2][0] // the only child: what is between the braces
+		// The only child: everything between the braces.
+		to = at[2][0]
 	}
 	s.text = append(s.text[:from:from], s.text[to:]...)
 	return s.parse()
 }
 
+// find returns the value at path, or nil. An empty path is the whole file.
 func (s *Settings) find(path []string) *hujson.Value {
 	if s.blank() {
 		return nil
@@ -388,7 +409,8 @@ func member(of *hujson.Value, name string) *hujson.Value {
 	return nil
 }
 
-// equal compares a value with one of Go's by content.
+// equal compares a JSON value with a Go value by content. Comments and formatting do not
+// matter.
 func equal(v hujson.Value, with any) bool {
 	v = v.Clone()
 	v.Standardize()

@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 )
 
-// Changes reports whether a change changes anything.
+// Changes reports whether the change modifies, creates or deletes the file.
 func (c Change) Changes() bool {
 	return (c.Before == nil) != (c.After == nil) || !bytes.Equal(c.Before, c.After)
 }
 
-// ErrEdited says that a file was written by somebody else after the change was planned.
+// ErrEdited means that the file was modified by another program after the change was
+// planned.
 var ErrEdited = errors.New("it was changed meanwhile; run the command again")
 
-// Apply carries a change out and notes in the receipt what a removal has to undo. The file keeps its
-// mode; a new one gets what the umask leaves of 0666.
+// Apply carries out a change and updates the receipt. An existing file keeps its mode. A
+// new file gets 0666 reduced by the umask.
 func (c Change) Apply(receipt Receipt) error {
 	if !c.Changes() {
 		return nil
@@ -43,7 +44,7 @@ func (c Change) Apply(receipt Receipt) error {
 	if len(c.inserted) > 0 {
 		written.Inserted = append(written.Inserted, c.inserted...)
 	} else if c.Before != nil {
-		delete(receipt, c.Path) // entries went out of it
+		delete(receipt, c.Path) // a removal: our entries are gone
 	}
 	if c.Before == nil || len(c.inserted) > 0 {
 		receipt[c.Path] = written
@@ -51,7 +52,7 @@ func (c Change) Apply(receipt Receipt) error {
 	return replaceFile(c.Path, c.After)
 }
 
-// drop deletes a file of ours, and the directories that were made for it where they are empty.
+// drop deletes the file, and those of the directories created for it that are empty.
 func (c Change) drop(receipt Receipt) error {
 	if err := os.Remove(c.Path); err != nil {
 		return err
@@ -66,6 +67,8 @@ func (c Change) drop(receipt Receipt) error {
 	return nil
 }
 
+// makeDirectories creates a directory with its parents and returns those that were missing,
+// outermost first.
 func makeDirectories(dir string) (made []string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +79,7 @@ func makeDirectories(dir string) (made []string, err error) {
 	return made, os.MkdirAll(dir, 0o777)
 }
 
-// replaceFile writes a file as a whole, so that nobody reads half of it.
+// replaceFile writes a file through a rename, so that no reader sees half of it.
 func replaceFile(name string, content []byte) error {
 	mode := fs.FileMode(0)
 	if info, err := os.Stat(name); err == nil {

@@ -17,7 +17,7 @@ const oid = name.OID("1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d")
 
 func buffered(text string) *bufio.Reader { return bufio.NewReader(strings.NewReader(text)) }
 
-// A header comes out as it went in, and the pack is what is left to read.
+// A header is read as it was written, and the reader is then at the start of the pack.
 func TestHeader(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		id := oid
@@ -36,7 +36,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// What is none of ours refuses the whole file.
+// Anything that is not ours refuses the whole file.
 func TestHeaderRefused(t *testing.T) {
 	const begin = "# v2 git bundle\n"
 	id := string(oid)
@@ -58,7 +58,8 @@ func TestHeaderRefused(t *testing.T) {
 	}
 }
 
-// A bundle of any length comes out of lines and of a tar, compressed or not.
+// A bundle of any length can be read back from JSON lines and from a tar, compressed or
+// not.
 func TestBundleTravels(t *testing.T) {
 	for _, length := range []int{1, lineBytes - 1, lineBytes, 3*lineBytes + 5} {
 		bundle := bytes.Repeat([]byte("bundle\x00"), length/7+1)[:length]
@@ -143,7 +144,7 @@ func TestTarRefused(t *testing.T) {
 	}
 }
 
-// A small file does not fill a disk.
+// A small file that expands to a huge one is refused.
 func TestBomb(t *testing.T) {
 	var file bytes.Buffer
 	z := gzip.NewWriter(&file)

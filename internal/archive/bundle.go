@@ -1,7 +1,12 @@
-// Package archive owns the files that sessions travel in: the header of a git bundle,
-// and the tar and JSON lines that hold one. It is pure over readers and writers. It
-// refuses what is not exactly such a file: a foreign ref, a link or device, a path that
-// leads out, a member that is larger than it may be.
+// Package archive reads and writes the files in which sessions travel: the header of a git
+// bundle, a tar, and JSON lines. Tar and JSON lines hold a bundle, from which an import
+// reads, and the same content again in a form for people and other programs.
+//
+// The package works on readers and writers only: it knows neither git nor the repository.
+// Header is a bundle's header, Writer and ReadTar are for tar, WriteBundleLines and
+// ReadLines for JSON lines, and Decompress undoes gzip. Files may be hostile, so every
+// reader is strict: it refuses refs that are not ours, links and devices, paths that lead
+// out of the archive, and members over the size limits.
 package archive
 
 import (
@@ -15,37 +20,41 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Header is what a bundle says before its pack.
+// Header is the text part of a bundle, before the pack.
 type Header struct {
 	Format string // "sha1" or "sha256"
-	Refs   []Ref  // in order of their names
-	Needs  []name.OID
+	Refs   []Ref  // sorted by name
+	// Needs are the commits that the repository must have before the bundle can be
+	// imported.
+	Needs []name.OID
 }
 
-// Ref is one ref of a bundle.
+// Ref is one ref of a bundle with its value.
 type Ref struct {
 	Name name.Ref
 	OID  name.OID
 }
 
-// Bounds of a header.
+// Bounds of a header that is read: bytes of a line, and lines.
 const (
 	maxLine  = 4096
 	maxLines = 1 << 20
 )
 
+// Version 3 of the format is needed for SHA-256 only. Version 2 is written otherwise,
+// because every git reads it.
 const (
 	signature2 = "# v2 git bundle"
 	signature3 = "# v3 git bundle"
 )
 
-// IsBundle reports whether a file that begins so is a bundle.
+// IsBundle reports whether a file that starts with these bytes is a bundle.
 func IsBundle(beginning []byte) bool {
 	text := string(beginning)
 	return strings.HasPrefix(text, signature2+"\n") || strings.HasPrefix(text, signature3+"\n")
 }
 
-// Encode writes the header, the empty line at its end included.
+// Encode returns the header in git's format, including the empty line at its end.
 func (h Header) Encode() []byte {
 	var b strings.Builder
 	if h.Format == "sha256" {
@@ -63,7 +72,7 @@ func (h Header) Encode() []byte {
 	return []byte(b.String())
 }
 
-// ReadHeader reads a header and leaves r at the pack.
+// ReadHeader reads a header and checks it. r is then at the first byte of the pack.
 func ReadHeader(r *bufio.Reader) (Header, error) {
 	h := Header{Format: "sha1"}
 	line, err := readLine(r)
@@ -91,6 +100,7 @@ func ReadHeader(r *bufio.Reader) (Header, error) {
 	return h, fmt.Errorf("the header of the bundle has more than %d lines", maxLines)
 }
 
+// readLine reads a bounded line byte by byte, so that nothing of the pack is consumed.
 func readLine(r *bufio.Reader) (string, error) {
 	var line []byte
 	for len(line) <= maxLine {
@@ -109,6 +119,7 @@ func readLine(r *bufio.Reader) (string, error) {
 	return "", fmt.Errorf("a line of more than %d bytes", maxLine)
 }
 
+// capability takes the only known capability, object-format, which comes before any ref.
 func (h *Header) capability(text string, third bool) error {
 	format, is := strings.CutPrefix(text, "object-format=")
 	if !third || !is || format != "sha1" && format != "sha256" || len(h.Refs)+len(h.Needs) > 0 {
@@ -118,6 +129,7 @@ func (h *Header) capability(text string, third bool) error {
 	return nil
 }
 
+// line takes a prerequisite ("-<oid> <comment>") or a ref ("<oid> <name>").
 func (h *Header) line(line string) error {
 	needed, isNeed := strings.CutPrefix(line, "-")
 	word, rest, _ := strings.Cut(needed, " ")
@@ -133,8 +145,10 @@ func (h *Header) line(line string) error {
 	return nil
 }
 
-// check refuses what is none of ours, and a name that stands twice.
+// check sorts the refs and refuses ids of the wrong length, duplicate refs, and refs that
+// are not ours.
 func (h *Header) check() error {
+	// Ids of another length belong to the other object format.
 	length := 40
 	if h.Format == "sha256" {
 		length = 64
@@ -159,7 +173,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// isOurs accepts journals, archives and checkpoints, the notes and the tags.
+// isOurs accepts journals, archives, checkpoints, the notes ref and the checkpoint tags.
 func isOurs(ref name.Ref) bool {
 	if ref == name.NotesRef || strings.HasPrefix(string(ref), name.TagRoot) {
 		return true

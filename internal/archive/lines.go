@@ -10,15 +10,16 @@ import (
 	"io"
 )
 
-// A file of JSON lines has a type in each line. Those of type "bundle" hold, one after
-// the other, the bundle in base64; the others are for pipelines.
+// Each line of a JSON lines file is an object with a "type". The lines of type "bundle",
+// put together, are the bundle in base64, lineBytes of it per line. Lines of other types
+// are for people and pipelines. maxJSON bounds a line that is read.
 const (
 	bundleType = "bundle"
 	lineBytes  = 48 << 10
 	maxJSON    = 64 << 20
 )
 
-// WriteBundleLines writes a bundle as lines.
+// WriteBundleLines writes the bundle that r reads as JSON lines.
 func WriteBundleLines(w io.Writer, r io.Reader) error {
 	part := make([]byte, lineBytes)
 	for {
@@ -37,10 +38,11 @@ func WriteBundleLines(w io.Writer, r io.Reader) error {
 	}
 }
 
-// IsLines reports whether a file that begins so is one of JSON lines.
+// IsLines reports whether a file that starts with these bytes is a JSON lines file of an
+// export.
 func IsLines(beginning []byte) bool { return bytes.HasPrefix(beginning, []byte(`{"type":"`)) }
 
-// BundleInLines copies the bundle of a file of JSON lines to w.
+// BundleInLines copies the bundle inside a JSON lines file to w. It fails if there is none.
 func BundleInLines(r *bufio.Reader, w io.Writer) error {
 	found := false
 	err := ReadLines(r, func(kind string, line []byte) error {
@@ -63,8 +65,8 @@ func BundleInLines(r *bufio.Reader, w io.Writer) error {
 	return err
 }
 
-// ReadLines visits each line of a file of JSON lines. A line that is no JSON object with
-// a type refuses the file.
+// ReadLines calls visit for each line that is not empty. It refuses the file if any line is
+// not a JSON object with a type.
 func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) error {
 	for number := 1; ; number++ {
 		line, err := readJSONLine(r)
@@ -88,6 +90,7 @@ func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) erro
 	}
 }
 
+// readJSONLine reads a line of at most maxJSON bytes. The last one may lack a newline.
 func readJSONLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -16,26 +16,29 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// BundleMember is the file of a tar that holds everything; the others are for people.
+// BundleMember is the member of a tar that holds the bundle. An import reads it and
+// compares the other members, which are for people, with it.
 const BundleMember = "checkpoints.bundle"
 
-// Bounds of a tar that is read.
+// Bounds of a tar that is read: number of members, and bytes of each.
 const (
 	maxMembers = 1 << 22
 	maxSize    = 1 << 40
-	// maxRatio is how much more may come out of a compressed file than goes in, beyond
-	// the first 64 MiB: a bundle is compressed already.
+	// maxRatio is how many bytes may come out of a compressed file for each byte that goes
+	// in, after the first freeBytes. Real exports stay far below it, since a bundle is
+	// compressed already.
 	maxRatio  = 200
 	freeBytes = 64 << 20
 )
 
-// Writer writes a tar whose bytes depend on its members alone.
+// Writer writes a tar. Its bytes depend only on the members: it has no owner and no current
+// time.
 type Writer struct {
 	tar  *tar.Writer
 	gzip *gzip.Writer
 }
 
-// NewWriter begins a tar, compressed or not.
+// NewWriter returns a Writer to w. Close has to be called at the end.
 func NewWriter(w io.Writer, compressed Compression) *Writer {
 	out := &Writer{}
 	if compressed == Gzip {
@@ -46,10 +49,10 @@ func NewWriter(w io.Writer, compressed Compression) *Writer {
 	return out
 }
 
-// Compression of a file.
+// Compression says whether a file is compressed.
 type Compression int
 
-// The compressions.
+// Only gzip is supported besides no compression.
 const (
 	Plain Compression = iota
 	Gzip
@@ -64,7 +67,7 @@ func (w *Writer) File(member string, mode fs.FileMode, at time.Time, content []b
 	return err
 }
 
-// Stream adds a file of a known size.
+// Stream adds a file of exactly size bytes.
 func (w *Writer) Stream(member string, at time.Time, size int64, content io.Reader) error {
 	if err := w.begin(member, 0o644, at, size); err != nil {
 		return err
@@ -73,13 +76,15 @@ func (w *Writer) Stream(member string, at time.Time, size int64, content io.Read
 	return err
 }
 
+// begin writes the header of a member. PAX is needed for long names and sizes.
 func (w *Writer) begin(member string, mode fs.FileMode, at time.Time, size int64) error {
 	return w.tar.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeReg, Name: member, Mode: int64(mode.Perm()), Size: size, ModTime: at.UTC().Truncate(time.Second), Format: tar.FormatPAX,
 	})
 }
 
-// Close ends the file.
+// Close writes the end of the tar, and of the compression. It does not close the underlying
+// writer.
 func (w *Writer) Close() error {
 	err := w.tar.Close()
 	if w.gzip != nil {
@@ -88,8 +93,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Decompress gives what a file holds, whether it is compressed or not. What blows up
-// ends in an error.
+// Decompress returns a reader of the uncompressed content, whether the file is gzipped or
+// not. Reading fails if the content is out of proportion to the file.
 func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	magic, err := r.Peek(2)
 	if err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
@@ -103,6 +108,7 @@ func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	return bufio.NewReader(&guarded{from: z, in: in}), nil
 }
 
+// counted counts the compressed bytes that were read.
 type counted struct {
 	r io.Reader
 	n int64
@@ -114,7 +120,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// guarded refuses to give out more than could be meant.
+// guarded fails when a compressed file expands beyond maxRatio.
 type guarded struct {
 	from io.Reader
 	in   *counted
@@ -130,19 +136,22 @@ func (g *guarded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// IsTar reports whether a file that begins so is a tar.
+// IsTar reports whether a file that starts with these bytes is a tar, by the magic at
+// offset 257.
 func IsTar(beginning []byte) bool {
 	return len(beginning) >= 262 && string(beginning[257:262]) == "ustar"
 }
 
-// Member is a file of a tar, or a directory.
+// Member is a file or directory of a tar.
 type Member struct {
-	Name string // of a directory without the slash at its end
+	// Of a directory without the trailing slash.
+	Name string
 	Size int64
 	Dir  bool
 }
 
-// BundleInTar copies the bundle of a tar to w.
+// BundleInTar copies the bundle inside a tar to w. It fails if there is none or more than
+// one.
 func BundleInTar(r io.Reader, w io.Writer) error {
 	found := false
 	err := ReadTar(r, func(m Member, content io.Reader) error {
@@ -164,8 +173,8 @@ func BundleInTar(r io.Reader, w io.Writer) error {
 	return err
 }
 
-// ReadTar visits each member of a tar. It refuses the tar for any member that is no plain
-// file or directory, or whose path leads out, and one that was cut off.
+// ReadTar calls visit for each member. It refuses the tar for any member that is not a
+// plain file or directory, for a path that leads out of the tar, and if the end is missing.
 func ReadTar(r io.Reader, visit func(m Member, content io.Reader) error) error {
 	end := &ending{from: r}
 	t := tar.NewReader(end)
@@ -188,11 +197,12 @@ func ReadTar(r io.Reader, visit func(m Member, content io.Reader) error) error {
 	return fmt.Errorf("the tar has more than %d members", maxMembers)
 }
 
-// endOfTar is how many zero bytes end a tar. Go's reader takes a file that ends without
-// them for a whole one.
+// endOfTar is the number of zero bytes at the end of every tar. Go's reader accepts a file
+// that ends without them, so a file that was cut off between two members would pass for a
+// whole one.
 const endOfTar = 1024
 
-// ending watches how what is read ends.
+// ending counts the zero bytes at the end of what was read.
 type ending struct {
 	from  io.Reader
 	zeros int64
@@ -208,7 +218,8 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check reads what is left: a compressed file has its checksum there.
+// check reads what follows the last member, which makes gzip compare its checksum, and
+// verifies that the tar ends as it has to.
 func (e *ending) check() error {
 	if _, err := io.Copy(io.Discard, e); err != nil {
 		return fmt.Errorf("read tar: %w", err)
@@ -219,6 +230,8 @@ func (e *ending) check() error {
 	return nil
 }
 
+// checkMember refuses links and devices, absolute paths, "..", backslashes and drive
+// letters.
 func checkMember(h *tar.Header) error {
 	clean := path.Clean(h.Name)
 	switch {

@@ -1,5 +1,9 @@
 package attempt
 
+// A comparison has one row per attempt, session or checkpoint. Each row is measured against
+// a base: the tree with which an attempt began, or the oldest of several checkpoints of one
+// session, or the commit on which a checkpoint was made.
+
 import (
 	"cmp"
 	"context"
@@ -23,48 +27,58 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// CompareRequest is what `compare` was asked for.
+// CompareRequest holds the options of `compare`.
 type CompareRequest struct {
 	Session string
-	Names   []string // attempts, sessions or checkpoints; none: the attempts of the newest fork
-	Metrics []string // none: all
-	Where   string
-	Sort    string // a metric, or step, files, lines, age, name; empty: as named
+	// Attempts, sessions or checkpoints; empty: the attempts of the newest fork.
+	Names   []string
+	Metrics []string // empty: all
+	// Where is an expression over the record. Only rows for which it holds are compared.
+	Where string
+	// A metric, or step, files, lines, age or name; empty: in the order of Names.
+	Sort string
 }
 
-// Compared is one line of `compare`.
+// Compared is one row of a comparison.
 type Compared struct {
-	Name      string                     `json:"name"` // of the attempt, else of the session, else what was typed
+	// Name of the attempt, else of the session, else what was typed.
+	Name      string                     `json:"name"`
 	Session   name.Session               `json:"session"`
 	ID        name.ID                    `json:"id"`
 	Label     string                     `json:"label"`
 	Step      int                        `json:"step"`
-	Steps     int                        `json:"steps"` // checkpoints since the fork
+	Steps     int                        `json:"steps"` // live checkpoints since the fork
 	Status    string                     `json:"status"`
 	Metrics   map[string]json.RawMessage `json:"metrics"`
-	Files     int                        `json:"files"` // changed since the common checkpoint
+	Files     int                        `json:"files"` // files changed since the base
 	Added     int                        `json:"added"` // lines
 	Deleted   int                        `json:"deleted"`
 	CreatedAt checkpoint.Time            `json:"created_at"`
 	Message   string                     `json:"message"`
-	Code      *int                       `json:"code,omitempty"` // of the command that fork ran
-	Best      []string                   `json:"best"`           // metrics in which no other is better, sorted
+	// Exit code of the command that fork ran.
+	Code *int `json:"code,omitempty"`
+	// Metrics in which no other row is better, sorted.
+	Best []string `json:"best"`
 
-	found  *checkpoint.Found
-	tree   name.OID
-	base   name.OID // the tree of the common checkpoint
-	raw    json.RawMessage
-	first  name.OID                   // the tree of the copy that an attempt began with
-	better map[string]workflow.Better // by metric, as the workflow says
+	found *checkpoint.Found
+	tree  name.OID
+	// Tree to compare with; empty: the commit it was made on.
+	base name.OID
+	// raw is the record as JSON, for Where.
+	raw json.RawMessage
+	// Tree of the copy with which an attempt began; empty for others.
+	first name.OID
+	// Which direction is better, by metric, from the workflow.
+	better map[string]workflow.Better
 }
 
 // Comparison is the answer of `compare`.
 type Comparison struct {
 	Rows    []Compared
-	Metrics []string // the columns
+	Metrics []string // the columns to show
 }
 
-// Compare puts attempts, sessions or checkpoints side by side.
+// Compare compares attempts, sessions or checkpoints. Nothing is changed.
 func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*Comparison, error) {
 	rows, err := compared(ctx, s, req)
 	if err != nil {
@@ -75,11 +89,14 @@ func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*C
 	}
 	c := &Comparison{Rows: rows, Metrics: req.Metrics}
 	for i := range c.Rows {
+		// The numbers are read after the filter, because git compares the files of each
+		// row.
 		if err := c.Rows[i].measure(ctx, s); err != nil {
 			return nil, err
 		}
 	}
 	markBest(c.Rows)
+	// Without a choice show every metric that some row has.
 	if len(c.Metrics) == 0 {
 		known := map[string]bool{}
 		for _, r := range c.Rows {
@@ -95,7 +112,7 @@ func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*C
 	return c, c.sort(req.Sort)
 }
 
-// compared reads what is to be compared.
+// compared returns the rows of the request, with their bases set but not measured.
 func compared(ctx context.Context, s *checkpoint.Service, req CompareRequest) ([]Compared, error) {
 	all, err := List(ctx, s)
 	if err != nil {
@@ -116,8 +133,9 @@ func compared(ctx context.Context, s *checkpoint.Service, req CompareRequest) ([
 	return rows, nil
 }
 
-// newestFork gives the attempts that were forked from one checkpoint: of this session or, in
-// an attempt, of the one that it came from, those that were made last.
+// newestFork returns the attempts that were forked from one checkpoint of this session, the
+// one from which an attempt was forked last. In the worktree of an attempt, the session is
+// the one from which the attempt came.
 func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, session string) ([]Compared, error) {
 	here, err := s.ChooseSession(ctx, session)
 	if err != nil {
@@ -136,6 +154,7 @@ func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, sessi
 			continue
 		}
 		r, err := rowOf(ctx, s, a.Name, string(a.Session)+":@")
+		// @ is the current checkpoint of the attempt.
 		if err != nil {
 			return nil, err
 		}
@@ -152,21 +171,26 @@ func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, sessi
 		}
 	}
 	from := originIn(newest.found)
+	// Attempts of older forks began elsewhere, so their numbers do not compare.
 	rows = slices.DeleteFunc(rows, func(r Compared) bool { return originIn(r.found) != from })
 	slices.SortStableFunc(rows, func(a, b Compared) int {
+		// Shorter names first, so that attempt z comes before attempt aa.
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
 	settle(rows)
 	return rows, nil
 }
 
+// originIn returns the checkpoint from which a session was forked.
 func originIn(f *checkpoint.Found) name.ID {
 	o, _ := checkpoint.OriginOf(f.State)
 	return o.Checkpoint
 }
 
+// startedAt returns when the session was started, in milliseconds.
 func (r *Compared) startedAt() int64 { return r.found.State.CreatedAt.UnixMilli() }
 
+// codeOf returns the exit code of an attempt's command, or nil if none was run.
 func codeOf(a Attempt) *int {
 	if a.Run == nil {
 		return nil
@@ -174,7 +198,8 @@ func codeOf(a Attempt) *int {
 	return &a.Run.Code
 }
 
-// named is what a person typed: an attempt, a session, a checkpoint.
+// named returns the row for what a person typed: the name of an attempt, a session, or a
+// checkpoint, in this order.
 func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, typed string) (Compared, error) {
 	for _, a := range all {
 		if string(a.Session) == typed || a.Name == typed {
@@ -185,6 +210,7 @@ func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, t
 	}
 	if other, err := name.ParseSession(typed); err == nil {
 		_, err := s.Store.State(ctx, other)
+		// A session with the name goes before a checkpoint of this session.
 		if err == nil {
 			return rowOf(ctx, s, typed, typed+":@")
 		}
@@ -214,6 +240,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: raw,
 	}
 	r.readMetrics(ctx, s, rec)
+	// The first checkpoint of an attempt is a copy of the one that was forked.
 	if _, forked := checkpoint.OriginOf(f.State); forked {
 		if first := f.State.At(0); first != nil {
 			if c, err := s.Repo.ReadCommit(ctx, string(first.Event().Commit)); err == nil {
@@ -224,7 +251,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	return r, nil
 }
 
-// readMetrics reads the values that the workflow keeps as metrics.
+// readMetrics fills in the values that the workflow defines as metrics.
 func (r *Compared) readMetrics(ctx context.Context, s *checkpoint.Service, rec *record.Record) {
 	def, err := s.DefinitionFor(ctx, r.found.State)
 	if err != nil {
@@ -237,8 +264,8 @@ func (r *Compared) readMetrics(ctx context.Context, s *checkpoint.Service, rec *
 	})
 }
 
-// markBest finds in which metrics each is best: those of which the workflow says what is
-// better, and in which not all are alike.
+// markBest fills in Best: the metrics in which a row is at least as good as all others and
+// better than one. Only metrics count for which the workflow says what is better.
 func markBest(rows []Compared) {
 	for i := range rows {
 		r := &rows[i]
@@ -259,8 +286,8 @@ func markBest(rows []Compared) {
 	}
 }
 
-// compareBy is negative where r is better than other by a metric. One that lacks it is the
-// worst; texts say nothing.
+// compareBy returns a negative number if r is better than other by a metric. A row without
+// the metric, or with a value that is no number, is the worst.
 func (r *Compared) compareBy(metric string, other *Compared) int {
 	value := func(of *Compared) float64 {
 		v := gjson.ParseBytes(of.Metrics[metric])
@@ -275,8 +302,7 @@ func (r *Compared) compareBy(metric string, other *Compared) int {
 	return cmp.Compare(value(other), value(r))
 }
 
-// settle finds the tree that each is compared with: what an attempt began with; of several
-// checkpoints of a session the oldest; else the commit that it was made on.
+// settle sets the base of each row, see the top of this file.
 func settle(rows []Compared) {
 	oldest := map[name.Session]*Compared{}
 	for i := range rows {
@@ -294,7 +320,7 @@ func settle(rows []Compared) {
 	}
 }
 
-// fitting keeps the rows that an expression holds for.
+// fitting returns the rows for which the expression holds.
 func fitting(rows []Compared, where string) ([]Compared, error) {
 	fits, err := inspect.Where(where)
 	if fits == nil {
@@ -313,7 +339,7 @@ func fitting(rows []Compared, where string) ([]Compared, error) {
 	return kept, nil
 }
 
-// measure counts what differs from the common checkpoint.
+// measure counts the files and lines that differ from the base.
 func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	base := string(r.base)
 	if base == "" {
@@ -321,7 +347,8 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 		if err != nil {
 			return checkpoint.Classify(err)
 		}
-		if len(commit.Parents) < 2 { // made before the first commit
+		// Made before the first commit: there is nothing to compare with.
+		if len(commit.Parents) < 2 {
 			return nil
 		}
 		base = string(commit.Parents[0])
@@ -329,6 +356,7 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	if r.tree == "" {
 		return nil
 	}
+	// Filters and external diffs of the user would make the numbers depend on the machine.
 	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--numstat", "-z", base, string(r.tree), "--"}})
 	if err != nil {
 		return checkpoint.Classify(err)
@@ -340,8 +368,8 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	return nil
 }
 
-// sort puts the rows in order: the best first, where nothing says what is better high
-// numbers first, names from a to z.
+// sort sorts the rows, the best first. If nothing says what is better, high numbers come
+// first. Names are sorted alphabetically.
 func (c *Comparison) sort(by string) error {
 	var less func(a, b Compared) int
 	switch by {
@@ -367,8 +395,8 @@ func (c *Comparison) sort(by string) error {
 	return nil
 }
 
-// Between is what differs between the files of two attempts as they are now, or between
-// two checkpoints.
+// Between returns the files that differ between two attempts as they are on disk, or
+// between two checkpoints.
 func Between(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*inspect.Difference, error) {
 	if len(req.Names) != 2 {
 		return nil, checkpoint.Usage("git checkpoint compare A B --files", "--files compares two")
@@ -392,12 +420,14 @@ func Between(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*i
 	return d, err
 }
 
-// now is the tree of an attempt's worktree; without one that of the checkpoint.
+// now returns the tree of an attempt's worktree as it is on disk, or, if there is no
+// worktree, the tree of its checkpoint.
 func (r *Compared) now(ctx context.Context, s *checkpoint.Service, at map[name.Session]site) (name.OID, error) {
 	where, lives := at[r.Session]
 	if !lives {
 		return r.tree, nil
 	}
+	// Its own service, because capturing uses the worktree's own caches.
 	in, err := checkpoint.OpenAt(ctx, s, where.dir)
 	if err != nil {
 		return "", err

@@ -13,12 +13,13 @@ import (
 	"git-checkpoint/internal/run"
 )
 
-// runAll runs the command in each attempt, so many at a time, as `run` does. One that fails
-// stops no other.
+// runAll runs the command in each attempt, at most Jobs at a time, with the same rules as
+// `run`. A command that fails does not stop the others. It returns the first error.
 func (f *forking) runAll(ctx context.Context) error {
 	next := make(chan *place)
 	var workers sync.WaitGroup
-	var terminal sync.Mutex // for lines of several at once
+	// Serialises the lines of several commands.
+	var terminal sync.Mutex
 	errs := make([]error, len(f.made))
 	at := map[*place]int{}
 	for i, p := range f.made {
@@ -32,7 +33,10 @@ func (f *forking) runAll(ctx context.Context) error {
 		})
 	}
 	for _, p := range f.made {
+		// Leave the remaining attempts without a run.
 		if ctx.Err() != nil {
+			// Commands that were started end by the signal, so stop only handing out new
+			// ones.
 			break
 		}
 		next <- p
@@ -42,9 +46,11 @@ func (f *forking) runAll(ctx context.Context) error {
 	return cmp.Or(errs...)
 }
 
-// runOne runs the command in one attempt.
+// runOne runs the command in one attempt and records the result in p.
 func (f *forking) runOne(ctx context.Context, p *place, terminal *sync.Mutex) error {
 	to := f.req.IO
+	// With several attempts, standard input belongs to none, and each line of output gets a
+	// label.
 	if len(f.made) > 1 {
 		out, errOut := &labelled{to: to.Out, name: p.Name, lock: terminal}, &labelled{to: to.Err, name: p.Name, lock: terminal}
 		defer out.end()
@@ -71,15 +77,16 @@ func (f *forking) runOne(ctx context.Context, p *place, terminal *sync.Mutex) er
 			p.Steps++
 		}
 	}
-	return p.s.Remember(forkFile, p.Attempt) // compare tells the exit code
+	return p.s.Remember(forkFile, p.Attempt) // compare shows the exit code
 }
 
-// labelled writes whole lines, each with the name of its attempt before it.
+// labelled writes complete lines, each with the name of its attempt in front.
 type labelled struct {
 	to   io.Writer
 	name string
 	lock *sync.Mutex
-	open []byte // of the line that has not ended
+	// Start of a line whose end was not written yet.
+	open []byte
 }
 
 func (l *labelled) Write(p []byte) (int, error) {
@@ -102,6 +109,7 @@ func (l *labelled) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// end writes the last line if it has no newline.
 func (l *labelled) end() {
 	if len(l.open) > 0 {
 		l.Write([]byte("\n")) //nolint:errcheck // nobody is left to tell

@@ -1,5 +1,12 @@
-// Package attempt forks a step into worktrees and sessions of their own, compares what came
-// of them, and brings the one that won back into the session that it was forked from.
+// Package attempt tries something in several ways at once. It forks a checkpoint into
+// attempts, each with a linked worktree and a session of its own, compares what became of
+// them, and brings the best one back into the session from which it was forked.
+//
+// Fork makes attempts and can run a command in each (place.go finds names and directories,
+// each.go runs commands, ignored.go copies ignored files). List and Find read the attempts,
+// Compare measures them. PreparePromotion plans to bring one back, as a replacement or as a
+// three-way merge (merge.go), and PrepareRemoval plans to remove a worktree. Package linked
+// makes the worktrees.
 package attempt
 
 import (
@@ -18,64 +25,73 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// ForkRequest is what `fork` was asked for.
+// ForkRequest holds the options of `fork`.
 type ForkRequest struct {
-	Session     string
-	Ref         string
-	Dir         string // empty: beside this worktree
-	Count       int
-	Name        string
-	Branch      string // a new one for each; empty: HEAD is detached
+	Session string
+	// Ref is the checkpoint to fork.
+	Ref string
+	Dir string // empty: beside this worktree
+	// Count is the number of attempts; 0 means 1.
+	Count int
+	Name  string
+	// A new branch for each attempt; empty: HEAD is detached.
+	Branch      string
 	SessionName string
-	CopyIgnored []string // pathspecs
-	Command     []string // {} becomes the name; empty: none is run
-	Jobs        int
-	IO          inspect.IO
+	CopyIgnored []string // pathspecs of ignored files to copy
+	// "{}" becomes the name of the attempt; empty: run nothing.
+	Command []string
+	// Jobs is how many commands run at the same time; 0 means 1.
+	Jobs int
+	IO   inspect.IO
 }
 
-// Attempt is a session that was forked from another, and its worktree.
+// Attempt is a session that was forked from another one, with its worktree.
 type Attempt struct {
 	Name        string               `json:"name"`
 	Session     name.Session         `json:"session"`
 	FromSession name.Session         `json:"from_session"`
 	From        name.ID              `json:"from"`
-	FromLabel   string               `json:"from_label"` // empty when the checkpoint is gone
-	Worktree    string               `json:"worktree"`   // its directory; empty when it was removed
-	Branch      string               `json:"branch"`     // empty when HEAD is detached there
+	FromLabel   string               `json:"from_label"` // empty if the checkpoint is gone
+	Worktree    string               `json:"worktree"`   // directory; empty if it was removed
+	Branch      string               `json:"branch"`     // empty if HEAD is detached there
 	Current     *checkpoint.Labelled `json:"current"`
-	Steps       int                  `json:"steps"`      // checkpoints since the fork
-	Unfinished  bool                 `json:"unfinished"` // the fork was cut off
+	Steps       int                  `json:"steps"`      // live checkpoints since the fork
+	Unfinished  bool                 `json:"unfinished"` // the fork was interrupted
 	Run         *Ran                 `json:"run,omitempty"`
 }
 
-// Ran is what became of the command in an attempt.
+// Ran is the result of the command in an attempt.
 type Ran struct {
-	Code    int     `json:"code"`
-	Created name.ID `json:"created"` // empty without a checkpoint
+	Code int `json:"code"`
+	// The checkpoint that was made; empty: none.
+	Created name.ID `json:"created"`
 	Label   string  `json:"label"`
 	Problem string  `json:"problem,omitempty"`
 }
 
-// forking is a fork on its way.
+// forking is a fork while it is made.
 type forking struct {
 	s      *checkpoint.Service
 	req    ForkRequest
 	from   *checkpoint.Found
 	record *record.Record
 	target snapshot.Target
-	head   name.OID
-	made   []*place
+	// head is the commit on which HEAD is in the new worktrees.
+	head name.OID
+	// made are the complete attempts.
+	made []*place
 }
 
-// place is one attempt that is being made.
+// place is one attempt while it is made.
 type place struct {
 	Attempt
+	// note marks the worktree as unfinished until everything is in place.
 	note *linked.Note
-	s    *checkpoint.Service // in the new worktree
+	s    *checkpoint.Service // of the new worktree
 }
 
-// Fork makes the attempts, and runs the command in each. The attempts that are there are
-// answered with an error too.
+// Fork makes the attempts and then runs the command in each. Beside an error it returns the
+// attempts that are complete.
 func Fork(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attempt, error) {
 	f := &forking{s: s, req: req}
 	if err := f.prepare(ctx); err != nil {
@@ -92,6 +108,8 @@ func Fork(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attemp
 		}
 		f.made = append(f.made, p)
 	}
+	// All attempts exist before the first command starts, so no command sees a half-made
+	// fork.
 	if len(req.Command) == 0 {
 		return f.answer(), nil
 	}
@@ -115,7 +133,7 @@ func (f *forking) close() {
 	}
 }
 
-// prepare refuses what cannot be forked, before anything is made.
+// prepare refuses what cannot be forked, before anything is made, and reads the checkpoint.
 func (f *forking) prepare(ctx context.Context) error {
 	if err := f.check(ctx); err != nil {
 		return err
@@ -134,10 +152,12 @@ func (f *forking) prepare(ctx context.Context) error {
 	if f.target, err = rollback.TargetOf(ctx, f.s, e); err != nil {
 		return err
 	}
+	// Files over the size limit, for example, are in no checkpoint and cannot be in a fork.
 	for _, sk := range f.record.Snapshot.Skipped {
 		f.s.Warn(fmt.Sprintf("not in the checkpoint, and so not in the fork: %s (%s)", sk.Path, sk.Reason))
 	}
 	f.head = f.record.Git.Head
+	// The commit may be missing in a clone that fetched the checkpoint only in part.
 	if f.head == "" || !f.has(ctx, f.head) {
 		f.head = f.s.Repo.Head.OID
 		if f.head != "" {
@@ -158,7 +178,7 @@ func (f *forking) has(ctx context.Context, oid name.OID) bool {
 	return err == nil
 }
 
-// check refuses a request that means nothing.
+// check refuses invalid options.
 func (f *forking) check(ctx context.Context) error {
 	switch req := f.req; {
 	case req.Count < 0 || req.Count > mostForks:
@@ -185,10 +205,10 @@ func (f *forking) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// mostForks bounds --count: a worktree is a whole copy of the files.
+// mostForks bounds --count. Each worktree is a copy of all files.
 const mostForks = 100
 
-// checkBranches refuses names that git refuses, and branches that are there.
+// checkBranches refuses names that git refuses, and branches that exist.
 func (f *forking) checkBranches(ctx context.Context) error {
 	if f.req.Branch == "" {
 		return nil
@@ -205,7 +225,8 @@ func (f *forking) checkBranches(ctx context.Context) error {
 	return nil
 }
 
-// lettered gives the attempts of several names that differ.
+// lettered returns the i-th of several names. With a single attempt the name stays as it
+// is.
 func (f *forking) lettered(base string, i int) string {
 	if f.req.Count <= 1 {
 		return base
@@ -213,7 +234,8 @@ func (f *forking) lettered(base string, i int) string {
 	return base + letter(i)
 }
 
-// make makes one attempt. One that fails leaves nothing behind.
+// make makes one attempt: worktree, files, ignored files, and the session with a copy of
+// the checkpoint. If a part fails, everything of the attempt is removed.
 func (f *forking) make(ctx context.Context, p *place) (err error) {
 	defer func() {
 		if err == nil {
@@ -253,7 +275,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 	return nil
 }
 
-// literal makes pathspecs of paths.
+// literal returns pathspecs that match exactly these paths.
 func literal(paths []string) []string {
 	specs := make([]string, len(paths))
 	for i, p := range paths {
@@ -262,12 +284,14 @@ func literal(paths []string) []string {
 	return specs
 }
 
-// unmake takes away what there is of an attempt that failed.
+// unmake removes what exists of an attempt that failed.
 func (f *forking) unmake(ctx context.Context, p *place) error {
 	if err := p.note.Clear(ctx, f.s); err != nil {
-		return err // the note stays, and doctor names it
+		// The note stays, so doctor reports the worktree.
+		return err
 	}
 	if p.Branch != "" {
+		// The old value keeps a branch that somebody has moved in the meantime.
 		if _, err := f.s.Repo.Output(ctx, "update-ref", "-d", "refs/heads/"+p.Branch, string(f.head)); err != nil {
 			f.s.Warn(err.Error())
 		}
@@ -275,5 +299,6 @@ func (f *forking) unmake(ctx context.Context, p *place) error {
 	return nil
 }
 
-// forkFile stands in the git directory of a fork's worktree.
+// forkFile is a file in the git directory of an attempt's worktree. It holds the Attempt,
+// and identifies the worktree.
 const forkFile = "fork.json"

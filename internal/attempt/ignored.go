@@ -15,9 +15,10 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// copyIgnored copies ignored files that a build needs from one worktree to another. They
-// share blocks where the file system can (copy_file_range), and are no hard links: a build
-// that writes into one would write into the file it came from.
+// copyIgnored copies ignored files, such as installed dependencies, from one worktree to
+// another. Copies share blocks if the file system can do that (copy_file_range). Hard links
+// would not do: a build that writes into such a file would change it in the original
+// worktree too.
 func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []string) error {
 	if len(specs) == 0 {
 		return nil
@@ -27,6 +28,7 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 	if err != nil {
 		return checkpoint.Usage("--copy-ignored takes pathspecs, as git ls-files does", "%v", err)
 	}
+	// A Root keeps symbolic links in the worktree from leading out of it.
 	source, err := os.OpenRoot(from.Repo.WorkTree)
 	if err != nil {
 		return checkpoint.Classify(err)
@@ -45,7 +47,8 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 		if err := ctx.Err(); err != nil {
 			return checkpoint.Classify(context.Cause(ctx))
 		}
-		if strings.HasSuffix(p, "/") { // git does not look into a repository of its own
+		// Git lists a nested repository as a directory.
+		if strings.HasSuffix(p, "/") {
 			from.Warn(fmt.Sprintf("not copied: %s (nested repository)", p))
 			continue
 		}
@@ -60,14 +63,16 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 	return nil
 }
 
-// copyOne copies a file or a symbolic link with its bits and its time, by which build tools
-// go. What is there already came with the checkpoint, and stays.
+// copyOne copies a file or symbolic link with its permissions and its modification time,
+// which build tools compare. A file that exists in the target came with the checkpoint and
+// stays.
 func copyOne(source, target *os.Root, p string) error {
 	at := filepath.FromSlash(p)
 	info, err := source.Lstat(at)
 	if err != nil {
 		return err
 	}
+	// The directory may not exist yet: the checkpoint holds no ignored files.
 	if err := target.MkdirAll(filepath.FromSlash(path.Dir(p)), 0o777); err != nil {
 		return err
 	}
@@ -89,6 +94,7 @@ func copyOne(source, target *os.Root, p string) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
+	// The file is created with mode 0600 and gets its own mode when it is complete.
 	out, err := target.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil

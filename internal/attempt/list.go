@@ -1,5 +1,9 @@
 package attempt
 
+// What an attempt is stands in two places: the start event of its session names the fork,
+// and a file in the git directory of its worktree names the session. The first travels with
+// push and fetch, the second is about this machine only.
+
 import (
 	"context"
 	"encoding/json"
@@ -14,7 +18,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// List lists the attempts of this repository, those that were cut off too.
+// List returns the attempts of this repository, including those whose fork was interrupted.
 func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 	at := worktrees(s)
 	left, err := linked.Left(s)
@@ -40,6 +44,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 	}
 	for _, n := range left {
 		if n.Kind != linked.KindFork {
+			// An interrupted fork may have its session already, or no more than a worktree.
 			continue
 		}
 		if i, known := listed[n.Session]; known {
@@ -51,7 +56,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 	return all, nil
 }
 
-// attemptOf is a session as an attempt; false when it is none.
+// attemptOf returns a session as an attempt, or false if it was not forked.
 func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, where site) (Attempt, bool) {
 	origin, forked := checkpoint.OriginOf(st)
 	if !forked {
@@ -69,7 +74,8 @@ func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, wh
 	return a, true
 }
 
-// stepsSince counts the live checkpoints of an attempt after the copy that it began with.
+// stepsSince counts the live checkpoints of an attempt, without the copy with which it
+// began.
 func stepsSince(st *journal.State) int {
 	n := 0
 	for _, c := range st.Standings() {
@@ -80,14 +86,14 @@ func stepsSince(st *journal.State) int {
 	return max(n-1, 0)
 }
 
-// site is where an attempt lives.
+// site is the worktree of an attempt.
 type site struct {
 	dir, branch string
 	run         *Ran
 }
 
-// worktrees finds the linked worktrees that hold attempts. One whose directory somebody
-// removed by hand holds none.
+// worktrees returns the linked worktrees of attempts, by session. A worktree whose
+// directory was removed by hand is left out.
 func worktrees(s *checkpoint.Service) map[name.Session]site {
 	found := map[name.Session]site{}
 	entries, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
@@ -95,13 +101,14 @@ func worktrees(s *checkpoint.Service) map[name.Session]site {
 		return found // no linked worktrees
 	}
 	for _, e := range entries {
+		// Every linked worktree has a directory here, attempts and others.
 		dir := filepath.Join(s.Repo.CommonDir, "worktrees", e.Name())
 		var a Attempt
 		data, err := os.ReadFile(filepath.Join(dir, "checkpoint", forkFile))
 		if err != nil || json.Unmarshal(data, &a) != nil {
 			continue
 		}
-		back, err := os.ReadFile(filepath.Join(dir, "gitdir")) // the path of its .git file
+		back, err := os.ReadFile(filepath.Join(dir, "gitdir")) // path of the worktree's .git file
 		if err != nil {
 			continue
 		}
@@ -117,7 +124,7 @@ func worktrees(s *checkpoint.Service) map[name.Session]site {
 	return found
 }
 
-// Find gives the attempt that a person named: by session, by name, by its directory.
+// Find returns the attempt that a person named by its session, its name or its directory.
 func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, error) {
 	all, err := List(ctx, s)
 	if err != nil {
@@ -125,6 +132,8 @@ func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, e
 	}
 	full := typed
 	if !filepath.IsAbs(full) {
+		// A relative path is meant from the current directory, which is below the top by
+		// the prefix.
 		full = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), typed)
 	}
 	var fits []Attempt

@@ -13,11 +13,13 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// mergesTrees is the git that has `merge-tree --write-tree`.
+// mergesTrees is the first version of git with `merge-tree --write-tree`.
 const mergesTrees = "2.38"
 
-// merging gives the three-way merge of what is here with an attempt, from what the attempt
-// began with.
+// merging returns a function that merges the files here with those of an attempt. The base
+// of this three-way merge is the copy with which the attempt began. The plan of a rollback
+// calls it with what it captured of the worktree and with its target, and writes the
+// result.
 func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, how MergeChoice) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
 	version, err := s.Repo.Version(ctx)
 	if err != nil {
@@ -45,14 +47,16 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 				Hints: append(conflicts, "--conflicts writes both versions with markers into them"),
 			}
 		}
-		for _, p := range conflicts {
+		for _, p := range conflicts { // MergeConflict: write the markers
 			s.Warn(fmt.Sprintf("conflict in %s: it gets markers", p))
 		}
 		return merged(ctx, s, now, t, tree)
 	}, nil
 }
 
-// mergeTrees merges by way of commits that are made for it: git 2.39 has no --merge-base.
+// mergeTrees merges three trees. git 2.39 has no --merge-base, so it merges temporary
+// commits with a common parent. Paths with conflicts are returned beside the tree, where
+// they have markers.
 func mergeTrees(ctx context.Context, s *checkpoint.Service, base, ours, theirs name.OID) (tree name.OID, conflicts []string, err error) {
 	commit := func(tree name.OID, parents ...name.OID) name.OID {
 		if err != nil {
@@ -69,18 +73,21 @@ func mergeTrees(ctx context.Context, s *checkpoint.Service, base, ours, theirs n
 		return "", nil, checkpoint.Classify(err)
 	}
 	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(o), string(t)}})
-	if err != nil && git.ExitCode(err) != 1 { // 1: there are conflicts
+	if err != nil && git.ExitCode(err) != 1 { // exit code 1 means conflicts
 		return "", nil, checkpoint.Classify(err)
 	}
+	// The output is the tree and then a path for each conflicting entry, so a path may
+	// repeat.
 	fields := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
 	tree, err = name.ParseOID(fields[0])
 	return tree, slices.Compact(fields[1:]), checkpoint.Classify(err)
 }
 
-// merged is the target of a merge: exact bytes and bits come from the side that a file is
-// of, and what is staged stays.
+// merged returns the target of a merge. Exact bytes and permissions of a file come from the
+// side whose version the merge took. It has no index, so what is staged stays as it is.
 func merged(ctx context.Context, s *checkpoint.Service, now *snapshot.Capture, t snapshot.Target, tree name.OID) (snapshot.Target, error) {
 	out := snapshot.Target{Tree: tree, Raw: map[string]name.OID{}, Modes: map[string]fs.FileMode{}, Skipped: t.Skipped, Keep: t.Keep}
+	// A path that the merge took unchanged from one side has the tree entry of that side.
 	for _, side := range []struct {
 		tree  name.OID
 		raw   map[string]name.OID

@@ -1,5 +1,9 @@
 package attempt
 
+// Each attempt needs a session name, a directory and perhaps a branch that nobody else has.
+// Several forks may run at the same time, so looking is not enough: the note of package
+// linked is what reserves the name.
+
 import (
 	"context"
 	"errors"
@@ -15,7 +19,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// letter is a, b, … z, aa, ab, ….
+// letter returns a, b, ... z, aa, ab, ... for 0, 1, ...
 func letter(i int) string {
 	const letters = 26
 	text := ""
@@ -25,8 +29,9 @@ func letter(i int) string {
 	return text
 }
 
-// reserve finds the name, session and directory of an attempt, and keeps others from
-// taking them.
+// reserve chooses the name, session and directory of the i-th attempt, and reserves them
+// against other processes. A name from the request is used as it is. Otherwise letters are
+// tried until one is free.
 func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 	if f.req.Name != "" {
 		p := f.placed(f.lettered(f.req.Name, i), i)
@@ -35,7 +40,8 @@ func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 	for n := range 26 * 26 {
 		p := f.placed(f.stepName()+letter(n), i)
 		err := f.claim(ctx, p)
-		// What was typed is refused where it is taken; what was not typed may differ.
+		// An explicit session or directory that is taken is an error. Generated ones can be
+		// replaced.
 		var held *takenError
 		if !errors.As(err, &held) || held.what == theSession && f.req.SessionName != "" || held.what == theDirectory && f.req.Dir != "" && f.req.Count <= 1 {
 			return p, err
@@ -44,7 +50,8 @@ func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 	return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("all names of attempts at step %s are taken", f.stepName()), Hints: []string{"--name gives another"}}
 }
 
-// stepName is what a person types for the checkpoint, as far as a name can have it.
+// stepName returns the start of a generated name: what a person would type for the
+// checkpoint.
 func (f *forking) stepName() string {
 	typed := checkpoint.TypedName(f.from.State, f.from.Entry)
 	if typed == string(f.from.Entry.Checkpoint) {
@@ -53,10 +60,11 @@ func (f *forking) stepName() string {
 	return typed
 }
 
-// longestBase leaves room in a session's name for what tells attempts apart.
+// longestBase bounds the part of a session's name that comes from the forked session, so
+// that the attempt's own name fits in as well.
 const longestBase = 40
 
-// placed is an attempt of a name, the i-th of this fork.
+// placed returns the attempt with a name, the i-th of this fork. Nothing is reserved yet.
 func (f *forking) placed(called string, i int) *place {
 	p := &place{Attempt: Attempt{
 		Name: called, FromSession: f.from.Session, From: f.from.Entry.Checkpoint, FromLabel: f.from.Entry.Label,
@@ -67,6 +75,8 @@ func (f *forking) placed(called string, i int) *place {
 		p.Session = name.Session(f.lettered(f.req.SessionName, i))
 	}
 	top := f.s.Repo.WorkTree
+	// The default is a sibling of this worktree, because a worktree inside would show as
+	// untracked.
 	switch p.Worktree = filepath.Join(filepath.Dir(top), filepath.Base(top)+"-"+called); {
 	case f.req.Dir == "":
 	case f.req.Count <= 1:
@@ -80,28 +90,29 @@ func (f *forking) placed(called string, i int) *place {
 	return p
 }
 
-// What may be taken.
+// What of an attempt may be taken already.
 const (
 	theSession   = "session"
 	theDirectory = "directory"
 )
 
-// takenError says that somebody has what an attempt was to be called.
+// takenError means that the session or directory of an attempt exists already.
 type takenError struct {
-	what string // session or directory
+	what string // theSession or theDirectory
 	err  *checkpoint.Error
 }
 
 func (e *takenError) Error() string { return e.err.Error() }
 
-// Unwrap gives the error with its kind.
+// Unwrap returns the error with its kind.
 func (e *takenError) Unwrap() error { return e.err }
 
 func taken(what, hint, format string, args ...any) error {
 	return &takenError{what, &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf(format, args...), Hints: []string{hint}}}
 }
 
-// claim reserves an attempt's name, and refuses it where session or directory are there.
+// claim reserves the session of an attempt by a note, which is atomic, and returns a
+// takenError if the session or the directory exists.
 func (f *forking) claim(ctx context.Context, p *place) error {
 	if _, err := name.ParseSession(string(p.Session)); err != nil {
 		return checkpoint.Usage("--session-name gives another", "%v", err)
@@ -114,6 +125,8 @@ func (f *forking) claim(ctx context.Context, p *place) error {
 	case !errors.Is(err, store.ErrNoSession):
 		return checkpoint.Classify(err)
 	}
+	// On a file system without case, two sessions that differ in case only would share
+	// their refs.
 	if err := f.s.Store.CheckTwin(ctx, p.Session); errors.As(err, &twin) {
 		return taken(theSession, "--session-name gives another", "session %q differs from another in case only", p.Session)
 	} else if err != nil {
@@ -129,11 +142,12 @@ func (f *forking) claim(ctx context.Context, p *place) error {
 	return err
 }
 
-// isFree reports whether git would make a worktree there.
+// isFree reports whether git would create a worktree in this directory: it is missing or
+// empty.
 func isFree(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Lstat(dir) // a link to nowhere is something
+		_, err = os.Lstat(dir) // a dangling link is in the way, too
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	return err == nil && len(entries) == 0

@@ -1,5 +1,8 @@
 package attempt
 
+// A promotion is a rollback whose files come from another session, followed by a create in
+// the session here. If the create fails, an undo of the rollback restores the files.
+
 import (
 	"context"
 	"errors"
@@ -13,10 +16,12 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// PromoteRequest is what `promote` was asked for.
+// PromoteRequest holds the options of `promote`.
 type PromoteRequest struct {
-	Attempt          string
-	Mode             rollback.Mode // ModeAll or ModeState
+	Attempt string
+	// Rollback.ModeAll or rollback.ModeState.
+	Mode rollback.Mode
+	// Paths limits the promotion to some files; empty: all.
 	Paths            []string
 	How              MergeChoice
 	Message          string
@@ -25,17 +30,19 @@ type PromoteRequest struct {
 	DryRun           bool
 }
 
-// MergeChoice says what becomes of changes that were made here since the fork.
+// MergeChoice says how to treat changes that were made here since the fork.
 type MergeChoice int
 
-// The choices.
+// The choices for such changes.
 const (
-	MergeNot      MergeChoice = iota // the files of the attempt replace those here
-	MergeClean                       // a three-way merge, refused where it has conflicts
-	MergeConflict                    // likewise, and conflicts are written with their markers
+	// The files of the attempt replace those here.
+	MergeNot   MergeChoice = iota
+	MergeClean             // merge, and refuse conflicts
+	// Merge, and write conflicts with markers.
+	MergeConflict
 )
 
-// Promotion is a promotion, planned.
+// Promotion is a planned promotion.
 type Promotion struct {
 	Plan *rollback.Plan
 
@@ -43,14 +50,14 @@ type Promotion struct {
 	request create.Request
 }
 
-// Promoted is what a promotion did.
+// Promoted is the result of a promotion.
 type Promoted struct {
 	*rollback.Answer
 	Created *checkpoint.Detail `json:"created"`
 }
 
-// PreparePromotion plans to bring the newest checkpoint of an attempt into the session that
-// it was forked from. Nothing is changed.
+// PreparePromotion plans to bring the newest checkpoint of an attempt into the session from
+// which it was forked. Nothing is changed.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteRequest) (*Promotion, error) {
 	a, err := Find(ctx, s, req.Attempt)
 	if err != nil {
@@ -79,6 +86,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	promotion := rollback.Promotion{
 		Into: into, Files: from, What: rollback.Promoted{Attempt: a.Name, Session: from.Session, ID: rec.ID, Label: rec.Label},
 	}
+	// Without a merge the files of the attempt replace those here, as in a rollback.
 	if req.How != MergeNot {
 		if promotion.Merge, err = merging(ctx, s, from, req.How); err != nil {
 			return nil, err
@@ -90,7 +98,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	return p, err
 }
 
-// promotable refuses what cannot be promoted from here.
+// promotable refuses attempts that cannot be promoted from this worktree.
 func promotable(s *checkpoint.Service, a *Attempt) error {
 	switch {
 	case a.Unfinished:
@@ -104,6 +112,7 @@ func promotable(s *checkpoint.Service, a *Attempt) error {
 	return nil
 }
 
+// reasonOf returns the reason for the journal.
 func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 	if req.Reason != "" {
 		return req.Reason
@@ -111,7 +120,8 @@ func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 	return fmt.Sprintf("promote %s: %s of session %s", a.Name, rec.Label, a.Session)
 }
 
-// stepOf is the checkpoint that the promotion makes: the attempt's step in this session.
+// stepOf returns the request for the checkpoint that records the promotion. It repeats the
+// step of the attempt in the session here.
 func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteRequest) create.Request {
 	r := create.Request{
 		Session: string(a.FromSession), Trigger: triggerPromote, Message: req.Message, Promote: rec, Size: create.SizeLarge,
@@ -123,6 +133,7 @@ func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteR
 			r.Message += "\n\n" + rec.Message
 		}
 	}
+	// A milestone keeps its step. Other checkpoints get theirs from the workflow.
 	if rec.Milestone {
 		r.Step, r.Name = &rec.Step, rec.StepName
 	}
@@ -132,9 +143,10 @@ func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteR
 	return r
 }
 
+// triggerPromote is the trigger of the checkpoint that a promotion makes.
 const triggerPromote = "promote"
 
-// accepted asks the workflow before a file moves.
+// accepted asks the workflow, with a dry run of the create, before any file is changed.
 func (p *Promotion) accepted(ctx context.Context, tree name.OID) error {
 	try := p.request
 	try.DryRun, try.Tree, try.IncludeIgnored = true, tree, nil
@@ -142,14 +154,14 @@ func (p *Promotion) accepted(ctx context.Context, tree name.OID) error {
 	return err
 }
 
-// warnUnsaved says so when the attempt's worktree holds more than its newest checkpoint.
+// warnUnsaved warns if the attempt's worktree has changes that are in no checkpoint.
 func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *record.Record) {
 	if a.Worktree == "" {
 		return
 	}
 	in, err := checkpoint.OpenAt(ctx, s, a.Worktree)
 	if err != nil {
-		return // somebody removed it
+		return // the worktree was removed
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
@@ -157,7 +169,8 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	}
 }
 
-// Apply brings the files, then makes the checkpoint. Where that is refused the files go back.
+// Apply brings the files, then makes the checkpoint. If that fails, the files are restored
+// by an undo.
 func (p *Promotion) Apply(ctx context.Context) (*Promoted, error) {
 	done, err := p.Plan.Apply(ctx)
 	if err != nil {
@@ -167,6 +180,7 @@ func (p *Promotion) Apply(ctx context.Context) (*Promoted, error) {
 	if err == nil {
 		return &Promoted{done, made}, nil
 	}
+	// The context may be cancelled by now, and half a promotion must not stay.
 	undo, undoErr := rollback.PrepareUndo(context.WithoutCancel(ctx), p.s, rollback.UndoRequest{})
 	if undoErr == nil {
 		_, undoErr = undo.Apply(context.WithoutCancel(ctx))

@@ -13,19 +13,22 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Removal is what `fork --remove` does, planned or done.
+// Removal is the answer of `fork --remove`, planned or done.
 type Removal struct {
-	Attempt Attempt           `json:"attempt"`
-	Changed int               `json:"changed"` // files that its newest checkpoint has not
-	Ignored []checkpoint.Path `json:"ignored"` // what goes for good; a directory ends in "/"
-	Kept    name.ID           `json:"kept"`    // the checkpoint that was made of it first; empty: none was needed
-	DryRun  bool              `json:"dry_run"`
+	Attempt Attempt `json:"attempt"`
+	// Files that differ from the newest checkpoint.
+	Changed int `json:"changed"`
+	// Ignored files that are lost; directories end in "/".
+	Ignored []checkpoint.Path `json:"ignored"`
+	// Checkpoint that was made of the changes first; empty: there were none.
+	Kept   name.ID `json:"kept"`
+	DryRun bool    `json:"dry_run"`
 
 	s    *checkpoint.Service
 	note *linked.Note
 }
 
-// PrepareRemoval looks at the worktree of an attempt. Nothing is changed.
+// PrepareRemoval plans to remove the worktree of an attempt. Nothing is changed.
 func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*Removal, error) {
 	a, err := Find(ctx, s, typed)
 	if err != nil {
@@ -41,6 +44,7 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	if a.Worktree == s.Repo.WorkTree {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "this is the worktree of " + a.Name, Hints: []string{"run it from another worktree"}}
 	}
+	// A half-made worktree holds nothing of the user's, so there is nothing to look for.
 	if a.Unfinished {
 		left, err := linked.Left(s)
 		for i := range left {
@@ -53,7 +57,7 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	return r, r.look(ctx)
 }
 
-// look finds what would be lost, and what is captured first.
+// look finds the ignored files, which are lost, and the changes, which Apply saves first.
 func (r *Removal) look(ctx context.Context) error {
 	in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
 	if err != nil {
@@ -69,6 +73,7 @@ func (r *Removal) look(ctx context.Context) error {
 			r.Ignored = append(r.Ignored, checkpoint.Path(p))
 		}
 	}
+	// A dry run of the create says whether there is anything to keep.
 	detail, err := create.Checkpoint(ctx, in, r.keep(true))
 	switch {
 	case checkpoint.KindOf(err) == checkpoint.KindNothing:
@@ -80,6 +85,7 @@ func (r *Removal) look(ctx context.Context) error {
 	return nil
 }
 
+// keep is the request for a checkpoint of everything that the newest one does not have.
 func (r *Removal) keep(dry bool) create.Request {
 	return create.Request{
 		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
@@ -87,7 +93,7 @@ func (r *Removal) keep(dry bool) create.Request {
 	}
 }
 
-// Apply captures what is there, then removes the worktree. The session stays.
+// Apply makes a checkpoint of the changes and removes the worktree. The session stays.
 func (r *Removal) Apply(ctx context.Context) error {
 	r.DryRun = false
 	if !r.Attempt.Unfinished {

@@ -1,5 +1,8 @@
 package bench
 
+// Rows for commands that have a counterpart in git: a fork makes a linked worktree, and
+// blame walks a chain of commits.
+
 import (
 	"context"
 	"fmt"
@@ -8,7 +11,7 @@ import (
 	"strings"
 )
 
-// attempts are fork and blame, beside what git does in their place.
+// attempts compares fork and blame with the commands of git that do the same work.
 func (b *bench) attempts() []job {
 	size := min(b.Effort.biggest(), 20_000)
 	return []job{
@@ -23,6 +26,8 @@ func (b *bench) attempts() []job {
 	}
 }
 
+// forks measures a fork of a checkpoint against git worktree add. Both begin without the
+// directory.
 func (b *bench) forks(ctx context.Context, size int) (samples, error) {
 	r, err := b.sized(ctx, size)
 	if err == nil {
@@ -32,6 +37,7 @@ func (b *bench) forks(ctx context.Context, size int) (samples, error) {
 		return samples{}, err
 	}
 	dir, made := filepath.Join(b.root, "attempt"), 0
+	// Every attempt needs a name of its own, because its session stays.
 	gone := func(ctx context.Context) error {
 		made++
 		if err := os.RemoveAll(dir); err != nil {
@@ -51,12 +57,13 @@ func (b *bench) forks(ctx context.Context, size int) (samples, error) {
 		}})
 }
 
-// What is blamed: a file, each step of which has other lines changed.
+// The file for blame: so many lines, of which each step changes some.
 const (
 	blamedLines = 2000
 	blamedSteps = 200
 )
 
+// blames measures blame over the steps of a session against git blame over as many commits.
 func (b *bench) blames(ctx context.Context) (samples, error) {
 	const file = "blamed.txt"
 	steps, err := b.repository(ctx, "blame-steps", b.Effort.small())
@@ -72,6 +79,7 @@ func (b *bench) blames(ctx context.Context) (samples, error) {
 		lines[i] = fmt.Sprintf("line %d\n", i)
 	}
 	for n := range blamedSteps {
+		// Ten changed lines per step leave lines of many steps in the last version.
 		for range 10 {
 			at := steps.random.IntN(len(lines))
 			lines[at] = fmt.Sprintf("line %d of step %d\n", at, n)

@@ -1,8 +1,14 @@
-// Package bench measures this program beside plain git at the same work. It owns the
-// repositories that it makes (a fixed seed, a directory of its own), what is measured,
-// the table and its comparison with the last one. It refuses to judge: a ratio over its
-// budget is printed and no failure, because a machine that is busy is no mistake of the
-// program.
+// Package bench measures this program beside plain git at the same work, and prints a
+// table.
+//
+// Run measures the rows of the table: plan lists them, one part per file (files.go,
+// sessions.go, ...). Most rows compare two steps that run in turn (measure.go), and are
+// judged by their ratio, which depends less on the machine than a time does. Repositories
+// are made with a fixed seed (repository.go, sessions.go); those that take long are kept
+// between runs (cache.go). A row over its budget is printed and is no failure, because a
+// busy machine is no mistake of the program.
+//
+// Compare tells what changed since the last table (difference.go, lasttable.go).
 package bench
 
 import (
@@ -17,29 +23,36 @@ import (
 	"strings"
 )
 
-// Options say what to measure, and with what.
+// Options say what to measure.
 type Options struct {
-	Program string // the built git-checkpoint
-	Dir     string // where repositories are made; empty: the system's directory for temporary files
-	Cache   string // where those that take long to make are kept for the next run; empty: nowhere
-	Effort  Effort
-	Only    *regexp.Regexp // names of the rows to measure; nil: all
-	Profile string         // file for a CPU profile of the program at these rows; empty: none
-	Out     io.Writer      // the table, row by row
-	Log     io.Writer      // what is being done
+	Program string // path of the built git-checkpoint
+	// Where repositories are made; empty: the system's temporary directory.
+	Dir string
+	// Where repositories that take long are kept for the next run; empty: nowhere.
+	Cache  string
+	Effort Effort
+	// Names of the rows to measure; nil: all.
+	Only *regexp.Regexp
+	// File for a CPU profile of the program in these rows; empty: none.
+	Profile string
+	Out     io.Writer // gets the table, row by row
+	Log     io.Writer // gets the progress
 }
 
-// bench is one run.
+// bench is one run of the measurements.
 type bench struct {
 	Options
-	root   string                 // everything that is made is below it
-	made   map[string]*repository // by name
-	copied uint64                 // repositories so far, so that no two draw the same content
-	traces string                 // directory of the profiles of single runs
+	// Everything that is made is below it.
+	root string
+	made map[string]*repository // repositories by name
+	// Number of repositories so far, so that no two have the same content.
+	copied uint64
+	// Directory for the profiles of single runs.
+	traces string
 }
 
-// Run measures, and prints each row of the table when it is there. A row that cannot be
-// measured stops no other; the report has the rest.
+// Run measures and prints each row when it is done. If a row fails, the others are still
+// measured. The report has the rows that succeeded, and the error is about the others.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	root, err := os.MkdirTemp(o.Dir, "bench-")
 	if err != nil {
@@ -47,6 +60,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer os.RemoveAll(root) //nolint:errcheck // what stays is in a directory for temporary files
 	b := &bench{Options: o, root: root, made: map[string]*repository{}}
+	// An empty home directory keeps the user's configuration of git out of the measurement.
 	if err := os.Mkdir(filepath.Join(root, "home"), 0o700); err != nil {
 		return nil, err
 	}
@@ -61,6 +75,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	fmt.Fprintf(o.Out, "%s\n\n%s", report.About(), header)
+	// A failed row is reported at the end, and the table goes on.
 	var failed []error
 	for _, j := range b.plan() {
 		if o.Only != nil && !o.Only.MatchString(j.row.Name) {
@@ -84,13 +99,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, errors.Join(append(failed, b.mergeProfiles(ctx))...)
 }
 
-// job is a row that is to be measured.
+// job is a row to measure.
 type job struct {
 	row     Row
 	measure func(context.Context) (samples, error)
 }
 
-// measured is the row with what was found.
+// measured runs the job and returns the row with its results.
 func (j job) measured(ctx context.Context) (Row, error) {
 	found, err := j.measure(ctx)
 	if err != nil {
@@ -99,8 +114,8 @@ func (j job) measured(ctx context.Context) (Row, error) {
 	return j.row.with(found), nil
 }
 
-// plan lists all rows in the order of the table. What a row needs is made when it is its
-// turn, and kept for those that follow.
+// plan lists all rows in the order of the table. What a row needs is made by the first row
+// that needs it, and kept for those that follow.
 func (b *bench) plan() []job {
 	var jobs []job
 	for _, part := range []func() []job{b.files, b.large, b.sessions, b.lists, b.proof, b.hooks, b.attempts, b.pages, b.counts, b.memory, b.day, b.starts} {
@@ -109,12 +124,13 @@ func (b *bench) plan() []job {
 	return jobs
 }
 
-// start runs a program and answers what it printed.
+// start runs a program and returns its output.
 func (b *bench) start(ctx context.Context, dir string, env []string, argv ...string) (string, error) {
 	return b.feed(ctx, dir, env, nil, argv...)
 }
 
-// feed runs a program that reads.
+// feed runs a program with an input. The environment has a fixed identity and none of the
+// user's configuration.
 func (b *bench) feed(ctx context.Context, dir string, env []string, in io.Reader, argv ...string) (string, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = dir
@@ -123,6 +139,7 @@ func (b *bench) feed(ctx context.Context, dir string, env []string, in io.Reader
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A U Thor", "GIT_AUTHOR_EMAIL=author@example.com",
 		"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=committer@example.com", "LC_ALL=C.UTF-8",
 	}, env...)
+	// A watched program writes the profile of each run there.
 	if b.traces != "" {
 		c.Env = append(c.Env, "BENCH_PROFILES="+b.traces)
 	}
@@ -134,14 +151,14 @@ func (b *bench) feed(ctx context.Context, dir string, env []string, in io.Reader
 	return strings.TrimSpace(out.String()), nil
 }
 
-// pathWith is a PATH in which git finds this program first.
+// pathWith returns a PATH in which git finds this program first.
 func pathWith(program string) string {
 	return "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// install copies the program, as who installs it does: a linker writes through a mapping,
-// and what it wrote lies in memory in small pieces, which a start takes a tenth longer to
-// find than those of a copy.
+// install copies the program, as an installation does. The linker writes through a memory
+// mapping, which leaves the file in many small pieces of the page cache, and starting it
+// takes a tenth longer.
 func (b *bench) install() error {
 	to := filepath.Join(b.root, "bin", filepath.Base(b.Program))
 	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
@@ -152,6 +169,7 @@ func (b *bench) install() error {
 	return err
 }
 
+// copyProgram writes a copy beside the target and renames it.
 func copyProgram(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -160,10 +178,11 @@ func copyProgram(from, to string) error {
 	if err := os.WriteFile(to+".new", data, 0o700); err != nil {
 		return fmt.Errorf("copy the program: %w", err)
 	}
-	return os.Rename(to+".new", to) // what packs in the background may still run the old one
+	// A background process may still run the old one.
+	return os.Rename(to+".new", to)
 }
 
-// build builds one of the programs of this directory.
+// build builds one of the programs in this directory, with the flags of a release.
 func (b *bench) build(ctx context.Context, what, target string) error {
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", target+".linked", "git-checkpoint/internal/bench/"+what)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -1,5 +1,8 @@
 package bench
 
+// A session of ten thousand checkpoints or a history of two million objects takes minutes
+// to make. Such things are made once and copied for each row that needs them.
+
 import (
 	"fmt"
 	"io/fs"
@@ -7,11 +10,12 @@ import (
 	"path/filepath"
 )
 
-// layout is written into the names of what is kept: another one makes it anew.
+// layout is part of the names of what is kept. A new value makes everything again.
 const layout = "1"
 
-// kept is the directory of something that takes long to make: what an earlier run left,
-// or what is made now, in a directory that gets its name when it is whole.
+// kept returns a directory with something that takes long to make. It uses what an earlier
+// run left, or calls fill. A directory gets its final name when it is complete, so an
+// interrupted run leaves none.
 func (b *bench) kept(name string, fill func(dir string) error) (string, error) {
 	home := b.Cache
 	if home == "" {
@@ -35,7 +39,7 @@ func (b *bench) kept(name string, fill func(dir string) error) (string, error) {
 	return dir, os.Rename(part, dir)
 }
 
-// copyTree copies files and directories, with modes and times.
+// copyTree copies files and directories with their modes and times.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -50,6 +54,7 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
+		// The copy has to be writable, whatever the original is.
 		if e.IsDir() {
 			return os.MkdirAll(target, info.Mode().Perm()|0o700)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What takes long is made once, and what was cut off is made anew.
+// What takes long is made once, and made again if making it was interrupted.
 func TestKeptBetweenRuns(t *testing.T) {
 	cache := t.TempDir()
 	made := 0

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 )
 
-// counts are rows that are counted, not timed: they are the same on every machine.
+// counts are rows that are counted and not timed, so they are the same on every machine.
 func (b *bench) counts() []job {
 	size := b.Effort.small()
+	// A create writes the changed blobs, their trees, and at most eight objects of its own.
 	limit := changed + len(parents(b.blank("paths", size).touched())) + 8
 	return []job{
 		{
@@ -28,11 +29,11 @@ func (b *bench) counts() []job {
 	}
 }
 
-// countedAfter is the length of the session in which bytes are counted: notes grow with
-// what a repository holds.
+// countedAfter is the length of the session in which bytes are counted. The notes tree
+// grows with the session, so the length matters.
 func (b *bench) countedAfter() int { return b.Effort.Lengths[1] }
 
-// touched are the paths that change writes.
+// touched returns the paths that change writes.
 func (r *repository) touched() []string {
 	var paths []string
 	for i := range changed {
@@ -41,7 +42,7 @@ func (r *repository) touched() []string {
 	return paths
 }
 
-// parents are all directories above paths, the top one too.
+// parents returns all directories above the paths, including the top.
 func parents(paths []string) map[string]bool {
 	found := map[string]bool{".": true}
 	for _, path := range paths {
@@ -52,7 +53,7 @@ func parents(paths []string) map[string]bool {
 	return found
 }
 
-// objects counts what creates of ten changed files write.
+// objects counts the objects of creates with ten changed files.
 func (b *bench) objects(ctx context.Context) (samples, error) {
 	var found samples
 	r, err := b.copyOf(ctx, b.countedAfter(), "counted-objects")
@@ -79,7 +80,7 @@ func (b *bench) objects(ctx context.Context) (samples, error) {
 	return found, nil
 }
 
-// packing is what becomes of objects before their bytes are counted.
+// packing says what happens to objects before their bytes are counted.
 type packing int
 
 const (
@@ -87,7 +88,7 @@ const (
 	collect
 )
 
-// bytes counts what creates of an unchanged worktree leave in the object store.
+// bytes measures what creates of an unchanged worktree add to the object store.
 func (b *bench) bytes(ctx context.Context, how packing) (samples, error) {
 	r, err := b.copyOf(ctx, b.countedAfter(), fmt.Sprintf("counted-bytes-%d", how))
 	if err != nil {
@@ -97,6 +98,7 @@ func (b *bench) bytes(ctx context.Context, how packing) (samples, error) {
 		_, err := r.git(ctx, nil, "gc", "-q")
 		return err
 	}
+	// Start with everything packed, so that only what creates add is measured.
 	if how == collect {
 		if err := gc(); err != nil {
 			return samples{}, err
@@ -117,6 +119,7 @@ func (b *bench) bytes(ctx context.Context, how packing) (samples, error) {
 		}
 		found.ours, before = append(found.ours, kib(after.bytes-before.bytes)), after
 	}
+	// Loose bytes are counted per create. Packed ones only make sense as a mean over many.
 	if how == leaveLoose {
 		return found, nil
 	}
@@ -127,20 +130,23 @@ func (b *bench) bytes(ctx context.Context, how packing) (samples, error) {
 	return samples{ours: []float64{kib(end.bytes-start.bytes) / float64(b.Effort.Counted)}}, err
 }
 
+// kib converts bytes to KiB.
 func kib(bytes int64) float64 { return float64(bytes) / 1024 }
 
-// held is what an object store holds: loose files, and the bytes of all files.
+// held is the content of an object store: number of loose objects, and bytes of all files.
 type held struct {
 	count int
 	bytes int64
 }
 
+// objectFiles reads what the object store holds. Loose objects are in directories of two
+// digits.
 func (r *repository) objectFiles() (held, error) {
 	var found held
 	objects := filepath.Join(r.dir, ".git", "objects")
 	err := filepath.WalkDir(objects, func(path string, e fs.DirEntry, err error) error {
 		if os.IsNotExist(err) {
-			return nil // packed meanwhile, in the background
+			return nil // packed by the background process
 		}
 		if err != nil || e.IsDir() {
 			return err

@@ -8,29 +8,32 @@ import (
 	"time"
 )
 
-// The day of an agent: so many files change before each checkpoint, and one in so many
-// checkpoints is left by the prune in the evening.
+// The day of an agent: how many files change before each checkpoint, and which part of the
+// checkpoints the prune in the evening keeps (one in dayKept).
 const (
 	dayFiles = 3
 	dayKept  = 20
 )
 
-// diary is what a day left; the rows of the day share it.
+// diary is the result of a day. All rows of the day use the same one.
 type diary struct {
-	creates             []float64 // how long each took
+	creates []float64 // milliseconds of each create
+	// The highest numbers of loose objects and of loose refs during the day.
 	looseMost, refsMost float64
-	before, gc, pruned  samples
-	gcTook, pruneTook   time.Duration
-	began               held
+	// Bytes per checkpoint in the evening, after git gc, and after the prune.
+	before, gc, pruned samples
+	gcTook, pruneTook  time.Duration
+	began              held
 }
 
-// day measures what the checkpoints of a day cost on the disk, with packing in the
-// background as it is by default.
+// day measures what the checkpoints of a day cost on disk, with packing in the background
+// as by default.
 func (b *bench) day() []job {
 	n := b.Effort.Day
 	var kept *diary
 	row := func(r Row, read func(*diary) samples) job {
 		r.Files = b.Effort.small()
+		// The first row that is measured makes the day for all of them.
 		return job{r, func(ctx context.Context) (samples, error) {
 			if kept == nil {
 				d, err := b.live(ctx, n)
@@ -42,6 +45,7 @@ func (b *bench) day() []job {
 			return read(kept), nil
 		}}
 	}
+	// Rows of a single number have one sample.
 	one := func(read func(*diary) float64) func(*diary) samples {
 		return func(d *diary) samples { return samples{ours: []float64{read(d)}} }
 	}
@@ -63,9 +67,10 @@ func (b *bench) day() []job {
 	}
 }
 
+// ms converts a duration to milliseconds.
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// live makes the checkpoints of a day and prunes them.
+// live makes the checkpoints of a day and then cleans up.
 func (b *bench) live(ctx context.Context, n int) (*diary, error) {
 	r, err := b.repository(ctx, "day", b.Effort.small())
 	if err != nil {
@@ -84,6 +89,7 @@ func (b *bench) live(ctx context.Context, n int) (*diary, error) {
 			return nil, err
 		}
 		d.creates = append(d.creates, ms(took))
+		// Counting takes time itself, so it is done for every tenth checkpoint.
 		if i%10 == 0 || i == n-1 {
 			if err := d.look(r); err != nil {
 				return nil, err
@@ -93,7 +99,7 @@ func (b *bench) live(ctx context.Context, n int) (*diary, error) {
 	return &d, d.evening(ctx, r, float64(n))
 }
 
-// look counts what lies loose.
+// look counts loose objects and loose refs.
 func (d *diary) look(r *repository) error {
 	now, err := r.objectFiles()
 	if err != nil {
@@ -105,7 +111,7 @@ func (d *diary) look(r *repository) error {
 	return err
 }
 
-// evening waits for what is still packed in the background, and cleans up.
+// evening waits until the background packing is done, and then measures git gc and a prune.
 func (d *diary) evening(ctx context.Context, r *repository, n float64) error {
 	for range 600 {
 		if _, err := os.Stat(filepath.Join(r.dir, ".git", "checkpoint", "autopack")); os.IsNotExist(err) {

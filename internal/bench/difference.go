@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Compare says in which rows two tables differ by more than their spread. Rows that only
-// one of them has are not compared: a quick run has fewer. Nor are times that stand alone:
-// they are the machine's.
+// Compare reports the rows in which two tables differ by more than their spread. It
+// compares only rows that both tables have, since a quick run has fewer, and no times
+// without a ratio, since these depend on the machine.
 func Compare(last, now []Row) string {
 	if len(last) == 0 {
 		return "\nThere is no last table to compare with.\n"
@@ -17,6 +17,8 @@ func Compare(last, now []Row) string {
 	compared := 0
 	for _, row := range now {
 		i := slices.IndexFunc(last, func(r Row) bool { return r.Name == row.Name && r.Unit == row.Unit && r.Files == row.Files })
+		// A row counts only if both tables measured the same thing: unit, files, and kind
+		// of value.
 		if i < 0 || (last[i].Ratio == nil) != (row.Ratio == nil) || row.Ratio == nil && row.Unit == "ms" {
 			continue
 		}
@@ -41,10 +43,11 @@ func Compare(last, now []Row) string {
 	return b.String()
 }
 
-// above reports whether a lies above b by more than the spread: neither median is within
-// the middle half of the other.
+// above reports whether a is above b by more than the spread: neither median is within the
+// middle half of the other.
 func above(a, b Spread) bool { return a.Median > b.High && a.Low > b.Median }
 
+// judgedText returns the ratio of a row, or what was counted.
 func (r Row) judgedText() string {
 	if r.Ratio != nil {
 		return r.Ratio.in(2)

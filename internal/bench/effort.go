@@ -1,18 +1,23 @@
 package bench
 
-// Effort is how long to look.
+// Effort says how much to measure.
 type Effort struct {
-	Name    string
-	Sizes   []int // files of the repositories, the smallest first
-	Rounds  int   // of each comparison
-	Starts  int   // rounds of the comparison of two programs that start and end
-	Lengths []int // checkpoints of the sessions, the shortest first
-	Packed  int   // objects of the large repository; 0: it is left out
-	Day     int   // checkpoints of the day of an agent
-	Counted int   // checkpoints over which bytes are counted
+	Name string
+	// Numbers of files of the repositories, ascending.
+	Sizes  []int
+	Rounds int // rounds of each comparison
+	// Rounds of the comparison of program starts.
+	Starts int
+	// Numbers of checkpoints of the sessions, ascending.
+	Lengths []int
+	// Objects of the large repository; 0: leave it out.
+	Packed int
+	Day    int // checkpoints of an agent's day
+	// Checkpoints over which bytes are counted.
+	Counted int
 }
 
-// Full is what docs/performance.md shows.
+// Full is the effort behind docs/performance.md.
 func Full() Effort {
 	return Effort{
 		Name: "full", Sizes: []int{1000, 20000, 100000}, Rounds: 25, Starts: 60,
@@ -20,7 +25,7 @@ func Full() Effort {
 	}
 }
 
-// Quick ends in under two minutes.
+// Quick takes less than two minutes.
 func Quick() Effort {
 	return Effort{
 		Name: "quick", Sizes: []int{1000, 20000}, Rounds: 7, Starts: 20,
@@ -28,10 +33,10 @@ func Quick() Effort {
 	}
 }
 
-// changed is in how many files the worktree differs in every comparison.
+// changed is the number of changed files in every comparison.
 const changed = 10
 
-// small is the number of files where another size is what grows.
+// small is the number of files in rows where something else grows.
 func (e Effort) small() int { return min(e.Sizes[0], 1000) }
 
 // biggest is the number of files of the largest worktree.

@@ -1,14 +1,19 @@
 package bench
 
+// The main comparison: the time of create and rollback beside plain git, by the number of
+// files.
+
 import (
 	"context"
 	"fmt"
 )
 
-// files compares create and rollback with plain git, size by size.
+// files compares create and rollback with plain git, for each size of the worktree. A is
+// git's own snapshot, see repository.snapshot.
 func (b *bench) files() []job {
 	var jobs []job
 	for _, size := range b.Effort.Sizes {
+		// The aim is stricter for large worktrees.
 		then := 0.8
 		if size >= 100_000 {
 			then = 0.5

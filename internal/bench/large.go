@@ -1,5 +1,8 @@
 package bench
 
+// A repository may have millions of objects that have nothing to do with checkpoints. They
+// must not slow down the program.
+
 import (
 	"bufio"
 	"context"
@@ -9,16 +12,17 @@ import (
 	"path/filepath"
 )
 
-// The history that makes a repository large: commits that each replace all of a tree of
-// so many directories and files.
+// The history that makes a repository large: each commit replaces a whole tree of so many
+// directories and files. perCommit counts the objects of one: blobs and their trees, the
+// tree above, the commit.
 const (
 	historyDirs  = 50
 	historyFiles = 100
-	perCommit    = historyDirs*(historyFiles+1) + 2 // blobs and their trees, the tree above, the commit
+	perCommit    = historyDirs*(historyFiles+1) + 2 // see above
 )
 
-// large compares work where millions of objects of others are packed with the same work
-// in a small repository of the same files.
+// large compares the same work in a repository with millions of packed objects and in a
+// small one with the same files.
 func (b *bench) large() []job {
 	if b.Effort.Packed == 0 {
 		return nil
@@ -37,10 +41,11 @@ func (b *bench) large() []job {
 	return jobs
 }
 
-// besideHistory compares a session of n with a large history beside it and a short one
-// without.
+// besideHistory compares a session of n checkpoints beside a large history with a short
+// session without one.
 func (b *bench) besideHistory(ctx context.Context, n, short int, op operation) (samples, error) {
 	name := fmt.Sprintf("large-%d", n)
+	// The history is added once to each copy.
 	fresh := b.made[name] == nil
 	large, err := b.copyOf(ctx, n, name)
 	if err != nil {
@@ -58,7 +63,8 @@ func (b *bench) besideHistory(ctx context.Context, n, short int, op operation) (
 	return compare(ctx, b.Effort.Rounds, op.step(large), op.step(small))
 }
 
-// addHistory lays the pack of the history into a repository, and a branch on its tip.
+// addHistory copies the pack of the history into a repository and adds a branch that
+// reaches it.
 func (b *bench) addHistory(ctx context.Context, r *repository) error {
 	from, err := b.kept(fmt.Sprintf("history-%d", b.Effort.Packed), func(dir string) error { return b.makeHistory(ctx, dir) })
 	if err != nil {
@@ -76,7 +82,8 @@ func (b *bench) addHistory(ctx context.Context, r *repository) error {
 	return err
 }
 
-// makeHistory has git itself write the pack, from a stream that is made as it reads.
+// makeHistory lets git fast-import write the pack, from a stream that is generated while it
+// reads.
 func (b *bench) makeHistory(ctx context.Context, dir string) error {
 	fmt.Fprintf(b.Log, "  a history of %d objects\n", b.Effort.Packed)
 	if _, err := b.start(ctx, dir, nil, "git", "init", "-q", "-b", "main"); err != nil {
@@ -90,6 +97,7 @@ func (b *bench) makeHistory(ctx context.Context, dir string) error {
 		}
 		to.CloseWithError(w.Flush()) //nolint:errcheck // it gives nil
 	}()
+	// Compression would take most of the time, and the size of the pack does not matter.
 	_, err := b.feed(ctx, dir, nil, stream, "git", "-c", "core.compression=0", "-c", "pack.compression=0", "fast-import", "--quiet", "--depth=0")
 	stream.CloseWithError(errors.New("git reads no more")) //nolint:errcheck // it gives nil
 	if err != nil {
@@ -98,7 +106,7 @@ func (b *bench) makeHistory(ctx context.Context, dir string) error {
 	return nil
 }
 
-// writeCommit writes a commit of files that no other commit has; errors stay with the
+// writeCommit writes a commit whose files no other commit has. Errors stay in the buffered
 // writer until it is flushed.
 func writeCommit(w io.Writer, number int) {
 	fmt.Fprintf(w, "commit refs/heads/history\ncommitter A U Thor <author@example.com> %d +0000\ndata 0\ndeleteall\n", 1700000000+number)

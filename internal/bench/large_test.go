@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The history is as large as it says, and none of its objects is there twice.
+// The history has as many objects as it says, and none of them twice.
 func TestMakeHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes two large commits, for measuring alone")

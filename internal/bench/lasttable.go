@@ -1,5 +1,8 @@
 package bench
 
+// The table in docs/performance.md is also the record of the last run. It is parsed again,
+// so that the next run can tell what became slower.
+
 import (
 	"errors"
 	"fmt"
@@ -9,13 +12,13 @@ import (
 	"strings"
 )
 
-// begins and ends stand around the table in the document.
+// begins and ends are the lines around the table in the document.
 const (
 	begins = "<!-- measured: begin -->\n"
 	ends   = "<!-- measured: end -->\n"
 )
 
-// Renew is the document with the table of a report in place of the last one.
+// Renew returns the document with its table replaced by that of a report.
 func Renew(document string, r *Report) (string, error) {
 	head, rest, found := strings.Cut(document, begins)
 	_, tail, ended := strings.Cut(rest, ends)
@@ -25,7 +28,7 @@ func Renew(document string, r *Report) (string, error) {
 	return head + begins + r.About() + " Load at the end: " + r.LoadAtEnd + ".\n\n" + r.Table() + ends + tail, nil
 }
 
-// LastTable reads the rows of the table in a document; a document without one has none.
+// LastTable parses the table in a document. A document without a table gives no rows.
 func LastTable(document string) ([]Row, error) {
 	_, table, found := strings.Cut(document, header)
 	if !found {
@@ -45,7 +48,8 @@ func LastTable(document string) ([]Row, error) {
 	return rows, nil
 }
 
-// parseRow reads what String writes. How well a budget is kept is worked out, not read.
+// parseRow parses the output of Row.String. Whether a budget is met is computed and not
+// parsed.
 func parseRow(line string) (Row, error) {
 	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 	if len(cells) != strings.Count(header, "|")/2-1 {
@@ -73,7 +77,7 @@ func parseRow(line string) (Row, error) {
 	return r, nil
 }
 
-// parseSpread reads "1.5 (1.0–2.0) ms" and "1.5 ms".
+// parseSpread parses "1.5 (1.0–2.0) ms" and "1.5 ms".
 func parseSpread(cell string) (Spread, string, error) {
 	m := regexp.MustCompile(`^([0-9.]+)(?: \(([0-9.]+)–([0-9.]+)\))?(?: (\S+))?$`).FindStringSubmatch(cell)
 	if m == nil {
@@ -95,6 +99,7 @@ func parseSpread(cell string) (Spread, string, error) {
 	return Spread{values[0], values[1], values[2]}, m[4], nil
 }
 
+// parseOptional parses a spread, or returns nil for an empty cell.
 func parseOptional(cell string) (*Spread, error) {
 	if cell == "" {
 		return nil, nil //nolint:nilnil // a row that is counted has no other side
@@ -103,6 +108,7 @@ func parseOptional(cell string) (*Spread, error) {
 	return &s, err
 }
 
+// parseBudget parses a budget such as "≤ 1.2". An empty cell is 0.
 func parseBudget(cell string) (float64, error) {
 	if cell == "" {
 		return 0, nil

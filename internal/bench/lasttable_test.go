@@ -18,8 +18,8 @@ func rowsOfATable() []Row {
 	}
 }
 
-// What a run writes into the document the next one reads again, and the text around the
-// table stays as it is.
+// The table that a run writes into the document can be read again, and the text around it
+// stays.
 func TestLastTable(t *testing.T) {
 	report := &Report{Program: "git-checkpoint version 1", Git: "git version 2.39.5", LoadAtEnd: "0.10", Rows: rowsOfATable()}
 	const document = "# Performance\n\nBefore.\n\n" + begins + "an older one\n" + ends + "\nAfter.\n\n| not | this |\n|---|---|\n"
@@ -45,8 +45,8 @@ func TestLastTable(t *testing.T) {
 	}
 }
 
-// A document without a table has no rows; one with a broken row is an error, and so is
-// one that does not say where the table belongs.
+// A document without a table has no rows. A broken row, or missing marks around the table,
+// is an error.
 func TestLastTableBroken(t *testing.T) {
 	if rows, err := LastTable("# Performance\n"); err != nil || rows != nil {
 		t.Errorf("%v, %v", rows, err)
@@ -87,8 +87,8 @@ func FuzzLastTable(f *testing.F) {
 	})
 }
 
-// A row got worse when neither median is within the middle half of the other; less is
-// noise.
+// A row got worse if neither median is within the middle half of the other. Anything less
+// is noise.
 func TestCompareTables(t *testing.T) {
 	timed := func(low, median, high float64) []Row {
 		return []Row{{Name: "a/b", Unit: "ms", Ours: Spread{1, 1, 1}, Ratio: &Spread{low, median, high}, Theirs: &Spread{1, 1, 1}}}
@@ -120,7 +120,8 @@ func TestCompareTables(t *testing.T) {
 	}
 }
 
-// Which budget is kept is judged by the ratio, or by what was counted, as it is printed.
+// Whether a budget is kept is judged by the ratio or the counted value, rounded as in the
+// table.
 func TestKept(t *testing.T) {
 	at := func(median float64) *Spread { return &Spread{median, median, median} }
 	for _, test := range []struct {

@@ -1,16 +1,21 @@
 package bench
 
+// Comparisons run both sides in turn, round by round, and take the ratio of each round. A
+// change in the speed of the machine then affects both sides alike.
+
 import (
 	"context"
 	"slices"
 	"time"
 )
 
-// step is work that is measured, and what makes it ready, which is not.
+// step is work to measure (run), with a preparation that is not measured (ready, may be
+// nil).
 type step struct {
 	ready, run func(context.Context) error
 }
 
+// took prepares and runs the step and returns the time of the run.
 func (s step) took(ctx context.Context) (time.Duration, error) {
 	if s.ready != nil {
 		if err := s.ready(ctx); err != nil {
@@ -22,15 +27,14 @@ func (s step) took(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// samples are the times of both sides in milliseconds, round by round. What is counted
-// has one side.
+// samples are the times of both sides in milliseconds, by round. Rows without a comparison
+// have only ours.
 type samples struct{ ours, theirs []float64 }
 
-// warming is how many rounds are thrown away.
+// warming is the number of rounds at the start that are not counted.
 const warming = 2
 
-// compare runs both in turn, so that a machine that drifts slows both; which one comes
-// first changes from round to round.
+// compare runs both steps in turn. Which one is first alternates from round to round.
 func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error) {
 	var found samples
 	for round := range warming + rounds {
@@ -50,7 +54,7 @@ func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error
 	return found, nil
 }
 
-// alone runs one side.
+// alone measures a single step.
 func alone(ctx context.Context, rounds int, s step) (samples, error) {
 	var found samples
 	for round := range warming + rounds {
@@ -65,7 +69,7 @@ func alone(ctx context.Context, rounds int, s step) (samples, error) {
 	return found, nil
 }
 
-// ratios are those of each round; both sides of a round saw the same machine.
+// ratios returns the ratio of each round.
 func (s samples) ratios() []float64 {
 	found := make([]float64, len(s.ours))
 	for i := range found {
@@ -74,19 +78,19 @@ func (s samples) ratios() []float64 {
 	return found
 }
 
-// Spread is the middle of the values and the half of them around it.
+// Spread is the median of values, with the lower and upper quartile.
 type Spread struct {
 	Low    float64 `json:"low"`
 	Median float64 `json:"median"`
 	High   float64 `json:"high"`
 }
 
+// spreadOf computes the quartiles.
 func spreadOf(values []float64) Spread {
 	return Spread{quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)}
 }
 
-// quantile is the value below which a part of the values lies, between two of them where
-// it falls there.
+// quantile returns the value below which a part (0 to 1) of the values lies, interpolated.
 func quantile(values []float64, part float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	place := part * float64(len(sorted)-1)

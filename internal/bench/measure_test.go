@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Both sides run equally often, take turns in coming first, and the rounds that warm
-// are not counted.
+// Both sides run equally often and alternate in being first, and the warming rounds are not
+// counted.
 func TestCompare(t *testing.T) {
 	var ran string
 	side := func(name string) step {
@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A side that fails ends the comparison: half a table is none.
+// A side that fails ends the comparison.
 func TestCompareFails(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := compare(t.Context(), 1, step{run: func(context.Context) error { return nil }}, step{run: func(context.Context) error { return broken }})
@@ -39,8 +39,8 @@ func TestCompareFails(t *testing.T) {
 	}
 }
 
-// The ratio is that of each round, so that a machine that slows down half-way gives the
-// same one.
+// Ratios are computed round by round, so a machine that becomes slower half-way gives the
+// same ratio.
 func TestRatios(t *testing.T) {
 	s := samples{ours: []float64{1, 2, 30, 40}, theirs: []float64{2, 4, 60, 80}}
 	if diff := cmp.Diff(Spread{0.5, 0.5, 0.5}, spreadOf(s.ratios())); diff != "" {

@@ -1,5 +1,8 @@
 package bench
 
+// Memory is measured by a special build of the program (watched), which asks the kernel for
+// its own peak at its end and for that of the processes that it started.
+
 import (
 	"context"
 	"fmt"
@@ -7,12 +10,13 @@ import (
 	"path/filepath"
 )
 
-// memory is what a create needs at its worst, as the kernel saw it.
+// memory measures the peak memory of a create, as reported by the kernel.
 func (b *bench) memory() []job {
 	size := b.Effort.biggest()
 	row := func(name, work string, first, then float64, which int) job {
 		return job{
 			Row{Name: name, Work: work, Files: size, Unit: "MiB", First: first, Then: then},
+			// Each row measures again, because rows can be selected one by one.
 			func(ctx context.Context) (samples, error) {
 				peaks, err := b.peaks(ctx, size)
 				var found samples
@@ -29,10 +33,11 @@ func (b *bench) memory() []job {
 	}
 }
 
-// peakRounds are few: the peak of a process hardly differs.
+// peakRounds is small, because the peak hardly varies.
 const peakRounds = 5
 
-// peaks runs creates under watch: our own peak, and that of all their processes.
+// peaks runs creates of the watched program. It returns for each its own peak and that of
+// the largest of all its processes, in MiB.
 func (b *bench) peaks(ctx context.Context, size int) ([][2]float64, error) {
 	r, err := b.sized(ctx, size)
 	if err != nil {

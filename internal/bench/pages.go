@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// pages are what a browser waits for: the timeline of the second longest session, and every view of the
-// longest.
+// pages measures the pages of `web`: the timeline of a session of medium length, and every
+// view of the longest one.
 func (b *bench) pages() []job {
 	lengths := b.Effort.Lengths
 	view := func(name, path string, n int, first float64) job {
@@ -35,12 +35,13 @@ func (b *bench) pages() []job {
 	}
 }
 
-// viewed asks a server for a page, again and again.
+// viewed starts a server and measures how long it takes to fetch a page.
 func viewed(ctx context.Context, b *bench, path string, n int) (found samples, err error) {
 	r, err := b.session(ctx, n)
 	if err != nil {
 		return found, err
 	}
+	// Cancelling the context ends the server.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := exec.CommandContext(ctx, b.Program, "web", "--no-open")
@@ -52,8 +53,11 @@ func viewed(ctx context.Context, b *bench, path string, n int) (found samples, e
 	if err != nil {
 		return found, fmt.Errorf("start the page: %w", err)
 	}
+	// Deferred calls run in reverse order: first end the server, then wait for it.
 	defer server.Wait() //nolint:errcheck // it was ended
 	defer cancel()
+	// The server prints its address, with a key that the first request exchanges for a
+	// cookie.
 	line, err := bufio.NewReader(out).ReadString('\n')
 	_, address, said := strings.Cut(line, "http://")
 	if err != nil || !said {

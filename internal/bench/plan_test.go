@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Rows are told apart by their names; every row of the budgets is in a full run.
+// Names of rows are unique, and a full run has every row with a budget.
 func TestPlan(t *testing.T) {
 	b := &bench{Options: Options{Effort: Full()}, made: map[string]*repository{}}
 	seen := map[string]bool{}
@@ -36,7 +36,8 @@ func TestParents(t *testing.T) {
 	if len(touched) != changed {
 		t.Fatalf("%d paths", len(touched))
 	}
-	// Two directories of 500 files, below them the ten that are written to, and the top.
+	// Two directories of 500 files, ten directories below them that are written to, and the
+	// top.
 	if got := len(parents(touched)); got != 13 {
 		t.Errorf("%d directories above %q", got, touched)
 	}
@@ -45,7 +46,8 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// A session grows from the next shorter one that is kept, and the shortest from nothing.
+// A session grows from the next shorter one that is kept, and the shortest one from
+// nothing.
 func TestShorter(t *testing.T) {
 	e := Effort{Lengths: []int{10, 1000, 10000}}
 	var line []int

@@ -8,23 +8,24 @@ import (
 	"strings"
 )
 
-// look is what plain git needs to look at all that a plain validation looks at: the
-// checkpoints' commits, those of the records, the records and the notes. Git finds them
-// from the refs as the program does, and reads their headers.
+// look reads with plain git what a plain validation reads: the commits of checkpoints and
+// records, the records, and the notes. Git finds them from the refs, as the program does,
+// and reads their headers.
 const look = `{
 git for-each-ref --format='%(objectname)%0a%(objectname)^2%0a%(objectname)^2:checkpoint.json' 'refs/checkpoints/main/cp-*'
 git notes --ref refs/notes/checkpoints list | cut -d ' ' -f 1
 } | git cat-file --batch-check`
 
-// read is what plain git needs for what --deep does.
+// read does with plain git what validate --deep does.
 const read = "git fsck --connectivity-only --no-progress && git cat-file --batch-all-objects --unordered --batch"
 
-// proof compares validate with plain git over the same objects.
+// proof compares validate with plain git on the same objects.
 func (b *bench) proof() []job {
 	n := b.Effort.longest()
 	row := func(name, work string, budget float64) Row {
 		r := Row{Name: fmt.Sprintf("%s/%d", name, n), Work: work, Files: b.Effort.small()}
-		if n >= 10_000 { // of a short session the start of the processes is all
+		// The time of a short session is mostly that of starting processes.
+		if n >= 10_000 {
 			r.First = budget
 		}
 		return r
@@ -58,21 +59,23 @@ func (b *bench) proof() []job {
 	}
 }
 
-// idFile has the ids of all that look finds.
+// idFile holds the ids of everything that look finds.
 const idFile = ".git/looked-at"
 
+// writeIDs writes idFile and makes sure that every object exists.
 func (r *repository) writeIDs(ctx context.Context) error {
 	ids, err := r.start(ctx, r.dir, nil, "sh", "-c", look+"='%(objectname)'")
 	if err != nil {
 		return err
 	}
+	// A missing object would make git's side faster, so it is an error.
 	if line, _, found := strings.Cut(ids, " missing"); found {
 		return fmt.Errorf("%s is not there", line[strings.LastIndexByte(line, '\n')+1:])
 	}
 	return os.WriteFile(filepath.Join(r.dir, idFile), []byte(ids+"\n"), 0o600)
 }
 
-// script runs lines of shell, whose output nobody reads.
+// script returns a step that runs shell lines and drops their output.
 func (r *repository) script(lines string) step {
 	return step{run: func(ctx context.Context) error {
 		_, err := r.start(ctx, r.dir, nil, "sh", "-c", "{ "+lines+"\n} >/dev/null")

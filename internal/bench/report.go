@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Report is what a run found.
+// Report is the result of a run.
 type Report struct {
 	Program    string `json:"program"`
 	Git        string `json:"git"`
@@ -22,20 +22,21 @@ type Report struct {
 	Rows       []Row  `json:"rows"`
 }
 
-// Row is one line of the table: a time beside another's, or something counted.
+// Row is one line of the table: a comparison of times, or something that was counted.
 type Row struct {
-	Name   string  `json:"name"` // part/what/size, what ROW= is matched with
+	Name string `json:"name"` // part/what/size; ROW= selects by it
+	// Work describes the row in the table.
 	Work   string  `json:"work"`
 	Files  int     `json:"files,omitempty"`
 	Unit   string  `json:"unit"`
 	Ours   Spread  `json:"ours"`
 	Theirs *Spread `json:"theirs,omitempty"`
 	Ratio  *Spread `json:"ratio,omitempty"`
-	First  float64 `json:"first,omitempty"` // budget that is owed; 0: none
-	Then   float64 `json:"then,omitempty"`  // budget that is aimed at
+	First  float64 `json:"first,omitempty"` // budget that has to be met; 0: none
+	Then   float64 `json:"then,omitempty"`  // budget to aim for
 }
 
-// Judged is what a budget is about: the ratio, or what was counted.
+// Judged returns what the budget is about: the ratio, or the counted value.
 func (r Row) Judged() Spread {
 	if r.Ratio != nil {
 		return *r.Ratio
@@ -43,9 +44,10 @@ func (r Row) Judged() Spread {
 	return r.Ours
 }
 
-// Kept names the hardest budget that the median keeps.
+// Kept returns the hardest budget that the median meets: "then", "first", "no" for neither,
+// or "" if the row has none.
 func (r Row) Kept() string {
-	// As it is printed, or 1.204 over 1.2 would be a riddle to the reader.
+	// Round as the table does, or a row would show 1.20 and miss a budget of 1.2.
 	median := math.Round(r.Judged().Median*100) / 100
 	switch {
 	case r.First == 0 && r.Then == 0:
@@ -58,12 +60,13 @@ func (r Row) Kept() string {
 	return "no"
 }
 
-// with is the row with what was measured.
+// with returns the row with its measured values.
 func (r Row) with(found samples) Row {
 	if r.Unit == "" {
 		r.Unit = "ms"
 	}
 	r.Ours = spreadOf(found.ours)
+	// A row without another side has no ratio, and its budget is about the counted value.
 	if len(found.theirs) > 0 {
 		theirs, ratio := spreadOf(found.theirs), spreadOf(found.ratios())
 		r.Theirs, r.Ratio = &theirs, &ratio
@@ -71,7 +74,7 @@ func (r Row) with(found samples) Row {
 	return r
 }
 
-// about says what the numbers are measured with.
+// about returns a report with the versions and the machine, and without rows.
 func (b *bench) about(ctx context.Context) (*Report, error) {
 	git, err := b.start(ctx, b.root, nil, "git", "version")
 	if err != nil {
@@ -87,13 +90,13 @@ func (b *bench) about(ctx context.Context) (*Report, error) {
 	}, nil
 }
 
-// About is the line above the table.
+// About returns the line above the table.
 func (r *Report) About() string {
 	return fmt.Sprintf("%s, %s, %s, %d processors, load %s, %s run: median (middle half) of %d rounds.",
 		r.Program, r.Git, r.System, r.Processors, r.Load, r.Effort, r.Rounds)
 }
 
-// load is how busy the machine is, where it says so.
+// load returns the load of the machine, or "unknown".
 func load() string {
 	content, err := os.ReadFile("/proc/loadavg")
 	first, _, found := strings.Cut(string(content), " ")

@@ -1,5 +1,9 @@
 package bench
 
+// Repositories for measuring have random but reproducible content: a fixed seed, combined
+// with a number for each repository, so that no two repositories have the same content and
+// every run has the same.
+
 import (
 	"context"
 	"fmt"
@@ -10,20 +14,20 @@ import (
 	"time"
 )
 
-// repository is one of n files, with what is done in it.
+// repository is a repository of some number of files, with the work that is measured in it.
 type repository struct {
 	*bench
 	dir       string
 	paths     []string
 	random    *rand.Rand
-	snapshots int    // made by plain git so far
-	tree      string // what a rollback goes back to
+	snapshots int    // number of snapshots by plain git
+	tree      string // the tree to which rollbacks go
 }
 
-// seed makes all runs make the same files.
+// seed gives all runs the same files.
 const seed = 20261120
 
-// blank names the paths of a repository in which nothing is yet.
+// blank returns a repository with paths that do not exist yet.
 func (b *bench) blank(name string, size int) *repository {
 	b.copied++
 	r := &repository{bench: b, dir: filepath.Join(b.root, name), random: rand.New(rand.NewPCG(seed, b.copied<<32|uint64(size)))}
@@ -33,7 +37,7 @@ func (b *bench) blank(name string, size int) *repository {
 	return r
 }
 
-// repository makes one, or gives that which was made for another row.
+// repository makes a repository, or returns the one that was made for another row.
 func (b *bench) repository(ctx context.Context, name string, size int) (*repository, error) {
 	if r := b.made[name]; r != nil {
 		return r, nil
@@ -41,6 +45,7 @@ func (b *bench) repository(ctx context.Context, name string, size int) (*reposit
 	fmt.Fprintf(b.Log, "  a repository of %d files\n", size)
 	r := b.blank(name, size)
 	for i, path := range r.paths {
+		// 25 files share a directory.
 		if i%25 == 0 {
 			if err := os.MkdirAll(filepath.Join(r.dir, filepath.Dir(path)), 0o777); err != nil {
 				return nil, err
@@ -50,6 +55,7 @@ func (b *bench) repository(ctx context.Context, name string, size int) (*reposit
 			return nil, err
 		}
 	}
+	// Everything is packed, as in a repository after a clone.
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "Start"}, {"repack", "-a", "-d", "-q"}} {
 		if _, err := r.git(ctx, nil, args...); err != nil {
 			return nil, err
@@ -59,14 +65,15 @@ func (b *bench) repository(ctx context.Context, name string, size int) (*reposit
 	return r, r.settle(ctx)
 }
 
-// sized is the repository of so many files, without sessions.
+// sized returns the repository of so many files, without sessions.
 func (b *bench) sized(ctx context.Context, size int) (*repository, error) {
 	return b.repository(ctx, fmt.Sprintf("files-%d", size), size)
 }
 
-// settle lets the index be younger than its files: one as old would be compared by
-// content each time.
+// settle makes the index newer than its files. Git compares files that are as old as the
+// index by content, each time.
 func (r *repository) settle(ctx context.Context) error {
+	// Timestamps of files may have a resolution of a second only.
 	time.Sleep(1100 * time.Millisecond)
 	if err := os.Chtimes(filepath.Join(r.dir, ".git", "index"), time.Time{}, time.Now()); err != nil {
 		return err
@@ -75,7 +82,7 @@ func (r *repository) settle(ctx context.Context) error {
 	return err
 }
 
-// write gives a file words that it never had.
+// write writes new random words to a file.
 func (r *repository) write(path string) error {
 	var text strings.Builder
 	for size := 200 + r.random.IntN(4000); text.Len() < size; {
@@ -85,11 +92,12 @@ func (r *repository) write(path string) error {
 	return os.WriteFile(filepath.Join(r.dir, path), []byte(text.String()), 0o666)
 }
 
-// change writes the same ten files, spread over the tree, with new content.
+// change writes new content to the same ten files, spread over the tree.
 func (r *repository) change(context.Context) error {
 	return r.changeFiles(changed)
 }
 
+// changeFiles writes new content to n files.
 func (r *repository) changeFiles(n int) error {
 	for i := range n {
 		if err := r.write(r.paths[i*len(r.paths)/n]); err != nil {
@@ -99,12 +107,13 @@ func (r *repository) changeFiles(n int) error {
 	return nil
 }
 
+// create makes a checkpoint.
 func (r *repository) create(ctx context.Context) error {
 	_, err := r.git(ctx, nil, "checkpoint", "create", "--quiet", "--always")
 	return err
 }
 
-// target makes the checkpoint that rollbacks go back to, in a session of its own.
+// target makes the checkpoint to which rollbacks go, in a session of its own.
 func (r *repository) target(ctx context.Context) error {
 	if r.tree != "" {
 		return nil
@@ -117,13 +126,15 @@ func (r *repository) target(ctx context.Context) error {
 	return err
 }
 
+// rollback goes back to the target.
 func (r *repository) rollback(ctx context.Context) error {
 	_, err := r.git(ctx, nil, "checkpoint", "rollback", "--quiet", "--yes", "--session", "target", "1")
 	return err
 }
 
-// snapshot is A: what plain git needs to keep the worktree and touch nothing of it. The
-// copy of the index keeps its time, or git would compare the content of every file.
+// snapshot is A in the table: what plain git needs to save the worktree without touching
+// the index. The copy of the index keeps its time, or git would compare the content of
+// every file.
 func (r *repository) snapshot(ctx context.Context) error {
 	index, private := filepath.Join(r.dir, ".git", "index"), filepath.Join(r.root, "index")
 	info, err := os.Stat(index)
@@ -157,6 +168,7 @@ func (r *repository) snapshot(ctx context.Context) error {
 	return err
 }
 
+// snapshotAndRestore is what plain git needs for a rollback that saves what is there first.
 func (r *repository) snapshotAndRestore(ctx context.Context) error {
 	if err := r.snapshot(ctx); err != nil {
 		return err
@@ -165,6 +177,7 @@ func (r *repository) snapshotAndRestore(ctx context.Context) error {
 	return err
 }
 
+// git runs git in the repository and returns its output.
 func (r *repository) git(ctx context.Context, env []string, args ...string) (string, error) {
 	return r.start(ctx, r.dir, env, append([]string{"git"}, args...)...)
 }

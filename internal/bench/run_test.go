@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// standIn is a program that does as git-checkpoint's version, and fails at all else.
+// standIn is a program that answers `version` as git-checkpoint does and fails otherwise.
 func standIn(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -26,7 +26,8 @@ func standIn(t *testing.T) string {
 	return path
 }
 
-// A row that cannot be measured is told, stops no other, and is not in the report.
+// A row that cannot be measured is reported, does not stop the others, and is not in the
+// report.
 func TestRunGoesOn(t *testing.T) {
 	var table bytes.Buffer
 	o := Options{

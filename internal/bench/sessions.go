@@ -7,24 +7,25 @@ import (
 	"path/filepath"
 )
 
-// packEvery is after how many checkpoints the making of a session packs: a million loose
-// files would measure the file system. stage is after how many it is kept, so that a run
-// that is cut off does not begin anew.
+// packEvery is the number of checkpoints after which a growing session is packed, because a
+// million loose files would measure the file system. stage is the number after which it is
+// kept, so that an interrupted run can go on from there.
 const (
 	packEvery = 500
 	stage     = 2000
 )
 
-// operation is something that is done in a session of some length.
+// operation is a command that is measured in sessions of different lengths.
 type operation struct {
 	name, work  string
 	first, then float64
 	step        func(*repository) step
 }
 
-// operations are those whose cost must not grow with the session.
+// operations are the commands whose cost must not grow with the session.
 func operations() []operation {
 	ask := func(args ...string) func(*repository) step {
+		// A command that only reads needs no preparation.
 		return func(r *repository) step {
 			return step{run: func(ctx context.Context) error {
 				_, err := r.git(ctx, nil, append([]string{"checkpoint"}, args...)...)
@@ -67,12 +68,13 @@ func (b *bench) sessions() []job {
 	return jobs
 }
 
-// session is a repository with a session of so many checkpoints.
+// session returns a repository with a session of n checkpoints.
 func (b *bench) session(ctx context.Context, n int) (*repository, error) {
 	return b.copyOf(ctx, n, fmt.Sprintf("session-%d", n))
 }
 
-// copyOf is one that other rows leave alone, where it has a name of its own.
+// copyOf returns a copy of such a repository, under a name of its own if other rows must
+// not change it.
 func (b *bench) copyOf(ctx context.Context, n int, name string) (*repository, error) {
 	if r := b.made[name]; r != nil {
 		return r, nil
@@ -92,7 +94,7 @@ func (b *bench) copyOf(ctx context.Context, n int, name string) (*repository, er
 	return r, r.target(ctx)
 }
 
-// shorter is the length from which a session of n grows; 0: from none.
+// shorter returns the length from which a session of n grows; 0 means from an empty one.
 func (e Effort) shorter(n int) int {
 	found := (n - 1) / stage * stage
 	for _, other := range e.Lengths {
@@ -103,8 +105,8 @@ func (e Effort) shorter(n int) int {
 	return found
 }
 
-// grown is the directory of a session of n, which starts as a copy of the next shorter
-// one: so many checkpoints take minutes.
+// grown returns the directory of a session of n checkpoints. It grows from a copy of the
+// next shorter session, because making thousands of checkpoints takes minutes.
 func (b *bench) grown(ctx context.Context, n int) (string, error) {
 	size := b.Effort.small()
 	return b.kept(fmt.Sprintf("session-%d-of-%d", n, size), func(dir string) error {
@@ -122,6 +124,7 @@ func (b *bench) grown(ctx context.Context, n int) (string, error) {
 			if err := r.create(ctx); err != nil {
 				return err
 			}
+			// Many loose refs would slow down the making of the next checkpoints.
 			if made%packEvery == 0 || made == n {
 				if err := r.pack(ctx); err != nil {
 					return err
@@ -132,14 +135,15 @@ func (b *bench) grown(ctx context.Context, n int) (string, error) {
 	})
 }
 
-// seedling is what a session grows from.
+// seedling returns the repository from which a session grows.
 func (b *bench) seedling(ctx context.Context, name string, shorter int) (*repository, error) {
 	if shorter == 0 {
 		r, err := b.repository(ctx, name, b.Effort.small())
 		if err != nil {
 			return nil, err
 		}
-		delete(b.made, name) // it goes when it is grown
+		delete(b.made, name) // it is deleted after growing
+		// Packing in the background would change what is measured.
 		_, err = r.git(ctx, nil, "config", "checkpoint.autoPack", "false")
 		return r, err
 	}
@@ -154,7 +158,7 @@ func (b *bench) seedling(ctx context.Context, name string, shorter int) (*reposi
 	return r, r.settle(ctx)
 }
 
-// pack packs refs and objects, as a day later somebody's gc has.
+// pack packs refs and objects, as a gc does sooner or later.
 func (r *repository) pack(ctx context.Context) error {
 	if _, err := r.git(ctx, nil, "pack-refs", "--all"); err != nil {
 		return err

@@ -1,11 +1,13 @@
 package bench
 
+// How long the program takes to start matters, because hooks start it all the time.
+
 import (
 	"context"
 	"path/filepath"
 )
 
-// starts compares version with a program that has one empty command.
+// starts compares `version` with a program that has one empty command.
 func (b *bench) starts() []job {
 	return []job{{
 		Row{Name: "start/version", Work: "`version` ÷ an empty kong program", First: 2, Then: 1.5},

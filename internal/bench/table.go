@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// header is the head of the table; lastTable finds it again by its first cell.
+// header is the head of the table. LastTable finds the table by it.
 const header = "| row | work | files | ours | the other | ratio | first | then | met |\n|---|---|---|---|---|---|---|---|---|\n"
 
-// Table is all rows, as docs/performance.md has them.
+// Table returns all rows, in the format of docs/performance.md.
 func (r *Report) Table() string {
 	var b strings.Builder
 	b.WriteString(header)
@@ -19,12 +19,13 @@ func (r *Report) Table() string {
 	return b.String()
 }
 
-// String is the line of the table.
+// String returns the row as a line of the table.
 func (r Row) String() string {
 	files, theirs, ratio := "", "", ""
 	if r.Files > 0 {
 		files = fmt.Sprint(r.Files)
 	}
+	// Without another side two cells stay empty.
 	if r.Ratio != nil {
 		theirs, ratio = r.Theirs.in(digitsOf(r.Unit))+" "+r.Unit, r.Ratio.in(2)
 	}
@@ -32,7 +33,7 @@ func (r Row) String() string {
 		r.Ours.in(digitsOf(r.Unit))+" "+r.Unit, theirs, ratio, budget(r.First), budget(r.Then), r.Kept())
 }
 
-// digitsOf is how many digits behind the point are more than noise.
+// digitsOf returns how many decimals of a unit are more than noise.
 func digitsOf(unit string) int {
 	switch unit {
 	case "objects", "refs":
@@ -43,6 +44,7 @@ func digitsOf(unit string) int {
 	return 1
 }
 
+// budget formats a budget, 0 as an empty cell.
 func budget(limit float64) string {
 	if limit == 0 {
 		return ""
@@ -50,7 +52,7 @@ func budget(limit float64) string {
 	return "≤ " + strconv.FormatFloat(limit, 'f', -1, 64)
 }
 
-// in writes the median, and the middle half where it is more than a point.
+// in formats the median, and the quartiles if they differ.
 func (s Spread) in(digits int) string {
 	if s.Low == s.High {
 		return fmt.Sprintf("%.*f", digits, s.Median)

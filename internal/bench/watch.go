@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// watched is the same program, which also tells its memory and writes profiles: the one
-// that people have holds no profiler.
+// watched returns the path of the watched build. It is the same program, and also reports
+// its memory and writes profiles. The released program contains no profiler.
 func (b *bench) watched() string { return filepath.Join(b.root, "watched", "git-checkpoint") }
 
-// profiled is how many rounds a profile takes at least.
+// profiled is the least number of rounds for a profile.
 const profiled = 100
 
-// watch builds it and has it run in place of the program, when profiles are wanted.
+// watch builds the watched program and uses it, if a profile is wanted.
 func (b *bench) watch(ctx context.Context) error {
 	if b.Profile == "" {
 		return nil
@@ -30,8 +30,8 @@ func (b *bench) watch(ctx context.Context) error {
 	return os.Mkdir(b.traces, 0o777)
 }
 
-// mergeProfiles makes one of those of all runs: a single run is too short to be sampled
-// more than a few times.
+// mergeProfiles merges the profiles of all runs. A single run is too short for more than a
+// few samples.
 func (b *bench) mergeProfiles(ctx context.Context) error {
 	if b.traces == "" {
 		return nil

@@ -1,6 +1,10 @@
-// Package bisect finds the step of a session that broke something: it runs a command over
-// checkpoints in a scratch worktree, or evaluates an expression over their states. It touches
-// neither the user's worktree nor the journal.
+// Package bisect finds the step of a session that broke something. It runs a command on
+// checkpoints, in a scratch worktree (scratch.go), or evaluates an expression on their
+// records. It changes neither the user's worktree nor the journal.
+//
+// Do gathers the checkpoints between good and bad, searches either by halving or from the
+// oldest on, and reports the first bad one. Skipped checkpoints may hide it; then the
+// answer lists suspects.
 package bisect
 
 import (
@@ -15,37 +19,41 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Request is what `bisect` was asked for.
+// Request holds the options of `bisect`.
 type Request struct {
-	Session   string
-	Good, Bad string // checkpoints; empty: the oldest and the newest
-	Where     string // an expression that holds where it is good, instead of a command
-	Command   []string
-	Which     Which
-	Order     Order
-	IO        inspect.IO
-	Tell      func(string) // a line for people before each run; nil: nobody reads it
+	Session string
+	// Checkpoints; empty: unknown, search from the oldest to the newest.
+	Good, Bad string
+	// An expression that holds where it is good; replaces the command.
+	Where   string
+	Command []string
+	Which   Which
+	Order   Order
+	IO      inspect.IO
+	// Prints a line before each run; nil: nobody reads it.
+	Tell func(string)
 }
 
-// Which checkpoints are looked at.
+// Which says which checkpoints are looked at.
 type Which int
 
-// The choices.
+// Milestones are the default. Other checkpoints often hold half-done work.
 const (
 	WhichMilestones Which = iota
 	WhichAll
 )
 
-// Order in which they are looked at.
+// Order says in which order checkpoints are looked at.
 type Order int
 
-// The choices.
+// The orders.
 const (
-	OrderHalves Order = iota // halves what is open with each run
-	OrderFirst               // from the oldest on: the first bad one, where it went back and forth
+	OrderHalves Order = iota // halve the open range with each run
+	// From the oldest on; finds the first bad one even if it was good again later.
+	OrderFirst
 )
 
-// Verdict on a checkpoint.
+// Verdict is the result of looking at one checkpoint.
 type Verdict string
 
 // The verdicts.
@@ -55,45 +63,53 @@ const (
 	Skip Verdict = "skip"
 )
 
-// Tried is one run.
+// Tried is one look at a checkpoint.
 type Tried struct {
 	ID      name.ID `json:"id"`
 	Label   string  `json:"label"`
 	Verdict Verdict `json:"verdict"`
-	Code    int     `json:"code"` // of the command; 0 for an expression
+	// Exit code of the command; 0 for an expression.
+	Code int `json:"code"`
 }
 
-// Answer is what a bisect found.
+// Answer is the result of a bisect.
 type Answer struct {
-	Session  name.Session          `json:"session"`
-	Broke    *Culprit              `json:"broke"`    // null when skipped ones hide it
-	Suspects []checkpoint.Labelled `json:"suspects"` // when skipped ones hide it: one of these broke it
-	Good     *checkpoint.Labelled  `json:"good"`     // the newest good one before it; null when there is none
-	Runs     []Tried               `json:"runs"`
-	Steps    int                   `json:"steps"` // how many checkpoints were looked over
-	Diff     string                `json:"diff"`  // the command that shows what changed; empty without
+	Session name.Session `json:"session"`
+	// Null if skipped checkpoints hide it.
+	Broke *Culprit `json:"broke"`
+	// Only if skipped checkpoints hide it: one of these broke it.
+	Suspects []checkpoint.Labelled `json:"suspects"`
+	// The newest good one before; null if there is none.
+	Good  *checkpoint.Labelled `json:"good"`
+	Runs  []Tried              `json:"runs"`
+	Steps int                  `json:"steps"` // number of checkpoints in the range
+	// A command that shows what changed; empty if no good one is known.
+	Diff string `json:"diff"`
 }
 
 // Culprit is the step that broke it.
 type Culprit struct {
-	ID      name.ID `json:"id"`
-	Label   string  `json:"label"`
-	Step    int     `json:"step"`
-	Message string  `json:"message"` // with an agent: the prompt
+	ID    name.ID `json:"id"`
+	Label string  `json:"label"`
+	Step  int     `json:"step"`
+	// For a step of a coding agent the prompt.
+	Message string `json:"message"`
 }
 
-// search is a bisect on its way.
+// search is a bisect in progress.
 type search struct {
-	s      *checkpoint.Service
-	req    Request
-	found  *checkpoint.Found // of the session
-	steps  []*journal.Entry  // in the order of the job
+	s     *checkpoint.Service
+	req   Request
+	found *checkpoint.Found // the bad end, with its session
+	steps []*journal.Entry  // oldest first
+	// known maps an index in steps to its verdict.
 	known  map[int]Verdict
 	answer *Answer
-	try    func(context.Context, *journal.Entry) (Verdict, int, error)
+	// try looks at one checkpoint and returns the verdict and an exit code.
+	try func(context.Context, *journal.Entry) (Verdict, int, error)
 }
 
-// Do looks for the first bad checkpoint.
+// Do finds the first bad checkpoint.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	b := &search{s: s, req: req, known: map[int]Verdict{}, answer: &Answer{Runs: []Tried{}, Suspects: []checkpoint.Labelled{}}}
 	if err := b.gather(ctx); err != nil {
@@ -114,13 +130,15 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	}
 	b.try = func(ctx context.Context, e *journal.Entry) (Verdict, int, error) { return scratch.test(ctx, e, req) }
 	err = b.run(ctx)
+	// The scratch worktree is removed even if the search failed or was interrupted.
 	if closed := scratch.close(context.WithoutCancel(ctx)); err == nil {
 		err = closed
 	}
 	return b.answer, err
 }
 
-// gather lists the checkpoints between good and bad.
+// gather lists the checkpoints from good to bad, along the previous checkpoints of the bad
+// end.
 func (b *search) gather(ctx context.Context) error {
 	var err error
 	if b.found, err = b.s.Resolve(ctx, b.req.Session, b.req.Bad); err != nil {
@@ -135,10 +153,11 @@ func (b *search) gather(ctx context.Context) error {
 			return checkpoint.Usage("", "%s and %s are of different sessions", good.Entry.Label, b.found.Entry.Label)
 		}
 	}
-	seen := map[name.ID]bool{} // a forged journal may go in a circle
+	seen := map[name.ID]bool{} // a forged journal may have a cycle
 	reached := good == nil
 	for e := b.found.Entry; e != nil && !seen[e.Checkpoint]; e = b.found.State.Entry(e.Event().Previous) {
 		seen[e.Checkpoint] = true
+		// The ends count even if they are no milestones, because the user named them.
 		ends := b.req.Bad != "" && e == b.found.Entry || good != nil && e.Checkpoint == good.Entry.Checkpoint
 		if !e.Dead && !e.Safety && (ends || e.Milestone || b.req.Which == WhichAll) {
 			b.steps = append(b.steps, e)
@@ -155,7 +174,7 @@ func (b *search) gather(ctx context.Context) error {
 	return b.setEnds(good)
 }
 
-// setEnds notes what the person said of the first and the last checkpoint.
+// setEnds records the verdicts that the user gave by naming the ends.
 func (b *search) setEnds(good *checkpoint.Found) error {
 	if len(b.steps) < 2 {
 		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is only one checkpoint to look at", Hints: []string{"--all looks at those that are no milestones too"}}
@@ -169,7 +188,7 @@ func (b *search) setEnds(good *checkpoint.Found) error {
 	return nil
 }
 
-// run looks until what broke it is known.
+// run searches until the first bad checkpoint is known.
 func (b *search) run(ctx context.Context) error {
 	search := b.narrow
 	if b.req.Order == OrderFirst {
@@ -182,7 +201,7 @@ func (b *search) run(ctx context.Context) error {
 	return b.broken(ctx, low, high)
 }
 
-// walk goes from the oldest on to the first bad one.
+// walk looks at each checkpoint, from the oldest on, up to the first bad one.
 func (b *search) walk(ctx context.Context) (last, bad int, err error) {
 	last = -1
 	for i := range b.steps {
@@ -195,7 +214,7 @@ func (b *search) walk(ctx context.Context) (last, bad int, err error) {
 			last = i
 		case Bad:
 			return last, i, nil
-		case Skip: // it stays between
+		case Skip: // it stays among the suspects
 		}
 	}
 	return 0, 0, nothingBroke(b.found.Session)
@@ -205,13 +224,15 @@ func nothingBroke(session name.Session) error {
 	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no checkpoint of session %q is bad", session), Hints: []string{"--bad names one that is"}}
 }
 
-// narrow looks at the newest, unless somebody said that it is bad, then at the middle of what
-// is open: ⌈log2 n⌉ + 1 runs. A skipped one is passed over for its nearest neighbour.
+// narrow looks at the newest checkpoint, unless the user said that it is bad, and then at
+// the middle of the open range: ceil(log2 n) + 1 runs. In place of a skipped one, its
+// nearest neighbour is tried. low is the last good one or -1, high the first bad one.
 func (b *search) narrow(ctx context.Context) (low, high int, err error) {
 	low, high = -1, len(b.steps)-1
 	if b.known[0] == Good {
 		low = 0
 	}
+	// Halving relies on a bad end, so make sure of it first.
 	verdict, err := b.look(ctx, high)
 	if err != nil {
 		return 0, 0, err
@@ -222,7 +243,7 @@ func (b *search) narrow(ctx context.Context) (low, high int, err error) {
 	for high-low > 1 {
 		at := b.middle(low, high)
 		if at < 0 {
-			break // all between are skipped
+			break // all in between are skipped
 		}
 		if verdict, err = b.look(ctx, at); err != nil {
 			return 0, 0, err
@@ -232,13 +253,13 @@ func (b *search) narrow(ctx context.Context) (low, high int, err error) {
 			low = at
 		case Bad:
 			high = at
-		case Skip: // it stays between
+		case Skip: // it stays among the suspects
 		}
 	}
 	return low, high, nil
 }
 
-// middle is the open one that is nearest to the middle; -1 when none is open.
+// middle returns the index nearest to the middle without a verdict, or -1.
 func (b *search) middle(low, high int) int {
 	centre, best := (low+high)/2, -1
 	for i := low + 1; i < high; i++ {
@@ -251,7 +272,7 @@ func (b *search) middle(low, high int) int {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// look gives the verdict on a checkpoint, by a run unless it is known.
+// look returns the verdict on a checkpoint, and looks only if it is not known.
 func (b *search) look(ctx context.Context, i int) (Verdict, error) {
 	if v := b.known[i]; v != "" {
 		return v, nil
@@ -279,7 +300,8 @@ func said(v Verdict) string {
 	return string(v)
 }
 
-// broken completes the answer: high is the first bad one, low the last good one or -1.
+// broken completes the answer. high is the first bad checkpoint, and low the last good one
+// or -1.
 func (b *search) broken(ctx context.Context, low, high int) error {
 	label := func(i int) checkpoint.Labelled {
 		return checkpoint.Labelled{ID: b.steps[i].Checkpoint, Label: b.steps[i].Label}
@@ -289,7 +311,7 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 		b.answer.Good = &good
 		b.answer.Diff = fmt.Sprintf("git checkpoint diff %s %s --patch", b.steps[low].Checkpoint, b.steps[high].Checkpoint)
 	}
-	if high-low > 1 { // skipped ones lie between
+	if high-low > 1 { // skipped ones are in between
 		for i := low + 1; i <= high; i++ {
 			b.answer.Suspects = append(b.answer.Suspects, label(i))
 		}
@@ -304,7 +326,7 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 	return nil
 }
 
-// evaluate judges by an expression over the record.
+// evaluate returns a try that evaluates an expression on the record.
 func (b *search) evaluate(fits *workflow.Condition) func(context.Context, *journal.Entry) (Verdict, int, error) {
 	return func(ctx context.Context, e *journal.Entry) (Verdict, int, error) {
 		_, raw, _, err := b.s.ReadRecord(ctx, e)

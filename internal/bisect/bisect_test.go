@@ -10,8 +10,8 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Of n checkpoints the first bad one is found with at most ⌈log2 n⌉ + 1 runs, wherever it
-// is: 8 of 100.
+// The first bad one of n checkpoints is found with at most ceil(log2 n) + 1 runs, wherever
+// it is: 8 of 100.
 func TestRuns(t *testing.T) {
 	for n := 2; n <= 130; n++ {
 		most := bits.Len(uint(n-1)) + 1

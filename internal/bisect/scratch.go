@@ -17,16 +17,18 @@ import (
 	"git-checkpoint/internal/rollback"
 )
 
-// scratch is a worktree that is moved from step to step: only what differs is written, and
-// what a build leaves there stays.
+// scratch is a worktree that is moved from checkpoint to checkpoint. Only files that differ
+// are written, and the products of a build stay, so that each build is incremental.
 type scratch struct {
-	s    *checkpoint.Service // of the repository
-	in   *checkpoint.Service // in the scratch worktree
+	s    *checkpoint.Service // of the user's worktree
+	in   *checkpoint.Service // of the scratch worktree
 	note *linked.Note
+	// head is the commit on which HEAD is in the scratch worktree.
 	head name.OID
 }
 
-// newScratch makes the worktree, beside the user's. Those that a killed bisect left go.
+// newScratch makes the worktree beside the user's, and removes those that a killed bisect
+// left.
 func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry) (_ *scratch, err error) {
 	left, err := linked.Left(s)
 	if err != nil {
@@ -56,7 +58,8 @@ func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry
 	return x, nil
 }
 
-// headOf is the commit that a checkpoint was made on, or HEAD where that is not here.
+// headOf returns the commit on which a checkpoint was made, or HEAD if that commit is not
+// here.
 func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
 	rec, _, _, err := s.ReadRecord(ctx, e)
 	if err != nil {
@@ -73,7 +76,7 @@ func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.
 	return s.Repo.Head.OID, nil
 }
 
-// close takes the worktree away.
+// close removes the worktree.
 func (x *scratch) close(ctx context.Context) error {
 	var err error
 	if x.in != nil {
@@ -82,13 +85,13 @@ func (x *scratch) close(ctx context.Context) error {
 	return errors.Join(err, x.note.Clear(ctx, x.s))
 }
 
-// The exit codes of `git bisect run`.
+// The exit codes have the same meaning as in `git bisect run`.
 const (
 	codeSkip  = 125
 	codeStops = 128
 )
 
-// test brings a checkpoint's files and runs the command.
+// test moves the worktree to a checkpoint and runs the command.
 func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verdict, int, error) {
 	if err := x.move(ctx, e); err != nil {
 		return "", 0, err
@@ -96,7 +99,8 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	if req.Tell != nil {
 		req.Tell("trying " + e.Label)
 	}
-	if err := x.in.Repo.Close(); err != nil { // Ctrl+C reaches every process of the terminal
+	// Ctrl+C would end git's helper processes as well, so close them first.
+	if err := x.in.Repo.Close(); err != nil {
 		return "", 0, checkpoint.Classify(err)
 	}
 	signals, stop := command.Watch()
@@ -123,7 +127,8 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	return Bad, end.Code, nil
 }
 
-// move brings the files of a checkpoint to the byte, and the commit that it was made on.
+// move brings the exact files of a checkpoint, and sets HEAD to the commit on which it was
+// made.
 func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 	target, err := rollback.TargetOf(ctx, x.s, e)
 	if err != nil {

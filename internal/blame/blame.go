@@ -16,29 +16,33 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Request is what `blame` was asked for.
+// Request holds the options of `blame`.
 type Request struct {
 	Session string
 	Ref     string
-	File    string   // as typed
-	Options []string // of git blame
-	Ignore  []string // checkpoints or commits that are passed over
+	// As typed, relative to the current directory.
+	File    string
+	Options []string // options for git blame
+	// Checkpoints or commits to pass over.
+	Ignore []string
 }
 
-// Line is a line of the file and where it came from.
+// Line is a line of the file with its origin.
 type Line struct {
-	Line    int             `json:"line"`
-	Content string          `json:"content"`
-	ID      name.ID         `json:"id"`     // of the checkpoint; empty for a line that is older
-	Label   string          `json:"label"`  // likewise
-	Step    int             `json:"step"`   // likewise 0
-	Commit  name.OID        `json:"commit"` // of the checkpoint, else the one that the line came with
+	Line    int    `json:"line"`
+	Content string `json:"content"`
+	// The checkpoint; empty if the line is older than the session.
+	ID    name.ID `json:"id"`
+	Label string  `json:"label"` // likewise
+	Step  int     `json:"step"`  // likewise, 0 then
+	// Commit of the checkpoint, or else the commit that brought the line.
+	Commit  name.OID        `json:"commit"`
 	Message string          `json:"message"`
 	Author  string          `json:"author"`
 	Time    checkpoint.Time `json:"time"`
 }
 
-// Blame says of each line of a file which checkpoint wrote it.
+// Blame returns for each line of a file which checkpoint wrote it.
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	var out bytes.Buffer
 	links, err := walk(ctx, s, req, "--porcelain", inspect.IO{Out: &out})
@@ -52,13 +56,14 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	return parse(out.String(), made), nil
 }
 
-// Porcelain lets git print its own porcelain format; its commits are the links.
+// Porcelain lets git print its own porcelain format. The commits in it are those of the
+// chain.
 func Porcelain(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) error {
 	_, err := walk(ctx, s, req, "--porcelain", to)
 	return err
 }
 
-// walk runs git blame over the chain.
+// walk runs git blame over the chain of commits and returns the chain.
 func walk(ctx context.Context, s *checkpoint.Service, req Request, format string, to inspect.IO) ([]link, error) {
 	found, err := s.Resolve(ctx, req.Session, req.Ref)
 	if err != nil {
@@ -69,6 +74,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, format string
 		return nil, checkpoint.Usage("", "%v", err)
 	}
 	var links []link
+	// Writing the chain needs a place for objects, also where the repository is read-only.
 	if err := s.RetryBorrowed(func() error { links, err = chain(ctx, s, found); return err }); err != nil {
 		return nil, err
 	}
@@ -86,13 +92,14 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, format string
 	}
 	var said bytes.Buffer
 	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
+	// git's own message is about the options that the user typed, so show it as it is.
 	if git.ExitCode(err) > 0 {
 		return nil, checkpoint.Usage("", "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
 	}
 	return links, checkpoint.Classify(err)
 }
 
-// holdsFile refuses what is no file in the checkpoint.
+// holdsFile returns an error unless the checkpoint has this file.
 func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p, typed string) error {
 	c, err := s.Repo.ReadCommit(ctx, string(tip))
 	if err != nil {
@@ -108,7 +115,8 @@ func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Fou
 	return nil
 }
 
-// ignored is the link of a checkpoint that is passed over, or a commit.
+// ignored returns the commit to pass over: that of the chain for a checkpoint, else a
+// commit.
 func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, links []link, ref string) (name.OID, error) {
 	f, err := s.Resolve(ctx, string(found.Session), ref)
 	if err == nil {
@@ -118,6 +126,7 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 			}
 		}
 	}
+	// It is no checkpoint of the chain, so take it for a commit of the user's history.
 	commit, wrong := s.Repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if wrong != nil {
 		return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))
@@ -125,11 +134,11 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 	return name.OID(commit), nil
 }
 
-// parse reads git's --porcelain: a head, the members of a commit that was not there before, and the line
-// behind a tab.
+// parse reads the output of git blame --porcelain. Each line has a header with its commit.
+// The data of a commit follow only the first time, and then comes the content after a tab.
 func parse(text string, made map[name.OID]*link) []Line {
 	lines := []Line{}
-	commits := map[name.OID]*Line{} // what all lines of a commit have in common
+	commits := map[name.OID]*Line{} // data of each commit that was seen
 	var of *Line
 	line := 0
 	for row := range strings.Lines(text) {
@@ -137,6 +146,7 @@ func parse(text string, made map[name.OID]*link) []Line {
 		if content, ends := strings.CutPrefix(row, "\t"); ends {
 			l := *of
 			l.Line, l.Content = line, content
+			// For a commit of the chain, show the checkpoint for which it was made.
 			if m := made[l.Commit]; m != nil {
 				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
 				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
@@ -168,8 +178,8 @@ func parse(text string, made map[name.OID]*link) []Line {
 	return lines
 }
 
-// Log lets git print the checkpoints that changed paths, the newest first, each compared
-// with the one before it.
+// Log lets git print the checkpoints that changed some paths, newest first, each compared
+// with the one before it. It returns the exit code.
 func Log(ctx context.Context, s *checkpoint.Service, session string, options, paths []string, to inspect.IO) (int, error) {
 	found, err := s.Resolve(ctx, session, "@")
 	if err != nil {
@@ -185,6 +195,7 @@ func Log(ctx context.Context, s *checkpoint.Service, session string, options, pa
 	}
 	args = append(args, options...)
 	args = append(args, string(links[len(links)-1].Commit))
+	// Commits from before the session are no checkpoints. Leave them out of the log.
 	if links[0].Head != "" {
 		args = append(args, "^"+string(links[0].Head))
 	}
@@ -193,7 +204,8 @@ func Log(ctx context.Context, s *checkpoint.Service, session string, options, pa
 	if code := git.ExitCode(err); code > 0 {
 		return code, nil
 	}
-	if git.EndedBy(err, syscall.SIGPIPE) { // who read it has seen enough
+	// The reader, such as a pager, was closed.
+	if git.EndedBy(err, syscall.SIGPIPE) {
 		return 128 + int(syscall.SIGPIPE), nil
 	}
 	return 0, checkpoint.Classify(err)

@@ -1,6 +1,10 @@
-// Package blame says which step wrote each line of a file, and which steps changed a path. It
-// has git's own blame and log walk a chain of commits that are made for it: one for each
-// checkpoint, kept as objects only. No ref is written.
+// Package blame finds out which step wrote each line of a file (Blame), and which steps
+// changed a path (Log). It lets git's own blame and log do that.
+//
+// Checkpoints are not parents of one another, so git cannot walk them. The package
+// therefore writes a chain of commits, one for each checkpoint, with the files of the
+// checkpoint and the previous link as parent. No ref points to them. They are remembered in
+// a file, and made again after a gc.
 package blame
 
 import (
@@ -18,15 +22,18 @@ import (
 type link struct {
 	ID     name.ID  `json:"id"`
 	Commit name.OID `json:"commit"`
-	Before name.OID `json:"before"` // the link that it follows; empty for the first
-	Head   name.OID `json:"head"`   // that the checkpoint was made on; empty: none
+	// The previous link; empty for the first.
+	Before name.OID `json:"before"`
+	// The commit on which the checkpoint was made; empty: none.
+	Head name.OID `json:"head"`
 
-	entry   *journal.Entry
+	entry *journal.Entry
+	// message is the user's message of the checkpoint.
 	message string
 }
 
-// chain makes the links of the checkpoints that lead to one, in the order of the job. What
-// is remembered is made no second time, as long as its objects are there.
+// chain returns the links of all checkpoints that lead to one, oldest first. A remembered
+// link is used again if its object exists and it has the same predecessor.
 func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]link, error) {
 	entries := lineTo(to)
 	ids := make([]name.ID, len(entries))
@@ -43,6 +50,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 	}
 	links := make([]link, 0, len(entries))
 	fresh := false
+	// A long session makes many commits, so they go into a pack.
 	err = s.Repo.InPacks(ctx, func() error {
 		var before *link
 		for _, e := range entries {
@@ -70,16 +78,17 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 	}
 	if fresh {
 		if err := s.Remember(memoryOf(to.Session), links); err != nil {
-			s.Warn(err.Error()) // it is made again the next time
+			s.Warn(err.Error()) // they are made again next time
 		}
 	}
 	return links, nil
 }
 
-// lineTo lists the checkpoints that lead to one, the oldest first.
+// lineTo returns the checkpoints that lead to one, oldest first, without dead and safety
+// checkpoints.
 func lineTo(to *checkpoint.Found) []*journal.Entry {
 	var line []*journal.Entry
-	seen := map[name.ID]bool{} // a forged journal may go in a circle
+	seen := map[name.ID]bool{} // a forged journal may have a cycle
 	for e := to.Entry; e != nil && !seen[e.Checkpoint]; e = to.State.Entry(e.Event().Previous) {
 		seen[e.Checkpoint] = true
 		if !e.Dead && (!e.Safety || e == to.Entry) {
@@ -90,15 +99,16 @@ func lineTo(to *checkpoint.Found) []*journal.Entry {
 	return line
 }
 
-// make writes the commit: the tree of the checkpoint, its time and author. Its parents are
-// the link before and, where HEAD moved, HEAD: a line that came with a commit of somebody
-// else's stays theirs.
+// make writes the commit of a link, with the tree, time and author of the checkpoint. Its
+// parents are the link before and, if HEAD has moved, HEAD. Lines that came with somebody's
+// commit are then blamed on that commit and not on the step after it.
 func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link) error {
 	c, err := s.Repo.ReadCommit(ctx, string(l.entry.Event().Commit))
 	if err != nil {
 		return checkpoint.DamagedError(l.entry, err)
 	}
-	if len(c.Parents) > 1 { // the last one is the record
+	// The last parent is the record commit.
+	if len(c.Parents) > 1 {
 		l.Head = c.Parents[0]
 	}
 	made := git.Commit{Tree: c.Tree, Author: c.Author, Committer: c.Committer, Message: subject(l) + "\n\nCheckpoint-Id: " + string(l.ID) + "\n"}
@@ -112,7 +122,7 @@ func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link) er
 	return err
 }
 
-// subject is what git shows for a link.
+// subject returns the subject that git shows for a link.
 func subject(l *link) string {
 	first, _, _ := strings.Cut(l.message, "\n")
 	if first == "" {
@@ -123,7 +133,7 @@ func subject(l *link) string {
 
 func memoryOf(session name.Session) string { return "blame-" + string(session) + ".json" }
 
-// remembered reads the links that were made before, less those that a gc took.
+// remembered returns the remembered links whose objects still exist.
 func remembered(ctx context.Context, s *checkpoint.Service, session name.Session) (map[name.ID]link, error) {
 	var links []link
 	if known, err := s.Recall(memoryOf(session), &links); err != nil || !known {

@@ -11,22 +11,23 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// keyAllow lists in git's configuration what may leave: "<fingerprint> <reason>". In the
-// committed .checkpoint/config it suggests only, by path: "<path> <reason>".
+// keyAllow lists in git's configuration what may leave, as "<fingerprint> <reason>". In the
+// committed .checkpoint/config the form is "<path> <reason>", and it is only a suggestion:
+// see suggestions.
 const keyAllow = "checkpoint.guard.allow"
 
-// Scope says for which repositories something is allowed.
+// Scope says for which repositories an allowance counts.
 type Scope string
 
-// The scopes, by the names that git has for its configuration files.
+// The scopes have the names of git's configuration files (git config --local, --global).
 const (
 	ThisRepository  Scope = "local"
 	AllRepositories Scope = "global"
 )
 
-// AllowRequest is what `guard allow` was asked for.
+// AllowRequest holds the options of `guard allow`.
 type AllowRequest struct {
-	Target string // path, blob or fingerprint
+	Target string // path, blob id or fingerprint
 	Reason string
 	Scope  Scope
 }
@@ -34,12 +35,14 @@ type AllowRequest struct {
 // Allowance is the answer of `guard allow`.
 type Allowance struct {
 	Allowed []Secret
-	Key     string // of the configuration
-	Scope   Scope
+	// The configuration key that was written.
+	Key   string
+	Scope Scope
 }
 
-// Allow lets the secrets of a file or a blob leave, by their fingerprints: what
-// changes in the file later does not go with them.
+// Allow lets the secrets in a file or blob leave the repository. It stores the fingerprints
+// of the secrets and not the path, so another secret that is put into the file later is
+// still stopped.
 func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allowance, error) {
 	if strings.TrimSpace(req.Reason) == "" || strings.ContainsAny(req.Reason, "\n\x00") {
 		return nil, checkpoint.Usage("--reason 'a key of the test server'", "--reason has to say in a line why it may leave")
@@ -62,12 +65,14 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 	}
 	out := &Allowance{Key: keyAllow, Scope: req.Scope}
 	seen := map[string]bool{}
+	// A secret that occurs several times has one fingerprint and needs one entry.
 	for _, one := range found {
 		if one.Allowed != "" || seen[one.Fingerprint] {
 			continue
 		}
 		seen[one.Fingerprint] = true
 		fingerprint := one.Fingerprint
+		// Only the fingerprint by the user's key is the same in all repositories.
 		if req.Scope == AllRepositories {
 			fingerprint = one.user
 		}
@@ -83,10 +88,11 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 	return out, nil
 }
 
-// userKey is the file of the key that gives a secret the same fingerprint in all
-// repositories of this user; empty where there is no place for it.
+// userKey returns the path of the key with which a secret has the same fingerprint in all
+// repositories of this user, or "" if there is no directory for it.
 func userKey(s *checkpoint.Service) string {
-	dir := s.Getenv("XDG_CONFIG_HOME") // as git looks for its own
+	// Where git looks for its own configuration.
+	dir := s.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
 		if dir = s.Getenv("HOME"); dir == "" {
 			return ""
@@ -96,6 +102,7 @@ func userKey(s *checkpoint.Service) string {
 	return filepath.Join(dir, "git-checkpoint", "guard-key")
 }
 
+// makeUserKey creates the user's key unless it exists.
 func makeUserKey(s *checkpoint.Service) error {
 	path := userKey(s)
 	if path == "" {
@@ -108,13 +115,16 @@ func makeUserKey(s *checkpoint.Service) error {
 	return err
 }
 
-// findingsOf are the findings with a fingerprint, in a blob, or in every version of a file
-// that checkpoints hold and in the one that is there now.
+// findingsOf returns the findings that match the target: a fingerprint, (the start of) a
+// blob id, or a path, in every version that checkpoints hold and in the file as it is on
+// disk.
 func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target string) ([]Secret, error) {
 	all, err := List(ctx, s, ListRequest{All: true})
 	if err != nil {
 		return nil, err
 	}
+	// The user may name the file relative to the current directory; findings have paths
+	// from the top.
 	path := target
 	if below, err := s.Repo.Below(target); err == nil {
 		path = below
@@ -125,6 +135,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target s
 			found = append(found, one)
 		}
 	}
+	// The file on disk may have a secret that no checkpoint holds yet.
 	if report, err := checkFile(ctx, desk, target); err == nil {
 		found = append(found, guarded(ctx, s, report, nil).Secrets...)
 	}
@@ -134,8 +145,9 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target s
 	return found, nil
 }
 
-// suggestions repeats what the committed configuration says of paths with a finding. It
-// allows nothing: whoever can change the branch could allow a leak.
+// suggestions returns hints with the reasons that the committed configuration gives for
+// paths with a finding. It allows nothing by itself, as anybody who can change the branch
+// could then allow a leak.
 func suggestions(s *checkpoint.Service, stopped []Found) []string {
 	var hints []string
 	for _, entry := range s.Settings.Committed.All(keyAllow) {

@@ -1,7 +1,13 @@
-// Package clearance decides whether objects of a repository may leave it. It reads blobs
-// and messages, has package guard look for secrets in them, and remembers each verdict,
-// so that nothing is looked at twice. It knows objects, not checkpoints: who sends names
-// what is sent, and turns what was found into words.
+// Package clearance is the gate that everything passes before it leaves the repository. It
+// looks for secrets in the objects that would be sent, and asks for consent before
+// untracked files or prompts go to an address for the first time.
+//
+// MayLeave (gate.go) is the entry point for push, export and mirrors. WatchSave (save.go)
+// looks at the files of a checkpoint while it is made, and by default only warns. List,
+// Files and Allow are the command `guard`. A Desk scans the objects of one repository with
+// the rules of package guard or with the user's own scanner (external.go), and remembers
+// the verdict of each object (verdicts.go), so that nothing is scanned twice. What was
+// expunged (expunged.go) never leaves again.
 package clearance
 
 import (
@@ -20,29 +26,32 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Found is a secret in an object. Its value is nowhere in it.
+// Found is a secret in an object. The value of the secret is not stored.
 type Found struct {
-	OID  name.OID
-	Path string // where the object was met; empty: it is the message of a commit or tag
+	OID name.OID
+	// Where the object was seen first; empty: the message of a commit or tag.
+	Path string
 	guard.Finding
-	Allowed string // the reason that it was allowed for; empty: it was not
+	// The reason for which it was allowed; empty: it is not allowed.
+	Allowed string
 }
 
-// Gap is an object that was not looked at, or not at all of it.
+// Gap is an object that was not scanned, or only in part.
 type Gap struct {
 	OID  name.OID
 	Path string
 	Why  string
 }
 
-// Report is what was found in some objects.
+// Report holds the findings in a set of objects.
 type Report struct {
-	Found  []Found
-	Gaps   []Gap
-	Looked int // objects, those among them whose verdict was known
+	Found []Found
+	Gaps  []Gap
+	// Number of objects, including those whose verdict was remembered.
+	Looked int
 }
 
-// Stopped are the findings that nobody allowed.
+// Stopped returns the findings that nobody allowed.
 func (r *Report) Stopped() []Found {
 	var out []Found
 	for _, f := range r.Found {
@@ -53,39 +62,45 @@ func (r *Report) Stopped() []Found {
 	return out
 }
 
-// Sizes up to which content is looked at.
+// Limits in bytes.
 const (
-	atSave    = 1 << 20  // when a checkpoint is made, which should be quick
-	inMemory  = 1 << 20  // larger content is streamed
-	binaryMax = 32 << 20 // binary content, in which little can be found
+	// Larger files are not scanned during a save, which has to be quick.
+	atSave   = 1 << 20
+	inMemory = 1 << 20 // larger content is streamed
+	// Larger binary content is reported as a gap.
+	binaryMax = 32 << 20
 )
 
-// Desk looks at the objects of one repository.
+// Desk scans the objects of one repository.
 type Desk struct {
 	repo     *git.Repo
 	scanner  *guard.Scanner
-	external *external // nil: the built-in rules look
+	external *external // nil: use the built-in rules
+	// allowed maps a fingerprint to the reason for which it was allowed.
 	allowed  map[string]string
 	expunged *Expunged
 	verdicts *verdicts
 }
 
-// RuleExpunged is the rule of what was expunged from this repository, whatever it is.
+// RuleExpunged is the rule of a finding that was expunged from this repository, whatever
+// its content.
 const RuleExpunged = "expunged"
 
-// Options say how to look.
+// Options configure a Desk.
 type Options struct {
 	Repo    *git.Repo
 	Allowed []string // "<fingerprint> <reason>"
-	UserKey string   // file of the user's key, which need not be there; empty: none
-	Command string   // of another scanner; empty: the built-in rules
+	// File of the user's key, which may be missing; empty: none.
+	UserKey string
+	// The user's own scanner; empty: the built-in rules.
+	Command string
 }
 
-// Open prepares for looking. The key of fingerprints is made on first use and stays in
-// the git directory.
+// Open returns a Desk. The repository's key for fingerprints is created on first use, in
+// the common git directory. Close has to be called to keep the verdicts.
 func Open(o Options) (*Desk, error) {
 	dir := filepath.Join(o.Repo.CommonDir, "checkpoint")
-	if borrowed := o.Repo.Borrowed(); borrowed != "" { // the repository cannot be written
+	if borrowed := o.Repo.Borrowed(); borrowed != "" { // the repository is read-only
 		dir = borrowed
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -102,6 +117,7 @@ func Open(o Options) (*Desk, error) {
 	d := &Desk{repo: o.Repo, scanner: guard.New(key, userKey), allowed: map[string]string{}}
 	for _, entry := range o.Allowed {
 		fingerprint, reason, _ := strings.Cut(entry, " ")
+		// An entry without a reason, added by hand, still allows.
 		d.allowed[fingerprint] = reason
 		if reason == "" {
 			d.allowed[fingerprint] = "allowed"
@@ -119,9 +135,10 @@ func Open(o Options) (*Desk, error) {
 	return d, nil
 }
 
+// keySize is the length of a key for fingerprints in bytes.
 const keySize = 32
 
-// readKey reads a key of fingerprints; nil where there is none.
+// readKey reads a key for fingerprints. It returns nil if the file does not exist.
 func readKey(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -139,7 +156,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// keyIn reads the key, or makes one. Of two processes that make it the first one's counts.
+// keyIn reads the key, or creates it. If two processes create it at once, both use the one
+// that was linked first, because link fails where the name exists.
 func keyIn(path string) ([]byte, error) {
 	if key, err := os.ReadFile(path); err == nil && len(key) == keySize {
 		return key, nil
@@ -163,10 +181,11 @@ func keyIn(path string) ([]byte, error) {
 	if other, err := os.ReadFile(path); err == nil && len(other) == keySize {
 		return other, nil
 	}
+	// A file of the wrong length is in the way, or the file system has no hard links.
 	return key, os.Rename(made.Name(), path)
 }
 
-// report adds what a verdict says of an object that was met at a path.
+// report adds the verdict of an object that was seen at a path.
 func (d *Desk) report(r *Report, oid name.OID, path string, v verdict) {
 	r.Looked++
 	if v.gap != "" {
@@ -181,9 +200,10 @@ func (d *Desk) report(r *Report, oid name.OID, path string, v verdict) {
 	}
 }
 
-// File looks at content that is no object, such as a file that somebody asks about.
+// File scans content that is not in the repository, such as a file that the user names.
 func (d *Desk) File(ctx context.Context, path string, in io.Reader) (*Report, error) {
 	r := &Report{}
+	// An external scanner gets the content through a file.
 	if d.external != nil {
 		got, err := d.external.scan(ctx, d.scanner, []content{{path, func(w io.Writer) error {
 			_, err := io.Copy(w, in)
@@ -203,7 +223,7 @@ func (d *Desk) File(ctx context.Context, path string, in io.Reader) (*Report, er
 	return r, nil
 }
 
-// blob gives the verdict of a blob, from memory or by looking.
+// blob returns the verdict of a blob, remembered or new.
 func (d *Desk) blob(ctx context.Context, oid name.OID, size int64) (verdict, error) {
 	if v, known := d.verdicts.of(oid); known {
 		return v, nil
@@ -216,6 +236,7 @@ func (d *Desk) blob(ctx context.Context, oid name.OID, size int64) (verdict, err
 			result = d.scanner.Bytes(o.Data)
 		}
 	} else {
+		// A verdict is kept per object, so the check of the size is part of it.
 		result, err = d.stream(ctx, oid)
 	}
 	if err != nil {
@@ -229,7 +250,7 @@ func (d *Desk) blob(ctx context.Context, oid name.OID, size int64) (verdict, err
 	return v, nil
 }
 
-// stream looks at a blob without holding it.
+// stream scans a blob without holding it in memory.
 func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
 	in, out := io.Pipe()
 	go func() {
@@ -238,17 +259,17 @@ func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
 	}()
 	result, err := d.scanner.Reader(in)
 	if err == nil {
-		_, err = io.Copy(io.Discard, in) // git's end tells whether that was all
+		// Git's exit tells whether the blob was complete.
+		_, err = io.Copy(io.Discard, in)
 	}
 	in.CloseWithError(io.ErrClosedPipe) //nolint:errcheck // the same
 	return result, err
 }
 
-// Replace gives content with other text in the place of some of its secrets; see
-// guard.Scanner.Replace.
+// Replace returns content with some of its secrets replaced; see guard.Scanner.Replace.
 func (d *Desk) Replace(content []byte, pick func(guard.Finding) (string, bool)) ([]byte, int) {
 	return d.scanner.Replace(content, pick)
 }
 
-// Close remembers what was found out.
+// Close saves the new verdicts.
 func (d *Desk) Close() error { return d.verdicts.save() }

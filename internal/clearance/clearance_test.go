@@ -47,7 +47,7 @@ func (b *bench) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit commits one file and gives the commit.
+// commit commits one file and returns the commit.
 func (b *bench) commit(file, content, message string) name.OID {
 	b.t.Helper()
 	full := filepath.Join(b.dir, file)
@@ -84,8 +84,8 @@ func (b *bench) sent(d *Desk, tips, held []name.OID) *Report {
 	return r
 }
 
-// What is sent is looked through: files and messages, less what the other side has. The
-// verdict is remembered, and its file tells no secret.
+// Files and messages that are sent are scanned, except for what the other side has. The
+// verdict is remembered, and its file contains no secret.
 func TestSent(t *testing.T) {
 	b := newBench(t)
 	one := b.commit("config.env", "a\nkey="+token+"\n", "one")
@@ -129,8 +129,8 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// What was expunged is found whatever it is; a list that was cut off in a line is read as
-// far as it goes.
+// Expunged objects are found whatever their content is. A list with a torn last line is
+// read up to it.
 func TestExpunged(t *testing.T) {
 	b := newBench(t)
 	tip := b.commit("harmless", "harmless\n", "one")
@@ -162,7 +162,7 @@ func TestExpunged(t *testing.T) {
 	}
 }
 
-// Another scanner is handed every content below a number, is bounded in time, and has to
+// The user's scanner gets every content below a number, is bounded in time, and has to
 // print a report.
 func TestExternal(t *testing.T) {
 	fingerprints := guard.New([]byte("a key"), nil)

@@ -10,40 +10,45 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// The addresses that untracked files, and what was said to coding agents, may go to. Only the
-// repository's own configuration counts: what is global would speak for repositories that
-// nobody thought of, and what is committed for other people.
+// These keys hold the addresses to which untracked files, or prompts to coding agents, may
+// go. Only the repository's own configuration counts. A global value would apply to
+// repositories that the user did not think of, and a committed one would speak for other
+// people.
 const (
 	keyFiles   = "checkpoint.pushConsent"
 	keyPrompts = "checkpoint.promptConsent"
 )
 
-// Destination is a remote's address, to which private things go only if somebody agreed.
+// Destination is a remote's address together with the private content that would go there.
+// Private content goes to a new address only after somebody agreed.
 type Destination struct {
 	URL       string                                  // without credentials
-	Untracked func(context.Context) ([]string, error) // the files that would go, sorted
-	Talk      func(context.Context) (Talk, error)     // what would go of conversations
+	Untracked func(context.Context) ([]string, error) // paths of the files, sorted
+	Talk      func(context.Context) (Talk, error)     // how much of conversations
 	Agree     Agree
 }
 
-// Talk is what checkpoints keep of conversations with coding agents.
+// Talk counts what checkpoints keep of conversations with coding agents.
 type Talk struct {
-	Prompts     int // messages with words of a prompt
+	// Messages with the words of a prompt.
+	Prompts     int
 	Transcripts int
 }
 
-// Agree asks whether private things may go to an address that never got any; an error
-// says no. A nil one is nobody who could be asked.
+// Agree asks whether private content may go to a new address. An error means no. A nil
+// Agree means that nobody can be asked.
 type Agree func(ctx context.Context, first FirstTime) error
 
-// FirstTime is what would go to an address for the first time.
+// FirstTime describes what would go to an address for the first time.
 type FirstTime struct {
-	To    string // the remote as it is told, with its address
+	// The remote for messages, with its address.
+	To    string
 	Files []string
 	Talk
 }
 
-// String is the question's first half.
+// String returns the first half of the question. At least one of the counts must not be
+// zero.
 func (f FirstTime) String() string {
 	var parts []string
 	for _, part := range []struct {
@@ -68,21 +73,22 @@ func (f FirstTime) String() string {
 	return what + " would go to " + f.To + " for the first time"
 }
 
-// maxNamed bounds how many files a refusal or a question names.
+// maxNamed bounds how many files a refusal or a question lists.
 const maxNamed = 20
 
-// Named are the first of the files, and how many more there are.
+// Named returns the first files, and how many more there are.
 func (f FirstTime) Named() (named []string, more int) {
 	return f.Files[:min(len(f.Files), maxNamed)], max(0, len(f.Files)-maxNamed)
 }
 
-// consent sees to it that somebody agreed to send private things to this address. A yes
-// is remembered.
+// consent makes sure that somebody agreed to send private content to this address. A yes is
+// stored in the repository's configuration.
 func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	to := what.Destination
 	if to == nil {
 		return nil
 	}
+	// An address without credentials is what is stored, so a new password asks for nothing.
 	url := addressOf(s, to.URL)
 	agreed, err := agreedTo(ctx, s, url)
 	if err != nil {
@@ -92,6 +98,8 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if to.URL != what.To {
 		first.To += " (" + to.URL + ")"
 	}
+	// Computing the content reads every checkpoint, so do it only where nobody has agreed
+	// yet.
 	var ask []string
 	if !agreed[keyFiles] {
 		if first.Files, err = to.Untracked(ctx); err != nil {
@@ -126,6 +134,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	return nil
 }
 
+// refusal returns the error for the case that nobody can be asked.
 func (f FirstTime) refusal(keys []string) *checkpoint.Error {
 	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: f.String() + "; nothing was sent"}
 	named, more := f.Named()
@@ -137,17 +146,17 @@ func (f FirstTime) refusal(keys []string) *checkpoint.Error {
 	return refused
 }
 
-// agreedTo are the keys under which somebody agreed to an address.
+// agreedTo returns the keys under which somebody agreed to the address.
 func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[string]bool, error) {
 	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt)consent$`)
-	if git.ExitCode(err) == 1 { // there is none
+	if git.ExitCode(err) == 1 { // git's exit code for no match
 		return nil, nil
 	}
 	agreed := map[string]bool{}
 	for _, setting := range strings.Split(out, "\x00") {
 		key, value, _ := strings.Cut(setting, "\n")
 		for _, known := range []string{keyFiles, keyPrompts} {
-			if value == url && strings.EqualFold(key, known) { // git writes keys in small letters
+			if value == url && strings.EqualFold(key, known) { // git prints keys in lower case
 				agreed[known] = true
 			}
 		}
@@ -155,8 +164,8 @@ func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[strin
 	return agreed, checkpoint.Classify(err)
 }
 
-// addressOf is an address as it is remembered: a path in full, because the same relative
-// one is another place elsewhere.
+// addressOf returns an address in the form that is stored. A relative path becomes
+// absolute, since it means another place in another worktree.
 func addressOf(s *checkpoint.Service, url string) string {
 	if !strings.Contains(url, ":") && !filepath.IsAbs(url) {
 		return filepath.Join(s.Repo.WorkTree, url)

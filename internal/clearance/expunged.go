@@ -15,16 +15,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Expunged is what was expunged from this repository. It must not come back: a push stops
-// what is on the list, whatever it is.
+// Expunged lists the objects and checkpoints that were expunged from this repository. A
+// push refuses to send any of them, so that they do not come back from a clone or a backup.
 type Expunged struct {
 	path string
 
-	Objects     map[name.OID]bool // blobs, records and commits
+	Objects map[name.OID]bool // blobs, records and commits
+	// Checkpoints are the ids that had to go, by session.
 	Checkpoints map[name.Session]map[name.ID]bool
 }
 
-// ReadExpunged reads the list, which all worktrees share.
+// ReadExpunged reads the list, which all worktrees of the repository share. Each line is
+// "object <oid>" or "checkpoint <session> <id>". Other lines are ignored.
 func ReadExpunged(repo *git.Repo) (*Expunged, error) {
 	x := &Expunged{
 		path:    filepath.Join(repo.CommonDir, "checkpoint", "expunged"),
@@ -58,8 +60,8 @@ func (x *Expunged) checkpoint(session name.Session, id name.ID) {
 	x.Checkpoints[session][id] = true
 }
 
-// Add writes down what is about to be expunged. Each line is whole or not there, and saying
-// it twice does no harm.
+// Add appends to the list, before anything is expunged. Each line is written whole or not
+// at all, and a line that appears twice does no harm, so it can be repeated after a crash.
 func (x *Expunged) Add(session name.Session, ids []name.ID, objects []name.OID) error {
 	var lines strings.Builder
 	for _, oid := range objects {
@@ -91,5 +93,5 @@ func (x *Expunged) Add(session name.Session, ids []name.ID, objects []name.OID) 
 	return nil
 }
 
-// Listed are the objects of the list, sorted.
+// Listed returns the objects of the list, sorted.
 func (x *Expunged) Listed() []name.OID { return slices.Sorted(maps.Keys(x.Objects)) }

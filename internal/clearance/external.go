@@ -21,39 +21,41 @@ import (
 	"git-checkpoint/internal/guard"
 )
 
-// Bounds of one run of another scanner. What is looked at is handed over in parts, so that
-// neither time nor disk depends on how much there is.
+// Bounds of one run of the user's scanner. Content is passed on in batches, so that time
+// and disk space do not depend on how much there is to scan.
 const (
-	patience   = 2 * time.Minute
+	patience = 2 * time.Minute
+	// atOnce is the number of files of a batch, bytesAtOne their size.
 	atOnce     = 2000
 	bytesAtOne = 256 << 20
 	maxReport  = 64 << 20
 )
 
-// external is a scanner that the user has put in the place of the built-in rules. It is
-// started in a directory of files, and prints a report as gitleaks writes it.
+// external is a scanner that the user has configured in place of the built-in rules. It is
+// started in a directory with the files to scan, and prints a report in the JSON format of
+// gitleaks.
 type external struct {
 	command  string
 	patience time.Duration
 }
 
-// ErrScanner says that the user's scanner did not do its work: nothing is known of what it
-// was to look at.
+// ErrScanner means that the user's scanner failed, so nothing is known about the content.
 var ErrScanner = errors.New("the scanner of checkpoint.guard.command failed")
 
-// content is what is looked at, and the path at which it was met.
+// content is something to scan, with the path at which it was seen.
 type content struct {
 	path  string
 	write func(io.Writer) error
 }
 
-// version changes with the command. A newer program behind the same command is not seen.
+// version identifies the scanner for the remembered verdicts. It changes with the command.
+// A newer version of the program behind the same command goes unnoticed.
 func (e *external) version() string {
 	sum := sha256.Sum256([]byte(e.command))
 	return "external-" + hex.EncodeToString(sum[:8])
 }
 
-// scan gives a verdict for each content.
+// scan runs the scanner once and returns a verdict for each content.
 func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some []content) ([]verdict, error) {
 	dir, err := os.MkdirTemp("", "git-checkpoint-guard-") // mode 0700
 	if err != nil {
@@ -73,6 +75,8 @@ func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some [
 	for _, leak := range report {
 		i, found := leak.of(dir, len(some))
 		if !found {
+			// A report about unknown files means that the scanner looked elsewhere, so
+			// nothing is known.
 			return nil, fmt.Errorf("%w: its report names %q, which it was not given", ErrScanner, leak.File)
 		}
 		verdicts[i].findings = append(verdicts[i].findings, fingerprints.Finding(leak.rule(), max(leak.StartLine, 1), []byte(leak.Secret)))
@@ -80,9 +84,9 @@ func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some [
 	return verdicts, nil
 }
 
-// placeIn is where content is put. It keeps its path, by which scanners tell tests from
-// other files, below a number: a .gitleaks.toml of the repository must not be at the top,
-// where it would configure the scanner.
+// placeIn returns the path for content number i. It keeps the original path, since scanners
+// treat tests differently, below a directory with the number. A .gitleaks.toml of the
+// repository must not be at the top, where it would configure the scanner.
 func placeIn(i int, path string) string {
 	local := filepath.FromSlash(path)
 	if path == "" || !filepath.IsLocal(local) || len(path) > 1000 || strings.Contains(path, "\x00") {
@@ -91,6 +95,7 @@ func placeIn(i int, path string) string {
 	return filepath.Join(strconv.Itoa(i), local)
 }
 
+// writeAt writes one file for the scanner. Nobody else may read it.
 func writeAt(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("%w: %w", ErrScanner, err)
@@ -102,10 +107,12 @@ func writeAt(path string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// run starts the scanner. What it prints beside the report is not repeated: it may be the
-// secret.
+// run starts the scanner and parses its report. Its other output is dropped, since it may
+// have the secret in it.
 func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 	limit := e.patience
+	// A deadline of the caller, such as that of a hook, may be shorter than our own
+	// patience.
 	if at, set := ctx.Deadline(); set {
 		limit = min(limit, time.Until(at))
 	}
@@ -120,8 +127,10 @@ func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 		return nil, context.Cause(ctx)
 	case end.How == command.TimedOut:
 		return nil, fmt.Errorf("%w: it took longer than %s and was ended", ErrScanner, limit.Round(time.Millisecond))
-	case end.Code > 1: // gitleaks exits with 1 when it has found something
+	// Gitleaks exits with 1 if it found something.
+	case end.Code > 1:
 		return nil, fmt.Errorf("%w: exit code %d", ErrScanner, end.Code)
+	// A report that was cut off would hide findings, so it counts as a failure.
 	case out.cut:
 		return nil, fmt.Errorf("%w: its report has more than %d bytes", ErrScanner, maxReport)
 	}
@@ -133,7 +142,7 @@ func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 	return report, nil
 }
 
-// leak is what is read of an entry of gitleaks' report.
+// leak is the part of a gitleaks report entry that is used.
 type leak struct {
 	RuleID    string
 	File      string
@@ -141,8 +150,9 @@ type leak struct {
 	Secret    string
 }
 
-// of is the content that an entry is about.
+// of returns the number of the content that an entry is about.
 func (l leak) of(dir string, count int) (int, bool) {
+	// Scanners report paths in full or relative to the directory where they run.
 	file := filepath.ToSlash(l.File)
 	for _, top := range []string{filepath.ToSlash(dir) + "/", "./"} {
 		file = strings.TrimPrefix(file, top)
@@ -154,8 +164,8 @@ func (l leak) of(dir string, count int) (int, bool) {
 
 var ruleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// rule is the name of what was found. One that could be taken for something else where
-// verdicts are kept is not repeated.
+// rule returns the name of the scanner's rule, or "secret" if the name has characters that
+// would break the file of verdicts.
 func (l leak) rule() string {
 	if ruleName().MatchString(l.RuleID) {
 		return l.RuleID
@@ -163,7 +173,7 @@ func (l leak) rule() string {
 	return "secret"
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the first bytes that are written to it and drops the rest.
 type bounded struct {
 	bytes.Buffer
 	most int

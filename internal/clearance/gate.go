@@ -1,5 +1,9 @@
 package clearance
 
+// The gate has two parts. The first scans every object that the other side would get and
+// refuses the whole push or export for a single finding, so that nothing leaves half. The
+// second part, consent, concerns only remotes and asks once per address.
+
 import (
 	"cmp"
 	"context"
@@ -13,37 +17,39 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Sending is what is about to leave this repository.
+// Sending describes what is about to leave the repository.
 type Sending struct {
-	To        string // as it is told
-	Tips      []name.OID
-	Held      []name.OID             // what the other side has
-	Labels    []Holder               // oldest first, to say which one holds a finding
-	Within    func(path string) bool // what of it is written; nil: all
+	To   string // the destination for messages
+	Tips []name.OID
+	// Commits that the other side has, which need no scan.
+	Held []name.OID
+	// Oldest first; used to name the checkpoint that holds a finding.
+	Labels    []Holder
+	Within    func(path string) bool // which paths are written; nil: all
 	Unscanned Unscanned
-	// Destination is the remote that it goes to; nil: it goes into files.
+	// Destination is the remote; nil: the content goes to files.
 	Destination *Destination
 }
 
-// Holder is a checkpoint, which may hold a finding.
+// Holder is a checkpoint that may hold a finding.
 type Holder struct {
 	Commit name.OID
 	Label  string
 }
 
-// Unscanned says whether what nobody could look at may go all the same.
+// Unscanned says whether objects that could not be scanned may leave.
 type Unscanned int
 
-// The choices.
+// They stay unless the user says otherwise.
 const (
 	UnscannedStays Unscanned = iota
 	UnscannedGoes
 )
 
-// MayLeave is what everything that leaves this repository passes: push, sync, the push in
-// the background, every export and every mirror. It refuses what holds a secret that
-// nobody allowed, what could not be looked at, and untracked files for a remote that
-// nobody agreed to.
+// MayLeave decides whether something may leave the repository. Every push, export and
+// mirror calls it before the first byte goes. It refuses content with a secret that nobody
+// allowed, content that could not be scanned, expunged objects, and private files for a
+// remote to which nobody agreed.
 func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if err := holdsNoSecret(ctx, s, what); err != nil {
 		return err
@@ -51,7 +57,8 @@ func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	return consent(ctx, s, what)
 }
 
-// holdsNoSecret has the guard look at what is sent, unless it is off.
+// holdsNoSecret scans what is sent. With checkpoint.guard=off it only looks for expunged
+// objects.
 func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	how, err := modeOf(s)
 	if err != nil {
@@ -66,11 +73,14 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	}
 	report, err := desk.Sent(ctx, what.Tips, what.Held)
 	if closeErr := desk.Close(); closeErr != nil {
-		s.Warn(closeErr.Error()) // it is looked at again the next time
+		// The verdicts are computed again next time.
+		s.Warn(closeErr.Error())
 	}
 	if err != nil {
 		return refusedByScanner(err, "nothing was sent")
 	}
+	// An export in another layout writes a part of the objects only, so findings elsewhere
+	// do not count. Messages have no path and are always part of it.
 	if what.Within != nil {
 		report.Found = slices.DeleteFunc(report.Found, func(f Found) bool { return f.Path != "" && !what.Within(f.Path) })
 		report.Gaps = slices.DeleteFunc(report.Gaps, func(g Gap) bool { return g.Path != "" && !what.Within(g.Path) })
@@ -89,7 +99,8 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	return nil
 }
 
-// refuseExpunged is what is left of the gate where the guard is off.
+// refuseExpunged refuses expunged objects. It is all that the gate does while the guard is
+// off.
 func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if len(d.expunged.Objects) == 0 {
 		return nil
@@ -110,7 +121,7 @@ func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what S
 	return stop(ctx, s, what, stopped)
 }
 
-// stop is the refusal: what is where, and what can be done.
+// stop returns the refusal: what was found, in which checkpoint, and what the user can do.
 func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
 	slices.SortStableFunc(stopped, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -127,7 +138,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	return refused
 }
 
-// waysOut are commands that can be pasted.
+// waysOut returns hints with commands that can be pasted.
 func waysOut(stopped []Found) []string {
 	var hints []string
 	allowed, excluded := map[string]bool{}, map[string]bool{}
@@ -136,6 +147,7 @@ func waysOut(stopped []Found) []string {
 			hints = append(hints, "take it out again: git checkpoint expunge "+shellQuote(cmp.Or(f.Path, string(f.OID))))
 			continue
 		}
+		// A path with a newline cannot be pasted, so the object id is used.
 		target := f.Path
 		if target == "" || strings.Contains(f.Path, "\n") {
 			target = string(f.OID)
@@ -152,10 +164,10 @@ func waysOut(stopped []Found) []string {
 	return append(hints, "drop a checkpoint that holds one: git checkpoint delete REF")
 }
 
-// maxHolders bounds how many checkpoints are searched for the one that holds a finding.
+// maxHolders bounds how many checkpoints are searched for the one with a finding.
 const maxHolders = 1000
 
-// holder says which checkpoint an object is in.
+// holder returns the label of the oldest checkpoint that holds the object, for a message.
 func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) string {
 	for _, l := range labels[:min(len(labels), maxHolders)] {
 		commit, label := l.Commit, l.Label
@@ -163,6 +175,8 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 		if err != nil {
 			continue
 		}
+		// A finding without a path is in a message, which belongs to either of the two
+		// commits.
 		if f.Path == "" && (f.OID == commit || f.OID == record) {
 			return label
 		}
@@ -182,7 +196,7 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 	return "commits below the checkpoints"
 }
 
-// Holders are the checkpoints of a session by their commits.
+// Holders returns the checkpoints of a session, in the order of its journal.
 func Holders(log *journal.Log) (out []Holder) {
 	if log == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Secret is one finding as `guard` answers it. Its value is nowhere in it.
+// Secret is one finding in the answer of `guard`. The value of the secret is not in it.
 type Secret struct {
 	Path        checkpoint.Path `json:"path"`
 	Line        int             `json:"line"`
@@ -21,27 +21,29 @@ type Secret struct {
 	What        string          `json:"what"`
 	Fingerprint string          `json:"fingerprint"`
 	Blob        name.OID        `json:"blob"`
-	Checkpoint  string          `json:"checkpoint"` // the label of one that holds it
-	Allowed     string          `json:"allowed"`    // the reason; empty: it is not allowed
+	// Label of a checkpoint that holds it.
+	Checkpoint string `json:"checkpoint"`
+	Allowed    string `json:"allowed"` // the reason; empty: not allowed
 
-	user string // the fingerprint by the user's key
+	user string // fingerprint by the user's key
 }
 
 // Answer is the answer of `guard`.
 type Answer struct {
 	Secrets []Secret
-	Gaps    []string // what was not looked at, and why
-	Looked  int      // objects
+	// What was not scanned, with the reason.
+	Gaps   []string
+	Looked int // number of objects
 }
 
-// ListRequest is what `guard` was asked for.
-type ListRequest struct {
+// ListRequest holds the options of `guard`.
+type ListRequest struct { // one checkpoint; empty: every checkpoint of the session, or of all sessions
 	Ref     string // empty: every checkpoint of the session, or of all
 	Session string
 	All     bool // all sessions
 }
 
-// List looks through checkpoints, and what only they hold of the history below them.
+// List scans checkpoints and the history below them that no branch holds.
 func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer, error) {
 	what := Sending{}
 	if req.Ref != "" {
@@ -65,7 +67,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	return guarded(ctx, s, report, what.Labels), nil
 }
 
-// everyCheckpoint adds the live checkpoints of a session, or of all.
+// everyCheckpoint adds the checkpoints of a session, or of all sessions.
 func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest, what *Sending) error {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
@@ -102,6 +104,7 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 	return nil
 }
 
+// guarded converts a report to an answer, sorted by path and line.
 func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels []Holder) *Answer {
 	out := &Answer{Looked: report.Looked}
 	for _, f := range report.Found {
@@ -122,7 +125,7 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 	return out
 }
 
-// Files looks through files, wherever they are.
+// Files scans files, which need not be in the repository.
 func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
 	desk, err := desk(ctx, s)
 	if err != nil {
@@ -143,6 +146,7 @@ func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer,
 	return out, nil
 }
 
+// checkFile scans one regular file.
 func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
@@ -163,14 +167,14 @@ func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 	return report, nil
 }
 
-// Rule is one rule as `guard --rules` answers it.
+// Rule is one rule in the answer of `guard --rules`.
 type Rule struct {
 	ID     string `json:"id"`
 	What   string `json:"what"`
 	Source string `json:"source"`
 }
 
-// Rules lists the rules.
+// Rules returns the built-in rules.
 func Rules() []Rule {
 	var out []Rule
 	for _, r := range guard.Rules() {

@@ -15,16 +15,17 @@ import (
 	"git-checkpoint/internal/guard"
 )
 
-// mode is checkpoint.guard.
+// mode is the value of checkpoint.guard.
 type mode string
 
-// The modes.
+// The modes. A push is refused in both warn and block.
 const (
-	modeWarn  mode = "warn"  // a save says what it found
-	modeBlock mode = "block" // a save is refused
-	modeOff   mode = "off"
+	modeWarn  mode = "warn"  // a save prints what it found
+	modeBlock mode = "block" // a save with a secret is refused
+	modeOff   mode = "off"   // nothing is scanned
 )
 
+// modeOf reads checkpoint.guard, which may also be a boolean of git.
 func modeOf(s *checkpoint.Service) (mode, error) {
 	v, set := s.Settings.Get("checkpoint.guard")
 	switch how := mode(strings.ToLower(v)); {
@@ -41,7 +42,7 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 	return "", checkpoint.Usage("`git config checkpoint.guard warn`, `block` or `off` sets it", "configuration checkpoint.guard: %q is none of warn, block and off", v)
 }
 
-// desk opens the guard of this repository.
+// desk opens the Desk of this repository with its configuration.
 func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 	scanner, err := scannerOf(ctx, s)
 	if err != nil {
@@ -51,16 +52,19 @@ func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 	return d, checkpoint.Classify(err)
 }
 
-// OpenDesk opens the guard of a repository for whoever acts on what it finds.
+// OpenDesk returns the Desk for a caller that acts on findings by itself, such as expunge.
 func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) { return desk(ctx, s) }
 
-// scannerOf is the user's own scanner; empty: the built-in rules. It is run, so only the
-// user's and the system's configuration, and this process's own, can name it: that of the
-// repository may have come with its files.
+// scannerOf returns the user's scanner, or "" for the built-in rules. The scanner is a
+// program that is run, so only the user's, the system's and the command line's
+// configuration may name it. The repository's own configuration may have come along with an
+// archive of the repository.
 func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 	const key = "checkpoint.guard.command"
 	value, set := s.Settings.Get(key)
 	if !set || s.Settings.Origin(key) == "environment" {
+		// A variable of the environment, set for this process, cannot come from the
+		// repository.
 		return value, nil
 	}
 	told, err := s.Repo.Output(ctx, "config", "--show-scope", "--get-all", "-z", key)
@@ -68,7 +72,7 @@ func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 		return "", checkpoint.Classify(err)
 	}
 	value = ""
-	fields := strings.Split(told, "\x00") // scope, value, scope, value, …
+	fields := strings.Split(told, "\x00") // alternating: scope, value, scope, value
 	for i := 0; i+1 < len(fields); i += 2 {
 		switch fields[i] {
 		case "system", "global", "command":
@@ -80,7 +84,7 @@ func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 	return value, nil
 }
 
-// WatchSave begins to look at what a create adds; nil where the guard is off.
+// WatchSave starts scanning what a create adds. It returns nil if the guard is off.
 func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	how, err := modeOf(s)
 	if err != nil || how == modeOff {
@@ -93,7 +97,8 @@ func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	return &Watch{s: s, mode: how, desk: desk, Saved: desk.Saving()}, nil
 }
 
-// Watch looks at what one checkpoint adds.
+// Watch scans the files of one checkpoint while it is made: the capture calls Saved.Look,
+// Judge decides before the checkpoint is written, and Say prints the warnings afterwards.
 type Watch struct {
 	s     *checkpoint.Service
 	mode  mode
@@ -102,11 +107,14 @@ type Watch struct {
 	found *Report
 }
 
-// Judge ends the look, before the checkpoint is written. Only with checkpoint.guard=block
-// does it refuse: losing work is worse than a secret that stays on this machine.
+// Judge finishes the scan, before the checkpoint is written. It refuses the checkpoint only
+// with checkpoint.guard=block. Losing work is worse than a secret that stays on this
+// machine.
 func (w *Watch) Judge(ctx context.Context) error {
 	found, known, err := w.Saved.Report(ctx)
 	w.found = found
+	// Losing a checkpoint because a scanner is missing would be worse. The gate scans again
+	// anyway.
 	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
 		w.s.Warn(err.Error() + "; this checkpoint was not looked through, and nothing leaves until it is")
 		w.found = &Report{}
@@ -130,7 +138,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	return refused
 }
 
-// Say tells once what was found, and remembers it.
+// Say warns of what was found for the first time, and saves the verdicts.
 func (w *Watch) Say() {
 	stopped := w.found.Stopped()
 	for _, f := range firstFew(stopped) {
@@ -147,8 +155,8 @@ func (w *Watch) Say() {
 	}
 }
 
-// refusedByScanner is what it means that the user's scanner failed: nobody knows what there
-// is, so nothing is done.
+// refusedByScanner returns the error for a scanner that failed. What it did not scan may
+// hold anything, so nothing is done.
 func refusedByScanner(err error, so string) error {
 	if !errors.Is(err, ErrScanner) {
 		return checkpoint.Classify(err)
@@ -159,6 +167,7 @@ func refusedByScanner(err error, so string) error {
 	}
 }
 
+// firstFew bounds the list in a message.
 func firstFew(found []Found) []Found { return found[:min(len(found), 10)] }
 
 func countSecrets(n int) string {
@@ -168,7 +177,7 @@ func countSecrets(n int) string {
 	return fmt.Sprintf("%d secrets", n)
 }
 
-// placeOf is where a finding is, as editors read it.
+// placeOf returns path:line, which editors and terminals recognise.
 func placeOf(f Found) string {
 	if f.Path == "" {
 		return fmt.Sprintf("the message of %s, line %d,", f.OID.Short(), f.Line)
@@ -176,7 +185,8 @@ func placeOf(f Found) string {
 	return fmt.Sprintf("%s:%d", inOneLine(f.Path), f.Line)
 }
 
-// inOneLine quotes a path that would break a line or move the cursor.
+// inOneLine quotes a path with control characters, which would break the line or move the
+// cursor.
 func inOneLine(path string) string {
 	if strings.ContainsFunc(path, unicode.IsControl) {
 		return strconv.Quote(path)
@@ -192,10 +202,11 @@ var rulesByID = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// Knows reports whether a rule can have found something. Another scanner has rules of its own.
+// Knows reports whether a rule of this name exists. The rules of another scanner are not
+// known here.
 func (d *Desk) Knows(rule string) bool { return d.external != nil || rulesByID()[rule] != "" }
 
-// whatIs describes what a rule finds. Those of another scanner have only their names.
+// whatIs describes what a rule finds, to follow "looks like".
 func whatIs(rule string) string {
 	if what := rulesByID()[rule]; what != "" {
 		return what
@@ -208,7 +219,7 @@ func whatIs(rule string) string {
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./@%+=:,-]+$`) })
 
-// shellQuote writes a word so that it can be pasted into a shell.
+// shellQuote quotes a word for a POSIX shell if necessary.
 func shellQuote(word string) string {
 	if plainWord().MatchString(word) {
 		return word
@@ -216,14 +227,16 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Redacted is a text for a message: one that cannot be changed later must not hold a
-// secret.
+// Redacted returns a text for a message with its secrets replaced, and warns of each. A
+// message cannot be changed after the checkpoint is made, and the text is usually typed and
+// not seen again.
 func Redacted(s *checkpoint.Service, what, text string) string {
 	if text == "" {
 		return text
 	}
 	if how, err := modeOf(s); err != nil || how == modeOff {
-		return text // a wrong setting is told where it is used first
+		// A wrong setting is reported where it is first needed.
+		return text
 	}
 	clean, found := guard.Redact(text)
 	for _, rule := range found {

@@ -10,29 +10,32 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Saved gathers what a checkpoint that is being made adds.
+// Saved collects the findings in the files of a checkpoint that is being made.
 type Saved struct {
 	desk *Desk
 
 	mu     sync.Mutex
 	report Report
-	again  Report // what was known already
+	again  Report // findings that were known before
+	// unread are blobs to scan in Report, with their paths.
 	unread map[name.OID]string
-	dirs   map[string]bool
+	// dirs are directories that projects usually ignore.
+	dirs map[string]bool
 }
 
-// Saving begins to look at what one checkpoint adds.
+// Saving starts a collection for one checkpoint.
 func (d *Desk) Saving() *Saved {
 	return &Saved{desk: d, unread: map[name.OID]string{}, dirs: map[string]bool{}}
 }
 
-// Look takes a file that was captured, at once where its content is at hand. Several may
-// come at the same time.
+// Look takes one captured file. If the content is at hand and small, it is scanned at once,
+// which saves reading the blob later. content may be nil. Look may be called concurrently.
 func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	dir := usuallyIgnored(file)
 	v, known := s.desk.verdicts.of(oid)
 	if s.desk.external != nil && content != nil && len(content) <= atSave {
-		content = nil // it looks at all of them together
+		// It gets all files together, in Report.
+		content = nil
 	}
 	if !known && content != nil && len(content) <= atSave {
 		result := s.desk.scanner.Bytes(content)
@@ -54,9 +57,10 @@ func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	}
 }
 
-// Report is what was found for the first time, and what was known already.
+// Report returns the findings that are new and those that were known before, sorted.
 func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
-	late, err := s.desk.Blobs(ctx, s.unread, atSave) // a push looks at larger ones
+	// Larger files are scanned at the next push.
+	late, err := s.desk.Blobs(ctx, s.unread, atSave)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,8 +76,8 @@ func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
 	return &s.report, &s.again, nil
 }
 
-// Directories are those that projects usually ignore and this one does not, each named
-// once.
+// Directories returns directories that projects usually ignore and this one captured. Each
+// is returned only once in the life of the file of verdicts.
 func (s *Saved) Directories() []string {
 	var out []string
 	for dir := range s.dirs {
@@ -85,11 +89,14 @@ func (s *Saved) Directories() []string {
 	return out
 }
 
-// usuallyIgnored is the directory of a path that projects usually ignore; empty: none.
+// usuallyIgnored returns the outermost directory of a path that projects usually ignore, or
+// "".
 func usuallyIgnored(file string) string {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		switch path.Base(dir) {
 		case "node_modules", ".venv", "target", "__pycache__", ".next":
+			// Prefer the outermost one, so that node_modules inside node_modules is named
+			// once.
 			if outer := usuallyIgnored(dir); outer != "" {
 				return outer
 			}

@@ -14,15 +14,14 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// met is an object and the path at which it was met first.
+// met is an object with the path at which it was seen first.
 type met struct {
 	oid  name.OID
 	path string
 }
 
-// Sent looks at everything that sending tips means for somebody who has held: what
-// `git rev-list --objects` lists. Objects that are not here cannot be sent, and are not
-// looked at.
+// Sent scans everything that a push of tips would send to somebody who has held, as listed
+// by git rev-list --objects. Missing objects cannot be sent and are skipped.
 func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error) {
 	report := &Report{}
 	objects, err := d.list(ctx, tips, held)
@@ -31,6 +30,8 @@ func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error)
 	}
 	var open []met
 	for _, one := range objects {
+		// Expunged objects are found by their id: their content need not look like a
+		// secret.
 		if d.expunged.Objects[one.oid] {
 			report.Found = append(report.Found, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
 		}
@@ -43,7 +44,7 @@ func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error)
 	return report, d.look(ctx, report, open, math.MaxInt64)
 }
 
-// list gives the objects that sending tips means.
+// list returns the objects that a push of tips would send.
 func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	if len(tips) == 0 {
 		return nil, nil
@@ -55,6 +56,8 @@ func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	for _, oid := range held {
 		in.WriteString("^" + string(oid) + "\n")
 	}
+	// The repository may be a partial clone, and held may list objects that were never
+	// fetched.
 	res, err := d.repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing", "--stdin"}, Stdin: strings.NewReader(in.String())})
 	if err != nil {
 		return nil, fmt.Errorf("list what would be sent: %w", err)
@@ -67,8 +70,8 @@ func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	return objects, nil
 }
 
-// look looks at objects without a verdict, at some at once, and not at those that are
-// larger than longest.
+// look scans the objects in open, for which there is no verdict yet, in parallel. Objects
+// larger than longest bytes are skipped.
 func (d *Desk) look(ctx context.Context, report *Report, open []met, longest int64) error {
 	specs := make([]string, len(open))
 	for i, one := range open {
@@ -103,6 +106,7 @@ func (d *Desk) look(ctx context.Context, report *Report, open []met, longest int
 		return err
 	})
 	for i, one := range open {
+		// Trees have only names. An empty type is a missing or an oversized object.
 		if kind := infos[i].Type; kind != "" && kind != "tree" {
 			d.report(report, one.oid, one.path, verdicts[i])
 		}
@@ -110,7 +114,7 @@ func (d *Desk) look(ctx context.Context, report *Report, open []met, longest int
 	return err
 }
 
-// lookOutside has the user's scanner look, at some objects at a time.
+// lookOutside passes the objects to the user's scanner, in batches.
 func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, infos []git.Object) error {
 	var some []content
 	var of []met
@@ -132,6 +136,7 @@ func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, info
 		some, of, size = append(some, content{one.path, func(w io.Writer) error { return d.write(ctx, one.oid, infos[i], w) }}), append(of, one), size+infos[i].Size
 		if len(some) >= atOnce || size >= bytesAtOne {
 			if err := flush(); err != nil {
+				// The last batch is flushed after the loop.
 				return err
 			}
 		}
@@ -142,7 +147,8 @@ func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, info
 	return flush()
 }
 
-// write gives what is looked at of an object: of a commit or tag what it says.
+// write writes what is to be scanned of an object: a blob's content, or the message of a
+// commit or tag.
 func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Writer) error {
 	if info.Type == "blob" && info.Size > inMemory {
 		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: w})
@@ -160,12 +166,14 @@ func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Wr
 	return err
 }
 
-// message looks at what a commit or a tag says, not at who signed it.
+// message scans the message of a commit or tag, without the headers, where the signature
+// is.
 func (d *Desk) message(ctx context.Context, oid name.OID) (verdict, error) {
 	o, err := d.repo.Batch().Object(ctx, string(oid))
 	if err != nil {
 		return verdict{}, err
 	}
+	// The first empty line ends the headers.
 	_, said, _ := bytes.Cut(o.Data, []byte("\n\n"))
 	result := d.scanner.Bytes(said)
 	v := verdict{findings: result.Findings, gap: result.Gap}
@@ -173,8 +181,8 @@ func (d *Desk) message(ctx context.Context, oid name.OID) (verdict, error) {
 	return v, nil
 }
 
-// Blobs looks at blobs by their ids, met at the paths given, but for those of more than
-// longest bytes.
+// Blobs scans blobs, given with the paths at which they were seen. Blobs larger than
+// longest bytes are skipped.
 func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string, longest int64) (*Report, error) {
 	report := &Report{}
 	var open []met

@@ -16,28 +16,31 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// verdict is what was found in one object, wherever it is met.
+// verdict is the result of scanning one object. It does not depend on the object's path.
 type verdict struct {
 	findings []guard.Finding
-	gap      string
+	// gap is the reason why a part was not scanned; empty: all of it was.
+	gap string
 }
 
-// verdicts remembers them in a file of lines: an object's id, then what was found in it.
-// The first line says by which rules; what other rules said is forgotten. Losing the file
-// costs time and nothing else, so it is not locked: lines are only ever appended.
+// verdicts stores the results in a text file. The first line names the scanner and the
+// keys; if either has changed, the file is started again. Each further line is an object id
+// with its findings, or "dir" with a directory that was warned about. The file is a cache
+// and lines are only appended, so processes need no lock: a lost or torn line costs another
+// scan.
 type verdicts struct {
 	path string
 	head string
 
 	mu    sync.Mutex
 	known map[name.OID]verdict
-	told  map[string]bool // directories that were named
+	told  map[string]bool // directories that were warned about
 	added []name.OID      // those of known that the file lacks
 	named []string        // those of told that the file lacks
-	fresh bool            // the file is to be written anew
+	fresh bool            // the file has to be started again
 }
 
-// openVerdicts reads what was found before by the same scanner and with the same keys.
+// openVerdicts reads the verdicts of the same scanner with the same keys.
 func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	sum := sha256.Sum256(bytes.Join(keys, nil))
 	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
@@ -55,6 +58,7 @@ func (v *verdicts) read() {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
+	// Another scanner or another key made the file, so its findings say nothing here.
 	if !lines.Scan() || lines.Text() != v.head {
 		return
 	}
@@ -64,7 +68,7 @@ func (v *verdicts) read() {
 	}
 }
 
-// readLine reads one line; one that was cut off is none.
+// readLine parses one line. A complete line ends with a period, so a torn one is ignored.
 func (v *verdicts) readLine(line string) {
 	first, rest, found := strings.Cut(line, " ")
 	if first == "dir" && found {
@@ -86,7 +90,7 @@ func (v *verdicts) readLine(line string) {
 	v.known[oid] = one
 }
 
-// parseFinding reads <line> <rule> <fingerprint> <user's fingerprint or -> [guess].
+// parseFinding parses "<line> <rule> <fingerprint> <user's fingerprint or -> [guess]".
 func parseFinding(text string) (guard.Finding, bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 4 {
@@ -126,7 +130,7 @@ func (one verdict) line(oid name.OID) string {
 	return string(oid) + " " + strings.Join(fields, "\t") + ".\n"
 }
 
-// tell reports whether a directory is to be named: it was not before.
+// tell reports whether to warn about a directory: true only the first time.
 func (v *verdicts) tell(dir string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -138,6 +142,7 @@ func (v *verdicts) tell(dir string) bool {
 	return true
 }
 
+// save appends the new verdicts to the file.
 func (v *verdicts) save() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -146,6 +151,7 @@ func (v *verdicts) save() error {
 	}
 	var text strings.Builder
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	// The file is new, or was made by another scanner. Start it again with our first line.
 	if v.fresh {
 		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 		text.WriteString(v.head + "\n")

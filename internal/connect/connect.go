@@ -1,6 +1,12 @@
-// Package connect adds the hooks of coding agents to a repository or to a person's own settings, takes
-// them out again, and tells how each agent stands. What it adds is data of package agent; it runs no
-// agent, and it never writes what an agent trusts.
+// Package connect adds the hooks of coding agents to a repository or to a user's own
+// settings, removes them again, and reports the state of each agent. The files to edit come
+// from package agent.
+//
+// PlanAdd, PlanRemove and PlanDeinit return a Plan that can be shown before Plan.Apply
+// writes it. The receipt, a JSON file, remembers what was added. Hooks do nothing without
+// consent, a key in git's configuration that no repository can bring along. List and
+// Troubled (list.go) report how each agent stands. The package starts no agent, and never
+// writes to the file in which an agent keeps its trust.
 package connect
 
 import (
@@ -18,31 +24,35 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Request says which agents, and where.
+// Request says which agents to add or remove, and where.
 type Request struct {
 	Names  []string
 	Scope  agent.Scope
 	Wanted agent.Wanted
-	Keep   bool // the transcripts of agents, from now on
+	// Keep the agents' transcripts from now on.
+	Keep bool
 }
 
-// Plan is what adding or removing does. Nothing is written before Apply.
+// Plan is what adding or removing would do. Nothing is written before Apply.
 type Plan struct {
 	Agents []Planned
-	Keep   bool // whether it asks to keep transcripts
-	adds   bool
-	scope  agent.Scope
-	s      *checkpoint.Service
+	// The request asks to keep transcripts.
+	Keep bool
+	// adds tells adding from removing.
+	adds  bool
+	scope agent.Scope
+	s     *checkpoint.Service
 }
 
-// Planned is what happens for one agent.
+// Planned is the part of a plan for one agent.
 type Planned struct {
 	Agent   *agent.Definition
 	Changes []agent.Change
-	Consent bool // whether its hooks have consent after it
+	// Whether its hooks have consent afterwards.
+	Consent bool
 }
 
-// PlanAdd plans to add hooks, and to give consent to them.
+// PlanAdd plans to add hooks and to give consent to them.
 func PlanAdd(s *checkpoint.Service, req Request) (*Plan, error) {
 	return plan(s, req, true, func(d *agent.Definition, place agent.Place, _ agent.Receipt) ([]agent.Change, error) {
 		if d.Hooks.Shape == "none" {
@@ -52,7 +62,7 @@ func PlanAdd(s *checkpoint.Service, req Request) (*Plan, error) {
 	})
 }
 
-// PlanRemove plans to take hooks out, and the consent back.
+// PlanRemove plans to remove hooks and to withdraw the consent.
 func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) {
 	return plan(s, req, false, func(d *agent.Definition, place agent.Place, receipt agent.Receipt) ([]agent.Change, error) {
 		if d.Hooks.Shape == "none" {
@@ -62,8 +72,9 @@ func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) {
 	})
 }
 
-// PlanDeinit plans to take out what was added to the files of this worktree. Hooks that came along with
-// the repository are others' and stay; so do those in a person's own settings, which serve other repositories.
+// PlanDeinit plans to remove what was added to files of this worktree. Hooks that came with
+// the repository belong to others and stay. So do hooks in the user's own settings, because
+// these serve other repositories, too.
 func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 	receipt, err := readReceipt(receiptFile(s, agent.ScopeProject))
 	if err != nil {
@@ -90,7 +101,7 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 	return all, nil
 }
 
-// resolved is the path by which a receipt knows a file.
+// resolved returns the path under which a receipt knows a file.
 func resolved(file string) string {
 	if to, err := filepath.EvalSymlinks(file); err == nil {
 		return to
@@ -98,6 +109,7 @@ func resolved(file string) string {
 	return file
 }
 
+// plan collects the changes of the requested agents. change plans one agent.
 func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Definition, agent.Place, agent.Receipt) ([]agent.Change, error)) (*Plan, error) {
 	p := &Plan{Keep: req.Keep, adds: adds, scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
@@ -118,7 +130,7 @@ func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Defi
 	return p, nil
 }
 
-// explain says what a person can do where a file cannot be edited.
+// explain adds what a person can do about a file that cannot be edited.
 func explain(d *agent.Definition, err error) error {
 	var unreadable *agent.UnreadableError
 	switch {
@@ -139,7 +151,7 @@ func placeOf(s *checkpoint.Service, scope agent.Scope) agent.Place {
 
 func home(s *checkpoint.Service) string { return s.Getenv("HOME") }
 
-// Changes reports whether anything is to be done.
+// Changes reports whether applying the plan would do anything.
 func (p *Plan) Changes() bool {
 	for _, a := range p.Agents {
 		for _, c := range a.Changes {
@@ -155,13 +167,14 @@ func (p *Plan) Changes() bool {
 	return p.Keep && !kept
 }
 
-// TranscriptsKey is the configuration that keeps the transcripts of agents.
+// TranscriptsKey is the configuration key that says whether transcripts are kept.
 const TranscriptsKey = "checkpoint.agent.transcripts"
 
-// ConsentKey is the configuration that lets the hooks of an agent do something.
+// ConsentKey is the configuration key without which the hooks of an agent do nothing.
 func ConsentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
 
-// Apply writes the files, the consent and the receipt.
+// Apply writes the files, the consent and the receipt. The receipt is written even after an
+// error, as it has to know about the files that were changed before.
 func (p *Plan) Apply(ctx context.Context) error {
 	file := receiptFile(p.s, p.scope)
 	receipt, err := readReceipt(file)
@@ -186,7 +199,8 @@ func (p *Plan) Apply(ctx context.Context) error {
 	return writeReceipt(file, receipt)
 }
 
-// configure sets a key, or takes it out, in the configuration that no repository can bring along.
+// configure sets or unsets a key in the repository's or the user's configuration, which
+// does not come along with a clone.
 func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 	where := "--local"
 	if p.scope == agent.ScopeUser {
@@ -197,13 +211,15 @@ func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 		args = []string{"config", where, "--unset-all", key}
 	}
 	_, err := p.s.Repo.Output(ctx, args...)
-	if !on && git.ExitCode(err) == 5 { // it was not set
+	// Git's exit code for a key that is not set.
+	if !on && git.ExitCode(err) == 5 {
 		err = nil
 	}
 	return checkpoint.Classify(err)
 }
 
-// receiptFile is where it is kept what was added: for all worktrees, or for the person.
+// receiptFile returns the path of the receipt: one for all worktrees of a repository, or
+// the user's.
 func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
 	if scope != agent.ScopeUser {
 		return filepath.Join(s.Repo.CommonDir, "checkpoint", "agents-added.json")
@@ -215,6 +231,8 @@ func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
 	return filepath.Join(state, "git-checkpoint", "agents-added.json")
 }
 
+// readReceipt reads the receipt. A damaged one counts as empty, and entries are then
+// removed by value.
 func readReceipt(file string) (agent.Receipt, error) {
 	receipt := agent.Receipt{}
 	data, err := os.ReadFile(file)
@@ -230,6 +248,7 @@ func readReceipt(file string) (agent.Receipt, error) {
 	return receipt, nil
 }
 
+// writeReceipt writes the receipt, or deletes the file if it is empty.
 func writeReceipt(file string, receipt agent.Receipt) error {
 	if len(receipt) == 0 {
 		err := os.Remove(file)
@@ -251,7 +270,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 	return nil
 }
 
-// Relative names a file as a person sees it.
+// Relative shortens a path for messages: relative to the worktree or to the home directory.
 func Relative(s *checkpoint.Service, file string) string {
 	if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && !strings.HasPrefix(rel, "..") {
 		return rel

@@ -14,25 +14,29 @@ import (
 	"git-checkpoint/internal/command"
 )
 
-// Standing is how one agent stands here.
+// Standing is the state of one agent in this repository.
 type Standing struct {
-	Name      string           `json:"name"`
-	Title     string           `json:"title"`
-	Installed bool             `json:"installed"` // its program is in PATH
-	Enabled   bool             `json:"enabled"`   // its hooks have consent
-	Hooks     []Hooked         `json:"hooks"`     // where they are
-	Trusted   *bool            `json:"trusted"`   // whether the agent trusts them; null where that is not known
+	Name      string   `json:"name"`
+	Title     string   `json:"title"`
+	Installed bool     `json:"installed"` // its executable is in PATH
+	Enabled   bool     `json:"enabled"`   // its hooks have consent
+	Hooks     []Hooked `json:"hooks"`     // files with our hooks
+	// Whether the agent trusts the hooks; null: unknown.
+	Trusted   *bool            `json:"trusted"`
 	LastEvent *checkpoint.Time `json:"last_event"`
-	Problem   string           `json:"problem"` // of the last event; empty when it went well
-	Failures  int              `json:"failures"`
-	Silent    bool             `json:"silent"` // a prompt is worked on, and no event came for long
+	// Error of the last event; empty: it went well.
+	Problem  string `json:"problem"`
+	Failures int    `json:"failures"`
+	// A prompt is open, and no event came for a long time.
+	Silent bool `json:"silent"`
 }
 
-// silence is how long an agent may work on a prompt without an event before that is said.
+// silence is how long an agent may work on a prompt without an event before it counts as
+// silent.
 const silence = time.Hour
 
-// Trouble is what keeps the hooks of an agent from working, and the remedy; both are empty when
-// nothing is known to.
+// Trouble returns what keeps the hooks of an agent from working, and the remedy. Both are
+// empty if nothing is known.
 func (st Standing) Trouble() (problem, remedy string) {
 	switch {
 	case len(st.Hooks) == 0:
@@ -49,12 +53,13 @@ func (st Standing) Trouble() (problem, remedy string) {
 	return "", ""
 }
 
-// Troubled are the agents with consent whose hooks do not work.
+// Troubled returns the agents with consent whose hooks do not work.
 func Troubled(s *checkpoint.Service) ([]Standing, error) {
 	var found []Standing
 	for _, name := range agent.Names() {
 		if on, err := s.Settings.Bool(ConsentKey(name), false); err != nil || !on {
-			continue // a wrong setting is told of elsewhere
+			// An invalid setting is reported elsewhere.
+			continue
 		}
 		st, err := standing(s, name)
 		if err != nil {
@@ -67,13 +72,13 @@ func Troubled(s *checkpoint.Service) ([]Standing, error) {
 	return found, nil
 }
 
-// Hooked is a file that holds hooks of ours.
+// Hooked is a file with our hooks.
 type Hooked struct {
 	Scope agent.Scope `json:"scope"`
 	File  string      `json:"file"`
 }
 
-// List tells how every agent stands.
+// List returns the state of every agent.
 func List(s *checkpoint.Service) ([]Standing, error) {
 	var all []Standing
 	for _, name := range agent.Names() {
@@ -86,6 +91,7 @@ func List(s *checkpoint.Service) ([]Standing, error) {
 	return all, nil
 }
 
+// standing returns the state of one agent.
 func standing(s *checkpoint.Service, name string) (Standing, error) {
 	d, err := agent.Find(name)
 	if err != nil {
@@ -105,7 +111,7 @@ func standing(s *checkpoint.Service, name string) (Standing, error) {
 	return st, nil
 }
 
-// hooked finds the files that hold hooks of ours.
+// hooked returns the files with our hooks.
 func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 	found := []Hooked{}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal, agent.ScopeUser} {
@@ -116,10 +122,11 @@ func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 	return found
 }
 
-// toldFile remembers of which agents a person was told.
+// toldFile remembers the agents about which the person was told, see News.
 const toldFile = "hooks-told.json"
 
-// News names the agents whose hooks a repository brought along without the person's consent, each once.
+// News returns the agents whose hooks came with the repository and have no consent. Each is
+// returned only once.
 func News(s *checkpoint.Service) ([]string, error) {
 	var told, news []string
 	if _, err := s.Recall(toldFile, &told); err != nil {
@@ -136,7 +143,7 @@ func News(s *checkpoint.Service) ([]string, error) {
 	return news, s.Remember(toldFile, append(told, news...))
 }
 
-// foreign lists agents with hooks here that the person did not consent to.
+// foreign returns the agents with hooks in the project's files but without consent.
 func foreign(s *checkpoint.Service) (names []string) {
 	for _, name := range agent.Names() {
 		d, err := agent.Find(name)
@@ -152,7 +159,8 @@ func foreign(s *checkpoint.Service) (names []string) {
 	return names
 }
 
-// lastEvent reads when an agent was last heard of in this worktree, and how that went.
+// lastEvent reads when an agent last sent an event in this worktree, and how that went,
+// from the files of package hook.
 func (st *Standing) lastEvent(s *checkpoint.Service) {
 	names, _ := filepath.Glob(filepath.Join(s.Repo.GitDir, "checkpoint", "agents", st.Name+"-*.json")) //nolint:errcheck // the pattern is right
 	type heard struct {
@@ -181,8 +189,8 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	}
 }
 
-// trusted reads, and only reads, whether Codex has the person's trust in the hooks: its configuration
-// then names their file.
+// trusted reports whether Codex trusts the hooks. Its configuration then names their file.
+// It is only read here, because trust is the person's decision.
 func trusted(s *checkpoint.Service, hooks []Hooked) *bool {
 	dir := s.Getenv("CODEX_HOME")
 	if dir == "" {

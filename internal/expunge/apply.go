@@ -1,5 +1,10 @@
 package expunge
 
+// Expunging a session is one transaction on its journal. Before it, the list of expunged
+// objects is extended, so that nothing on it can be pushed any more, and the new
+// checkpoints are written. A kill at any point leaves old or new checkpoints, and a second
+// run completes the rest: the same input gives the same ids and commits.
+
 import (
 	"context"
 	"errors"
@@ -13,11 +18,11 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// errMoved says that the session was written to since this was planned.
+// errMoved means that another process wrote to the session after the expunge was planned.
 var errMoved = errors.New("the session was written to meanwhile")
 
-// Apply carries the plan out, session by session. Wherever it is cut off, running it again
-// ends it.
+// Apply carries out the plan, session by session. If it is interrupted, running it again
+// completes it.
 func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	list, err := clearance.ReadExpunged(p.s.Repo)
 	if err != nil {
@@ -42,7 +47,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	return p.answer, nil
 }
 
-// again plans one session anew, on what it is now.
+// again plans one session again, on its current journal.
 func (p *Plan) again(ctx context.Context, r *rewriting) error {
 	if err := r.open(ctx); err != nil {
 		return err
@@ -50,22 +55,26 @@ func (p *Plan) again(ctx context.Context, r *rewriting) error {
 	if err := p.aim(ctx); err != nil {
 		return err
 	}
+	// The goal may have changed, so what was found below the trees is no longer valid.
 	clear(r.below)
 	return r.find(ctx)
 }
 
-// apply writes the checkpoints of a session again and removes the old ones.
+// apply rewrites the checkpoints of a session and removes the old ones.
 func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 	if len(r.old) == 0 && (len(r.dead) == 0 || r.plan.req.again) {
 		return nil
 	}
 	s := r.plan.s
-	if err := list.Add(r.session, r.ids(), r.objects()); err != nil { // first: what comes back is stopped from now on
+	// First of all, so that a push refuses them from now on.
+	if err := list.Add(r.session, r.ids(), r.objects()); err != nil {
 		return err
 	}
 	s.Trace("listed")
 	before := map[name.ID]*made{}
 	var all []*made
+	// A later checkpoint names an earlier one as its previous, so replacements are written
+	// in order.
 	for _, o := range r.old {
 		m, err := r.rewrite(ctx, o, before)
 		if err != nil {
@@ -75,6 +84,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 	}
 	s.Trace("rewritten")
 	res, err := s.Store.Transact(ctx, r.session, func(ctx context.Context, v store.View) (store.Change, error) {
+		// The new checkpoints were written for another state of the session.
 		if v.Tip != r.tip {
 			return store.Change{}, errMoved
 		}
@@ -95,7 +105,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 	return r.stayWhereItWas(ctx, res.State, before)
 }
 
-// ids are the checkpoints that go.
+// ids returns the checkpoints that are replaced.
 func (r *rewriting) ids() []name.ID {
 	var ids []name.ID
 	for _, o := range r.old {
@@ -104,12 +114,13 @@ func (r *rewriting) ids() []name.ID {
 	return ids
 }
 
-// objects are those that must not come back: what goes, and the commits and records that
-// hold it.
+// objects returns the objects that must not come back: the content itself, and the commits
+// and records that hold it.
 func (r *rewriting) objects() []name.OID {
 	var all []name.OID
 	for _, o := range r.old {
 		all = append(all, o.commit.OID)
+		// A checkpoint that only comes after one with the content has nothing else to hide.
 		if !o.holds {
 			continue
 		}
@@ -121,8 +132,8 @@ func (r *rewriting) objects() []name.OID {
 	return all
 }
 
-// change is the transaction: what stands in is named, pinned and discarded as the old ones
-// were, and these get their tombstones.
+// change returns the change of the journal: rebuild events for the new checkpoints, pins
+// and discards as the old ones had them, and a prune with the tombstones of the old ones.
 func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, error) {
 	s, change := r.plan.s, store.Change{Tags: store.TagsDerived}
 	if on, err := s.Settings.Bool("checkpoint.tag", true); err != nil || !on {
@@ -157,6 +168,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		tombs = append(tombs, journal.Tombstone{ID: id, Commit: was.Commit, Record: was.Record, Reason: reason})
 		r.place(&change, m)
 	}
+	// Pins come before the prune. A pin that a tombstone does not know would void it.
 	change.Events = append(change.Events, pins...)
 	if len(discarded) > 0 && current != "" {
 		e, err := r.stay(current, discarded)
@@ -173,7 +185,9 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		e.Reason, e.Tombstones = reason, tombs
 		change.Events = append(change.Events, e)
 	}
-	for _, id := range r.dead { // of one that was cut off: the notes come after the journal
+	// Dead checkpoints that an interrupted expunge left: refs and notes go after the
+	// journal.
+	for _, id := range r.dead {
 		change.Remove = append(change.Remove, store.Removal{ID: id})
 		commit := r.held[r.state.StandIn(id)]
 		if blob, err := s.Store.RecordBlob(ctx, commit); err == nil && commit != r.held[id] {
@@ -183,7 +197,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 	return change, r.heldAlready(ctx, &change)
 }
 
-// place gives what stands in the ref, or the place in the archive, that the old one had.
+// place puts a new checkpoint where the old one was: a ref of its own, or the archive.
 func (r *rewriting) place(change *store.Change, m *made) {
 	id := m.entry.Checkpoint
 	change.Remove = append(change.Remove, store.Removal{ID: id})
@@ -200,8 +214,9 @@ func (r *rewriting) place(change *store.Change, m *made) {
 	change.Notes = append(change.Notes, store.NewNote{Commit: m.written.Commit, RecordBlob: m.written.RecordBlob})
 }
 
-// heldAlready leaves out refs that an expunge which was cut off has made: the same id
-// names the same commit.
+// heldAlready leaves out the refs that an interrupted expunge has made. They have the same
+// ids and the same commits. A ref with another commit was made for another goal and is
+// replaced.
 func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error {
 	held, _, err := r.plan.s.Store.HeldOf(ctx, r.session)
 	if err != nil {
@@ -225,8 +240,8 @@ func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error
 	return nil
 }
 
-// stay is a rollback from a checkpoint to itself, which only discards. It is no level of
-// any worktree: an undo passes over it.
+// stay returns a rollback from a checkpoint to itself, which only discards others. It has
+// no worktree, so it is no undo level.
 func (r *rewriting) stay(at name.ID, discard []name.ID) (journal.Event, error) {
 	e, err := r.plan.s.NewEvent(journal.KindRollback, r.session)
 	e.Worktree, e.WorktreeID = "", ""
@@ -234,7 +249,8 @@ func (r *rewriting) stay(at name.ID, discard []name.ID) (journal.Event, error) {
 	return e, err
 }
 
-// stayWhereItWas has the same checkpoint, or what stands in for it, be current as before.
+// stayWhereItWas makes sure that the current checkpoint, or its replacement, is current as
+// before. New checkpoints come last in the journal, so the fold may choose another one.
 func (r *rewriting) stayWhereItWas(ctx context.Context, st *journal.State, before map[name.ID]*made) error {
 	want := r.state.Current
 	if m := before[want]; m != nil {

@@ -1,7 +1,13 @@
-// Package expunge takes something out of every checkpoint that holds it: a file, a blob, or
-// the secrets that a rule finds. Objects never change, so a checkpoint that holds it is
-// written again without it, and the old one gets a tombstone. Here that is done at once, at
-// remotes by the next push, in other clones by their next fetch.
+// Package expunge removes content from every checkpoint that holds it: a file, a blob, or
+// the secrets that a rule finds. Objects never change, so a checkpoint that holds the
+// content is written again without it, and the old one gets a tombstone. This repository is
+// cleaned at once, remotes by the next push, and other clones by their next fetch. See
+// docs/format.md, Expunge.
+//
+// Prepare finds the checkpoints (hunt.go) and what else holds the content (held.go), and
+// returns a Plan. Plan.Apply writes the replacements (rewrite.go) and the change of the
+// journal (apply.go). Again does the same after a fetch, for checkpoints that others made
+// before they learned of the expunge.
 package expunge
 
 import (
@@ -16,50 +22,60 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Request is what `expunge` was asked for.
+// Request holds the options of `expunge`. Exactly one of Target and Rule is set.
 type Request struct {
-	Target  string // path or blob; empty: Rule says it
+	Target string // a path or a blob id
+	// Rule is the id of a rule of the guard, whose findings go.
 	Rule    string
-	Session string  // empty: all
-	Replace *string // what stands in the place of what goes; nil: see Plan
+	Session string // empty: all
+	// Text in place of the content; nil: see Plan.
+	Replace *string
 
-	again bool // what is on the list of this repository goes; set by Again
+	// Everything on this repository's list of expunged objects goes; set by Again.
+	again bool
 }
 
-// Rewritten is a checkpoint that holds what goes.
+// Rewritten is a checkpoint that is rewritten.
 type Rewritten struct {
 	ID      name.ID      `json:"id"`
 	Label   string       `json:"label"`
 	Session name.Session `json:"session"`
-	Holds   []string     `json:"holds"`   // the places; empty: it only comes after one that does
-	Rebuilt name.ID      `json:"rebuilt"` // what stands in for it; empty before it is done
+	// Where it has the content; empty: it only comes after one that has it.
+	Holds   []string `json:"holds"`
+	Rebuilt name.ID  `json:"rebuilt"` // its replacement; empty in a plan
 }
 
-// Answer is the plan of an expunge, and what was done.
+// Answer describes an expunge, planned or done.
 type Answer struct {
 	Checkpoints []Rewritten `json:"checkpoints"`
-	Objects     []name.OID  `json:"objects"`     // the blobs that go
-	UndoLevels  int         `json:"undo_levels"` // those whose files are without it from now on
-	Yours       []string    `json:"yours"`       // what of the user's own still holds it
-	Kept        []string    `json:"kept"`        // what cannot be rewritten
-	DryRun      bool        `json:"dry_run"`
+	Objects     []name.OID  `json:"objects"` // the blobs that are removed
+	// Undo levels whose files lack the content from now on.
+	UndoLevels int `json:"undo_levels"`
+	// Refs and files of the user that still hold the content.
+	Yours []string `json:"yours"`
+	// What cannot be rewritten, with the reason.
+	Kept   []string `json:"kept"`
+	DryRun bool     `json:"dry_run"`
 }
 
-// Plan is what an expunge will do. A named file goes, or holds the text of Replace where the
-// secrets were. The same secret anywhere else, and what a rule finds, is replaced.
+// Plan is a planned expunge. A file that was named is removed, or, with Replace, its
+// secrets are replaced. The same secrets in other files, and those that a rule finds, are
+// always replaced, because the rest of such a file is not at issue.
 type Plan struct {
 	s        *checkpoint.Service
 	req      Request
 	desk     *clearance.Desk
 	goal     goal
 	sessions []*rewriting
-	clean    map[name.OID]name.OID // by blob: what stands in its place; empty: it goes
-	heads    map[name.OID]bool     // commits that HEAD was at: whether they are dropped
-	user     []name.OID            // refs of the user's
-	answer   *Answer
+	// Replacement of each blob; empty: the blob is removed.
+	clean map[name.OID]name.OID
+	// Whether a commit on which HEAD was is dropped as a parent.
+	heads  map[name.OID]bool
+	user   []name.OID // values of the user's refs
+	answer *Answer
 }
 
-// Prepare finds what goes and which checkpoints hold it. Nothing is changed.
+// Prepare finds what is removed and which checkpoints hold it. Nothing is changed.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
 	if err := s.RefuseHalfRolledBack(); err != nil {
 		return nil, err
@@ -74,10 +90,10 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return p, p.survey(ctx)
 }
 
-// Again takes what was expunged here before out of checkpoints that hold it all the same: a
-// clone that had not heard of it made and sent them. Every clone works this out from the
-// same objects, so all of them write the same checkpoints. Nothing is done while a rollback
-// is half done; the next fetch does it.
+// Again removes what was expunged here from checkpoints that still hold it. A clone that
+// did not know of the expunge has made and pushed them. Every clone computes the same
+// replacements from the same objects, so that clones agree. While a rollback is half done
+// it does nothing; the next fetch will.
 func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 	list, err := clearance.ReadExpunged(s.Repo)
 	if err != nil {
@@ -97,7 +113,7 @@ func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 	return done.Checkpoints, nil
 }
 
-// prepare finds the checkpoints that hold what goes.
+// prepare finds the checkpoints that hold the content.
 func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
 	desk, err := clearance.OpenDesk(ctx, s)
 	if err != nil {
@@ -124,10 +140,10 @@ func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return p, nil
 }
 
-// Answer is the plan for whoever shows it.
+// Answer returns the plan in a form to show.
 func (p *Plan) Answer() *Answer { return p.answer }
 
-// read reads the sessions.
+// read reads the sessions. One that is read-only cannot be rewritten and is listed in Kept.
 func (p *Plan) read(ctx context.Context) error {
 	var sessions []name.Session
 	if p.req.Session != "" {
@@ -161,17 +177,19 @@ func (p *Plan) read(ctx context.Context) error {
 	return nil
 }
 
-// goal is what goes.
+// goal is the content to remove.
 type goal struct {
-	blobs   map[name.OID]bool // named ones
-	marked  map[name.OID]bool // everything else that holds one of the secrets
-	secrets map[string]bool   // by fingerprint
+	blobs map[name.OID]bool // blobs that were named
+	// Other objects that hold one of the secrets.
+	marked  map[name.OID]bool
+	secrets map[string]bool // by fingerprint
 }
 
+// hit reports whether an object is part of the goal.
 func (g *goal) hit(oid name.OID) bool { return g.blobs[oid] || g.marked[oid] }
 
-// aim works out what goes: the blobs that were named, and everything that holds a secret
-// that is in them or that the rule finds.
+// aim computes the goal: the named blobs, and everything that holds one of their secrets or
+// a secret that the rule finds.
 func (p *Plan) aim(ctx context.Context) error {
 	p.goal = goal{map[name.OID]bool{}, map[name.OID]bool{}, map[string]bool{}}
 	var tips []name.OID
@@ -182,6 +200,7 @@ func (p *Plan) aim(ctx context.Context) error {
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
+	// An allowed secret, or one of another rule, stays.
 	switch {
 	case p.req.again:
 		p.listed(report)
@@ -201,6 +220,7 @@ func (p *Plan) aim(ctx context.Context) error {
 			p.goal.secrets[f.Fingerprint] = true
 		}
 	}
+	// The same secret may be in other files, messages and states.
 	for _, f := range report.Found {
 		if p.goal.secrets[f.Fingerprint] && !p.goal.blobs[f.OID] {
 			p.goal.marked[f.OID] = true
@@ -220,8 +240,9 @@ func (p *Plan) aim(ctx context.Context) error {
 	return gone
 }
 
-// listed takes what was expunged before. Of a blob in which the guard finds secrets these
-// are replaced, because the rest of the file may be somebody's work; any other goes.
+// listed computes the goal from this repository's list. In a blob with findings of the
+// guard the secrets are replaced, because the rest of the file may be somebody's work.
+// Other blobs are removed.
 func (p *Plan) listed(report *clearance.Report) {
 	for _, f := range report.Found {
 		if f.Rule == clearance.RuleExpunged {
@@ -237,24 +258,27 @@ func (p *Plan) listed(report *clearance.Report) {
 	maps.DeleteFunc(p.goal.blobs, func(oid name.OID, _ bool) bool { return found[oid] })
 }
 
-// named finds the blobs at a path, or the one with an id.
+// named adds the blobs at the path of the target, in all checkpoints, or else the blob with
+// this id.
 func (p *Plan) named(ctx context.Context) error {
 	path := p.req.Target
 	if below, err := p.s.Repo.Below(path); err == nil {
 		path = below
 	}
+	// The path may be in some checkpoints only, and each may have another version.
 	for _, r := range p.sessions {
 		for _, commit := range r.held {
 			if err := r.at(ctx, commit, path, p.goal.blobs); err != nil {
-				continue // a damaged checkpoint is named by find
+				continue // find reports a damaged checkpoint
 			}
 		}
 	}
-	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file tells nothing
+	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file is no secret
 	if len(p.goal.blobs) > 0 || len(p.req.Target) < 7 {
 		return nil
 	}
 	o, err := p.s.Repo.Batch().Object(ctx, p.req.Target+"^{blob}")
+	// The id may be abbreviated, but nothing else of what git resolves is a blob id.
 	if err == nil && o.Size > 0 && len(p.req.Target) <= len(o.OID) && string(o.OID[:len(p.req.Target)]) == p.req.Target {
 		p.goal.blobs[o.OID] = true
 	}

@@ -1,5 +1,8 @@
 package expunge
 
+// What the user's own refs, index and reflogs reach cannot be removed by this program. It
+// is reported, because the content is not gone while they hold it.
+
 import (
 	"bytes"
 	"context"
@@ -23,7 +26,7 @@ func isOurs(ref name.Ref) bool {
 	return false
 }
 
-// theirs are the refs of the user's, HEAD among them.
+// theirs returns the user's refs, and HEAD.
 func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
 	refs, err := p.s.Repo.Refs(ctx)
 	if err != nil {
@@ -36,7 +39,8 @@ func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
 	return refs, nil
 }
 
-// reaches reports whether something that goes is reached from commits and not from others.
+// reaches reports whether the goal is reachable from some commits and not from others. more
+// are further options of rev-list, such as --reflog.
 func (p *Plan) reaches(ctx context.Context, from, not []name.OID, more ...string) (bool, error) {
 	var in strings.Builder
 	for _, oid := range from {
@@ -59,8 +63,9 @@ func (p *Plan) reaches(ctx context.Context, from, not []name.OID, more ...string
 	return false, nil
 }
 
-// dropped reports whether a commit that HEAD was at is left out of what stands in: what
-// goes is in it or below it, and no ref of the user's holds it.
+// dropped reports whether a commit on which HEAD was is left out of a replacement's
+// parents. That is so if the goal is in its history and none of the user's refs reaches it
+// there.
 func (p *Plan) dropped(ctx context.Context, head name.OID) bool {
 	if head == "" {
 		return false
@@ -83,9 +88,10 @@ func (p *Plan) dropped(ctx context.Context, head name.OID) bool {
 	return drop
 }
 
-// survey tells what is rewritten, and what else holds what goes.
+// survey completes the plan for showing: what is rewritten, and what else holds the goal.
 func (p *Plan) survey(ctx context.Context) error {
 	a := p.answer
+	// Later safety checkpoints count in the levels of their own session only.
 	a.DryRun = true
 	rewritten := map[name.ID]bool{}
 	for _, r := range p.sessions {
@@ -119,8 +125,8 @@ func levels(st *journal.State, rewritten map[name.ID]bool) int {
 	return n
 }
 
-// inJournal names events that hold it: the journal is what proves all others, and is never
-// written again.
+// inJournal lists events with the secret. They cannot be rewritten: each event's id proves
+// all events before it, and other clones have them.
 func (r *rewriting) inJournal(ctx context.Context) error {
 	found, err := r.plan.desk.Sent(ctx, []name.OID{r.tip}, nil)
 	if err != nil {
@@ -134,7 +140,8 @@ func (r *rewriting) inJournal(ctx context.Context) error {
 	return nil
 }
 
-// yours names what of the user's own holds it. Each is looked at only if any of them does.
+// yours lists what of the user's holds the goal. The refs are looked at one by one only if
+// all of them together reach it.
 func (p *Plan) yours(ctx context.Context) error {
 	refs, err := p.theirs(ctx)
 	if err != nil {
@@ -148,6 +155,7 @@ func (p *Plan) yours(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Usually nothing of the user's holds it, so one walk over everything is enough.
 	if held {
 		for _, r := range refs {
 			one, err := p.reaches(ctx, []name.OID{r.OID}, nil)
@@ -171,7 +179,8 @@ func (p *Plan) yours(ctx context.Context) error {
 	return nil
 }
 
-// unfinished reports whether an expunge was cut off: dead checkpoints are still held.
+// unfinished reports whether an earlier expunge was interrupted, so that dead checkpoints
+// still have refs. There is work to do then even if nothing is found.
 func (p *Plan) unfinished() bool {
 	return slices.ContainsFunc(p.sessions, func(r *rewriting) bool {
 		return slices.ContainsFunc(r.state.Checkpoints(), func(e *journal.Entry) bool { return e.Dead && r.held[e.Checkpoint] != "" })

@@ -13,37 +13,46 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// place is where something that goes stands below a tree.
+// place is an entry of the goal with its path below a tree.
 type place struct {
 	path  string
 	entry git.Entry
 }
 
-// rewriting is what is done to one session.
+// rewriting is the work on one session.
 type rewriting struct {
 	plan    *Plan
 	session name.Session
 
-	tip      name.OID // of the journal that this is planned on
-	state    *journal.State
+	// Tip of the journal on which the plan is based.
+	tip   name.OID
+	state *journal.State
+	// held are the commits of the checkpoints that are here, and archived those in the
+	// archive.
 	held     map[name.ID]name.OID
 	archived map[name.ID]bool
-	below    map[name.OID][]place // by tree: what goes; it is shared by many checkpoints
-	old      []*old               // in the order of the fold: the first that holds it, and all after it
-	dead     []name.ID            // dead ones that are still held: an expunge was cut off
+	// What hunt found, by tree; checkpoints share many trees.
+	below map[name.OID][]place
+	// In the order of the fold: the first one with the goal, and all after it.
+	old []*old
+	// Dead ones with a ref: an earlier expunge was interrupted.
+	dead []name.ID
 }
 
-// old is a checkpoint that is written again.
+// old is a checkpoint that is rewritten.
 type old struct {
 	entry  *journal.Entry
 	commit git.Commit
 	record git.Commit
-	files  []place // below the checkpoint's tree
-	parts  []place // below the record's tree
-	holds  bool
+	// Entries of the goal below the checkpoint's tree.
+	files []place
+	// Likewise below the tree of the record commit.
+	parts []place
+	// holds is false for a checkpoint that is only rewritten to keep the order.
+	holds bool
 }
 
-// open reads the session as it is now.
+// open reads the current state of the session.
 func (r *rewriting) open(ctx context.Context) error {
 	st, err := r.plan.s.State(ctx, r.session)
 	if err != nil {
@@ -57,8 +66,8 @@ func (r *rewriting) open(ctx context.Context) error {
 	return checkpoint.Classify(err)
 }
 
-// at adds the blobs that a checkpoint has at a path: in its files, staged, unmerged, byte
-// for byte, and as an output that was read from it.
+// at adds the blobs that a checkpoint has for a path: in its files, in the index, in
+// conflicts, as exact bytes, and as an output that was read from it.
 func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map[name.OID]bool) error {
 	repo := r.plan.s.Repo
 	c, err := repo.ReadCommit(ctx, string(commit))
@@ -69,6 +78,8 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 	if err != nil {
 		return err
 	}
+	// The record commit has copies of a file in several directories, under the path of the
+	// file.
 	places := map[string]name.OID{file: c.Tree}
 	for _, dir := range []string{"index", "raw", "conflicts/1", "conflicts/2", "conflicts/3"} {
 		places[dir+"/"+file] = m.Tree
@@ -89,10 +100,10 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 	return nil
 }
 
-// find lists the checkpoints that are written again. What comes after one that holds it is
-// written again too: what stands in for a checkpoint comes last in the journal, and the
-// order of those after it would be another one.
+// find lists the checkpoints to rewrite: the first one with the goal and all that follow. A
+// replacement comes last in the journal, so replacing only some would change their order.
 func (r *rewriting) find(ctx context.Context) error {
+	// What was found by an earlier plan is no longer valid.
 	r.old, r.dead = nil, nil
 	for _, e := range r.state.Checkpoints() {
 		commit := r.held[e.Checkpoint]
@@ -108,6 +119,8 @@ func (r *rewriting) find(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return checkpoint.Classify(err)
 			}
+			// A damaged checkpoint cannot be rewritten. It must not keep the others from
+			// being cleaned.
 			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("%s is damaged and stays as it is; git checkpoint delete %s removes it: %v", e.Label, e.Checkpoint, err))
 			continue
 		}
@@ -118,6 +131,7 @@ func (r *rewriting) find(ctx context.Context) error {
 	return nil
 }
 
+// look reads one checkpoint and finds the entries of the goal in it.
 func (r *rewriting) look(ctx context.Context, e *journal.Entry, commit name.OID) (*old, error) {
 	repo := r.plan.s.Repo
 	o := &old{entry: e}
@@ -145,7 +159,7 @@ func (r *rewriting) look(ctx context.Context, e *journal.Entry, commit name.OID)
 	return o, nil
 }
 
-// headOf is the commit that HEAD was at.
+// headOf returns the commit on which a checkpoint was made, or "".
 func headOf(c git.Commit) name.OID {
 	if len(c.Parents) == 2 {
 		return c.Parents[0]
@@ -153,7 +167,8 @@ func headOf(c git.Commit) name.OID {
 	return ""
 }
 
-// hunt lists what goes below a tree, which is looked at once.
+// hunt returns the entries of the goal below a tree. Results are kept, because checkpoints
+// share most of their trees.
 func (r *rewriting) hunt(ctx context.Context, tree name.OID) ([]place, error) {
 	if known, looked := r.below[tree]; looked || tree == "" {
 		return known, nil
@@ -181,7 +196,7 @@ func (r *rewriting) hunt(ctx context.Context, tree name.OID) ([]place, error) {
 	return found, nil
 }
 
-// places names where a checkpoint holds it, for people.
+// places describes where a checkpoint has the goal, for messages.
 func (o *old) places() []string {
 	var all []string
 	for _, p := range o.files {

@@ -21,20 +21,23 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// made is a checkpoint that stands in for an old one.
+// made is the replacement of an old checkpoint.
 type made struct {
 	*old
 	record  *record.Record
 	written store.Written
 }
 
-// reason is what the record says of a file that went: a rollback leaves such a path alone.
+// reason is stored for a removed file, in tombstones, and in events. A rollback leaves
+// files alone that the record lists as skipped for this reason.
 const reason = "expunged"
 
-// maxReplaced is the largest content in which text is replaced; larger files go as a whole.
+// maxReplaced is the largest blob in which text is replaced, in bytes. Larger ones are
+// removed.
 const maxReplaced = 64 << 20
 
-// rewrite writes the checkpoint again. before are those that were rewritten, by their old ids.
+// rewrite writes the replacement of a checkpoint. before has the replacements so far, by
+// old id.
 func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*made) (*made, error) {
 	rec, err := r.recordOf(ctx, o)
 	if err != nil {
@@ -52,7 +55,7 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 		return nil, err
 	}
 	rec.RebuiltFrom, rec.Checksum = o.entry.Checkpoint, ""
-	if rec.Snapshot.Tree != "" { // else no files were captured
+	if rec.Snapshot.Tree != "" { // otherwise no files were captured
 		rec.Snapshot.Tree = d.Tree
 	}
 	var base name.OID
@@ -63,6 +66,8 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 		return nil, err
 	}
 	rec.ID = r.newID(o, before)
+	// The commit message lists the metrics, which come from the state that may have
+	// changed.
 	if def, err := r.plan.s.DefinitionFor(ctx, r.state); err == nil {
 		d.Metrics = create.MetricsOf(def, rec.State)
 	}
@@ -71,8 +76,8 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	return m, err
 }
 
-// newID depends on nothing but the old one and how often it was tried, so that an expunge
-// that was cut off makes the same commits when it runs again.
+// newID returns the id of a replacement. It depends only on the old id and on which ids are
+// taken, so that an interrupted expunge, or another clone, makes the same commits.
 func (r *rewriting) newID(o *old, before map[name.ID]*made) name.ID {
 	for try := 0; ; try++ {
 		sum := fnv.New32a()
@@ -88,7 +93,8 @@ func (r *rewriting) newID(o *old, before map[name.ID]*made) name.ID {
 	}
 }
 
-// recordOf is the record without what goes: where it stands in a text, that is replaced.
+// recordOf returns the record. If the record itself is part of the goal, its secrets are
+// replaced.
 func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error) {
 	e, found, err := r.plan.s.Repo.Lookup(ctx, o.record.Tree, "checkpoint.json")
 	if err == nil && !found {
@@ -104,13 +110,16 @@ func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error
 	raw := blob.Data
 	if r.plan.goal.hit(e.OID) {
 		if raw, _ = r.plan.replace(blob.Data, inJSON); bytes.Equal(raw, blob.Data) {
+			// The secret may be split by escapes in a way that the guard sees but cannot
+			// replace.
 			return nil, errors.New("what goes cannot be taken out of its record")
 		}
 	}
 	return record.Parse(raw, record.Limits{})
 }
 
-// plainText and inJSON write the text that stands in the place of a secret.
+// plainText and inJSON encode the replacement of a secret for the content in which it
+// stands.
 func plainText(text string) string { return text }
 
 func inJSON(text string) string {
@@ -118,8 +127,8 @@ func inJSON(text string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// replace puts text in the place of the secrets that go. It does so until none is found:
-// what stood beside one may look like another without it.
+// replace replaces the secrets of the goal in content. It repeats that, since the remaining
+// text may look like another secret. whole is false if some are left after four rounds.
 func (p *Plan) replace(content []byte, spell func(string) string) (clean []byte, whole bool) {
 	for range 4 {
 		next, count := p.desk.Replace(content, func(f guard.Finding) (string, bool) {
@@ -138,11 +147,13 @@ func (p *Plan) replace(content []byte, spell func(string) string) (clean []byte,
 	return content, false
 }
 
-// substitute is what stands in the place of a blob; empty: nothing, it goes.
+// substitute returns the blob that replaces a blob of the goal, or "" if it is removed.
+// Results are kept in p.clean.
 func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 	if known, done := p.clean[oid]; done {
 		return known, nil
 	}
+	// A named file is removed as a whole. With Replace the user wants to keep the rest.
 	if p.goal.blobs[oid] && p.req.Replace == nil {
 		p.clean[oid] = ""
 		return "", nil
@@ -162,6 +173,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 			content = clean
 		}
 	}
+	// The content could not be cleaned, so the whole of it is replaced.
 	if content == nil && p.req.Replace != nil {
 		content = []byte(*p.req.Replace)
 	}
@@ -174,6 +186,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 	return clean, err
 }
 
+// info returns the type and size of an object.
 func (p *Plan) info(ctx context.Context, oid name.OID) (git.Object, error) {
 	var info git.Object
 	err := p.s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
@@ -183,8 +196,8 @@ func (p *Plan) info(ctx context.Context, oid name.OID) (git.Object, error) {
 	return info, err
 }
 
-// without writes a tree again without what goes at some places below it. instead may give
-// another entry for a path whose content goes.
+// without rewrites a tree without the places in at, and returns the removed paths. instead
+// returns the entry for a path whose content is removed; a zero entry removes the path.
 func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead func(place) git.Entry) (name.OID, []string, error) {
 	edits := map[string]git.Entry{}
 	var gone []string
@@ -208,10 +221,11 @@ func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead f
 	return clean, gone, err
 }
 
+// nothing is the usual instead.
 func nothing(place) git.Entry { return git.Entry{} }
 
-// files writes the tree of the files again. A path that went is one that the checkpoint
-// skipped: no rollback touches it.
+// files rewrites the tree of the files. The record lists a removed path as skipped, so that
+// no rollback deletes the user's file there.
 func (r *rewriting) files(ctx context.Context, o *old, rec *record.Record) (name.OID, error) {
 	tree, gone, err := r.plan.without(ctx, o.commit.Tree, o.files, nothing)
 	for _, file := range gone {
@@ -224,8 +238,8 @@ func (r *rewriting) files(ctx context.Context, o *old, rec *record.Record) (name
 	return tree, err
 }
 
-// parts takes over what stands beside the record: outputs, what was staged, conflicts,
-// exact bytes, what it was imported from.
+// parts rewrites what is beside the record: outputs, index, conflicts, exact bytes,
+// imported files.
 func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 	entries, err := r.plan.s.Repo.ReadTree(ctx, o.record.Tree)
 	if err != nil {
@@ -233,6 +247,7 @@ func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 	}
 	rec := d.Record
 	for _, e := range entries {
+		// Select the places in this directory, relative to it.
 		var in []place
 		for _, p := range o.parts {
 			if rest, inside := strings.CutPrefix(p.path, e.Name+"/"); inside {
@@ -265,7 +280,7 @@ func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 	return nil
 }
 
-// beside lists a directory of the record's tree without what goes.
+// beside returns the files of a directory in the record commit, without the goal.
 func (r *rewriting) beside(ctx context.Context, tree name.OID, in []place) (map[string]name.OID, error) {
 	clean, _, err := r.plan.without(ctx, tree, in, nothing)
 	if err != nil {
@@ -279,7 +294,8 @@ func (r *rewriting) beside(ctx context.Context, tree name.OID, in []place) (map[
 	return all, err
 }
 
-// exact lists the exact bytes of files that are still there as they were.
+// exact returns the exact bytes of files. Those of a file that was rewritten or removed no
+// longer belong to it, unless they were rewritten as well.
 func (r *rewriting) exact(ctx context.Context, o *old, tree name.OID, in []place) (map[string]name.OID, error) {
 	all, err := r.beside(ctx, tree, in)
 	for _, p := range o.files {
@@ -290,8 +306,8 @@ func (r *rewriting) exact(ctx context.Context, o *old, tree name.OID, in []place
 	return all, err
 }
 
-// index writes what was staged again. Where a file goes, the version of HEAD stands there:
-// else it would be staged as deleted.
+// index rewrites what was staged. A removed file gets the version of HEAD, because without
+// an entry it would count as staged for deletion.
 func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *store.Draft) error {
 	var head name.OID
 	if d.Head != "" {
@@ -323,13 +339,13 @@ func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *sto
 	}
 	slices.Sort(staged)
 	d.Record.Git.Staged = slices.Compact(staged)
-	if most := 1000; len(d.Record.Git.Staged) > most {
+	if most := 1000; len(d.Record.Git.Staged) > most { // the limit of the format
 		d.Record.Git.Staged = d.Record.Git.Staged[:most]
 	}
 	return nil
 }
 
-// conflicts writes the unmerged entries again; a path that has none any more is not unmerged.
+// conflicts rewrites the unmerged entries. A path without any is no longer unmerged.
 func (r *rewriting) conflicts(ctx context.Context, tree name.OID, in []place, d *store.Draft) error {
 	clean, _, err := r.plan.without(ctx, tree, in, nothing)
 	if err != nil {
@@ -349,7 +365,8 @@ func (r *rewriting) conflicts(ctx context.Context, tree name.OID, in []place, d 
 	return err
 }
 
-// outputs has the record say what is kept of the outputs.
+// outputs updates the sizes and ids of outputs in the record, and removes those that are
+// gone.
 func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[string]name.OID) error {
 	for output, o := range rec.Outputs {
 		oid := kept[output]
@@ -371,7 +388,7 @@ func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[st
 	return nil
 }
 
-// imported has the record name the files that it was imported from by their new ids.
+// imported updates the ids of imported files in the record.
 func imported(rec *record.Record, in []place, clean map[name.OID]name.OID) {
 	var member map[string]json.RawMessage
 	var files map[string]name.OID
@@ -387,9 +404,10 @@ func imported(rec *record.Record, in []place, clean map[name.OID]name.OID) {
 	rec.Extra["imported"], _ = json.Marshal(member) //nolint:errcheck // the same
 }
 
-// changes works out again what changed since the checkpoint before, where that was
-// rewritten too.
+// changes updates the list of changed files. If the previous checkpoint was rewritten, it
+// is computed again, and else the removed files are taken out of the list.
 func (r *rewriting) changes(ctx context.Context, o *old, rec *record.Record, base name.OID) error {
+	// The previous checkpoint still has the files as it recorded them.
 	if base == "" {
 		gone := func(p record.Path) bool {
 			return slices.ContainsFunc(o.files, func(q place) bool { return q.path == string(p) && r.plan.clean[q.entry.OID] == "" })

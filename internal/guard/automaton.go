@@ -1,16 +1,22 @@
 package guard
 
-// automaton finds many keywords in one pass (Aho and Corasick, 1975), ASCII letters in
-// either case. Bytes that no keyword holds share a class, so that its table stays in the
-// fastest cache.
+// automaton finds many keywords in one pass over a text, without regard to the case of
+// ASCII letters (Aho and Corasick, 1975). Bytes that occur in no keyword share class 0,
+// which keeps the table of transitions small enough for the processor's cache.
 type automaton struct {
 	class   [256]uint8
 	classes int
-	next    []uint16 // state*classes + class
-	ends    [][]int  // keywords that end in a state
+	// next is the table of transitions, indexed by state*classes + class. State 0 is the
+	// start.
+	next []uint16
+	// ends lists, per state, the keywords that end there.
+	ends [][]int
+	// lengths of the keywords, to compute where a match starts.
 	lengths []int
 }
 
+// newAutomaton builds the trie of the words, which have to be in lower case except for a
+// few, and then turns it into a deterministic automaton.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{classes: 1}
 	for _, word := range words {
@@ -42,13 +48,15 @@ func newAutomaton(words []string) *automaton {
 	return a
 }
 
+// grow adds a state without transitions.
 func (a *automaton) grow() {
 	a.next = append(a.next, make([]uint16, a.classes)...)
 	a.ends = append(a.ends, nil)
 }
 
-// link gives each state the transitions of its longest proper suffix, in breadth-first
-// order, which makes a deterministic automaton of the trie.
+// link computes the missing transitions. Each state gets those of its longest proper suffix
+// that is a state too. Breadth-first order makes sure that the suffix, being shorter, is
+// complete already.
 func (a *automaton) link() {
 	suffix := make([]int, len(a.ends))
 	var queue []int
@@ -72,8 +80,8 @@ func (a *automaton) link() {
 	}
 }
 
-// find calls hit for each keyword in text, with the offset of its first byte, until hit
-// returns false.
+// find calls hit for each keyword in text, with the offset of its first byte. It stops when
+// hit returns false.
 func (a *automaton) find(text []byte, hit func(keyword, at int) bool) {
 	state := 0
 	for i, b := range text {

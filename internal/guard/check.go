@@ -1,5 +1,10 @@
 package guard
 
+// Checks decide whether text that matches a pattern is a real secret. They are heuristics,
+// tuned to stay silent on documentation, tests and references to secrets that are stored
+// elsewhere. Real secrets are random; placeholders repeat themselves, spell words or follow
+// the keyboard.
+
 import (
 	"bytes"
 	"encoding/base64"
@@ -11,11 +16,11 @@ import (
 	"sync"
 )
 
-// isRandom is the check of tokens with a fixed prefix: chance made them, not an author
-// of documentation.
+// isRandom is the default check, for tokens with a known prefix: the rest has to look
+// random.
 func isRandom(m match) bool { return entropy(m.secret) >= 2.8 && !isPlaceholder(m.secret) }
 
-// entropy is Shannon's, in bits for a byte.
+// entropy returns Shannon's entropy in bits per byte.
 func entropy(text []byte) float64 {
 	var counts [256]int
 	for _, b := range text {
@@ -31,28 +36,30 @@ func entropy(text []byte) float64 {
 	return bits
 }
 
+// placeholder matches words and repetitions that documentation uses in place of a secret.
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
 })
 
-// isPlaceholder reports what documentation writes in place of a secret.
+// isPlaceholder reports whether the text looks like a placeholder from documentation.
 func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
 
-// isSequence reports what fingers write that run along the keyboard or the alphabet.
+// isSequence reports whether the text contains a run along the keyboard or the alphabet.
 func isSequence(value []byte) bool { return sequence().Match(value) }
 
 var sequence = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
 })
 
-// isGitHubs knows the checksum that ends GitHub's and npm's tokens: six digits of CRC-32 in
-// base 62. One that fits needs no other sign. One that does not may be of a kind that is
-// made otherwise, so it is judged like other tokens.
+// isGitHubs checks the tokens of GitHub and npm. They end with a checksum: the CRC-32 of
+// the rest in six base 62 digits. If it fits, the token is real. If not, it may still be a
+// token of another kind with the same prefix, so it is judged like other tokens.
 func isGitHubs(m match) bool {
 	body := m.secret[len("ghp_"):]
 	return base62(crc32.ChecksumIEEE(body[:len(body)-6])) == string(body[len(body)-6:]) || isRandom(m)
 }
 
+// base62 encodes a number in six digits, in GitHub's order of digits.
 func base62(n uint32) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	out := [6]byte{}
@@ -63,7 +70,8 @@ func base62(n uint32) string {
 	return string(out[:])
 }
 
-// isJWT decodes the header of a token, which names the algorithm, and wants a signature.
+// isJWT checks a JSON web token: the header has to name an algorithm, and there has to be a
+// signature.
 func isJWT(m match) bool {
 	parts := bytes.Split(m.secret, []byte{'.'})
 	header, err := base64.RawURLEncoding.DecodeString(string(parts[0]))
@@ -74,26 +82,27 @@ func isJWT(m match) bool {
 		entropy(parts[2]) >= 3.5 && !isPlaceholder(parts[2])
 }
 
-// isKeyBody wants enough of a key behind its header: programs that read keys hold headers
-// alone, and documents shorten what follows.
+// isKeyBody checks that enough of a private key follows its header. Programs that parse
+// keys contain the headers alone, and documentation shortens the body.
 func isKeyBody(m match) bool {
 	body := strings.NewReplacer(`\n`, "", `\r`, "", "\n", "", "\r", "", " ", "", "\t", "", `"`, "", "+", "").Replace(string(m.secret))
 	return len(body) >= 60 && entropy([]byte(body)) >= 4 && !strings.Contains(body, "AAAAAAAAAAAAAAAA")
 }
 
-// isURLPassword is the check of scheme://user:password@host.
+// isURLPassword checks the password in scheme://user:password@host.
 func isURLPassword(m match) bool {
 	password, host := m.groups[1], m.groups[2]
 	return !isLocalOrExample(host) && looksChosen(password)
 }
 
+// isLocalOrExample reports whether a host is one that examples use.
 func isLocalOrExample(host []byte) bool {
 	name := strings.ToLower(string(host))
 	return strings.Contains(name, "example") || strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".invalid") ||
 		name == "localhost" || name == "127.0.0.1" || name == "host" || name == "hostname" || name == "server" || name == "foo.com" || name == "bar.com"
 }
 
-// looksChosen reports whether a short password was chosen by somebody: it mixes kinds of
+// looksChosen reports whether a short password could be somebody's: it mixes kinds of
 // characters and is none of the words that documentation uses.
 func looksChosen(password []byte) bool {
 	if len(password) < 6 || isReference(password) || isPlaceholder(password) || isSequence(password) || isStock(password) {
@@ -102,7 +111,7 @@ func looksChosen(password []byte) bool {
 	return classes(password) >= 2 && (classes(password) >= 3 || entropy(password) >= 2.5)
 }
 
-// classes counts the kinds of characters: small and capital letters, digits, others.
+// classes counts the kinds of characters: lower case, upper case, digits, others.
 func classes(text []byte) int {
 	var has [4]int
 	for _, b := range text {
@@ -120,11 +129,13 @@ func classes(text []byte) int {
 	return has[0] + has[1] + has[2] + has[3]
 }
 
+// reference matches variables, templates, calls, paths and schemes such as env: or vault:.
 var reference = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$[{(\w]|\{\{|^[<%{\[@:&#]|^/[\w.-]+/[\w./-]*$|[{<]\w+[}>]|%[svdq]|%\(|^\w+\(|\)$|^(?i:https?|file|env|vault|arn|ssm|op|secret|ref):|^\.{1,2}/|(?i:getenv|environ|process\.env|secrets?\.)`)
 })
 
-// isReference reports what names the place of a secret, or computes one.
+// isReference reports whether a value says where a secret is, or computes it, and is none
+// itself.
 func isReference(value []byte) bool { return reference().Match(value) }
 
 var stock = sync.OnceValue(func() *regexp.Regexp {
@@ -135,14 +146,16 @@ var stock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:` + words + `|[\d\W_]|.?$)+$`)
 })
 
-// isStock reports a value made of the words that examples and tests use, and of digits.
+// isStock reports whether a value consists of words that examples and tests use, and of
+// digits.
 func isStock(value []byte) bool { return stock().Match(value) }
 
-// isLongRandom is the check of what is assigned to a name such as API_TOKEN.
+// isLongRandom checks the value of a variable with a name such as API_TOKEN.
 func isLongRandom(value []byte) bool {
 	if len(value) < 16 || isReference(value) || isPlaceholder(value) || isSequence(value) || isStock(value) || isWords(value) {
 		return false
 	}
+	// Hexadecimal has 4 bits per digit at most, so its bound is lower.
 	if hexadecimal().Match(value) {
 		return entropy(value) >= 3
 	}
@@ -151,8 +164,8 @@ func isLongRandom(value []byte) bool {
 
 var hexadecimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F]+$`) })
 
-// isWords reports what consists mostly of words: a name, a path, a sentence. Chance rarely
-// puts four letters of one case in a row.
+// isWords reports whether a value consists mostly of words, as a name, a path or a sentence
+// does. In random text, four letters of one case with a vowel rarely stand in a row.
 func isWords(value []byte) bool {
 	letters, inWords := 0, 0
 	oneCase := bytes.Equal(value, bytes.ToUpper(value))

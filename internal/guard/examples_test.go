@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// example is a rule's: texts in which it finds one secret, and texts in which it finds
-// none. No secret stands here, not even an invented one: scanners of others would find
-// it. {kind:n} becomes n random characters when the test runs.
+// example belongs to a rule: texts in which it finds one secret, and texts in which it
+// finds none. They contain no secrets, not even invented ones, because other scanners would
+// report these. {kind:n} becomes n random characters when the test runs.
 type example struct {
 	match []string
 	none  []string
@@ -132,7 +132,7 @@ func examples() map[string]example {
 
 var part = regexp.MustCompile(`\{(\w+)(?::(\d+))?\}`)
 
-// fill makes a text of a template.
+// fill replaces the placeholders of a template.
 func fill(r *rand.Rand, template string) string {
 	return part.ReplaceAllStringFunc(template, func(p string) string {
 		m := part.FindStringSubmatch(p)

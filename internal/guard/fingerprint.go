@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// fingerprint names a secret without telling it: who has the fingerprint and not the key
-// cannot even try guesses.
+// fingerprint returns a name for a secret that does not reveal it. It is keyed, so without
+// the key even guessing the secret and comparing fingerprints is impossible.
 func fingerprint(key []byte, rule string, secret []byte) string {
 	sum := hmac.New(sha256.New, key)
 	sum.Write([]byte(rule)) //nolint:errcheck // a hash takes everything

@@ -1,6 +1,13 @@
-// Package guard recognizes secrets: keys, tokens and passwords that must not travel with
-// a checkpoint. It says where one is and which rule found it, never what it is. It knows
-// neither git nor checkpoints; who asks decides what a finding means.
+// Package guard recognises secrets: keys, tokens and passwords that must not travel with a
+// checkpoint. It reports where a secret is and which rule found it, but never its value. It
+// knows neither git nor checkpoints; package clearance calls it and decides what a finding
+// means.
+//
+// A Rule (rule.go) has keywords, a regular expression and a check. A Scanner runs over the
+// content once with an automaton that finds the keywords of all rules (automaton.go), and
+// tries the patterns of a rule only where one of its keywords stands. Most content has no
+// keyword and costs no more than reading it. The rules are in rules_*.go, the checks in
+// check.go. Start with Scanner.Bytes.
 package guard
 
 import (
@@ -11,32 +18,37 @@ import (
 	"slices"
 )
 
-// Finding is a secret that was found. Its value is nowhere in it.
+// Finding is a secret that was found. It does not contain the value.
 type Finding struct {
-	Line        int // from 1
-	Rule        string
-	Fingerprint string // see Scanner
-	User        string // the same with the user's key; empty without one
-	Guess       bool   // see At
+	Line int // counted from 1
+	Rule string
+	// By the repository's key, see Scanner.
+	Fingerprint string
+	// By the user's key; empty without one.
+	User string
+	// Guess marks a finding that goes by a name or place and not by a format of its own;
+	// see At.
+	Guess bool
 }
 
-// Result is what a scan found.
+// Result is the outcome of a scan.
 type Result struct {
 	Findings []Finding
-	Binary   bool   // rules for text were not applied
-	Gap      string // why a part was not looked at; empty: all was
+	Binary   bool // rules for text were not applied
+	// Why a part was not scanned; empty: all was.
+	Gap string
 }
 
-// Scanner looks for secrets. Fingerprints are made with its key: an unkeyed hash of a
-// short password can be turned back by trying words, and fingerprints end up in
-// configuration and logs.
+// Scanner looks for secrets. Fingerprints are made with its keys. An unkeyed hash of a
+// short password can be reversed by trying words, and fingerprints end up in configuration
+// files and logs.
 type Scanner struct{ key, user []byte }
 
-// New makes a scanner. The same key gives the same secret the same fingerprint. A key of
-// the user's, which is the same in all repositories, gives a second one; nil: none.
+// New returns a scanner. The same key gives the same secret the same fingerprint. user is a
+// second key that is the same in all repositories of a user, or nil.
 func New(key, user []byte) *Scanner { return &Scanner{key, user} }
 
-// Finding names a secret that something else has found.
+// Finding returns a Finding for a secret that another scanner has found.
 func (s *Scanner) Finding(rule string, line int, secret []byte) Finding {
 	f := Finding{Line: line, Rule: rule, Fingerprint: fingerprint(s.key, rule, secret)}
 	if s.user != nil {
@@ -45,17 +57,18 @@ func (s *Scanner) Finding(rule string, line int, secret []byte) Finding {
 	return f
 }
 
-// piece is how much of a stream is looked at in one go.
+// piece is how much of a stream is scanned at a time, in bytes.
 const piece = 1 << 20
 
-// Bounds of a scan: a hostile file is made of keywords.
+// Bounds of a scan. A hostile file could consist of keywords.
 const (
-	maxTried = 100_000 // patterns that are tried
-	maxFound = 1_000
+	maxTried = 100_000 // attempts to match a pattern
+	maxFound = 1_000   // findings in a file
 )
 
 // Bytes scans a whole file.
 func (s *Scanner) Bytes(content []byte) Result {
+	// UTF-16 has to be decoded first, which Reader does.
 	head := content[:min(len(content), looked)]
 	if utf16Order(head) != nil {
 		r, _ := s.Reader(bytes.NewReader(content)) // a bytes.Reader does not fail
@@ -81,27 +94,32 @@ func (s *Scanner) Reader(in io.Reader) (Result, error) {
 	return scan.result(), err
 }
 
-// scan is one file on its way through. Offsets are those in the whole file.
+// scan is the state of scanning one file. Offsets are in the whole file, unless a name says
+// otherwise.
 type scan struct {
 	scanner *Scanner
 	table   *table
 	kind    kind
 	tried   int
-	done    map[int]int64 // where each rule's last finding ends
-	found   []span
+	// done is where each rule's last finding ends. A keyword inside of it is not tried
+	// again.
+	done  map[int]int64
+	found []span
 
-	line, counted int // the line of the offset counted, in the current piece
+	// line is the number of the line at the offset counted of the current piece.
+	line, counted int
 }
 
-// span is the place of a secret in its file.
+// span is a finding with its place in the file, from inclusive and to exclusive.
 type span struct {
 	rule     int
 	from, to int64
 	Finding
 }
 
-// distinct leaves out what overlaps with a finding of a more specific rule: a token that
-// is assigned to a variable is a token, not a high-entropy assignment as well.
+// distinct drops findings that overlap with one of a more specific rule, that is, of a rule
+// with a lower index. A token that is assigned to a variable is a token, and not also a
+// named secret.
 func distinct(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule, b.rule)) })
 	var kept []span
@@ -117,13 +135,14 @@ func distinct(spans []span) []span {
 	return kept
 }
 
-// stream scans piece by piece. A piece begins with the end of the one before, so that a
-// secret across the seam is seen whole, and keywords in the shared part are followed up
-// in one of the two only.
+// stream scans a file piece by piece. Each piece begins with the end of the one before, so
+// that a secret across the border is seen as a whole. A keyword in the shared part is tried
+// only once.
 func (s *scan) stream(in io.Reader) error {
 	buffer := make([]byte, 0, piece/16)
 	var offset int64 // of buffer[0] in the file
-	from := 0        // keywords before it are done
+	// Keywords before this offset were tried.
+	from := 0
 	for {
 		var end bool
 		var err error
@@ -131,12 +150,15 @@ func (s *scan) stream(in io.Reader) error {
 			return err
 		}
 		upTo := len(buffer)
+		// A keyword near the end waits for the next piece, where its pattern can see
+		// enough.
 		if !end {
 			upTo -= longestReach
 		}
 		if !s.search(buffer, offset, from, upTo) || end {
 			return nil
 		}
+		// A pattern may look back by as much as it looks ahead.
 		keep := upTo - longestReach
 		s.lineOf(buffer, keep)
 		s.counted = 0
@@ -145,7 +167,7 @@ func (s *scan) stream(in io.Reader) error {
 	}
 }
 
-// fill reads until the buffer holds a piece, or the file is at its end.
+// fill reads until the buffer holds a piece or the file ends.
 func fill(in io.Reader, buffer []byte) (filled []byte, end bool, err error) {
 	for len(buffer) < piece {
 		if len(buffer) == cap(buffer) {
@@ -163,7 +185,8 @@ func fill(in io.Reader, buffer []byte) (filled []byte, end bool, err error) {
 	return buffer, false, nil
 }
 
-// search follows up the keywords that begin in text[from:upTo]. False: a bound was met.
+// search tries the rules of all keywords that begin in text[from:upTo]. It returns false if
+// a bound of the scan was reached.
 func (s *scan) search(text []byte, offset int64, from, upTo int) bool {
 	going := true
 	s.table.keywords.find(text, func(keyword, at int) bool {
@@ -179,7 +202,7 @@ func (s *scan) search(text []byte, offset int64, from, upTo int) bool {
 	return going
 }
 
-// try applies one rule where its keyword stands.
+// try applies one rule at one of its keywords, and records a finding.
 func (s *scan) try(rule int, text []byte, offset int64, at int) {
 	r := &s.table.rules[rule]
 	if r.Within == textContent && s.kind == binaryFile {
@@ -201,7 +224,7 @@ func (s *scan) try(rule int, text []byte, offset int64, at int) {
 	s.found[len(s.found)-1].Guess = r.Guess
 }
 
-// mayBe sorts out most keywords without the pattern.
+// mayBe rules out most keywords without running the pattern.
 func (r *compiled) mayBe(text []byte, keyword int) bool {
 	from := keyword - r.Back
 	if from < 0 || r.Start == atWord && !wordStarts(text, from) {
@@ -210,7 +233,7 @@ func (r *compiled) mayBe(text []byte, keyword int) bool {
 	return r.Shape != assignment || assigns(text[keyword:min(len(text), keyword+80)])
 }
 
-// assigns reports whether a name goes on to a sign that assigns.
+// assigns reports whether a name is followed by an operator that assigns a value.
 func assigns(text []byte) bool {
 	i := 0
 	for i < len(text) && (isWord(text[i]) || text[i] == '-' || text[i] == '.') {
@@ -222,7 +245,8 @@ func assigns(text []byte) bool {
 	return i < len(text) && bytes.IndexByte([]byte("=:>,?"), text[i]) >= 0
 }
 
-// at applies the rule to the keyword at an offset.
+// at applies the rule's pattern at a keyword and then its check. It returns nil without a
+// secret.
 func (r *compiled) at(text []byte, keyword int) *match {
 	from := keyword - r.Back
 	window := text[from:min(len(text), keyword+r.Reach)]
@@ -244,6 +268,8 @@ func (r *compiled) at(text []byte, keyword int) *match {
 	}
 	m.from = from + groups[secret]
 	end := from + groups[secret+1]
+	// The window may have cut the secret. Extend it, because the fingerprint needs all of
+	// it.
 	if groups[secret+1] == len(window) {
 		end = goesOn(text, m.from, end)
 	}
@@ -251,16 +277,17 @@ func (r *compiled) at(text []byte, keyword int) *match {
 	if end < len(text) {
 		m.after = text[end]
 	}
+	// More characters of a word follow, so this is something longer than the format allows.
 	if isWord(m.after) && r.Start == atWord || !r.Check(*m) {
 		return nil
 	}
 	return m
 }
 
-// goesOn is the end of a secret that is longer than its rule looks.
+// goesOn returns the end of a secret that continues beyond the window of its rule.
 func goesOn(text []byte, from, end int) int {
 	const most = 8 << 10
-	lines := bytes.IndexByte(text[from:end], '\n') >= 0 // as those of a key are
+	lines := bytes.IndexByte(text[from:end], '\n') >= 0 // a private key spans lines
 	for i := end; i < min(len(text), end+most); i++ {
 		b := text[i]
 		inToken := isWord(b) || b == '+' || b == '/' || b == '=' || b == '-' || b == '.'
@@ -271,15 +298,15 @@ func goesOn(text []byte, from, end int) int {
 	return min(len(text), end+most)
 }
 
-// lineBefore is the end of what precedes on the same line.
+// lineBefore returns the text before the match on its line, at most 120 bytes of it.
 func lineBefore(text []byte) []byte {
 	const most = 120
 	text = text[max(0, len(text)-most):]
 	return text[bytes.LastIndexByte(text, '\n')+1:]
 }
 
-// wordStarts reports whether a word can begin at an offset. After an escape such as \n
-// one does.
+// wordStarts reports whether a word may begin at an offset: after a character that is part
+// of no word, or after an escape such as \n in a string literal.
 func wordStarts(text []byte, at int) bool {
 	if at == 0 || !isWord(text[at-1]) {
 		return true
@@ -291,7 +318,9 @@ func isWord(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
 }
 
-// lineOf counts on from the last offset that was asked for.
+// lineOf returns the line number of an offset. It counts from the last offset that was
+// asked for, in either direction, so that a file with many findings is not counted from the
+// start each time.
 func (s *scan) lineOf(text []byte, at int) int {
 	if at >= s.counted {
 		s.line += bytes.Count(text[s.counted:at], []byte{'\n'})
@@ -302,6 +331,8 @@ func (s *scan) lineOf(text []byte, at int) int {
 	return s.line
 }
 
+// result returns the findings without overlaps, and says whether a bound cut the scan
+// short.
 func (s *scan) result() Result {
 	r := Result{Binary: s.kind == binaryFile}
 	for _, found := range distinct(s.found) {

@@ -23,8 +23,7 @@ func rulesOf(r guard.Result) (ids []string) {
 	return ids
 }
 
-// Each rule finds what its examples plant, in what they plant it, and nothing in the
-// others.
+// Each rule finds the secrets in its own examples and nothing in those of others.
 func TestRules(t *testing.T) {
 	all := examples()
 	for _, rule := range guard.Rules() {
@@ -95,7 +94,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// A stream is seen whole: a secret at each place around the seam of two pieces, read in
+// A secret at each place around the border of two pieces of a stream, which is read in
 // small bits, is found once and on its line.
 func TestStream(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
@@ -134,7 +133,7 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// In binary files tokens are found, names with values are not, and it is said.
+// In binary files tokens are found and named values are not, and the result says so.
 func TestBinary(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	file := []byte("\x00\x01" + fill(r, "ghp_{crc:36}") + "\x00password=" + fill(r, "{pass}") + "\x00")
@@ -144,8 +143,8 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// A fingerprint depends on the secret, the rule and the key, not on the file; and nothing
-// that a scan gives holds the secret.
+// A fingerprint depends on the secret, the rule and the key, and not on the file. No part
+// of a result contains the secret.
 func TestFingerprint(t *testing.T) {
 	secret := fill(rand.New(rand.NewSource(6)), "ghp_{crc:36}")
 	here := scanner().Bytes([]byte(secret)).Findings[0]
@@ -193,7 +192,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// hostile gives the same bytes for ever.
+// hostile is a reader that returns the same bytes for ever.
 type hostile struct{ text []byte }
 
 func (h hostile) Read(p []byte) (int, error) {
@@ -204,8 +203,8 @@ func (h hostile) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What is made to be slow is given up or got through: the work is bounded by counts, so
-// that this test needs no clock.
+// Content that is made to be slow is given up or completed. The work is bounded by counts,
+// so this test needs no clock.
 func TestHostile(t *testing.T) {
 	length := int64(6 << 20)
 	if testing.Short() {

@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// At is what findings in a file mean where the file is. What is called a password in the
-// source of a test is an invented one, unless its own format says that it is real; the
-// content alone does not tell, and the same content may be elsewhere too.
+// At returns the findings that count at a path. A "password" in the source of a test is
+// invented unless its format says that it is real, so guesses in tests are dropped. This
+// depends on the path and not on the content, and is applied to the remembered findings
+// each time a file is met.
 func At(file string, found []Finding) []Finding {
 	if !inTests().MatchString("/"+file) || settings().MatchString(path.Base(file)) {
 		return found
@@ -17,11 +18,13 @@ func At(file string, found []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return f.Guess })
 }
 
+// inTests matches paths of tests in the layouts of common languages.
 var inTests = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/(?:testdata|__tests__|__fixtures__|fixtures?|tests?|specs?|e2e)/|_test\.\w+$|_spec\.\w+$|\.(?:test|spec)\.\w+$|/test_\w+\.py$|Tests?\.(?:java|kt|cs|swift)$`)
 })
 
-// settings are files that a program is run with, also where its tests are.
+// settings matches files from which programs read real credentials, even in a directory of
+// tests.
 var settings = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|credentials`)
 })

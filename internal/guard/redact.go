@@ -2,7 +2,8 @@ package guard
 
 import "strings"
 
-// Redact replaces the secrets in a text by [secret: <rule>], and names the rules.
+// Redact returns the text with each secret replaced by [secret: <rule>], and the rules that
+// matched. It has no bounds, so it is meant for short texts such as messages.
 func Redact(text string) (redacted string, found []string) {
 	t, in := rules(), []byte(text)
 	var spans []span
@@ -29,9 +30,8 @@ func Redact(text string) (redacted string, found []string) {
 	return out.String(), found
 }
 
-// Replace gives content with other text in the place of some of its secrets, and says how
-// many. pick gives the text for a finding, or that it stays. Content that is not read as it
-// stands, such as UTF-16, is not changed.
+// Replace returns content with some of its secrets replaced, and how many. pick returns the
+// new text for a finding, or false to keep it. Content in UTF-16 is returned unchanged.
 func (s *Scanner) Replace(content []byte, pick func(Finding) (text string, replaced bool)) ([]byte, int) {
 	head := content[:min(len(content), looked)]
 	if utf16Order(head) != nil {

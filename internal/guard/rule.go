@@ -8,77 +8,87 @@ import (
 	"sync"
 )
 
-// Rule says how one kind of secret looks. A rule is tried only where one of its keywords
-// stands, in whatever case, and its pattern begins there: most files have no keyword at
-// all, and are passed over at the speed of reading them.
+// Rule describes one kind of secret. It is tried only where one of its keywords occurs, in
+// any case, and its pattern is anchored there. Most files contain no keyword and are passed
+// at reading speed.
 type Rule struct {
-	ID       string
-	What     string // "an AWS access key", to follow "looks like"
-	Source   string // who describes the format
+	ID string
+	// Follows "looks like", so it has an article.
+	What     string
+	Source   string // where the format is documented
 	Keywords []string
 
-	// Pattern matches from the keyword on, or from Back bytes before it. Its first group
-	// that matched is the secret; without groups all of it is.
+	// Pattern is matched from the keyword on, or from Back bytes before it. Its first group
+	// that matched is the secret. Without groups the whole match is.
 	Pattern string
 	Back    int
-	Reach   int // how far behind the keyword the pattern looks; default: reach
+	// Reach is how many bytes after the keyword the pattern sees. The default is reach.
+	Reach int
 
 	Start  start
 	Within content
 	Shape  shape
-	Guess  bool             // it goes by a name or a place, not by the secret's own format
-	Check  func(match) bool // nil: isRandom
+	// Guess marks a rule that goes by a name or a place and not by the secret's own format.
+	Guess bool
+	Check func(match) bool // nil: isRandom
 }
 
-// start says what may stand before the keyword.
+// start says what may precede the keyword.
 type start int
 
 const (
-	atWord   start = iota // nothing that could belong to the same word
-	anywhere              // anything: the keyword is part of a longer name
+	// Nothing that belongs to the same word.
+	atWord   start = iota
+	anywhere       // anything, as part of a longer name
 )
 
-// content says in which files a rule is worth its false alarms.
+// content says in which files a rule applies, given its false alarms.
 type content int
 
 const (
-	anyContent  content = iota
-	textContent         // not in binary files, where names and values stand side by side by chance
+	anyContent content = iota
+	// Not in binary files, where names and values are adjacent by chance.
+	textContent
 )
 
-// shape is what has to follow a keyword before the pattern is worth trying. Names such as
-// token stand everywhere, and what is assigned to one hardly anywhere.
+// shape says what has to follow the keyword before the pattern is tried. Words such as
+// "token" are frequent, while assignments to them are rare.
 type shape int
 
 const (
-	anyShape   shape = iota
-	assignment       // the rest of a name, then = or what else assigns
+	anyShape shape = iota
+	// The rest of a name, then an operator that assigns.
+	assignment
 )
 
-// reach is how far behind its keyword a rule looks, unless it says otherwise.
+// reach is the default of Rule.Reach in bytes.
 const reach = 400
 
-// longestReach bounds Reach and Back, and so what two pieces of a stream have to share.
+// longestReach is the upper bound of Reach and Back, and so of what two pieces of a stream
+// share.
 const longestReach = 4096
 
-// match is what a pattern found, for checks that a regular expression cannot make.
+// match is what a pattern matched, for checks that a regular expression cannot express.
 type match struct {
 	secret []byte
-	groups [][]byte // those of the pattern, [0] being all of it
-	before []byte   // what stands before the match on its line
-	after  byte     // the byte that follows the secret; 0 at the end
-	from   int      // where the secret begins
+	// Groups of the pattern; groups[0] is the whole match.
+	groups [][]byte
+	// What precedes the match on its line.
+	before []byte
+	// The byte after the secret; 0 at the end.
+	after byte
+	from  int // offset of the secret in the text
 }
 
-// compiled is a rule whose pattern is compiled when its keyword is first met: a run that
-// meets none pays for none.
+// compiled is a rule whose pattern is compiled when one of its keywords is first met. A run
+// of the program usually meets few of them, and compiling all takes noticeable time.
 type compiled struct {
 	Rule
 	pattern func() *regexp.Regexp
 }
 
-// Rules lists all rules, the more specific ones first: of two that match the same bytes
-// the first is reported.
+// Rules returns all rules, the specific ones first. Of two that match the same bytes, the
+// first is reported.
 func Rules() []Rule {
 	var all []Rule
 	for _, some := range [][]Rule{cloudRules(), hostRules(), modelRules(), serviceRules(), formatRules()} {
@@ -87,7 +97,8 @@ func Rules() []Rule {
 	return all
 }
 
-// Version changes with the rules. What an older version has cleared is looked at again.
+// Version identifies the rules. When it changes, objects that an older version has cleared
+// are scanned again.
 var Version = sync.OnceValue(func() string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, checks)
@@ -97,16 +108,19 @@ var Version = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// checks is raised when a check changes that is code, which Version cannot see.
+// checks has to be raised when the code of a check changes, because Version cannot see
+// that.
 const checks = 1
 
-// table is the rules with the automaton that finds their keywords.
+// table holds the compiled rules and the automaton of their keywords.
 type table struct {
 	rules    []compiled
 	keywords *automaton
-	of       [][]int // keyword to rules
+	// Indexes of the rules of each keyword.
+	of [][]int
 }
 
+// rules builds the table once, when something is scanned for the first time.
 var rules = sync.OnceValue(func() *table {
 	t := &table{}
 	at := map[string]int{}
@@ -119,6 +133,7 @@ var rules = sync.OnceValue(func() *table {
 			r.Check = isRandom
 		}
 		t.rules = append(t.rules, compiled{r, sync.OnceValue(func() *regexp.Regexp {
+			// The pattern must match at the keyword, so it is anchored.
 			return regexp.MustCompile(`\A(?:` + r.Pattern + `)`)
 		})})
 		for _, word := range r.Keywords {

@@ -1,6 +1,6 @@
 package guard
 
-// cloudRules are the keys of clouds and of what runs in them.
+// cloudRules are the keys of cloud providers and of platforms that run there.
 func cloudRules() []Rule {
 	return []Rule{
 		{
@@ -131,10 +131,10 @@ func cloudRules() []Rule {
 	}
 }
 
-// Parts of patterns.
+// Parts of patterns that several rules share.
 const (
 	uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
-	// assigned is what stands between a name and its value in the languages of programs and
-	// of configuration: = := : => ?= "," and so on, with the quote or tag that ends the name.
+	// assigned is what stands between a name and its value in programming languages and
+	// configuration: = := : => ?= "," and so on, with the quote or tag that ends the name.
 	assigned = `\\?["'\x60\])]{0,3}[ \t]{0,8}(?::[ \t]{0,3}[&\w<>']{1,20}[ \t]{1,3}=|=>|:=|\?=|={1,3}|:|>|,)[ \t]{0,8}\\?`
 )

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// formatRules know a secret by the format that it is in or the name that it is given. They
-// come last, because what another rule knows better is its own.
+// formatRules recognise a secret by the format that it is stored in, or by the name that it
+// is assigned to. They come last, so that a more specific rule wins where both match.
 func formatRules() []Rule {
 	return []Rule{
 		{
@@ -75,10 +75,12 @@ func formatRules() []Rule {
 	}
 }
 
-// value is what a name is given: quoted, or a bare word to the end of the line.
+// value matches a value after assigned: in quotes, or a bare word up to the end of the
+// line.
 const value = `(?:["'\x60]([^"'\x60\s\\]{6,})(?:["'\x60]|\\["'])|([^\s"'\x60,;(){}<>\[\]\\]{6,})(?:[ \t]*(?:#.*)?(?:\r?\n|\z)|[ \t]*<))`
 
-// isBasicAuth decodes user:password.
+// isBasicAuth decodes the credential and wants user:password with a password that is no
+// example.
 func isBasicAuth(m match) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
 	_, password, found := bytes.Cut(plain, []byte{':'})
@@ -89,33 +91,38 @@ func printable(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// bare is how files of settings assign: NAME=value, export NAME=value, name: value. In a
-// program a bare word is a variable.
+// bare matches what precedes an assignment in configuration files and shells: NAME=value,
+// export NAME=value, name: value. In a programming language, a value without quotes is a
+// variable.
 var bare = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\d+[:|]\s*)?[ \t]*(?:[-#/]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$`)
 })
 
-// aside is what a name is of when it only goes with a secret: tokenID, PASSWORD_FILE.
+// aside matches names that belong to a secret but hold something else: tokenID,
+// PASSWORD_FILE.
 var aside = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\w.-]*(?:(?i:[_.-](?:id|ids|at|alg|len|ttl|env|var|ref))|I[Dd]s?|At|TTL|Ref|(?i:names?|files?|paths?|dir|ur[il]s?|endpoint|header|prefix|suffix|types?|expir\w*|length|size|count|algorithm|policy|field|label|manager|provider|stdin))["'\x60\])\\ \t]*[:=,>?]`)
 })
 
-// namesPath is another variable, which programs assign without quotes.
+// namesPath matches a member of another variable, which programs assign without quotes.
 var namesPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
 })
 
-// isAssigned reports whether a value stands where one is assigned to a secret's name:
-// quoted, or bare in a file of settings.
+// isAssigned reports whether a value is assigned to the name of a secret: in quotes, or
+// bare in a configuration file.
 func isAssigned(m match) bool {
 	quoted := m.groups[1] != nil
 	return (quoted || bare().Match(m.before) && !namesPath().Match(m.secret)) && !aside().Match(m.groups[0])
 }
 
+// isNamedPassword accepts short passwords, since a name such as "password" is specific.
 func isNamedPassword(m match) bool {
 	return isAssigned(m) && looksChosen(m.secret) && !(isWords(m.secret) && nameLike().Match(m.secret))
 }
 
+// isNamedSecret wants more of a value than isNamedPassword, since names such as "token" are
+// common.
 func isNamedSecret(m match) bool {
 	return isAssigned(m) && (isLongRandom(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !(isWords(m.secret) && pathLike().Match(m.secret)))
 }

@@ -1,6 +1,7 @@
 package guard
 
-// hostRules are the tokens of hosts of code, packages and builds.
+// hostRules are the tokens of hosts for code, packages and builds. A short prefix such as
+// "cio" or "oy2" needs a stricter check, because ordinary text contains it.
 func hostRules() []Rule {
 	return []Rule{
 		{

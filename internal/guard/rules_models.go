@@ -1,6 +1,6 @@
 package guard
 
-// modelRules are the keys of providers of models.
+// modelRules are the keys of providers of language models.
 func modelRules() []Rule {
 	return []Rule{
 		{

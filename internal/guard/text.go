@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what a file holds.
+// kind says whether a file is text or binary.
 type kind int
 
 const (
@@ -18,10 +18,11 @@ const (
 	binaryFile
 )
 
-// looked is how much of a file decides what it holds; git looks at as much.
+// looked is how many bytes at the start of a file decide its kind. git uses the same
+// number.
 const looked = 8000
 
-// decoded tells what a file holds, and gives UTF-16 as UTF-8.
+// decoded returns the content of a file and its kind. UTF-16 is converted to UTF-8.
 func decoded(in io.Reader) (io.Reader, kind, error) {
 	b := bufio.NewReaderSize(in, looked)
 	head, err := b.Peek(looked)
@@ -34,6 +35,7 @@ func decoded(in io.Reader) (io.Reader, kind, error) {
 	return b, kindOf(head), nil
 }
 
+// kindOf calls a file binary if it has a zero byte, as git does.
 func kindOf(head []byte) kind {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return binaryFile
@@ -41,8 +43,9 @@ func kindOf(head []byte) kind {
 	return textFile
 }
 
-// utf16Order recognizes UTF-16 by its byte order mark, or, as Windows also writes it
-// without, by zeros that stand nearly everywhere on one side and hardly on the other.
+// utf16Order returns the byte order of UTF-16 text, or nil for other content. It goes by
+// the byte order mark. Without one, as Windows also writes it, text in Latin script has
+// zeros in nearly every second byte.
 func utf16Order(head []byte) binary.ByteOrder {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) && !bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}):
@@ -68,11 +71,12 @@ func utf16Order(head []byte) binary.ByteOrder {
 	return nil
 }
 
-// utf16Reader decodes as it goes. Line ends stay what they are, so lines keep their numbers.
+// utf16Reader converts UTF-16 to UTF-8 while reading. Line ends are kept, so line numbers
+// stay right.
 type utf16Reader struct {
 	in    *bufio.Reader
 	order binary.ByteOrder
-	rest  []byte // decoded, not yet given
+	rest  []byte // converted and not yet returned
 }
 
 func (r *utf16Reader) Read(p []byte) (int, error) {
@@ -81,7 +85,8 @@ func (r *utf16Reader) Read(p []byte) (int, error) {
 		n, err := io.ReadFull(r.in, raw[:])
 		for i := 0; i+1 < n; i += 2 {
 			unit := rune(r.order.Uint16(raw[i:]))
-			if utf16.IsSurrogate(unit) { // no secret has one: half of a pair serves as well
+			// Secrets are ASCII, so half of a surrogate pair needs no exact conversion.
+			if utf16.IsSurrogate(unit) {
 				unit = utf8.RuneError
 			}
 			r.rest = utf8.AppendRune(r.rest, unit)
@@ -95,7 +100,7 @@ func (r *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// noRest is the end of a file in the middle of a unit, which is its end all the same.
+// noRest maps an end in the middle of a code unit to an ordinary end of file.
 func noRest(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return io.EOF

@@ -15,40 +15,46 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// conversation is what is remembered of one conversation with an agent.
+// conversation is what is remembered of one conversation with an agent, between two hooks.
+// Each hook is a process of its own.
 type conversation struct {
-	ID       string       `json:"id"` // the agent's
-	Session  name.Session `json:"session"`
-	Turn     turn         `json:"turn"`
-	Seen     time.Time    `json:"seen"` // when the agent last heard what happened to the files
-	Children []string     `json:"children,omitempty"`
-	Last     time.Time    `json:"last"` // the last event
-	Event    string       `json:"event"`
-	Failures int          `json:"failures,omitempty"` // in a row
-	Told     bool         `json:"told,omitempty"`     // the person knows of them
-	Problem  string       `json:"problem,omitempty"`
+	ID string `json:"id"` // the agent's id
+	// Session is the session into which its checkpoints go.
+	Session name.Session `json:"session"`
+	Turn    turn         `json:"turn"`
+	// When the agent was last told what happened to the files.
+	Seen time.Time `json:"seen"`
+	// Children are the ids of the conversations of its subagents.
+	Children []string  `json:"children,omitempty"`
+	Last     time.Time `json:"last"` // time of the last event
+	Event    string    `json:"event"`
+	Failures int       `json:"failures,omitempty"` // failed hooks in a row
+	Told     bool      `json:"told,omitempty"`     // the person was told about them
+	Problem  string    `json:"problem,omitempty"`
 
 	Transcript progress `json:"transcript"`
 
-	child bool // the event is of a subagent with a conversation of its own
+	// The event is from a subagent's own conversation.
+	child bool
 }
 
-// turn is a prompt that the agent is working on.
+// turn is the prompt on which the agent is working.
 type turn struct {
-	Open    bool     `json:"open,omitempty"`
-	ID      string   `json:"id,omitempty"`
-	Subject string   `json:"subject,omitempty"` // the first words of the prompt
-	Tree    name.OID `json:"tree,omitempty"`    // the files when it was given
+	Open    bool   `json:"open,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Subject string `json:"subject,omitempty"` // first words of the prompt
+	// The files when the prompt was given.
+	Tree name.OID `json:"tree,omitempty"`
 }
 
-// file is where a conversation is kept: its id may be any text.
+// file returns the path of a conversation's file. The id may be any text, so it is hashed.
 func (h *Handler) file(id string) string {
 	sum := sha256.Sum256([]byte(h.Agent.Name + "\x00" + id))
 	return filepath.Join(h.Dir, h.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
-// open reads what is known of the conversation that an event belongs to. A subagent's belongs to its
-// parent's. A file that cannot be read is none: it may be deleted at any time.
+// open returns the conversation to which an event belongs: for a subagent that of its
+// parent. A file that is missing or damaged means a new conversation.
 func (h *Handler) open(e agent.Happening) *conversation {
 	id := e.Session
 	if e.Parent != "" {
@@ -74,7 +80,7 @@ func (h *Handler) read(file string) (c conversation) {
 	return c
 }
 
-// parentOf finds the conversation that has a subagent of this id.
+// parentOf returns the conversation that started the subagent with this id, or nil.
 func (h *Handler) parentOf(id string) *conversation {
 	names, _ := filepath.Glob(filepath.Join(h.Dir, h.Agent.Name+"-*.json")) //nolint:errcheck // the pattern is right
 	for _, name := range names {
@@ -85,10 +91,10 @@ func (h *Handler) parentOf(id string) *conversation {
 	return nil
 }
 
-// conversations that were silent for this long are forgotten.
+// forgetAfter is how long a conversation is remembered after its last event.
 const forgetAfter = 30 * 24 * time.Hour
 
-// keep writes a conversation down, and forgets old ones.
+// keep saves a conversation. When a new one is saved, old ones are deleted.
 func (h *Handler) keep(c *conversation) error {
 	c.Last = h.Now()
 	data, err := json.Marshal(c)
@@ -111,7 +117,8 @@ func (h *Handler) forget() {
 	}
 }
 
-// writeWhole puts a file in place at once, readable by its owner only: it has words of prompts.
+// writeWhole writes a file through a rename. It is readable by its owner only, because it
+// contains words of prompts.
 func writeWhole(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {

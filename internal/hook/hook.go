@@ -1,9 +1,14 @@
-// Package hook turns the events of a coding agent into checkpoints: what a person changed before a
-// prompt, what each tool did, and a milestone for every turn that changed files. It keeps what it has
-// to remember of a conversation in <git dir>/checkpoint/agents, which may be deleted at any time.
+// Package hook turns the events of a coding agent into checkpoints: what a person changed
+// before a prompt, what each tool did, and a milestone for every turn that changed files.
 //
-// A hook never fails its agent: errors are logged and counted here, and what reaches the agent is a
-// valid answer or nothing. Nothing here asks, rolls back or pushes.
+// The agent starts one process per event. Handler.Handle is the entry point; it loads what
+// earlier hooks remembered of the conversation (conversation.go), does what the event asks
+// for, and saves the conversation again. Everything about the repository is behind the
+// interface Steps, implemented by Repository (steps.go). The memory is in <git
+// dir>/checkpoint/agents and may be deleted at any time.
+//
+// A hook never fails its agent. Errors are logged and counted (log.go), and the agent gets
+// a valid answer or nothing. No hook asks a question, rolls back or pushes.
 package hook
 
 import (
@@ -16,37 +21,42 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Steps is what a hook needs of the repository.
+// Steps is what a Handler needs of the repository.
 type Steps interface {
-	// Session finds or starts the session of a conversation.
+	// Session returns the session for a conversation and creates it if necessary.
 	Session(ctx context.Context, conversation string, def *agent.Definition) (name.Session, error)
-	// Save makes a checkpoint, or none where nothing changed.
+	// Save makes a checkpoint, unless nothing changed.
 	Save(ctx context.Context, s Save) (Saved, error)
-	// Context is what an agent has to know to go on with a session.
+	// Context returns what an agent has to know to continue a session.
 	Context(ctx context.Context, session name.Session) (string, error)
-	// Moves tells what others did to the files of this worktree after a time, oldest first.
+	// Moves describes what others did to the files of this worktree since a time, oldest
+	// first.
 	Moves(ctx context.Context, session name.Session, after time.Time) ([]string, error)
-	// Chat runs a prompt that is a command of ours; ok is false for any other prompt.
+	// Chat runs a prompt that is one of our commands. ok is false for any other prompt.
 	Chat(ctx context.Context, session name.Session, prompt string) (answer string, ok bool, err error)
 }
 
-// Save asks for a checkpoint.
+// Save describes a checkpoint to make.
 type Save struct {
 	Session name.Session
 	Trigger string
 	Message string
 	Agent   record.Agent
-	Unless  name.OID // none is made when the files are this tree; empty: when nothing differs from the current one
-	Lines   []byte   // of the agent's transcript; Agent.Transcript says which
+	// Unless is a tree: no checkpoint is made if the files equal it. If it is empty, none
+	// is made if the files equal the current checkpoint.
+	Unless name.OID
+	// New lines of the agent's transcript, described by Agent.Transcript.
+	Lines []byte
 }
 
-// Saved is what became of it.
-type Saved struct {
+// Saved is the result of a Save.
+type Saved struct { // the checkpoint that was made; empty: none
 	Label string   // of the checkpoint that was made; empty: none
 	Tree  name.OID // the files as they are now
 }
 
-// Triggers of the checkpoints that hooks make. The workflow "agent" says which are milestones.
+// Triggers of the checkpoints that hooks make. The workflow "agent" decides which are
+// milestones.
 const (
 	TriggerPrompt     = "prompt"
 	TriggerTool       = "tool"
@@ -59,16 +69,19 @@ const (
 
 // Handler handles the events of one agent in one worktree.
 type Handler struct {
-	Agent   *agent.Definition
-	Steps   Steps
-	Dir     string // <git dir>/checkpoint/agents
-	Now     func() time.Time
-	Prompts bool // whether messages have the words of prompts
-	Keep    bool // whether milestones of turns keep the agent's transcript
-	Redact  func(string) string
+	Agent *agent.Definition
+	Steps Steps
+	Dir   string // <git dir>/checkpoint/agents
+	Now   func() time.Time
+	// Messages contain the words of prompts.
+	Prompts bool
+	// Milestones of turns keep the agent's transcript.
+	Keep bool
+	// Redact removes secrets from a text; nil: leave texts as they are.
+	Redact func(string) string
 }
 
-// Handle does what an event asks for. The answer is valid also beside an error.
+// Handle does what an event asks for. The answer is valid beside an error, too.
 func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happening) (agent.Answer, error) {
 	if happened.Session == "" || happened.Kind == "" && happened.Child == "" {
 		return agent.Answer{}, nil
@@ -84,7 +97,8 @@ func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happe
 		return agent.Answer{}, h.keep(c)
 	}
 	if c.child && (happened.Kind == agent.KindPrompt || happened.Kind == agent.KindTurnEnd || happened.Kind == agent.KindSessionStart) {
-		return agent.Answer{}, nil // a subagent's turn is no turn of the person's
+		// The person's turn goes on while a subagent works.
+		return agent.Answer{}, nil
 	}
 	if c.Session, err = h.Steps.Session(ctx, c.ID, h.Agent); err != nil {
 		return h.failed(event, c, err)
@@ -101,6 +115,7 @@ func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happe
 	return answer, h.keep(c)
 }
 
+// do handles one event by its kind.
 func (h *Handler) do(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
 	switch e.Kind {
 	case agent.KindSessionStart:
@@ -123,10 +138,11 @@ func (h *Handler) do(ctx context.Context, event string, c *conversation, e agent
 	return agent.Answer{}, nil
 }
 
-// longestContext bounds what a model is told at once.
+// longestContext bounds what a model is told at once, in bytes.
 const longestContext = 4 << 10
 
-// started tells an agent that continues where the job stands.
+// started tells an agent that continues a conversation where the job stands. A new
+// conversation gets nothing.
 func (h *Handler) started(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
 	if c.Seen.IsZero() {
 		c.Seen = h.Now()
@@ -138,10 +154,13 @@ func (h *Handler) started(ctx context.Context, event string, c *conversation, e 
 	return agent.Answer{Context: cut(text, longestContext)}, err
 }
 
-// prompted closes a turn that nobody ended, answers what is a command of ours, captures what the person
-// changed, and opens a turn.
+// prompted handles a prompt. It closes a turn that never ended, because it was interrupted;
+// answers the prompt if it is one of our commands; makes a checkpoint of what the person
+// changed; and opens a new turn. The model learns what happened to the files since it last
+// heard of them.
 func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
-	amid := c.Turn.Open && e.Turn != "" && e.Turn == c.Turn.ID // typed while the turn runs
+	// The prompt was typed while the turn was running.
+	amid := c.Turn.Open && e.Turn != "" && e.Turn == c.Turn.ID
 	if c.Turn.Open && !amid {
 		if err := h.closeTurn(ctx, event, c, e, "", "interrupted"); err != nil {
 			return agent.Answer{}, err
@@ -177,8 +196,8 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 	return answer, nil
 }
 
-// moves tells what happened to the files since the agent last heard of it; what happened before the
-// conversation is no news.
+// moves returns what happened to the files since the agent last heard of it. What happened
+// before the conversation is not reported, as the agent has read the files since.
 func (h *Handler) moves(ctx context.Context, c *conversation) (moves []string, err error) {
 	if !c.Seen.IsZero() {
 		moves, err = h.Steps.Moves(ctx, c.Session, c.Seen)
@@ -187,7 +206,7 @@ func (h *Handler) moves(ctx context.Context, c *conversation) (moves []string, e
 	return moves, err
 }
 
-// with adds the words of a prompt to a message, if they are kept.
+// with appends the words of a prompt to a message. There are none if prompts are not kept.
 func with(message, subject string) string {
 	if subject == "" {
 		return message + " a prompt"
@@ -195,7 +214,8 @@ func with(message, subject string) string {
 	return message + ": " + subject
 }
 
-// endTurn makes the milestone of a turn. An end without a beginning, or a second one, keeps what changed.
+// endTurn makes the milestone of a turn. If no turn is open, because the beginning was not
+// seen or the end comes twice, what changed becomes an ordinary checkpoint.
 func (h *Handler) endTurn(ctx context.Context, event string, c *conversation, e agent.Happening) error {
 	if !c.Turn.Open {
 		return h.save(ctx, event, c, e, TriggerTool, "after a turn")
@@ -203,6 +223,8 @@ func (h *Handler) endTurn(ctx context.Context, event string, c *conversation, e 
 	return h.closeTurn(ctx, event, c, e, e.Reply, "")
 }
 
+// closeTurn makes the milestone of the open turn, with the new lines of the transcript.
+// mark, if not empty, says how the turn ended.
 func (h *Handler) closeTurn(ctx context.Context, event string, c *conversation, e agent.Happening, reply, mark string) error {
 	message := c.Turn.Subject
 	if mark != "" {
@@ -223,6 +245,7 @@ func (h *Handler) closeTurn(ctx context.Context, event string, c *conversation, 
 	if err != nil {
 		return err
 	}
+	// Lines of the transcript that were not saved belong to the next milestone.
 	if saved.Label != "" {
 		c.Transcript = now
 	}
@@ -230,6 +253,7 @@ func (h *Handler) closeTurn(ctx context.Context, event string, c *conversation, 
 	return nil
 }
 
+// save makes a checkpoint of what changed, for an event other than a turn's.
 func (h *Handler) save(ctx context.Context, event string, c *conversation, e agent.Happening, trigger, message string) error {
 	_, err := h.Steps.Save(ctx, Save{
 		Session: c.Session, Trigger: trigger, Message: h.redact(message), Agent: h.of(event, e),
@@ -237,7 +261,7 @@ func (h *Handler) save(ctx context.Context, event string, c *conversation, e age
 	return err
 }
 
-// of is what a record keeps of the agent.
+// of returns what the record says about the agent.
 func (h *Handler) of(event string, e agent.Happening) record.Agent {
 	return record.Agent{
 		Name: h.Agent.Name, Version: e.Version, Model: e.Model, Session: e.Session, Turn: e.Turn, Tool: e.Tool, Subagent: e.Subagent, Event: event,
@@ -251,19 +275,19 @@ func (h *Handler) redact(s string) string {
 	return h.Redact(s)
 }
 
-// firstWords is the first line of a prompt, short enough for a subject.
+// firstWords returns the first line of a prompt, short enough for a subject.
 func firstWords(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	return shorten(strings.Join(strings.Fields(line), " "), 72)
 }
 
-// firstParagraph is the beginning of an answer.
+// firstParagraph returns the start of an answer.
 func firstParagraph(reply string) string {
 	p, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n")), "\n\n")
 	return shorten(p, 500)
 }
 
-// shorten cuts a text at a word, after at most n characters.
+// shorten cuts a text after at most n characters, at the end of a word if possible.
 func shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
@@ -276,7 +300,7 @@ func shorten(s string, n int) string {
 	return strings.TrimSpace(short) + "…"
 }
 
-// cut bounds a text to n bytes, at the end of a line.
+// cut bounds a text to n bytes, at the end of a line if possible.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What is shown of a prompt and an answer is short and whole.
+// Shortened prompts and answers end at a word or a line and within their limits.
 func TestShortened(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{firstWords("  fix\tthe   bug\nand more"), "fix the bug"},

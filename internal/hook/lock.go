@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// staleLock is how old the lock of a hook is before its process counts as dead: no hook may take so long.
+// staleLock is the age after which the process that holds a lock counts as dead. No hook
+// takes so long.
 const staleLock = time.Minute
 
-// lock keeps the hooks of a worktree apart: agents start those of one event at once, and what is
-// remembered of a conversation is read and written.
+// lock serialises the hooks of a worktree. Agents start several at the same time, and each
+// reads and writes what is remembered of the conversation. It waits until ctx ends.
 func (h *Handler) lock(ctx context.Context) (release func(), err error) {
 	if err := os.MkdirAll(h.Dir, 0o777); err != nil {
 		return nil, err

@@ -10,11 +10,11 @@ import (
 	"git-checkpoint/internal/agent"
 )
 
-// tellAfter is how many failures in a row a person is told of.
+// tellAfter is the number of failures in a row after which the person is told.
 const tellAfter = 3
 
-// failed counts and logs a failure. From the third in a row on the person is told, once, where the
-// agent can show it.
+// failed counts and logs a failure. After tellAfter failures in a row the person is told
+// once, with an event for which the agent can show a text.
 func (h *Handler) failed(event string, c *conversation, problem error) (agent.Answer, error) {
 	c.Failures++
 	c.Problem, c.Event = h.redact(problem.Error()), event
@@ -33,10 +33,10 @@ func plural(n int) string {
 	return "hooks"
 }
 
-// largestLog is where the log is rotated, in bytes.
+// largestLog is the size in bytes at which the log is rotated.
 const largestLog = 1 << 20
 
-// Entry is a line of the log.
+// Entry is one line of the log.
 type Entry struct {
 	Time    time.Time `json:"time"`
 	Agent   string    `json:"agent"`
@@ -44,7 +44,8 @@ type Entry struct {
 	Problem string    `json:"problem"`
 }
 
-// Log appends a line to <git dir>/checkpoint/agent.log. That it cannot is nobody's concern.
+// Log appends a line to <git dir>/checkpoint/agent.log. Errors are ignored: there is nobody
+// to tell.
 func Log(file string, e Entry) {
 	if info, err := os.Stat(file); err == nil && info.Size() > largestLog {
 		os.Rename(file, file+".1") //nolint:errcheck // it grows on then

@@ -21,15 +21,16 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Repository is the Steps of a worktree.
+// Repository implements Steps for a worktree.
 type Repository struct {
 	Service *checkpoint.Service
-	// Say puts the answer to a chat command into text.
+	// Say formats the answer to a chat command.
 	Say func(*chat.Answer) (string, error)
 }
 
-// Session is the one that the environment names or a person chose, else one for the conversation and
-// this worktree, which becomes the active one.
+// Session returns the session from the environment, or the one that a person has chosen.
+// Otherwise it is named after the agent, the conversation and the worktree, is started if
+// necessary, and becomes the active one.
 func (r *Repository) Session(ctx context.Context, conversation string, def *agent.Definition) (name.Session, error) {
 	s := r.Service
 	if s.Getenv("GIT_CHECKPOINT_SESSION") != "" {
@@ -55,10 +56,10 @@ func (r *Repository) Session(ctx context.Context, conversation string, def *agen
 	return own, checkpoint.Adopt(s, own)
 }
 
-// Workflow is the built-in definition of sessions that agents start.
+// Workflow is the built-in workflow of sessions that hooks start.
 const Workflow = "agent"
 
-// Save makes a checkpoint where something changed.
+// Save makes a checkpoint if something changed. Saved.Tree is set in either case.
 func (r *Repository) Save(ctx context.Context, save Save) (Saved, error) {
 	request := create.Request{
 		Session: string(save.Session), Trigger: save.Trigger, Message: save.Message,
@@ -77,11 +78,11 @@ func (r *Repository) Save(ctx context.Context, save Save) (Saved, error) {
 	return Saved{Tree: create.CurrentTree(ctx, r.Service, save.Session)}, nil
 }
 
-// Context is what `resume --context` prints.
+// Context returns the same text as `resume --context`.
 func (r *Repository) Context(ctx context.Context, session name.Session) (string, error) {
 	a, err := resume.Do(ctx, r.Service, resume.Request{Target: string(session), Choice: resume.View})
 	if kind := checkpoint.KindOf(err); a == nil && (kind == checkpoint.KindNotFound || kind == checkpoint.KindRejected) {
-		return "", nil // nothing to go on with
+		return "", nil // nothing to continue
 	}
 	if a == nil {
 		return "", err
@@ -89,7 +90,8 @@ func (r *Repository) Context(ctx context.Context, session name.Session) (string,
 	return a.Context(), nil
 }
 
-// Moves tells of rollbacks and undos in this worktree, and of checkpoints that others made in it.
+// Moves reports rollbacks and undos in this worktree, and checkpoints that other sessions
+// made in it.
 func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Time) ([]string, error) {
 	s := r.Service
 	id, err := s.Store.WorktreeID()
@@ -104,7 +106,8 @@ func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Tim
 	for _, info := range infos {
 		st, err := s.Store.State(ctx, info.Session)
 		if err != nil {
-			continue // one damaged session hides no other
+			// A damaged session must not hide the others.
+			continue
 		}
 		told = append(told, movesOf(st, id, own, after)...)
 	}
@@ -114,6 +117,7 @@ func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Tim
 	return told, nil
 }
 
+// movesOf returns what the events of one session say about this worktree since a time.
 func movesOf(st *journal.State, worktree string, own name.Session, after time.Time) (told []string) {
 	for _, e := range st.Rollbacks {
 		if e.WorktreeID != worktree || !e.Time.After(after) {
@@ -143,8 +147,8 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Chat runs a prompt that is a command of ours. Any other prompt takes back a question that was asked
-// before: an answer counts only right after it.
+// Chat runs a prompt that is one of our commands. Any other prompt withdraws a question
+// that a command asked before, because an answer counts only as the very next prompt.
 func (r *Repository) Chat(ctx context.Context, _ name.Session, prompt string) (string, bool, error) {
 	command, ours := chat.Parse(prompt)
 	if !ours {
@@ -153,7 +157,8 @@ func (r *Repository) Chat(ctx context.Context, _ name.Session, prompt string) (s
 	said, err := chat.Do(ctx, r.Service, command)
 	if said == nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNothing && err.Error() == "" {
-			return "", false, nil // "y" with nothing asked
+			// A "y" without a question is an ordinary prompt.
+			return "", false, nil
 		}
 		return "", true, err
 	}

@@ -1,5 +1,10 @@
 package hook
 
+// An agent appends to its transcript, a file of JSON lines. Each milestone keeps the lines
+// that were added since the last one, so together they hold the whole conversation. A
+// checksum over everything kept so far detects an agent that rewrites its transcript; then
+// all of it is kept again under a new id.
+
 import (
 	"bytes"
 	"crypto/sha256"
@@ -9,23 +14,24 @@ import (
 	"path/filepath"
 )
 
-// progress is how much of an agent's transcript is kept.
+// progress says how much of an agent's transcript was kept.
 type progress struct {
-	File string `json:"file,omitempty"` // id of the file
-	To   int    `json:"to,omitempty"`   // lines that are kept
-	Size int    `json:"size,omitempty"` // bytes of them
-	Sum  string `json:"sum,omitempty"`  // SHA-256 of them
+	File string `json:"file,omitempty"` // id of the file, see idOf
+	To   int    `json:"to,omitempty"`   // number of lines that were kept
+	Size int    `json:"size,omitempty"` // their size in bytes
+	Sum  string `json:"sum,omitempty"`  // their SHA-256 in hexadecimal
 
-	from   int    // lines that were kept before
-	before string // SHA-256 of them
+	// Lines that earlier checkpoints kept.
+	from   int
+	before string // SHA-256 of these
 }
 
-// longestTranscript bounds what is read of one; larger ones are not kept.
+// longestTranscript bounds the size of a transcript in bytes. A larger one is not kept.
 const longestTranscript = 256 << 20
 
-// gained reads the whole lines that the transcript gained since the last milestone, with secrets
-// replaced, and says how far it is kept with them. An agent that rewrites what was kept begins a new file.
-// Transcripts are a convenience: one that cannot be read is none.
+// gained returns the complete lines that were added since the last milestone, with secrets
+// replaced, and the new progress. A transcript that cannot be read is treated as one
+// without new lines, because a checkpoint is worth more than its transcript.
 func (h *Handler) gained(c *conversation, path string) ([]byte, progress) {
 	was := c.Transcript
 	info, err := os.Lstat(path)
@@ -36,7 +42,7 @@ func (h *Handler) gained(c *conversation, path string) ([]byte, progress) {
 	if err != nil {
 		return nil, was
 	}
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // a line may be half written
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // the last line may be half written
 	digest := sha256.New()
 	now := progress{File: was.File, from: was.To, before: was.Sum}
 	known := was.File != "" && len(data) >= was.Size
@@ -59,7 +65,7 @@ func (h *Handler) gained(c *conversation, path string) ([]byte, progress) {
 	return lines, now
 }
 
-// idOf is the id of a transcript; before is that of the one that it took the place of.
+// idOf returns an id for a transcript. before is the id of the one that it replaces, or "".
 func idOf(path, before string) string {
 	digest := sha256.New()
 	digest.Write([]byte(path + "\x00" + before))

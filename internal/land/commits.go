@@ -1,5 +1,9 @@
 package land
 
+// The commits are made with git's plumbing, because `git commit` works on the checked-out
+// branch and on its index. What users expect of a commit is done here: hooks, signing, and
+// dates from the environment.
+
 import (
 	"context"
 	"errors"
@@ -13,16 +17,18 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// hooksRun is the git that has `git hook run`.
+// hooksRun is the first version of git with `git hook run`.
 const hooksRun = "2.36"
 
-// commit makes the commits as objects: no ref moves before all are there. Hooks and signing
-// are git's: pre-commit once, on the last, commit-msg for each.
+// commit writes the commits as objects. No ref moves before all of them exist. It runs
+// git's hooks as `git commit` would: pre-commit once, for the last commit, and the hooks of
+// messages for each.
 func (p *Plan) commit(ctx context.Context) error {
 	dir, err := p.s.Repo.Dir()
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
+	// pre-commit may change the files, and only the last commit is checked out.
 	commits := p.Answer.Commits
 	last := &commits[len(commits)-1]
 	if last.tree, err = p.preCommit(ctx, dir, last.tree); err != nil {
@@ -42,8 +48,8 @@ func (p *Plan) commit(ctx context.Context) error {
 	return nil
 }
 
-// preCommit lets the hook look at the index that is to be committed, and take from it what it
-// stages.
+// preCommit runs the hook on a temporary index with the tree to commit. What the hook
+// stages there becomes part of the commit.
 func (p *Plan) preCommit(ctx context.Context, dir string, tree name.OID) (name.OID, error) {
 	index := filepath.Join(dir, "tmp-land-index")
 	defer os.Remove(index) //nolint:errcheck // swept by age
@@ -61,7 +67,7 @@ func (p *Plan) preCommit(ctx context.Context, dir string, tree name.OID) (name.O
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
 }
 
-// edited gives the message to the hooks that may change or refuse it.
+// edited passes a message through the hooks that may change or refuse it.
 func (p *Plan) edited(ctx context.Context, dir string, c *Commit) error {
 	file := filepath.Join(dir, "tmp-land-message")
 	defer os.Remove(file) //nolint:errcheck // swept by age
@@ -85,8 +91,11 @@ func (p *Plan) edited(ctx context.Context, dir string, c *Commit) error {
 	return nil
 }
 
-// hook runs a hook of the user's.
+// hook runs one of the user's hooks, if it exists. A hook that fails refuses the landing.
+// An older git cannot run hooks on request, so there an existing hook is an error.
 func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...string) error {
+	// Hooks of the user are found by core.hooksPath, which this program overrides elsewhere
+	// so that its own commands of git run no hooks.
 	path, set := p.s.Repo.Config.Get("core.hooksPath")
 	if !set {
 		path = filepath.Join(p.s.Repo.CommonDir, "hooks")
@@ -98,6 +107,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 		return checkpoint.Classify(err)
 	}
 	line := append([]string{"hook", "run", "--ignore-missing", hook, "--"}, args...)
+	// An editor would wait for a person, and the message is given.
 	_, err := p.s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
 	var failed *git.Error
 	if errors.As(err, &failed) {
@@ -106,15 +116,16 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 	return checkpoint.Classify(err)
 }
 
-// after runs the hook that follows a commit.
+// after runs the post-commit hook. The commits exist by then, so a failure is only a
+// warning.
 func (p *Plan) after(ctx context.Context) {
 	if err := p.hook(context.WithoutCancel(ctx), "post-commit", nil); err != nil {
 		p.s.Warn("the hook post-commit failed")
 	}
 }
 
-// write makes a commit: the author is the user, the time the checkpoint's unless the
-// environment says otherwise.
+// write writes one commit. The author is the user. The date is that of the checkpoint
+// unless the environment sets another.
 func (p *Plan) write(ctx context.Context, c *Commit, parent name.OID) (name.OID, error) {
 	args := []string{"commit-tree", string(c.tree), "-p", string(parent)}
 	if sign, err := p.s.Repo.Config.Bool("commit.gpgSign", false); err != nil {

@@ -1,5 +1,10 @@
-// Package land makes commits of steps on the current branch. The worktree does not change;
-// what a commit would tell a secret of does not pass the gate; undo moves the branch back.
+// Package land makes ordinary commits of steps, on the current branch or on a new one.
+//
+// Prepare plans: it selects the steps that were made on the branch's tip, and turns each
+// (or all of them together) into a commit. Plan.Apply writes the commits with git's hooks
+// and signing (commits.go), passes them through the clearance gate, and moves the branch.
+// The worktree does not change. A move of the current branch follows the rules of a
+// rollback, so an undo takes it back.
 package land
 
 import (
@@ -22,28 +27,31 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// Request is what `land` was asked for.
+// Request holds the options of `land`.
 type Request struct {
-	Session   string
-	Range     string // FROM..TO, both included; TO; empty: all up to the current checkpoint
-	How       Division
-	Message   string
-	Branch    string // a new one, which gets the commits; empty: the current one
+	Session string
+	// FROM..TO, both included, or TO; empty: everything up to the current checkpoint.
+	Range string
+	How   Division
+	// Message replaces the messages of the checkpoints; empty: keep them.
+	Message string
+	// A new branch that gets the commits; empty: the current branch.
+	Branch    string
 	Unscanned clearance.Unscanned
 }
 
-// Division of steps into commits.
+// Division says how steps become commits.
 type Division int
 
-// The choices.
+// The divisions.
 const (
-	Together Division = iota // one commit
-	Each                     // one for each milestone
+	Together Division = iota // one commit of all steps
+	Each                     // one commit for each milestone
 )
 
-// Commit is one that is made.
+// Commit is a commit that is planned or made.
 type Commit struct {
-	ID      name.ID  `json:"id"` // of the checkpoint
+	ID      name.ID  `json:"id"` // the checkpoint
 	Label   string   `json:"label"`
 	Subject string   `json:"subject"`
 	Files   int      `json:"files"`
@@ -54,27 +62,29 @@ type Commit struct {
 	at      time.Time
 }
 
-// Answer is what `land` does, planned or done.
+// Answer is the answer of `land`, planned or done.
 type Answer struct {
-	Session   name.Session          `json:"session"`
-	Branch    name.Ref              `json:"branch"`
-	From      name.OID              `json:"from"`
-	To        name.OID              `json:"to"` // empty in a plan
-	Commits   []Commit              `json:"commits"`
-	Untracked []checkpoint.Path     `json:"untracked"` // files that git did not track, and that are landed
-	Left      []checkpoint.Labelled `json:"left"`      // steps that bring nothing new, or were made on another commit
-	Safety    name.ID               `json:"safety"`    // empty in a plan, and for another branch
-	DryRun    bool                  `json:"dry_run"`
+	Session name.Session `json:"session"`
+	Branch  name.Ref     `json:"branch"`
+	From    name.OID     `json:"from"`
+	To      name.OID     `json:"to"` // empty in a plan
+	Commits []Commit     `json:"commits"`
+	// Landed files that git did not track before.
+	Untracked []checkpoint.Path     `json:"untracked"`
+	Left      []checkpoint.Labelled `json:"left"` // steps that change nothing
+	// Empty in a plan and for another branch.
+	Safety name.ID `json:"safety"`
+	DryRun bool    `json:"dry_run"`
 }
 
-// Plan is a landing, thought through.
+// Plan is a planned landing.
 type Plan struct {
 	Answer *Answer
 
 	s    *checkpoint.Service
 	req  Request
 	at   *checkpoint.Found // the current checkpoint
-	base name.OID          // the tree of the branch's tip
+	base name.OID          // tree of the branch's tip
 }
 
 // Prepare plans a landing. Nothing is changed.
@@ -106,13 +116,16 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return p, p.untracked(ctx)
 }
 
+// short returns the name of a branch for messages.
 func short(branch name.Ref) string { return strings.TrimPrefix(string(branch), "refs/heads/") }
 
-// refuse holds back what cannot be landed now.
+// refuse returns an error for what cannot be landed now: an operation of git in progress,
+// no commit or branch to land on, no identity, or a branch that exists.
 func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 	no := func(message string, hints ...string) error {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: message, Hints: hints}
 	}
+	// Landing in the middle of a merge or rebase would lose the operation's own state.
 	switch op := s.Repo.Operation(); {
 	case op != "":
 		return no("a "+op+" is in progress in this worktree", "finish it first, or `git "+op+" --abort`")
@@ -138,14 +151,15 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 	return s.RefuseHalfRolledBack()
 }
 
-// step is a checkpoint that may be landed.
+// step is a checkpoint that may be landed, with its record.
 type step struct {
 	entry  *journal.Entry
 	record *record.Record
 }
 
-// steps lists those of the range that were made on the branch's tip, the oldest first. A step
-// that was made on an earlier commit lacks what came since, and would take it back.
+// steps returns the steps of the range, oldest first, that were made on the branch's tip. A
+// step that was made on an earlier commit lacks what came since, and landing it would
+// revert that.
 func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	from, to, ranged := strings.Cut(p.req.Range, "..")
 	if !ranged {
@@ -167,6 +181,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	}
 	var steps []step
 	seen, reached := map[name.ID]bool{}, first == nil
+	// A forged journal may have a cycle, so each checkpoint is visited once.
 	for e := last.Entry; e != nil && !seen[e.Checkpoint]; e = last.State.Entry(e.Event().Previous) {
 		seen[e.Checkpoint] = true
 		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone) {
@@ -194,6 +209,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	return steps, nil
 }
 
+// movedOn is the error for a step that was made on another commit than HEAD.
 func movedOn(e *journal.Entry) error {
 	return &checkpoint.Error{
 		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("HEAD has moved since %s was made, and its files lack what came with that", e.Label),
@@ -201,8 +217,10 @@ func movedOn(e *journal.Entry) error {
 	}
 }
 
-// divide makes commits of the steps.
+// divide turns the steps into planned commits. A step whose files equal those of the one
+// before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
+	// One commit of all steps has the files of the last one.
 	if p.req.How == Together {
 		steps = steps[len(steps)-1:]
 	}
@@ -236,10 +254,11 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// landable is the tree of a step without what is no part of the project: ignored files that
-// were captured, and repositories of their own that are no submodules.
+// landable returns the tree of a step without what is no part of the project: ignored files
+// that were captured, and nested repositories that are no submodules.
 func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
 	out := map[string]git.Entry{}
+	// A file that the branch tracks is part of the project even if a rule ignores it.
 	for _, path := range inspect.IgnoredOf(st.record) {
 		if _, tracked, err := p.s.Repo.Lookup(ctx, p.base, path); err != nil {
 			return "", checkpoint.Classify(err)
@@ -263,7 +282,8 @@ func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
 	return tree, checkpoint.Classify(err)
 }
 
-// message is what a commit says: what the checkpoint says, and which one it was.
+// message returns the message of a commit: the user's or the checkpoint's, with the trailer
+// Checkpoint-Id.
 func (p *Plan) message(ctx context.Context, st step) (string, error) {
 	text := p.req.Message
 	if text == "" {
@@ -279,7 +299,8 @@ func (p *Plan) message(ctx context.Context, st step) (string, error) {
 	return string(res.Stdout), checkpoint.Classify(err)
 }
 
-// untracked lists the files that git did not track and that are landed.
+// untracked lists the landed files that git did not track before, which the user may not
+// expect.
 func (p *Plan) untracked(ctx context.Context) error {
 	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].tree)
 	if err != nil {
@@ -301,7 +322,8 @@ func (p *Plan) untracked(ctx context.Context) error {
 	return nil
 }
 
-// Apply makes the commits, asks the gate, then moves the branch.
+// Apply writes the commits, asks the gate, then moves the branch. An error before the move
+// leaves only unreachable objects behind.
 func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	a := p.Answer
 	if err := p.commit(ctx); err != nil {
@@ -312,6 +334,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
+	// The commits will be pushed with the branch at some time, and no gate sees that push.
 	err = clearance.MayLeave(ctx, p.s, clearance.Sending{
 		To: "branch " + short(a.Branch), Tips: []name.OID{a.To}, Held: []name.OID{a.From}, Labels: clearance.Holders(log), Unscanned: p.req.Unscanned,
 	})
@@ -326,8 +349,8 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	return a, p.move(ctx)
 }
 
-// move moves the branch and the index under the rules of a rollback, and makes the checkpoint
-// that an undo discards.
+// move moves the current branch and the index under the rules of a rollback, and makes a
+// checkpoint of the result. An undo discards that checkpoint and moves the branch back.
 func (p *Plan) move(ctx context.Context) error {
 	a := p.Answer
 	said := fmt.Sprintf("land %s on %s", a.Commits[len(a.Commits)-1].Label, short(a.Branch))
@@ -340,19 +363,20 @@ func (p *Plan) move(ctx context.Context) error {
 		return err
 	}
 	a.Safety, a.DryRun = done.Safety, false
-	p.s.Repo.Refresh() // HEAD has moved
+	p.s.Repo.Refresh() // HEAD has moved, so read it again
 	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
 		Session: string(a.Session), Trigger: "promote", Message: said, Tag: create.TagNever, Size: create.SizeLarge,
 	})
-	if err != nil { // the commits are there, and undo takes them back
+	// The commits are there, and an undo still works.
+	if err != nil {
 		p.s.Warn("the branch has moved, and no checkpoint was made of it: " + err.Error())
 	}
 	p.after(ctx)
 	return nil
 }
 
-// indexed is what is there with the landed paths staged as they are in the last commit, so
-// that only what differs from it is a change.
+// indexed returns the target of the move: the files as they are, and the index with the
+// landed paths as in the last commit. Afterwards only later changes show as changes.
 func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
 	t := snapshot.Target{Tree: now.Tree, Raw: now.Raw}
 	for _, sk := range now.Skipped {

@@ -1,6 +1,11 @@
-// Package linked makes linked worktrees and fills them with what a checkpoint holds. While
-// one is being made a note of it stands in the repository, so that one that was left half-way
-// is found and named. It never touches the worktree that it is called from.
+// Package linked makes linked worktrees (git worktree) and fills them with the files of a
+// checkpoint. Forks and bisects work in such worktrees. It never touches the worktree from
+// which it is called.
+//
+// Begin writes a Note before a worktree is made, and Note.End removes it when everything is
+// in place. If the process is killed in between, the note stays, and Left finds it. Add
+// makes the worktree, Fill writes a checkpoint into a new one, and Move changes one from
+// checkpoint to checkpoint.
 package linked
 
 import (
@@ -20,14 +25,16 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// Place is where a worktree is to be, and what HEAD is on there.
+// Place says where to make a worktree and what HEAD is there.
 type Place struct {
-	Dir    string // absolute
-	Branch string // a new one; empty: HEAD is detached
+	Dir string // absolute
+	// A new branch; empty: HEAD is detached.
+	Branch string
 	At     name.OID
 }
 
-// Add makes a worktree without files. No hook runs: this is not a checkout of the user's.
+// Add makes a worktree without files. Without a checkout git runs no post-checkout hook,
+// which would not expect a worktree that the user did not ask for.
 func Add(ctx context.Context, s *checkpoint.Service, p Place) error {
 	args := []string{"worktree", "add", "--no-checkout"}
 	if p.Branch == "" {
@@ -42,21 +49,24 @@ func Add(ctx context.Context, s *checkpoint.Service, p Place) error {
 	return nil
 }
 
-// Bulk gives a worktree the files of a tree. It is git that writes them, at the speed of
-// git: only those that differ from what the index says. Files that are in the way go.
+// Bulk gives a worktree the files of a tree. It lets git write them, which is fast, as git
+// writes only files that differ from the index. Other files in their place are overwritten.
 func Bulk(ctx context.Context, s *checkpoint.Service, tree name.OID) error {
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"read-tree", "--reset", "-u", string(tree)}, Config: []string{"submodule.recurse=false"}})
 	return checkpoint.Classify(err)
 }
 
-// Fill gives a worktree what a checkpoint holds: files to the byte, permission bits, and
-// what was staged.
+// Fill gives a new worktree everything that a checkpoint holds: the exact bytes of files,
+// permission bits, and what was staged. Git writes most of it; the rest is done as a
+// restore.
 func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	bulk := t.Tree
-	sparse, err := s.Repo.Config.Bool("core.sparseCheckout", false) // git leaves files out then
+	sparse, err := s.Repo.Config.Bool("core.sparseCheckout", false) // git would leave files out
 	i := t.Index
 	plain := err == nil && !sparse && i != nil && i.Tree != "" && i.Plain() && len(t.Raw) == 0
-	if plain { // the index is then as it has to be: to make it anew, git reads every file that is younger than a second
+	// Git can write the index, too. To write it ourselves, git would have to read every
+	// file that is younger than a second.
+	if plain {
 		bulk, t.Index = i.Tree, nil
 	}
 	if err := Bulk(ctx, s, bulk); err != nil {
@@ -69,13 +79,13 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 		return err
 	}
 	if plain && bulk == t.Tree {
-		return nil // git has written all of it
+		return nil // git has written everything
 	}
 	restore, err := plan(ctx, s, t)
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
-	// What is killed from here on is a rollback that was cut off, in a worktree with a note.
+	// A kill from here on leaves a rollback that was cut off, in a worktree with a note.
 	err = restore.Begin([]byte("{}"))
 	if err == nil {
 		err = restore.Apply(ctx)
@@ -87,8 +97,8 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	return checkpoint.Classify(restore.Finish())
 }
 
-// Move gives a worktree the files of a checkpoint, to the byte, and leaves there what neither
-// this checkpoint nor the one before has: the caches of a build.
+// Move gives a worktree the files of a checkpoint with their exact bytes. Files that
+// neither this checkpoint nor the one before has stay, such as the caches of a build.
 func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	if err := Bulk(ctx, s, t.Tree); err != nil {
 		return err
@@ -110,8 +120,9 @@ func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	return modes(s, t)
 }
 
-// forgetSizes takes the stat data of files that get other bytes than git's away: git takes
-// a file of another size than the index says for changed without reading it.
+// forgetSizes removes the stat data of files whose exact bytes are not what git would
+// write. Git takes a file whose size differs from that in the index for changed, without
+// reading it.
 func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	if len(t.Raw) == 0 {
 		return nil
@@ -130,13 +141,14 @@ func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) 
 	return checkpoint.Classify(err)
 }
 
-// plan finds what git's own conversions did not bring: exact bytes, and the index.
+// plan finds what is still to be done after git has written the files: exact bytes, and the
+// index.
 func plan(ctx context.Context, s *checkpoint.Service, t snapshot.Target) (*snapshot.Restore, error) {
 	shot, err := s.Shot()
 	if err != nil {
 		return nil, err
 	}
-	// A file may be as large as it is: it comes from a checkpoint.
+	// There is no limit of size, because the files come from a checkpoint.
 	cur, err := shot.Take(ctx, snapshot.Rules{MaxFileSize: 1 << 62})
 	if err != nil {
 		return nil, err
@@ -148,7 +160,7 @@ func plan(ctx context.Context, s *checkpoint.Service, t snapshot.Target) (*snaps
 	return shot.Stage(ctx, p)
 }
 
-// modes gives files and directories the permission bits that git does not keep.
+// modes sets the permission bits of files and directories, most of which git does not keep.
 func modes(s *checkpoint.Service, t snapshot.Target) error {
 	root, err := os.OpenRoot(s.Repo.WorkTree)
 	if err != nil {
@@ -160,11 +172,13 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 		paths = append(paths, p)
 	}
 	slices.Sort(paths)
-	for _, p := range slices.Backward(paths) { // what is in a directory comes before it
+	// The content of a directory before the directory.
+	for _, p := range slices.Backward(paths) {
 		mode := t.Modes[p]
 		at, isDir := strings.CutSuffix(p, "/")
 		if isDir {
-			mode |= 0o300 // as a rollback does: files are still to be written there
+			// Files are still written there, as in a rollback.
+			mode |= 0o300
 		}
 		info, err := root.Lstat(filepath.FromSlash(at))
 		if errors.Is(err, fs.ErrNotExist) || err == nil && (info.IsDir() != isDir || info.Mode()&fs.ModeSymlink != 0) {
@@ -180,14 +194,14 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 	return nil
 }
 
-// Remove removes a linked worktree with all that is in it. One that somebody has locked
-// stays.
+// Remove removes a linked worktree with its content. It fails if the user has locked the
+// worktree.
 func Remove(ctx context.Context, s *checkpoint.Service, dir string) error {
 	return remove(ctx, s, dir, "--force")
 }
 
-// Clear removes a worktree that was left half-made, and its note. Git locks one while it
-// makes it, so that lock goes too.
+// Clear removes a worktree that was left half-made, and its note. Git locks a worktree
+// while it makes it, so locked ones are removed, too.
 func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 	admin := n.registered(s)
 	_, err := os.Lstat(filepath.Join(n.Dir, ".git"))
@@ -196,20 +210,21 @@ func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 			if admin == "" || !isBare(n.Dir) {
 				return err
 			}
-			// Git refuses a worktree that it has not finished, and no file is in it yet.
+			// Git refuses to remove a worktree that it has not finished. There is no file
+			// in it yet, so it can be removed by hand.
 			if err := errors.Join(os.RemoveAll(admin), os.RemoveAll(filepath.Join(n.Dir, ".git"))); err != nil {
 				return checkpoint.Classify(err)
 			}
 		}
 	}
-	// What git had not come to yet: an empty directory at most.
+	// What git has not begun is at most an empty directory.
 	if err := os.Remove(n.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return checkpoint.Classify(err)
 	}
 	return n.End()
 }
 
-// isBare reports whether a worktree has no file but git's own.
+// isBare reports whether a worktree contains nothing but its .git file.
 func isBare(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -218,7 +233,8 @@ func isBare(dir string) bool {
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != ".git" })
 }
 
-// registered is git's directory for the worktree, which may have no file yet; empty: git does not know it.
+// registered returns git's administrative directory of the worktree, or "" if git does not
+// know it. The worktree itself may have no file yet.
 func (n *Note) registered(s *checkpoint.Service) string {
 	found, _ := filepath.Glob(filepath.Join(s.Repo.CommonDir, "worktrees", "*", "gitdir")) //nolint:errcheck // the pattern is right
 	for _, file := range found {
@@ -229,6 +245,7 @@ func (n *Note) registered(s *checkpoint.Service) string {
 	return ""
 }
 
+// remove runs git worktree remove. A second --force removes locked worktrees as well.
 func remove(ctx context.Context, s *checkpoint.Service, dir string, force ...string) error {
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: append(append([]string{"worktree", "remove"}, force...), "--", dir)})
 	if err != nil {

@@ -13,18 +13,22 @@ import (
 	"git-checkpoint/internal/snapshot"
 )
 
-// Note says that a worktree is being made, by a process that may be killed.
+// Note says that a process is making a worktree. It is a JSON file in the common git
+// directory.
 type Note struct {
-	Kind    string       `json:"kind"` // fork or bisect
-	Name    string       `json:"name"`
+	Kind string `json:"kind"` // KindFork or KindBisect
+	Name string `json:"name"`
+	// Dir is the absolute path of the worktree.
 	Dir     string       `json:"dir"`
 	Session name.Session `json:"session"`
-	Process string       `json:"process"`
+	// Process identifies the process that makes it, so that others can tell whether it
+	// still runs.
+	Process string `json:"process"`
 
 	file string
 }
 
-// The kinds of worktrees.
+// The kinds of worktrees that are made.
 const (
 	KindFork   = "fork"
 	KindBisect = "bisect"
@@ -34,11 +38,12 @@ func notesDir(s *checkpoint.Service) string {
 	return filepath.Join(s.Repo.CommonDir, "checkpoint", "worktrees")
 }
 
-// ErrTaken says that a worktree of this name is being made, or was left half-made.
+// ErrTaken means that a worktree of this name is being made, or was left half-made.
 var ErrTaken = errors.New("a worktree of this name is being made")
 
-// Begin writes the note, before anything of the worktree is there. It reserves the name:
-// of two processes at once one gets ErrTaken.
+// Begin writes the note, before anything of the worktree exists. It also reserves the name:
+// of two processes, one gets ErrTaken. The note is linked into place, because a link fails
+// if the name exists, and a reader never sees half of the file.
 func Begin(s *checkpoint.Service, n Note) (*Note, error) {
 	n.Process = snapshot.ProcessNote()
 	data, err := json.Marshal(n)
@@ -67,7 +72,7 @@ func Begin(s *checkpoint.Service, n Note) (*Note, error) {
 
 const suffix = ".json"
 
-// End removes the note: the worktree is whole, or gone.
+// End removes the note, once the worktree is complete or removed.
 func (n *Note) End() error {
 	err := os.Remove(n.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +81,7 @@ func (n *Note) End() error {
 	return checkpoint.Classify(err)
 }
 
-// Left gives the notes of processes that are dead: their worktrees are half-made.
+// Left returns the notes of processes that no longer run. Their worktrees are half-made.
 func Left(s *checkpoint.Service) ([]Note, error) {
 	entries, err := os.ReadDir(notesDir(s))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +92,8 @@ func Left(s *checkpoint.Service) ([]Note, error) {
 	}
 	var left []Note
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), suffix) { // another process is writing it
+		// A temporary file of another process.
+		if !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
 		n := Note{file: filepath.Join(notesDir(s), e.Name())}
@@ -97,7 +103,7 @@ func Left(s *checkpoint.Service) ([]Note, error) {
 			continue
 		case err != nil:
 			return nil, checkpoint.Classify(err)
-		case json.Unmarshal(data, &n) != nil: // nobody of this program wrote it
+		case json.Unmarshal(data, &n) != nil: // not written by this program
 			continue
 		case !snapshot.ProcessRuns(n.Process):
 			left = append(left, n)

@@ -1,5 +1,10 @@
 package remote
 
+// A fetch never writes to a ref that somebody reads. It brings everything into a quarantine, that
+// is, refs below IncomingRoot with a random prefix. The caller verifies what came, creates the real
+// refs in its own transaction, and closes the quarantine. A quarantine that a killed process left
+// behind is swept by age.
+
 import (
 	"context"
 	"fmt"
@@ -11,30 +16,31 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// IncomingRoot is where a fetch puts what nobody has checked yet.
+// IncomingRoot is the prefix of quarantine refs: <root><hex time>-<random>/...
 const IncomingRoot = "refs/checkpoint-incoming/"
 
-// Quarantine holds the objects of a fetch by refs that nobody reads.
+// Quarantine keeps fetched objects reachable through refs that no reader looks at. Close deletes
+// them.
 type Quarantine struct {
 	repo *git.Repo
 	refs []git.Update
-	// Got are the values that came, by our names; the remote may have moved on since
-	// it was listed.
+	// Got maps the fetched refs, by their names here, to the values that came. They may differ from
+	// the listing, since the remote may have moved on in between.
 	Got map[name.Ref]name.OID
 }
 
-// hardened makes git check every object that comes, whatever the user's own
-// configuration lets pass.
+// hardened makes git check every object that comes, even where the user's own configuration has
+// switched these checks off.
 var hardened = []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.fsck.hasDotgit=error",
 	"fetch.fsck.hasDotdot=error", "fetch.fsck.hasDot=error", "fetch.fsck.fullPathname=error", "fetch.fsck.emptyName=error"}
 
-// explicit is how many refs are asked for by name. git looks through all refs of the
-// remote for each of them, so that of more a pattern is cheaper.
+// explicit is how many refs are asked for by name. For each name git searches all refs of the
+// remote, so above this number a pattern is cheaper although it may bring more than was asked for.
 const explicit = 64
 
-// Bring fetches refs, called by our names, into a quarantine. random makes its name.
-// there is the listing that they are from; of a session of which most is wanted, all may
-// come.
+// Bring fetches refs, given by their names here, into a new quarantine. now and random make the
+// quarantine's name unique. there is the listing that the refs are from: if more than half of a
+// session's checkpoints are wanted, one pattern fetches all of them. After an error nothing stays.
 func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now time.Time, random uint32) (*Quarantine, error) {
 	room := fmt.Sprintf("%s%x-%08x/", IncomingRoot, now.Unix(), random)
 	wanted := map[name.Session]int{}
@@ -49,6 +55,7 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now
 	}
 	var in strings.Builder
 	asked := map[name.Session]bool{}
+	// A ref that is fetched by name gets its index in refs as its name in the quarantine.
 	for i, ref := range refs {
 		session, _, _ := name.SplitCheckpointRef(ref)
 		switch all := name.Ref(name.CheckpointRoot + string(session) + "/*"); {
@@ -83,17 +90,18 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now
 	return q, nil
 }
 
-// Close lets go of what came and was not taken.
+// Close deletes the refs of the quarantine. Objects that no other ref reaches go at the next gc. It
+// may be called on nil, and after the context ended.
 func (q *Quarantine) Close(ctx context.Context) {
 	if q == nil || len(q.refs) == 0 {
 		return
 	}
-	// What a kill leaves here is swept by a later fetch.
+	// A failure is harmless: a later fetch sweeps what is left.
 	_ = q.repo.UpdateRefs(context.WithoutCancel(ctx), q.refs)
 	q.refs = nil
 }
 
-// Sweep removes quarantines that a killed fetch left behind, by age.
+// Sweep removes quarantines older than age, which killed fetches left behind.
 func Sweep(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) error {
 	gone, err := Abandoned(ctx, repo, now, age)
 	if err != nil || len(gone) == 0 {
@@ -102,13 +110,15 @@ func Sweep(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration
 	return repo.UpdateRefs(ctx, gone)
 }
 
-// Abandoned lists what fetches that were cut off left behind, as the updates that drop it.
+// Abandoned lists the refs of quarantines older than age, as updates that delete them. The time is
+// in the name of a quarantine; a name without one counts as old.
 func Abandoned(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) ([]git.Update, error) {
 	left, err := repo.Refs(ctx, IncomingRoot)
 	var gone []git.Update
 	for _, l := range left {
 		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), IncomingRoot), "-")
 		began, err := strconv.ParseInt(stamp, 16, 64)
+		// Abs: a time in the future is from a clock that was wrong.
 		if err != nil || now.Sub(time.Unix(began, 0)).Abs() > age {
 			gone = append(gone, git.Update{Ref: l.Ref, Old: l.OID})
 		}
@@ -116,8 +126,9 @@ func Abandoned(ctx context.Context, repo *git.Repo, now time.Time, age time.Dura
 	return gone, err
 }
 
-// BringObjects fetches single objects, as a partial clone gets what it left out. No ref
-// names them; what does is taken or refused as a whole.
+// BringObjects fetches single objects by id, as git itself does for objects that a partial clone
+// left out. It writes no ref: the objects belong to commits whose refs are created or dropped
+// elsewhere.
 func (r *Remote) BringObjects(ctx context.Context, oids []name.OID) error {
 	if len(oids) == 0 {
 		return nil
@@ -128,6 +139,7 @@ func (r *Remote) BringObjects(ctx context.Context, oids []name.OID) error {
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--filter=blob:none", "--refmap=", "--stdin", "--", r.address()}
+	// Without noop git would first offer its own commits, which costs a round trip for nothing.
 	config := append([]string{"fetch.negotiationAlgorithm=noop"}, hardened...)
 	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: config, Stdin: strings.NewReader(in.String())})
 	return err

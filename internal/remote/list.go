@@ -14,21 +14,23 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Listing is what a remote had when it was read, by our names.
+// Listing holds the refs of a repository at one moment, by their names here. The repository is a
+// remote, this one, or a bundle.
 type Listing struct {
 	Sessions map[name.Session]*Session
 	Notes    name.OID
 	Tags     map[name.Ref]name.OID
 }
 
-// Session is one session's refs in some repository.
+// Session holds the refs of one session in some repository.
 type Session struct {
 	Journal, Archive name.OID
-	Checkpoints      map[name.ID]name.OID // that have a ref of their own
-	Archived         map[name.ID]name.OID // that the archive holds, as far as that was read
+	Checkpoints      map[name.ID]name.OID // those with a ref of their own
+	Archived         map[name.ID]name.OID // those that the archive lists; nil: the archive was not read
 }
 
-// Held are the checkpoints that are there, by a ref or in the archive.
+// Held returns the checkpoints that the repository has, with a ref of their own or in the archive.
+// A ref goes before the archive. The caller must not change the map.
 func (s *Session) Held() map[name.ID]name.OID {
 	if len(s.Archived) == 0 {
 		return s.Checkpoints
@@ -38,14 +40,15 @@ func (s *Session) Held() map[name.ID]name.OID {
 	return all
 }
 
-// maxListing bounds what a remote may answer: a few hundred thousand refs.
+// maxListing bounds the answer of a remote, in bytes. It is enough for more than a million refs.
 const maxListing = 256 << 20
 
-// List reads the refs of a remote. Refs that are none of ours, or outside the grammar,
-// are passed over.
+// List lists the refs of a remote with git ls-remote. It ignores refs that are not ours and names
+// outside the grammar. A remote with another object format is an error.
 func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	var out bounded
 	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
+	// Reading stops with an error at the bound, so look at the bound first.
 	if out.over {
 		return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: "it has more refs than can be"}
 	}
@@ -72,19 +75,19 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	return l, nil
 }
 
-// shows reports whether the remote lists a ref.
+// shows reports whether the remote lists a ref. A host may accept refs and hide them.
 func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
 	var out bounded
 	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
 	return strings.Contains(out.String(), "\t"+string(r.Mapping.There(ref))+"\n"), err
 }
 
-// NewListing is an empty one.
+// NewListing returns an empty listing.
 func NewListing() *Listing {
 	return &Listing{Sessions: map[name.Session]*Session{}, Tags: map[name.Ref]name.OID{}}
 }
 
-// Add takes one ref in; one that has no meaning is passed over.
+// Add adds one ref. A ref that is not a checkpoint, journal, archive, tag or the notes is ignored.
 func (l *Listing) Add(ref name.Ref, oid name.OID) {
 	if ref == name.NotesRef {
 		l.Notes = oid
@@ -117,7 +120,7 @@ func (l *Listing) Add(ref name.Ref, oid name.OID) {
 	}
 }
 
-// Set notes what a push did to one ref; an empty oid: it is gone.
+// Set records what a push did to one ref. An empty oid means that the ref was deleted.
 func (l *Listing) Set(ref name.Ref, oid name.OID) {
 	if oid != "" {
 		l.Add(ref, oid)
@@ -135,7 +138,7 @@ func (l *Listing) Set(ref name.Ref, oid name.OID) {
 	}
 }
 
-// Keep leaves only the sessions that are named; none named: all.
+// Keep drops all sessions but the named ones. With no names it keeps all.
 func (l *Listing) Keep(sessions []name.Session) {
 	if len(sessions) == 0 {
 		return
@@ -147,7 +150,7 @@ func (l *Listing) Keep(sessions []name.Session) {
 	}
 }
 
-// Session is one session of the listing, empty when it has none.
+// Session returns one session of the listing, or an empty one if the listing does not have it.
 func (l *Listing) Session(s name.Session) *Session {
 	if found := l.Sessions[s]; found != nil {
 		return found
@@ -155,7 +158,7 @@ func (l *Listing) Session(s name.Session) *Session {
 	return &Session{Checkpoints: map[name.ID]name.OID{}}
 }
 
-// Names lists the sessions in order.
+// Names returns the sessions, sorted.
 func (l *Listing) Names() []name.Session {
 	var all []name.Session
 	for s := range l.Sessions {
@@ -165,7 +168,7 @@ func (l *Listing) Names() []name.Session {
 	return all
 }
 
-// Digest is the same for listings that are the same.
+// Digest returns a hash of the listing: journals, archives, checkpoints and notes, but not tags.
 func (l *Listing) Digest() string {
 	h := sha256.New()
 	for _, session := range l.Names() {
@@ -178,7 +181,7 @@ func (l *Listing) Digest() string {
 	return fmt.Sprintf("%x", h.Sum([]byte(l.Notes)))
 }
 
-// bounded is a buffer that takes no more than a listing may have.
+// bounded is a buffer that fails once more than maxListing bytes are written to it.
 type bounded struct {
 	bytes.Buffer
 	over bool

@@ -7,14 +7,17 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Mapping is what our refs are called at a remote: the zero Mapping as here. A host
-// that takes only branches gets them below a prefix such as refs/heads/checkpoints/.
+// Mapping translates ref names between here and the remote. With the zero Mapping the names are the
+// same. A host that accepts only branches gets the refs below a prefix such as
+// refs/heads/checkpoints/, from the setting checkpoint.refPrefix. Tags are never mapped.
 type Mapping struct{ prefix string }
 
-// notesLeaf is the notes ref below a prefix. No session begins with an underscore.
+// notesLeaf is the name of the notes ref below a prefix. It cannot clash with a session, because no
+// session begins with an underscore.
 const notesLeaf = "_notes"
 
-// ParseMapping reads checkpoint.refPrefix.
+// ParseMapping parses the value of checkpoint.refPrefix. A missing slash at the end is added. It
+// refuses what is no valid ref name, and prefixes that other refs share.
 func ParseMapping(prefix string) (Mapping, error) {
 	if prefix == "" {
 		return Mapping{}, nil
@@ -40,7 +43,7 @@ func ParseMapping(prefix string) (Mapping, error) {
 	return Mapping{prefix: p}, nil
 }
 
-// There is what a ref of ours is called at the remote.
+// There returns the name at the remote of a ref here.
 func (m Mapping) There(ref name.Ref) name.Ref {
 	if m.prefix == "" {
 		return ref
@@ -54,7 +57,7 @@ func (m Mapping) There(ref name.Ref) name.Ref {
 	return ref
 }
 
-// Here is what a ref of the remote is called here; ok is false when it is none of ours.
+// Here returns the name here of a ref at the remote. ok is false if the ref is not one of ours.
 func (m Mapping) Here(ref name.Ref) (name.Ref, bool) {
 	if m.prefix == "" {
 		return ref, isOurs(ref)

@@ -7,33 +7,37 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Plan is what a push sends of one session: exactly this, never something newer.
+// Plan is what a push sends of one session. It is fixed before the push and not extended by
+// checkpoints that are made meanwhile.
 type Plan struct {
 	Session name.Session
-	// Create are refs that the remote lacks, whoever made them, and that are not dead.
+	// Create are the refs that the remote lacks and that are not dead, whoever made them.
 	Create []Update
-	// Journal is the joined journal; empty where the remote's is as good.
+	// Journal is the merged journal to send; empty if the remote's needs no update.
 	Journal name.OID
-	// Archive are checkpoints that the remote's archive has to hold beside what it holds.
+	// Archive are the checkpoints to add to the remote's archive.
 	Archive map[name.ID]name.OID
-	// Fold are refs that the remote's archive stands for, once it is there.
+	// Fold are refs to delete at the remote because its archive stands for them. They go after the
+	// archive arrived.
 	Fold []Update
-	// Delete are refs of dead checkpoints that the remote has. They go only together
-	// with a journal that differs from the remote's: a deletion that lands after
-	// another clone has read the tombstone away would take what is pinned by then.
+	// Delete are refs of dead checkpoints at the remote. They are sent only together with a journal
+	// that differs from the remote's. Its compare-and-swap makes the deletion fail if another clone
+	// pushed a pin meanwhile; a deletion on its own would remove a checkpoint that is pinned by
+	// then.
 	Delete []Update
 	// Conflicts are ids that both sides have with different commits.
 	Conflicts []Conflict
 }
 
-// Conflict is one id with two values. Neither is overwritten.
+// Conflict is a checkpoint id with two different commits. Neither is overwritten.
 type Conflict struct {
 	Ref         name.Ref
 	Here, There name.OID
 }
 
-// PlanPush compares what is here and there. dead says what is pruned in the joined
-// journal, whose tip is tip.
+// PlanPush compares a session here and at the remote and returns what to send. It is a pure
+// function. dead reports whether a checkpoint is pruned in the merged journal, and tip is the tip
+// of that journal. The lists of the plan are sorted.
 func PlanPush(session name.Session, here, there *Session, tip name.OID, dead func(name.ID) bool) Plan {
 	p := Plan{Session: session}
 	if tip != there.Journal {
@@ -63,8 +67,8 @@ func PlanPush(session name.Session, here, there *Session, tip name.OID, dead fun
 	return p
 }
 
-// archive plans what goes into the remote's archive, and which refs that makes needless.
-// One that has another value there stays what it is.
+// archive plans which checkpoints to add to the remote's archive, and which refs there that makes
+// redundant. A ref with another value at the remote is a conflict and stays as it is.
 func (p *Plan) archive(here, there *Session, dead func(name.ID) bool) {
 	for id, oid := range here.Archived {
 		if here.Checkpoints[id] != "" || dead(id) {
@@ -84,7 +88,8 @@ func (p *Plan) archive(here, there *Session, dead func(name.ID) bool) {
 	}
 }
 
-// bury plans the deletion of what is dead. An archive goes when all that it holds is.
+// bury plans the deletion of refs of dead checkpoints, and of the archive if all that it lists is
+// dead. An archive with both kinds stays: its tree cannot be changed in place.
 func (p *Plan) bury(there *Session, dead func(name.ID) bool) {
 	for id := range there.Checkpoints {
 		if dead(id) {
@@ -101,7 +106,7 @@ func (p *Plan) bury(there *Session, dead func(name.ID) bool) {
 	}
 }
 
-// Empty reports whether there is nothing to send.
+// Empty reports whether the plan sends nothing.
 func (p *Plan) Empty() bool {
 	return len(p.Create)+len(p.Delete)+len(p.Archive)+len(p.Fold) == 0 && p.Journal == ""
 }

@@ -12,12 +12,13 @@ import (
 type Capability struct {
 	What string
 	OK   bool
-	Why  string // of a no, in the host's words
+	Why  string // the host's reason for a no
 }
 
-// Probe finds out what a host takes, with refs that no reader looks at, and takes them
-// away again. commit is any commit that is here. An error is that the host could not be
-// asked.
+// Probe finds out what a host accepts. It pushes refs that no reader looks at and deletes them
+// again. commit may be any commit that is here. The first capability is about refs under the
+// mapping's names. If the host refuses these and no prefix is configured, branches are tried. An
+// error means that the host could not be asked.
 func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]Capability, error) {
 	if _, err := r.List(ctx); err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]C
 	return all, nil
 }
 
-// takes tries one push.
+// takes pushes the updates and reports whether the host accepted all of them.
 func (r *Remote) takes(ctx context.Context, what string, updates ...Update) (Capability, error) {
 	c := Capability{What: what, OK: true}
 	outcomes, err := r.Push(ctx, updates, EachAlone)
@@ -58,7 +59,8 @@ func (r *Remote) takes(ctx context.Context, what string, updates ...Update) (Cap
 	return c, err
 }
 
-// probeFurther asks whether the ref is shown, and whether pushes are atomic.
+// probeFurther finds out whether the host lists the ref that it accepted, whether it supports
+// atomic pushes, and whether it lets the refs be deleted.
 func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.Ref, commit name.OID) ([]Capability, error) {
 	shown, err := r.shows(ctx, ours)
 	if err != nil {

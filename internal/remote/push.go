@@ -10,49 +10,51 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Update is one ref to be sent. An empty New deletes it.
+// Update is one ref to send. An empty New deletes the ref.
 type Update struct {
 	Ref   name.Ref // by our name
 	New   name.OID
-	Lease name.OID // replaces this value, and no other, whatever it is; empty: forward only
+	Lease name.OID // replace by force, but only this old value; empty: fast-forward or create only
 }
 
-// Verdict is what became of one ref of a push.
+// Verdict is the result of one ref of a push. Their order matters: from Stale on the ref was not
+// updated, and from Refused on trying again does not help.
 type Verdict int
 
 // The verdicts.
 const (
 	Sent     Verdict = iota
-	Held             // it is there already
-	Stale            // the remote has moved on: plan again
-	Refused          // the remote does not take it
-	Withheld         // it would have been taken, but another one of an atomic push was not
+	Held             // the remote had this value already
+	Stale            // the remote has moved on, so plan again
+	Refused          // the remote refused it
+	Withheld         // an atomic push failed because of another ref
 )
 
-// Outcome is a verdict with the remote's own words.
+// Outcome is the result of one update, with git's reason where it failed.
 type Outcome struct {
 	Update
 	Verdict Verdict
 	Reason  string
 }
 
-// ErrNotAtomic says that the remote cannot take all of a push or none of it.
+// ErrNotAtomic is returned for an AllOrNone push to a remote that does not support atomic pushes.
 var ErrNotAtomic = errors.New("the remote has no atomic push")
 
-// Unity says whether a push is all or nothing.
+// Unity says whether a push is all or nothing (git push --atomic).
 type Unity int
 
-// The choices.
+// With EachAlone the remote accepts or refuses each ref by itself.
 const (
 	EachAlone Unity = iota
 	AllOrNone
 )
 
-// Chunk is how many refs are sent at once. Hosts limit how many a push may have, and
-// systems how long a command line may be.
+// Chunk is how many refs one push sends. Hosts limit the refs of a push, and operating systems the
+// length of a command line.
 const Chunk = 500
 
-// Push sends refs. An error is that nothing is known of any of them.
+// Push sends the updates with one git push and returns a result for each ref on which git reported.
+// An error means that the result is unknown for all of them, as after a broken connection.
 func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Outcome, error) {
 	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed", "--no-progress"}
 	if unity == AllOrNone {
@@ -68,6 +70,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	for _, u := range updates {
 		byName[r.Mapping.There(u.Ref)] = u
 	}
+	// A refspec has no "+". Only a lease lets git replace a value.
 	specs, staged, err := r.specs(ctx, updates)
 	if err != nil {
 		return nil, err
@@ -89,9 +92,10 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	return nil, err
 }
 
-// specs are the refspecs of a push. git compares each that it is given by name with all
-// refs of the remote: many checkpoints are put beside each other here, and sent by one
-// pattern.
+// specs returns the refspecs of a push. git compares each ref that is given by name with all refs
+// of the remote, which is slow for many. Above the limit the checkpoints are copied to refs below a
+// temporary directory and sent with one pattern. The caller closes the quarantine, which may be
+// nil.
 func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quarantine, error) {
 	var specs []string
 	var many []Update
@@ -119,8 +123,8 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil
 }
 
-// explain adds what the remote printed to a reason that tells nothing by itself: "hook
-// declined", or "unpacker error" where a disk is full.
+// explain appends the remote's own output to reasons that say nothing by themselves, such as
+// "pre-receive hook declined" or "unpacker error" (often a full disk).
 func (r *Remote) explain(outcomes []Outcome, said *Error) {
 	if said == nil {
 		return
@@ -137,13 +141,13 @@ func (r *Remote) explain(outcomes []Outcome, said *Error) {
 	}
 }
 
-// maxWords and maxWord bound how many lines of a remote are repeated for one ref, and how
-// much of each.
+// maxWords and maxWord bound how many lines of the remote's output are repeated per ref, and how
+// many bytes of each.
 const maxWords, maxWord = 3, 200
 
-// remoteWords are the lines that a remote printed, and those among them that were about
-// one ref: git runs the update hook for one ref after the other, and says so after each
-// that is declined.
+// remoteWords returns the lines that a remote printed (all), and those that concern one ref (own).
+// The update hook runs once per ref, and git prints a line with the ref after each one that it
+// declined, so the lines before it belong to that ref.
 func remoteWords(stderr string) (all []string, own map[name.Ref][]string) {
 	own = map[name.Ref][]string{}
 	from := 0
@@ -163,8 +167,8 @@ func remoteWords(stderr string) (all []string, own map[name.Ref][]string) {
 	return all, own
 }
 
-// judged reports whether the remote has said no to something: then git's exit code
-// means that, and not a connection that broke.
+// judged reports whether the remote rejected at least one ref. git's exit code then says so, and
+// does not mean that the connection broke.
 func judged(outcomes []Outcome) bool {
 	for _, o := range outcomes {
 		if o.Verdict >= Stale {
@@ -174,8 +178,8 @@ func judged(outcomes []Outcome) bool {
 	return false
 }
 
-// parsePorcelain reads the lines of git push --porcelain:
-// <flag> TAB <from>:<to> TAB <summary> (<reason>).
+// parsePorcelain parses the output of git push --porcelain. Each line is <flag> TAB <from>:<to> TAB
+// <summary> (<reason>). Lines about unknown refs are ignored.
 func parsePorcelain(text string, byName map[name.Ref]Update) []Outcome {
 	var all []Outcome
 	for line := range strings.Lines(text) {
@@ -200,7 +204,7 @@ func parsePorcelain(text string, byName map[name.Ref]Update) []Outcome {
 	return all
 }
 
-// reasonOf is the text in brackets, or all of it.
+// reasonOf returns the text in the parentheses of a summary, or the whole summary without them.
 func reasonOf(summary string) string {
 	if i := strings.Index(summary, " ("); i >= 0 && strings.HasSuffix(summary, ")") {
 		return summary[i+2 : len(summary)-1]
@@ -208,8 +212,9 @@ func reasonOf(summary string) string {
 	return summary
 }
 
-// verdictOf tells a remote that has moved on from one that says no. The words are
-// git's own, in the C locale; those of a server of another make count as a no.
+// verdictOf tells a ref that has moved at the remote, where a new plan helps, from one that the
+// remote refuses. It goes by git's own messages in the C locale. Unknown messages, as from a server
+// that is not git, count as refused.
 func verdictOf(summary string) Verdict {
 	reason := reasonOf(summary)
 	switch {
@@ -227,7 +232,7 @@ func verdictOf(summary string) Verdict {
 	return Refused
 }
 
-// String is the verdict in a word.
+// String returns the verdict as one word.
 func (v Verdict) String() string {
 	return [...]string{"sent", "held", "stale", "refused", "withheld"}[v]
 }

@@ -1,10 +1,14 @@
-// Package remote talks to another repository through git push, git fetch and git
-// ls-remote: it lists what is there, brings refs into a quarantine, and sends refs. It
-// owns the mapping of our names to the remote's, what each of git's answers means, and
-// the pure plan of a push. It holds no journal and decides nothing about checkpoints.
+// Package remote talks to another repository through git push, git fetch and git ls-remote. It owns
+// the mapping of ref names, the meaning of git's answers, and the decision what one push sends. It
+// reads no journal and knows nothing about checkpoints but their refs. Package travel builds on it.
 //
-// It refuses to force anything (no "+", no --force), to fetch straight into a ref that
-// somebody reads, to bring tags along, and to ask for a credential off a terminal.
+// Remote is the address with its options. Remote.List returns a Listing, Remote.Bring fetches into
+// a Quarantine, and Remote.Push sends Updates. PlanPush is a pure function that compares two
+// Listings.
+//
+// It never forces a ref, but for a replacement with a lease on the value that was read
+// (Update.Lease). It never fetches into a ref that somebody reads, never brings tags along, and
+// never lets git ask for a credential where there is no terminal.
 package remote
 
 import (
@@ -22,27 +26,27 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Asking says whether git may ask a person for a credential.
+// Asking says whether git may prompt a person for a credential.
 type Asking int
 
-// The choices.
+// NeverAsk is for background work and for programs.
 const (
 	NeverAsk Asking = iota
-	MayAsk          // there is a terminal
+	MayAsk          // a person is at the terminal
 )
 
-// Remote is another repository, by the name of a remote or by its address.
+// Remote is another repository, given by the name of a configured remote or by an address.
 type Remote struct {
 	Repo    *git.Repo
 	Name    string
-	Place   string // one address to talk to in place of the name; empty: what git takes for it
+	Place   string // the address to use in place of Name; empty: let git resolve the name
 	Mapping Mapping
 	Asking  Asking
 	Now     func() time.Time
 	Random  func() uint32
 }
 
-// Check refuses a name that git would take for something else.
+// Check refuses a name that git would not take for a remote, such as an option.
 func (r *Remote) Check() error {
 	if r.Name == "" || strings.HasPrefix(r.Name, "-") || strings.ContainsAny(r.Name, "\n\x00") {
 		return fmt.Errorf("%q is no remote", name.Clip(r.Name, name.Said))
@@ -50,19 +54,20 @@ func (r *Remote) Check() error {
 	return nil
 }
 
-// Configured reports whether the name is one of git's configured remotes, and not an
-// address: only these are remembered.
+// Configured reports whether the name is one of git's configured remotes and not an address. Only
+// configured ones get tracking refs.
 func (r *Remote) Configured() bool {
 	_, url := r.Repo.Config.Get("remote." + r.Name + ".url")
 	_, push := r.Repo.Config.Get("remote." + r.Name + ".pushurl")
 	return url || push
 }
 
-// address is what git is given.
+// address returns what is passed to git as the repository.
 func (r *Remote) address() string { return cmp.Or(r.Place, r.Name) }
 
-// Destinations are the addresses that a push of this remote goes to, where git would
-// list another one, or more than one: each has to be read, and sent to, by itself.
+// Destinations returns the addresses to which a push goes, if they differ from the one that git
+// fetches from: with pushurl, with several urls, or with url.*.pushInsteadOf. Each of them has to
+// be listed and sent to separately. It returns nil in the usual case of a single address.
 func (r *Remote) Destinations(ctx context.Context) ([]string, error) {
 	urls, pushed := r.Repo.Config.All("remote."+r.Name+".url"), r.Repo.Config.All("remote."+r.Name+".pushurl")
 	rewritten := slices.ContainsFunc(r.Repo.Config.Keys("url."), func(key string) bool { return strings.HasSuffix(strings.ToLower(key), ".pushinsteadof") })
@@ -84,12 +89,12 @@ func (r *Remote) Destinations(ctx context.Context) ([]string, error) {
 	return places, nil
 }
 
-// PushURL is the address that a push goes to, after what git's configuration makes of it.
+// PushURL returns the (first) address to which a push goes, after insteadOf and pushurl.
 func (r *Remote) PushURL(ctx context.Context) (string, error) {
 	if r.Place != "" {
 		return r.Place, nil
 	}
-	if len(r.Repo.Config.Keys("url.")) > 0 { // insteadOf
+	if len(r.Repo.Config.Keys("url.")) > 0 { // insteadOf or pushInsteadOf may apply, so ask git
 		if !r.Configured() {
 			return r.Repo.Output(ctx, "ls-remote", "--get-url", "--", r.Name)
 		}
@@ -103,28 +108,29 @@ func (r *Remote) PushURL(ctx context.Context) (string, error) {
 	return r.Name, nil
 }
 
-// Error is what a remote, or the way to it, answered instead of doing what was asked.
+// Error is a failure that git or the remote reported in place of doing what was asked.
 type Error struct {
 	Remote string
 	Verb   string // "list", "fetch from", "push to"
-	Text   string // git's own words, without credentials
+	Text   string // git's words without credentials, a few lines
 
-	stderr string // all that git and the other side printed
+	stderr string // everything that git and the remote printed
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s %s: %s", e.Verb, e.Remote, e.Text) }
 
-// run starts a git process that talks to the remote.
+// run starts a git command that talks to the remote. The configuration is set so that the user's
+// own cannot add refs to a push or change the output. A cancelled context returns its cause.
 func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, error) {
 	c.Config = append(c.Config, "remote."+r.Name+".mirror=false", "push.followTags=false", "push.gpgSign=false",
 		"fetch.writeCommitGraph=false", "fetch.output=full")
-	if strings.Contains(r.Name, "=") { // -c would cut it in two
+	if strings.Contains(r.Name, "=") { // -c splits at the first "=", so such a name cannot be in a key
 		c.Config = c.Config[:len(c.Config)-5]
 	}
 	c.Env = append(c.Env, r.environment()...)
 	res, err := r.Repo.Run(ctx, c)
 	var ended *git.Error
-	if err != nil && ctx.Err() != nil { // git was ended by us, and says nothing of its own
+	if err != nil && ctx.Err() != nil { // we killed git, so its exit code means nothing
 		return res, context.Cause(ctx)
 	}
 	if errors.As(err, &ended) {
@@ -133,7 +139,8 @@ func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, e
 	return res, err
 }
 
-// environment keeps git and ssh from asking where nobody could answer.
+// environment returns variables that keep git and ssh from prompting when nobody could answer. A
+// user's own ssh command is left as it is.
 func (r *Remote) environment() []string {
 	if r.Asking == MayAsk {
 		return []string{"GIT_TERMINAL_PROMPT=1"}
@@ -146,7 +153,7 @@ func (r *Remote) environment() []string {
 	return env
 }
 
-// said is what git and the other side printed, without what is no reason.
+// said returns what git and the remote printed, without hints and progress, at most eight lines.
 func said(e *git.Error) string {
 	var lines []string
 	for line := range strings.Lines(e.Stderr) {
@@ -168,12 +175,13 @@ func said(e *git.Error) string {
 	return Redact(strings.Join(lines, "; "))
 }
 
+// userInfo matches the user name and password of a URL.
 var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s]*@`) })
 
-// Redact takes user names and passwords out of addresses.
+// Redact removes user names and passwords from URLs in a text.
 func Redact(text string) string { return userInfo().ReplaceAllString(text, "://") }
 
-// namespaces are the refs that this program keeps at a remote.
+// isOurs reports whether a ref is in one of the namespaces that this program keeps at a remote.
 func isOurs(ref name.Ref) bool {
 	return strings.HasPrefix(string(ref), name.CheckpointRoot) || ref == name.NotesRef || strings.HasPrefix(string(ref), name.TagRoot)
 }

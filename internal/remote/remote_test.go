@@ -14,7 +14,8 @@ const (
 	three = name.ID("cp-03-20261120T094311123Z-4f2a")
 )
 
-// What has a name at a remote has its own name again here, and nothing else gets one.
+// Each ref of ours has a name at the remote that maps back to it, and no other ref maps to
+// one of ours.
 func TestMapping(t *testing.T) {
 	ours := []name.Ref{"refs/checkpoints/main/journal", name.CheckpointRef("main", one), name.NotesRef, name.TagRoot + "main/step-1"}
 	for _, prefix := range []string{"", "refs/heads/checkpoints", "refs/heads/checkpoints/", "refs/checkpoints/"} {
@@ -41,8 +42,8 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// A push creates what is missing, deletes what is dead together with the journal that says
-// so, and overwrites nothing.
+// A push creates what is missing, deletes dead refs together with the journal that has
+// their tombstones, and overwrites nothing.
 func TestPlanPush(t *testing.T) {
 	here := &Session{Checkpoints: map[name.ID]name.OID{one: "a", two: "b", three: "c"}}
 	nobodyIsDead := func(name.ID) bool { return false }
@@ -90,7 +91,7 @@ func TestPlanArchive(t *testing.T) {
 	}
 }
 
-// Nobody's password is repeated.
+// Passwords in URLs are removed.
 func TestRedact(t *testing.T) {
 	const given = "push to https://ann:secret@example.com/x.git and ssh://git@host/y, not a@b.c"
 	if got := Redact(given); got != "push to https://example.com/x.git and ssh://host/y, not a@b.c" {

@@ -12,10 +12,12 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// What a step found when it began is kept, and is what it goes back to between tries.
+// What was there when a step began is saved first. It is what the files go back to between
+// tries, and it keeps a rollback from removing work that was in no checkpoint.
 
-// lastGood is the newest checkpoint that is not one of those that `run` makes before a
-// step: they hold whatever lay around.
+// lastGood returns the newest checkpoint from e back that was not made by `run` before a
+// step. Those hold whatever was in the worktree at the time. It returns nil if there is
+// none.
 func lastGood(st *journal.State, e *journal.Entry) *journal.Entry {
 	for e != nil && e.Event().Trigger == workflow.TriggerRun {
 		e = st.Entry(e.Event().Previous)
@@ -26,9 +28,8 @@ func lastGood(st *journal.State, e *journal.Entry) *journal.Entry {
 	return e
 }
 
-// keepBefore captures what is there before the first try, so that going back removes
-// nothing that nobody had checkpointed. Where nothing differs from the current checkpoint
-// that one holds it already.
+// keepBefore makes a checkpoint of what is there before the first try. If nothing differs
+// from the current checkpoint, that one serves.
 func (r *running) keepBefore(ctx context.Context) error {
 	if r.def == nil {
 		return nil
@@ -38,6 +39,8 @@ func (r *running) keepBefore(ctx context.Context) error {
 		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
 		Message: "before " + clip(strings.Join(r.req.Command, " ")), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Size: asked.Size,
 	}
+	// With the trigger switched off there is nothing to go back to, which is no reason not
+	// to run.
 	if err := create.CheckTrigger(r.s, r.def, keep); err != nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {
 			r.unkept, err = err.Error(), nil
@@ -57,7 +60,7 @@ func (r *running) keepBefore(ctx context.Context) error {
 	return nil
 }
 
-// clip keeps the first line of a command short enough for a list.
+// clip returns the first line of a command, short enough for a list.
 func clip(command string) string {
 	const longest = 60
 	line, _, _ := strings.Cut(command, "\n")
@@ -67,8 +70,8 @@ func clip(command string) string {
 	return line
 }
 
-// restore goes back to a checkpoint and says so. What the failed try left is kept as the
-// safety checkpoint of that rollback.
+// restore rolls back to a checkpoint and prints that. What the failed try left is kept in
+// the safety checkpoint of the rollback. Without a checkpoint it only warns.
 func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 	a := r.answer
 	if to == nil {

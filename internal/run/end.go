@@ -17,18 +17,20 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// What follows when a step's command has ended.
+// What follows when the command of a step has ended: success, failure, or interruption.
 
-// succeeded makes the checkpoint, with the state that the command left.
+// succeeded makes the checkpoint, with the state that the command left. If that fails
+// although the command succeeded, the exit code becomes 1.
 func (r *running) succeeded(ctx context.Context) error {
 	if r.def == nil {
 		return nil
 	}
-	if ctx.Err() != nil { // a Ctrl+C that was the command's own affair
+	// Ctrl+C went to the command, which handled it.
+	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
 	a := r.answer
-	a.Message = "" // of a try before
+	a.Message = "" // set by a try before
 	request, err := r.withState()
 	if err == nil {
 		a.Created, err = create.Checkpoint(ctx, r.s, request)
@@ -36,7 +38,8 @@ func (r *running) succeeded(ctx context.Context) error {
 	if err != nil {
 		a.Problem = err.Error()
 	}
-	if checkpoint.KindOf(err) == checkpoint.KindNothing { // nothing has changed, and that was asked for
+	// Nothing has changed, and that is allowed.
+	if checkpoint.KindOf(err) == checkpoint.KindNothing {
 		return nil
 	}
 	if err != nil {
@@ -45,15 +48,17 @@ func (r *running) succeeded(ctx context.Context) error {
 	return err
 }
 
-// longestState bounds what is read of the file that the command may have rewritten.
+// longestState bounds the state file that is read back, in bytes.
 const longestState = 256 << 20
 
-// withState is the request with the state that the command left: a whole document of
-// the workflow is taken as one, anything else counts as edits.
+// withState returns the request for the create with the state that the command left. A
+// complete document of the workflow becomes the state; anything else counts as an edit of
+// the state.
 func (r *running) withState() (create.Request, error) {
 	create := r.req.Create
 	f, err := os.Open(r.stateFile)
-	if errors.Is(err, fs.ErrNotExist) { // it was not wanted
+	// The command deleted it: it has no state to pass.
+	if errors.Is(err, fs.ErrNotExist) {
 		return create, nil
 	}
 	var data []byte
@@ -71,13 +76,13 @@ func (r *running) withState() (create.Request, error) {
 		create.State = data
 		return create, nil
 	}
-	// What the command line says of the state was in what the command got.
+	// The edits of the command line were applied to the state before the command got it.
 	create.State, create.Edited, create.Set, create.Unset, create.Metrics = nil, data, nil, nil, nil
 	return create, nil
 }
 
-// cutOff keeps what was there when the command was interrupted or ran out of time.
-// The state is the one before: the step is not done.
+// cutOff saves what is there after the command was interrupted or timed out. It keeps the
+// state from before, because the step is not done.
 func (r *running) cutOff(ctx context.Context, end command.End) error {
 	a, trigger := r.answer, workflow.TriggerUserInterrupt
 	a.Message = "the step was interrupted"
@@ -96,7 +101,7 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	})
 	if err != nil {
 		a.Problem = err.Error()
-		if checkpoint.KindOf(err) == checkpoint.KindNothing { // the trigger is off
+		if checkpoint.KindOf(err) == checkpoint.KindNothing { // the trigger is switched off
 			err = nil
 		}
 		return err
@@ -105,11 +110,12 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	return nil
 }
 
-// Interrupted reports whether Ctrl+C or SIGTERM ended the step.
+// Interrupted reports whether a signal ended the step.
 func (a *Answer) Interrupted() bool { return a.Cut == workflow.TriggerUserInterrupt }
 
-// failed decides whether the step is tried again. No checkpoint is made. What ends
-// early is the fix.
+// failed decides what happens after a failure and carries it out: stop, roll back, or try
+// again. No checkpoint is made. left is the number of retries left. end is how the fix
+// ended, if one was run.
 func (r *running) failed(ctx context.Context, left int) (end command.End, again bool, err error) {
 	r.describe()
 	choice := AnswerStop
@@ -139,7 +145,7 @@ func (r *running) failed(ctx context.Context, left int) (end command.End, again 
 	return end, true, err
 }
 
-// describe says what failed in the words of the workflow.
+// describe sets the message about the failure, from the workflow if it has one.
 func (r *running) describe() {
 	a := r.answer
 	a.Message = fmt.Sprintf("the command failed with exit code %d", a.Code)
@@ -158,7 +164,8 @@ func (r *running) describe() {
 	a.Message = r.def.Message("step_failed", said)
 }
 
-// fix runs what may mend the cause; that it fails too is no reason not to try again.
+// fix runs the command that may repair the cause. If it fails the step is tried again all
+// the same.
 func (r *running) fix() (command.End, error) {
 	if r.req.Fix == "" {
 		return command.End{}, nil
@@ -170,7 +177,8 @@ func (r *running) fix() (command.End, error) {
 	return end, err
 }
 
-// Skip journals that a step is done without; the next step's check is content.
+// Skip records in the journal that a step is skipped, which satisfies the check of the next
+// step.
 func Skip(ctx context.Context, s *checkpoint.Service, session string, step int, reason string) error {
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {

@@ -1,5 +1,9 @@
-// Package run runs the command of a step and makes the checkpoint of its result. It
-// refuses a step whose checkpoint the workflow would reject before the command has run.
+// Package run runs the command of a step and makes a checkpoint of the result.
+//
+// Do is the entry point. It composes the checkpoint in advance (precheck), so that a step
+// that the workflow would reject fails before a long command has run. It saves what is
+// there (before.go), gives the state to the command in a file, runs it with retries, and
+// then makes the checkpoint or handles the failure (end.go).
 package run
 
 import (
@@ -21,98 +25,113 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// FailChoice says what a failed step leaves behind.
+// FailChoice says what to do about the files after a failed step.
 type FailChoice int
 
-// The choices.
+// With FailStop they stay as the command left them.
 const (
 	FailStop FailChoice = iota
 	FailRollback
 )
 
-// Request is what `run` was asked for.
+// Request holds the options of `run`.
 type Request struct {
-	Create  create.Request // with DryRun nothing is run
+	Create  create.Request // its DryRun runs nothing
 	Command []string
+	// Retries is how many further tries there are after the first.
 	Retries int
-	Fix     string        // a shell command that runs before each further try
-	Timeout time.Duration // of each try; 0: none
+	// A shell command that runs before each retry.
+	Fix     string
+	Timeout time.Duration // for each try; 0: none
 	OnFail  FailChoice
 	IO      inspect.IO
-	// Tell gets a line for people about each rollback between tries; nil: nobody reads it.
+	// Tell prints a line about each rollback between tries; nil: nobody reads it.
 	Tell func(string)
-	// Ask is what a person wants after a failure; nil: nobody is there.
+	// Ask asks a person what to do after a failure; nil: nobody is there.
 	Ask func(failed *Answer) (FailAnswer, error)
 }
 
 // FailAnswer is what a person wants after a failure.
 type FailAnswer string
 
-// The answers.
+// The answers of a person.
 const (
 	AnswerRetry    FailAnswer = "retry"
 	AnswerRollback FailAnswer = "rollback" // to the last good checkpoint
-	AnswerBefore   FailAnswer = "before"   // to what was there before the first try
-	AnswerStop     FailAnswer = "stop"
+	// To what was there before the first try.
+	AnswerBefore FailAnswer = "before"
+	AnswerStop   FailAnswer = "stop"
 )
 
-// Answer is what became of a step.
+// Answer is the result of a step.
 type Answer struct {
-	Session  name.Session         `json:"session"`
-	Step     int                  `json:"step"` // as far as it was known before
-	StepName string               `json:"step_name"`
-	Code     int                  `json:"code"` // exit code of the command; 130, 143 or 124 when it was cut off
-	Cut      string               `json:"cut,omitempty"`
-	Tries    int                  `json:"tries"`
-	Created  *checkpoint.Detail   `json:"created"`            // null without a checkpoint
-	LastGood *checkpoint.Labelled `json:"last_good"`          // the newest before the step; null before any
-	Before   *checkpoint.Labelled `json:"before,omitempty"`   // made before the first try; not where nothing differs
-	Left     []Leftover           `json:"left,omitempty"`     // by the tries that were rolled back
-	Restored *rollback.Answer     `json:"restored,omitempty"` // by the last rollback
-	Problem  string               `json:"problem,omitempty"`  // why there is no checkpoint
+	Session  name.Session `json:"session"`
+	Step     int          `json:"step"` // as far as it was known in advance
+	StepName string       `json:"step_name"`
+	// Exit code of the command; 130, 143 or 124 if it was interrupted or timed out.
+	Code int `json:"code"`
+	// Cut is the trigger of the checkpoint after an interruption; empty: the command ended
+	// by itself.
+	Cut     string             `json:"cut,omitempty"`
+	Tries   int                `json:"tries"`
+	Created *checkpoint.Detail `json:"created"` // null: no checkpoint was made
+	// Newest good checkpoint before the step; null: none.
+	LastGood *checkpoint.Labelled `json:"last_good"`
+	// Made before the first try; null if nothing differed.
+	Before *checkpoint.Labelled `json:"before,omitempty"`
+	// What tries left that were rolled back.
+	Left     []Leftover       `json:"left,omitempty"`
+	Restored *rollback.Answer `json:"restored,omitempty"` // result of the last rollback
+	Problem  string           `json:"problem,omitempty"`  // why no checkpoint was made
 
-	Number  string `json:"-"` // what a person types for LastGood
-	Message string `json:"-"` // what the workflow says of a failure
+	Number string `json:"-"` // what a person types for LastGood
+	// What the workflow says about a failure.
+	Message string `json:"-"`
 }
 
-// Leftover is what a failed try left, kept as the safety checkpoint of the rollback that
-// followed, and what it was before.
+// Leftover is what a failed try left, in the safety checkpoint of the rollback that
+// followed. Before is the checkpoint to which that rollback went.
 type Leftover struct {
 	Try    int     `json:"try"`
 	Safety name.ID `json:"safety"`
 	Before name.ID `json:"before"`
 }
 
-// CannotRunError says that there is no command to run by the name that was given.
+// CannotRunError means that the command does not exist or cannot be executed.
 type CannotRunError struct {
-	Code int // what shells give for it
+	// The exit code that shells use for this.
+	Code int
 	Err  error
 }
 
 func (e *CannotRunError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *CannotRunError) Unwrap() error { return e.Err }
 
-// running is a step on its way.
+// running is a step in progress.
 type running struct {
-	s       *checkpoint.Service
-	req     Request
-	def     *workflow.Definition // nil: no checkpoint is wanted here
-	answer  *Answer
+	s      *checkpoint.Service
+	req    Request
+	def    *workflow.Definition // nil: no checkpoint will be made
+	answer *Answer
+	// signals delivers SIGINT and SIGTERM while the command runs.
 	signals <-chan os.Signal
 
-	state     []byte // as the command got it
+	state []byte // the state as the command got it
+	// stateFile is the file in which the command gets the state and may leave a new one.
 	stateFile string
 
-	current *checkpoint.Labelled // as the step began; nil: none
-	before  *checkpoint.Labelled // holds what was there before the first try; nil: none does
-	unkept  string               // why none does
+	// Current checkpoint when the step began; nil: none.
+	current *checkpoint.Labelled
+	// Holds what was there before the first try; nil: none does.
+	before *checkpoint.Labelled
+	unkept string // why none does
 }
 
-// Do runs a step: what has to come before it is checked, its state handed over, and
-// a checkpoint made when it succeeds. With an answer an error is about the checkpoint,
-// and the code is to be passed on all the same.
+// Do runs a step: it checks what the workflow requires, runs the command with its state,
+// and makes a checkpoint on success. If there is an answer, an error concerns the
+// checkpoint only, and the command's exit code counts all the same.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	switch {
 	case len(req.Command) == 0:
@@ -145,7 +164,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	return r.answer, r.tries(ctx)
 }
 
-// Find refuses a command that cannot be run, with a CannotRunError.
+// Find returns a CannotRunError if the program does not exist or cannot be executed.
 func Find(program string) error {
 	if err := command.Find(program); err != nil {
 		return &CannotRunError{Code: command.CodeOf(err), Err: err}
@@ -153,9 +172,9 @@ func Find(program string) error {
 	return nil
 }
 
-// precheck composes the checkpoint that will be made, as far as that goes before the
-// command has run: trigger, state, place, and the order of steps. Where checkpoints or
-// the trigger are switched off, the command runs all the same.
+// precheck composes the checkpoint that the step will make, as far as that is possible in
+// advance: trigger, state, place and the order of steps. If checkpoints or the trigger are
+// switched off, the command runs without a checkpoint.
 func (r *running) precheck(ctx context.Context) error {
 	f, err := create.Foresee(ctx, r.s, r.req.Create)
 	if err != nil && checkpoint.KindOf(err) == checkpoint.KindNothing {
@@ -177,7 +196,7 @@ func (r *running) precheck(ctx context.Context) error {
 	return nil
 }
 
-// handOver writes the state into a file for the command.
+// handOver writes the state to a file for the command.
 func (r *running) handOver() error {
 	dir, err := r.s.Repo.Dir()
 	if err != nil {
@@ -192,7 +211,7 @@ func (r *running) handOver() error {
 	return errors.Join(err, f.Close())
 }
 
-// tries runs the command until it succeeds, is cut off, or nobody wants more of it.
+// tries runs the command until it succeeds, is interrupted, or no retry is wanted.
 func (r *running) tries(ctx context.Context) error {
 	a := r.answer
 	for left := r.req.Retries; ; left-- {
@@ -220,9 +239,10 @@ func (r *running) tries(ctx context.Context) error {
 	}
 }
 
-// execute runs a command at this process's terminal.
+// execute runs a command with this process's terminal.
 func (r *running) execute(args []string, timeout time.Duration) (command.End, error) {
-	if err := r.s.Repo.Close(); err != nil { // Ctrl+C reaches every process of the terminal
+	// Ctrl+C would end git's helper processes as well, so close them first.
+	if err := r.s.Repo.Close(); err != nil {
 		return command.End{}, err
 	}
 	a := r.answer

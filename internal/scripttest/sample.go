@@ -11,16 +11,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A sample runs the first mostStarted processes of a script, which are most of what a
-// script costs, and one script in every oneOf of a family.
+// A sample runs each script up to the mostStarted-th process, since processes are most of a
+// script's cost, and one in oneOf scripts of a family.
 const (
 	mostStarted = 6
 	oneOf       = 5
 )
 
-// Sample runs the beginnings of the scripts in dir, up to the commands that make them
-// long, and of a family (what stands before the first _ of the name) the first, the sixth
-// and so on. So each command is tried in the time that somebody waits.
+// Sample runs the beginnings of some scripts in dir. Scripts with the same name up to the
+// first "_" are a family, of which the first, the sixth and so on are run. That tries each
+// command in short time.
 func Sample(t *testing.T, dir string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -41,6 +41,7 @@ func Sample(t *testing.T, dir string) {
 	testscript.Run(t, p)
 }
 
+// sampled selects the scripts of the sample.
 func sampled(all []string) (some []string) {
 	families := map[string][]string{}
 	for _, file := range all {
@@ -58,10 +59,10 @@ func sampled(all []string) (some []string) {
 	return some
 }
 
-// starts finds the lines of a script that start a process.
+// starts matches the lines of a script that start a process.
 var starts = regexp.MustCompile(`(?m)^(?:\[[^\]]*\] )?(?:! )?(?:exec|exit) .*\n`)
 
-// beginning is a script up to the first command too many, with all of its files.
+// beginning returns a script up to the first process too many, with all of its files.
 func beginning(script string) string {
 	commands, files := script, ""
 	if at := strings.Index(script, "\n-- "); at >= 0 {
@@ -73,8 +74,8 @@ func beginning(script string) string {
 	return commands + files
 }
 
-// Long leaves a test out of a sample: it takes longer than somebody waits, and a shorter
-// one holds the same kind of promise. `make test-all` runs it.
+// Long skips a test in a sample (-short), because it takes long and a shorter test covers
+// the same behaviour. `make test-all` runs it.
 func Long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -82,8 +83,8 @@ func Long(t *testing.T) {
 	}
 }
 
-// OneIn leaves out what is not in a sample: in short mode it skips each case of a long
-// table but the i-th, the i+n-th and so on.
+// OneIn skips, in a sample, all cases of a long table but every n-th. i is the index of the
+// case.
 func OneIn(t *testing.T, n, i int) {
 	t.Helper()
 	if testing.Short() && i%n != 0 {

@@ -28,7 +28,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// A script ends before the first command too many: what is said of the last one stays.
+// A script ends before the first process too many, and checks of the last one's output
+// stay.
 func TestBeginning(t *testing.T) {
 	run := "exec git init\nstdout x\n[unix] exit 1 git y\n! exec git z\ncp a b\n"
 	const files = "-- a --\nexec is no command here\n"

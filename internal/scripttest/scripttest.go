@@ -1,22 +1,22 @@
-// Package scripttest runs the script tests of this project: archives in which each
-// line is a command, with git-checkpoint in PATH. It owns the surroundings of a script
-// (an empty HOME, a fixed identity, a clock that a script moves) and the verbs that
-// scripts have beyond testscript's own. It refuses to see anything of the machine's own
+// Package scripttest runs the script tests of this project. A script is a txtar archive in
+// which each line is a command, with git-checkpoint in PATH. The package provides the
+// environment of a script (an empty HOME, a fixed identity, a clock that only the script
+// moves) and verbs in addition to those of testscript. Scripts never see the machine's own
 // configuration of git.
 //
-// Verbs:
+// Run runs the scripts of a directory, Sample a quick selection. Verbs:
 //
-//	exit N command [args...]     run it, and demand this exit code
-//	jsonpath file path [value]   a GJSON path in file (or stdout, stderr) has this value;
-//	                             without a value it only has to be there; ! negates
-//	scrub file result            write file to result with what differs between two runs
+//	exit N command [args...]     run the command and require this exit code
+//	jsonpath file path [value]   require that a GJSON path in file (or stdout, stderr) has this
+//	                             value; without a value, that it exists; ! negates
+//	scrub file result            copy file to result, with what differs between two runs
 //	                             (ids, hashes) replaced by <id>, <oid>, <worktree>, <short>
-//	tick [duration]              move the clock, by a minute when nothing is said
+//	tick [duration]              advance the clock, by a minute without a duration
 //	world name [dir]             remember refs, HEAD, index, configuration and worktree
 //	sameworld [-part...] name [dir]
-//	                             demand that nothing has changed, or none of the parts
+//	                             require that nothing has changed since, or none of these parts:
 //	                             refs, heads, index (its entries), indexfile (its bytes),
-//	                             config, worktree, mtimes; ! demands that something has
+//	                             config, worktree, mtimes; ! requires that something has
 package scripttest
 
 import (
@@ -29,10 +29,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// began is when every script begins.
+// began is the time at which every script begins.
 const began = "2026-11-20T09:00:00Z"
 
-// Params are testscript's for the scripts in dir.
+// Params returns the parameters of testscript for the scripts in dir.
 func Params(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -57,6 +57,8 @@ func Run(t *testing.T, dir string) {
 	testscript.Run(t, Params(dir))
 }
 
+// setup prepares the environment of a script. Nothing of the machine's own environment or
+// configuration may reach it, so that scripts give the same output everywhere.
 func setup(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, ".home")
 	if err := os.Mkdir(home, 0o777); err != nil {
@@ -91,7 +93,7 @@ func setup(e *testscript.Env) error {
 	return nil
 }
 
-// setClock moves the program's clock and git's together.
+// setClock sets the clocks of the program and of git.
 func setClock(setenv func(key, value string), to time.Time) {
 	now := to.UTC().Format(time.RFC3339)
 	setenv("GIT_CHECKPOINT_NOW", now)
@@ -99,6 +101,7 @@ func setClock(setenv func(key, value string), to time.Time) {
 	setenv("GIT_COMMITTER_DATE", now)
 }
 
+// tick implements the verb tick.
 func tick(ts *testscript.TestScript, neg bool, args []string) {
 	step := time.Minute
 	if neg || len(args) > 1 {
@@ -113,7 +116,7 @@ func tick(ts *testscript.TestScript, neg bool, args []string) {
 	setClock(ts.Setenv, now.Add(step))
 }
 
-// text is what a file, stdout or stderr holds.
+// text returns the content of a file, or of stdout or stderr.
 func text(ts *testscript.TestScript, file string) string { return ts.ReadFile(file) }
 
 func words(args []string) string { return strings.Join(args, " ") }

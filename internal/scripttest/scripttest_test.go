@@ -13,7 +13,7 @@ import (
 // The verbs do what they say, and fail where they should.
 func TestVerbs(t *testing.T) { scripttest.Run(t, "testdata") }
 
-// A verb whose demand is not met fails its script.
+// A verb whose requirement is not met fails its script.
 func TestVerbsFail(t *testing.T) {
 	for name, line := range map[string]string{
 		"exit": "exit 0 git nonsense", "jsonpath": "jsonpath a.json x 2", "absent": "jsonpath a.json z", "negated": "! jsonpath a.json x 1",

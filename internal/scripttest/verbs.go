@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// exit implements the verb exit. Unlike testscript's "! exec" it tells exit codes apart.
 func exit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exit N command [args...]")
@@ -30,6 +31,7 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// jsonpath implements the verb jsonpath.
 func jsonpath(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 && len(args) != 3 {
 		ts.Fatalf("usage: jsonpath file path [value]")
@@ -50,7 +52,7 @@ func jsonpath(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// linesOfJSON holds for an answer of several lines; its paths start with "..".
+// linesOfJSON reports whether a text is JSON lines. Their GJSON paths start with "..".
 func linesOfJSON(document string) bool {
 	valid := true
 	gjson.ForEachLine(document, func(line gjson.Result) bool {
@@ -60,6 +62,7 @@ func linesOfJSON(document string) bool {
 	return valid
 }
 
+// scrub implements the verb scrub.
 func scrub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: scrub file result")
@@ -67,7 +70,7 @@ func scrub(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(Scrubbed(text(ts, args[0]))), 0o666))
 }
 
-// Scrubbed is text with what no two runs have in common replaced.
+// Scrubbed returns the text with everything replaced that differs between two runs.
 func Scrubbed(text string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`\b(cp-\d+)-(\d{8}T\d{9}Z)-[0-9a-f]{4}\b`, "$1-$2-<id>"},

@@ -14,18 +14,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// worldsKey is the key of the remembered worlds in the values of a script.
 type worldsKey struct{}
 
-// state is what a repository and its worktree were, part by part: names and what each
-// of them held.
+// state is what a repository and its worktree looked like: a map of names to contents for
+// each part.
 type state map[string]map[string]string
 
-// parts are those that a promise of "nothing changes" is about, in the order in which
-// differences are told.
+// parts returns the parts of a state in the order in which differences are reported.
 func parts() []string {
 	return []string{"refs", "heads", "index", "indexfile", "config", "worktree", "mtimes"}
 }
 
+// world implements the verb world.
 func world(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: world name [dir]")
@@ -33,6 +34,7 @@ func world(ts *testscript.TestScript, neg bool, args []string) {
 	worlds(ts)[args[0]] = look(ts, directory(ts, args[1:]))
 }
 
+// sameworld implements the verb sameworld.
 func sameworld(ts *testscript.TestScript, neg bool, args []string) {
 	var wanted []string
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -63,6 +65,7 @@ func sameworld(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// worlds returns the remembered states of a script, by name.
 func worlds(ts *testscript.TestScript) map[string]state {
 	known, is := ts.Value(worldsKey{}).(map[string]state)
 	if !is {
@@ -71,6 +74,7 @@ func worlds(ts *testscript.TestScript) map[string]state {
 	return known
 }
 
+// directory returns the directory from the arguments of a verb, or the current one.
 func directory(ts *testscript.TestScript, args []string) string {
 	if len(args) == 1 {
 		return ts.MkAbs(args[0])
@@ -78,8 +82,8 @@ func directory(ts *testscript.TestScript, args []string) string {
 	return ts.MkAbs(".")
 }
 
-// look reads everything with plain git and the file system, never with the program
-// that is tested.
+// look reads the state with plain git and the file system, and never with the tested
+// program.
 func look(ts *testscript.TestScript, dir string) state {
 	git := func(args ...string) string {
 		command := exec.Command("git", append([]string{"-C", dir}, args...)...)
@@ -90,7 +94,7 @@ func look(ts *testscript.TestScript, dir string) state {
 		}
 		return string(out)
 	}
-	// Scripts look often, and each process counts: one git tells where everything is.
+	// Scripts look often, and processes are slow, so one call of git finds all paths.
 	names := []string{"config", "info/exclude", "HEAD", "index"}
 	asked := []string{"rev-parse", "--show-toplevel"}
 	for _, name := range names {
@@ -122,7 +126,7 @@ func look(ts *testscript.TestScript, dir string) state {
 	return s
 }
 
-// contentOf is what a file holds that git names as seen from dir.
+// contentOf returns the content of a file, whose name git reports relative to dir.
 func contentOf(dir, name string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -144,8 +148,8 @@ func lines(text string) map[string]string {
 	return found
 }
 
-// files has type, permissions and content of everything below top, git's own directory
-// left out, and beside it the times.
+// files returns the type, permissions and content of every file below top, except for .git,
+// and their modification times.
 func files(top string) (contents, times map[string]string, err error) {
 	contents, times = map[string]string{}, map[string]string{}
 	err = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
@@ -167,7 +171,8 @@ func files(top string) (contents, times map[string]string, err error) {
 			return err
 		}
 		if entry.IsDir() {
-			return nil // empty ones are nothing to git, the others are seen by their files
+			// Git ignores empty directories, and others show by their files.
+			return nil
 		}
 		times[name] = info.ModTime().String()
 		contents[name], err = content(path, info)
@@ -176,6 +181,7 @@ func files(top string) (contents, times map[string]string, err error) {
 	return contents, times, err
 }
 
+// content describes a file: its type and mode, its size and a hash.
 func content(path string, info fs.FileInfo) (string, error) {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -188,6 +194,7 @@ func content(path string, info fs.FileInfo) (string, error) {
 	return fmt.Sprintf("%v %d bytes %x", info.Mode(), len(bytes), sha256.Sum256(bytes)), err
 }
 
+// differences lists what differs between two states in the given parts.
 func differences(before, after state, wanted []string) (found []string) {
 	for _, part := range wanted {
 		names := maps.Clone(before[part])

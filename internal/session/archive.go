@@ -11,8 +11,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Archive folds the refs of a session that is closed into one, from which all of
-// it stays readable. "" is the active one.
+// Archive folds the refs of a closed session into one archive commit, from which all of it
+// stays readable. An empty request means the active session. See docs/format.md, Archives.
 func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
 	session, err := s.RequireSession(request)
 	if err != nil {
@@ -28,12 +28,14 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 			Hints: []string{"`git checkpoint session close " + string(session) + "` first"},
 		}
 	}
+	// The event is made outside the transaction, which may call the function several times.
 	e, err := s.NewEvent(journal.KindArchive, session)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	res, err := s.Store.Transact(ctx, session, func(ctx context.Context, v store.View) (store.Change, error) {
 		change := store.Change{}
+		// Another process may have resumed the session after the check above.
 		if !checkpoint.IsClosed(v.State.Status) {
 			return change, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q was opened again meanwhile", session)}
 		}
@@ -41,6 +43,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		if change.Archive, err = toArchive(ctx, s, v.State); err != nil || len(change.Archive) == 0 {
 			return store.Change{}, err
 		}
+		// Each attempt of the transaction changes its own copy.
 		e := e
 		e.Status = v.State.Status
 		change.Events = []journal.Event{e}
@@ -52,14 +55,16 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
+	// A session in an archive is not meant to be continued here.
 	if err := s.Deactivate(session); err != nil {
 		return nil, err
 	}
 	return Show(ctx, s, string(session))
 }
 
-// toArchive lists the checkpoints that are here as the journal names them and not in the
-// archive yet. What lacks its commit stays a ref, for validate to find.
+// toArchive returns the checkpoints to archive: those that are here with the commit that
+// the journal names, and not archived yet. One whose commit is missing keeps its ref, so
+// that validate finds it.
 func toArchive(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]name.OID, error) {
 	held, archived, err := s.Store.HeldOf(ctx, st.Session)
 	if err != nil {

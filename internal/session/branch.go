@@ -13,7 +13,9 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// ownBranch makes and switches to the branch of a new session, at HEAD.
+// ownBranch creates the branch of a new session at HEAD and switches to it. A branch that
+// exists is used only if it is at HEAD and no other worktree has it checked out. The files
+// do not change.
 func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
 	branch := "refs/heads/" + def.Branch(string(session))
 	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
@@ -26,6 +28,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a " + op + " is in progress, so HEAD cannot switch to another branch"}
 	}
 	oid, err := s.Repo.Batch().Resolve(ctx, name.Ref(branch))
+	// The usual case: the branch does not exist yet.
 	switch {
 	case errors.Is(err, git.ErrMissing):
 	case err != nil:
@@ -43,6 +46,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Reason: "session start " + string(session)}); err != nil {
 		return "", checkpoint.Classify(err)
 	}
+	// The service has read HEAD before. Keep it in step.
 	s.Repo.Head.Branch = name.Ref(branch)
 	return branch, nil
 }

@@ -1,5 +1,8 @@
 package session
 
+// A manifest is the state of a session in the form that `session show` and exports write.
+// Its JSON names come from the formats of older tools.
+
 import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/inspect"
@@ -8,7 +11,8 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// ManifestEntry is one checkpoint of a session's manifest.
+// ManifestEntry is one checkpoint of a manifest. Valid is false if verification found a
+// problem.
 type ManifestEntry struct {
 	ID        name.ID         `json:"id"`
 	Label     string          `json:"label"`
@@ -19,7 +23,7 @@ type ManifestEntry struct {
 	Pinned    bool            `json:"pinned"`
 }
 
-// RollbackRecord is one rollback of a session's manifest.
+// RollbackRecord is one rollback of a manifest.
 type RollbackRecord struct {
 	From   name.ID         `json:"from"`
 	To     name.ID         `json:"to"`
@@ -27,7 +31,7 @@ type RollbackRecord struct {
 	Reason string          `json:"reason"`
 }
 
-// Manifest is a session as `session show` and `session list` answer it.
+// Manifest describes a session with its checkpoints and rollbacks.
 type Manifest struct {
 	Session           name.Session     `json:"session"`
 	Workflow          string           `json:"workflow"`
@@ -40,13 +44,15 @@ type Manifest struct {
 	CurrentCheckpoint name.ID          `json:"current_checkpoint"`
 	RollbackHistory   []RollbackRecord `json:"rollback_history"`
 
-	Active   bool `json:"active"`   // in this worktree
-	Archived bool `json:"archived"` // its checkpoints are in one ref
+	Active   bool `json:"active"`   // active in this worktree
+	Archived bool `json:"archived"` // its checkpoints are in an archive
 
-	Pruned []retain.Judged `json:"pruned,omitempty"` // of a close: what the workflow let go
+	// After a close: what the workflow did not keep.
+	Pruned []retain.Judged `json:"pruned,omitempty"`
 }
 
-// ManifestOf is the fold as the workflows know it.
+// ManifestOf returns the manifest of a session. Every checkpoint counts as valid here; Show
+// verifies them. Dead and safety checkpoints are left out.
 func ManifestOf(s *checkpoint.Service, st *journal.State) *Manifest {
 	active, _ := s.Store.ActiveSession() //nolint:errcheck // none is active then
 	m := &Manifest{
@@ -55,6 +61,7 @@ func ManifestOf(s *checkpoint.Service, st *journal.State) *Manifest {
 		Archived:    st.Archived != nil,
 		Checkpoints: []ManifestEntry{}, RollbackHistory: []RollbackRecord{},
 	}
+	// A session without any status is open, by the rules of the fold.
 	if m.Status == "" {
 		m.Status = "in_progress"
 	}
@@ -62,10 +69,12 @@ func ManifestOf(s *checkpoint.Service, st *journal.State) *Manifest {
 		if c.Dead || c.Safety {
 			continue
 		}
+		// Times of events are those at which the checkpoints were made.
 		m.Checkpoints = append(m.Checkpoints, ManifestEntry{
 			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: checkpoint.Time{Time: c.Event().Time}, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned,
 		})
 	}
+	// A rollback records the checkpoint that was current before it.
 	for _, r := range st.Rollbacks {
 		m.RollbackHistory = append(m.RollbackHistory, RollbackRecord{inspect.OriginOf(r), r.To, checkpoint.Time{Time: r.Time}, r.Reason})
 	}

@@ -1,10 +1,12 @@
 package session
 
-// Request starts a session.
+// Request holds the options of `session start`.
 type Request struct {
 	Name     string
 	Workflow string
 	Topic    string
-	Branch   bool // make and switch to an own branch
-	Fresh    bool // close an unfinished session of the same topic as abandoned
+	// Create a branch for the session and switch to it.
+	Branch bool
+	// Close an unfinished session of the same topic as abandoned.
+	Fresh bool
 }

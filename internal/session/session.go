@@ -1,4 +1,9 @@
-// Package session starts, switches, closes and archives sessions, and lists them.
+// Package session starts, switches, closes, archives and lists sessions.
+//
+// A session is a journal in a ref; which one is active is a file of the worktree
+// (checkpoint.Choose). Each verb returns a Manifest, the description of the session after
+// the change. Start may also create a branch (branch.go), and Archive folds the refs of a
+// closed session (archive.go).
 package session
 
 import (
@@ -16,7 +21,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Start starts a session and makes it this worktree's active one.
+// Start starts a session and makes it the active one of this worktree.
 func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, error) {
 	session, err := name.ParseSession(req.Name)
 	if err != nil {
@@ -31,10 +36,12 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	} else if !errors.Is(err, store.ErrNoSession) {
 		return nil, checkpoint.Classify(err)
 	}
+	// A topic is stored in an event that cannot be changed, so secrets are removed first.
 	req.Topic = clearance.Redacted(s, "topic", req.Topic)
 	if err := unfinishedTopic(ctx, s, req); err != nil {
 		return nil, err
 	}
+	// Without a branch of its own a session belongs to the branch on which it was started.
 	branch := string(s.Repo.Head.Branch)
 	if req.Branch {
 		if branch, err = ownBranch(ctx, s, def, session); err != nil {
@@ -49,6 +56,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 		start.Mode = checkpoint.ModeOwnBranch
 	}
 	_, err = s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+		// Another process started the same session after the check above.
 		if v.State != nil {
 			return store.Change{}, checkpoint.Usage("", "session %q exists already", session)
 		}
@@ -63,7 +71,8 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	return Show(ctx, s, string(session))
 }
 
-// unfinishedTopic says so when another session works on the topic already.
+// unfinishedTopic returns an error if another session works on the topic. With Fresh it
+// closes that session as abandoned.
 func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) error {
 	if req.Topic == "" {
 		return nil
@@ -82,6 +91,7 @@ func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) er
 				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` goes on with it", "--fresh closes it as abandoned and starts anew"},
 			}
 		}
+		// With Fresh every unfinished session of the topic is closed.
 		if _, err := Close(ctx, s, string(m.Session), "abandoned"); err != nil {
 			return err
 		}
@@ -89,12 +99,13 @@ func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) er
 	return nil
 }
 
+// isUnfinished reports whether a session is open. A damaged one counts as finished.
 func isUnfinished(ctx context.Context, s *checkpoint.Service, session name.Session) bool {
 	st, err := s.Store.State(ctx, session)
 	return err == nil && !checkpoint.IsOver(ctx, s, st)
 }
 
-// Unfinished is the newest session that works on a topic; empty when there is none.
+// Unfinished returns the most recent open session with the topic, or "".
 func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.Session, error) {
 	all, err := List(ctx, s)
 	for _, m := range all {
@@ -105,8 +116,8 @@ func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.
 	return "", err
 }
 
-// List lists all sessions, the newest event first. A damaged one is named in
-// a warning and left out.
+// List returns all sessions, the one with the newest event first. A damaged session is left
+// out with a warning.
 func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	infos, _, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -117,6 +128,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 		st, err := s.Store.State(ctx, info.Session)
 		if err != nil {
 			s.Warn(fmt.Sprintf("session %q: %v", info.Session, err))
+			// The user can still work in the other sessions.
 			continue
 		}
 		m := ManifestOf(s, st)
@@ -127,7 +139,8 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	return out, nil
 }
 
-// Show gives the manifest of a session, "" for the chosen one.
+// Show returns the manifest of a session, with its checkpoints verified. An empty request
+// means the session that commands would choose.
 func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
 	session, err := s.ChooseSession(ctx, request)
 	if err != nil {
@@ -138,6 +151,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 		return nil, err
 	}
 	m := ManifestOf(s, st)
+	// The topic and status may come from the documents of a workflow and not from events.
 	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
 	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
 	if err != nil {
@@ -149,7 +163,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 	return m, nil
 }
 
-// Switch makes a session this worktree's active one.
+// Switch makes a session the active one of this worktree.
 func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
 	session, err := name.ParseSession(request)
 	if err != nil {
@@ -164,8 +178,9 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 	return Show(ctx, s, request)
 }
 
-// Close ends a session as complete, failed or abandoned, and drops what its workflow does
-// not keep of one that ended so. "" is the active one.
+// Close closes a session as complete, failed or abandoned (empty: complete), and removes
+// the checkpoints that its workflow does not keep after such an end. An empty request means
+// the active session.
 func Close(ctx context.Context, s *checkpoint.Service, request, status string) (*Manifest, error) {
 	if status == "" {
 		status = "complete"
@@ -174,6 +189,8 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 		return nil, checkpoint.Usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
 	}
 	session, err := s.RequireSession(request)
+	// Only RequireSession: closing a session by mistake, because it was the likely one, is
+	// not wanted.
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +198,7 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	if err != nil {
 		return nil, err
 	}
+	// The plan is made before the event, because the event changes what the workflow sees.
 	plan := retain.OnClose(ctx, s, st, status)
 	e, err := s.NewEvent(journal.KindClose, session)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// Browse opens an address in the person's browser, as git does for `git help --web`. Without a screen
-// git would take a browser that fills the terminal, so it is asked only where there is one, or where
-// web.browser is set.
+// Browse opens a URL in the user's browser with git's own web--browse. Without a display
+// git would start a text browser that takes over the terminal, so it is called only with a
+// display or with web.browser set.
 func Browse(ctx context.Context, s *checkpoint.Service, address string) error {
 	_, chosen := Setting(s, "web.browser")
 	screen := runtime.GOOS != "linux" || s.Getenv("DISPLAY") != "" || s.Getenv("WAYLAND_DISPLAY") != ""

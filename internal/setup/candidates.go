@@ -11,8 +11,8 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Candidates are the values of a kind that begin with a prefix, for a shell to complete. What
-// cannot be read has none.
+// Candidates returns the values of a kind that start with a prefix, for the completion of a
+// shell. Errors give no candidates: a completion has no place for messages.
 func Candidates(ctx context.Context, s *checkpoint.Service, kind, prefix string) []string {
 	var all []string
 	switch kind {
@@ -39,6 +39,7 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, prefix string)
 	return slices.DeleteFunc(all, func(c string) bool { return !strings.HasPrefix(c, prefix) })
 }
 
+// sessionNames returns all sessions.
 func sessionNames(ctx context.Context, s *checkpoint.Service) []string {
 	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -51,6 +52,7 @@ func sessionNames(ctx context.Context, s *checkpoint.Service) []string {
 	return names
 }
 
+// workflowNames returns the built-in workflows and those of the repository.
 func workflowNames(s *checkpoint.Service) []string {
 	names := slices.Clone(workflow.Names())
 	if own, err := s.OwnWorkflows(); err == nil {
@@ -60,7 +62,8 @@ func workflowNames(s *checkpoint.Service) []string {
 	return slices.Compact(names)
 }
 
-// references are the labels of live checkpoints, of the session before a colon if one is typed.
+// references returns the labels of live checkpoints. With a prefix "session:" they are of
+// that session and keep the prefix.
 func references(ctx context.Context, s *checkpoint.Service, prefix string) []string {
 	session, _, named := strings.Cut(prefix, ":")
 	before := session + ":"
@@ -87,8 +90,8 @@ func references(ctx context.Context, s *checkpoint.Service, prefix string) []str
 	return all
 }
 
-// stateOf is the journal of a session, else of the one that commands would choose; nil when it
-// cannot be read.
+// stateOf returns the state of a session, or of the one that commands would choose; nil on
+// errors.
 func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journal.State {
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
@@ -101,7 +104,7 @@ func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journa
 	return st
 }
 
-// definition is the workflow of the chosen session, the default one without a session.
+// definition returns the workflow of the chosen session, or the default workflow.
 func definition(ctx context.Context, s *checkpoint.Service) *workflow.Definition {
 	if st := stateOf(ctx, s, ""); st != nil {
 		if d, err := s.DefinitionFor(ctx, st); err == nil {
@@ -111,7 +114,8 @@ func definition(ctx context.Context, s *checkpoint.Service) *workflow.Definition
 	return workflow.Default()
 }
 
-// statuses are those that the workflow knows; where it allows others too, those of the session.
+// statuses returns the statuses that the workflow knows. If it allows others, those that
+// occur in the session are added.
 func statuses(ctx context.Context, s *checkpoint.Service) []string {
 	known := definition(ctx, s).Statuses
 	all := slices.Clone(known.List)
@@ -126,6 +130,7 @@ func statuses(ctx context.Context, s *checkpoint.Service) []string {
 	return slices.Compact(all)
 }
 
+// outputs returns the names of the outputs of the current checkpoint.
 func outputs(ctx context.Context, s *checkpoint.Service) []string {
 	st := stateOf(ctx, s, "")
 	if st == nil || st.CurrentEntry() == nil {

@@ -16,14 +16,15 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// hookNames are the hooks that init --hooks sets up.
+// hookNames are the git hooks that init --hooks installs.
 var hookNames = [...]string{"pre-push", "post-merge"}
 
-// chainedEnding is put behind the name of a hook that was there before ours.
+// chainedEnding is appended to the name of an existing hook, which ours then calls first.
 const chainedEnding = ".before-git-checkpoint"
 
-// hookScript runs what was there before, with the same input, and then ours, which never
-// fails what the user does. Where the program is gone it is silent.
+// hookScript returns the script of a hook. It runs the previous hook with the same input,
+// whose failure counts, and then our command, whose failure does not: it must never stop a
+// push. If the program was uninstalled, the script does nothing.
 func hookScript(hook string) []byte {
 	return []byte(`#!/bin/sh
 # Set up by "git checkpoint init --hooks", taken out by "git checkpoint deinit".
@@ -39,7 +40,8 @@ printf %s "$input" | git-checkpoint __hook ` + hook + ` "$@" || :
 `)
 }
 
-// hookDir is where hooks are, and whether they are this repository's own.
+// hookDir returns the directory of the hooks. It refuses to write to core.hooksPath, which
+// may be shared by many repositories.
 func hookDir(s *checkpoint.Service) (string, error) {
 	if dir, ok := s.Repo.Config.Get("core.hooksPath"); ok && dir != "" {
 		return "", &checkpoint.Error{
@@ -50,15 +52,18 @@ func hookDir(s *checkpoint.Service) (string, error) {
 	return ownHooks(s), nil
 }
 
+// ownHooks returns the repository's own directory of hooks.
 func ownHooks(s *checkpoint.Service) string { return filepath.Join(s.Repo.CommonDir, "hooks") }
 
-// setHooks sets the hooks up beside those that exist, and says which.
+// setHooks installs the hooks and returns what it installed. An existing hook is renamed
+// and called by ours.
 func setHooks(s *checkpoint.Service) ([]string, error) {
 	dir, err := hookDir(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil { // as git makes it
+	// Git creates it with these permissions.
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	var set []string
@@ -69,6 +74,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 			continue
 		}
 		if err == nil {
+			// An older hook of the user is there already, and renaming would overwrite it.
 			if _, taken := os.Lstat(path + chainedEnding); taken == nil {
 				return set, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%q is in the way", path+chainedEnding)}
 			}
@@ -77,7 +83,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 			err = nil
 		}
 		if err == nil {
-			err = os.WriteFile(path, hookScript(hook), 0o777) // it has to run
+			err = os.WriteFile(path, hookScript(hook), 0o777) // it has to be executable
 		}
 		if err != nil {
 			return set, checkpoint.Classify(err)
@@ -87,9 +93,11 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 	return set, nil
 }
 
-// unsetHooks takes our hooks out and puts back what was there.
+// unsetHooks removes our hooks and restores those from before. A hook that was changed
+// stays.
 func unsetHooks(s *checkpoint.Service) ([]string, error) {
-	dir := ownHooks(s) // whatever core.hooksPath has become since
+	// Core.hooksPath may have been set since.
+	dir := ownHooks(s)
 	var gone []string
 	for _, hook := range hookNames {
 		path := filepath.Join(dir, hook)
@@ -112,8 +120,9 @@ func unsetHooks(s *checkpoint.Service) ([]string, error) {
 	return gone, nil
 }
 
-// PrePush sends the sessions of the branches that are being pushed; input is what git
-// gives a pre-push hook.
+// PrePush pushes the sessions of the branches that are being pushed. input is what git
+// passes to a pre-push hook: a line "<local ref> <local oid> <remote ref> <remote oid>" for
+// each ref.
 func PrePush(ctx context.Context, s *checkpoint.Service, remoteName, input string) (*travel.Answer, error) {
 	var branches []string
 	for line := range strings.Lines(input) {
@@ -128,7 +137,7 @@ func PrePush(ctx context.Context, s *checkpoint.Service, remoteName, input strin
 	return travel.Push(ctx, s, travel.Request{Remote: remoteName, Sessions: sessions})
 }
 
-// PostMerge fetches the sessions of the branch that something was merged into.
+// PostMerge fetches the sessions of the branch into which something was merged.
 func PostMerge(ctx context.Context, s *checkpoint.Service) (*travel.Answer, error) {
 	branch := string(s.Repo.Head.Branch)
 	if branch == "" {
@@ -138,17 +147,19 @@ func PostMerge(ctx context.Context, s *checkpoint.Service) (*travel.Answer, erro
 	if err != nil {
 		return nil, err
 	}
+	// A session named after the branch may exist at the remote only.
 	if own := string(name.SessionFromBranch(strings.TrimPrefix(branch, "refs/heads/"))); !slices.Contains(sessions, own) {
 		sessions = append(sessions, own)
 	}
 	found, err := travel.Fetch(ctx, s, travel.Request{Sessions: sessions})
+	// Nobody has pushed a session of this branch, which is the usual case.
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
 		err = nil
 	}
 	return found, err
 }
 
-// sessionsOf lists the sessions that were started on one of the branches.
+// sessionsOf returns the sessions that were started on one of the branches.
 func sessionsOf(ctx context.Context, s *checkpoint.Service, branches []string) ([]string, error) {
 	infos, _, err := s.Store.Sessions(ctx)
 	if err != nil {

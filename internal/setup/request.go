@@ -2,12 +2,13 @@ package setup
 
 import "git-checkpoint/internal/checkpoint"
 
-// InitRequest sets the repository up.
+// InitRequest holds the options of `init`.
 type InitRequest struct {
-	ExcludeDecoration bool                 // set log.excludeDecoration too
-	Hooks             bool                 // set up pre-push and post-merge too
-	Settings          []checkpoint.Setting // to set in the repository's configuration
+	ExcludeDecoration bool // set log.excludeDecoration
+	Hooks             bool // install pre-push and post-merge
+	// To set in the repository's configuration.
+	Settings []checkpoint.Setting
 }
 
-// DeinitRequest takes configuration out; All also removes sessions, notes, tags.
+// DeinitRequest holds the options of `deinit`. All also removes sessions, notes and tags.
 type DeinitRequest struct{ All bool }

@@ -1,5 +1,7 @@
-// Package setup sets a repository up for checkpoints and takes that out again: init,
-// deinit, hooks, configuration and what a shell can complete.
+// Package setup prepares a repository for checkpoints and takes that out again: Init,
+// Deinit, the git hooks (hooks.go), and the list of settings (Config). It also has
+// Candidates, which completes words for a shell. None of it is required: checkpoints work
+// without an init.
 package setup
 
 import (
@@ -16,12 +18,13 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// notesGlob makes `git log` show notes. A glob, because a literal ref warns on
-// every log until the first note is there.
+// notesGlob makes `git log` show the notes. It is a glob because git warns about a literal
+// ref on every log until the first note exists.
 const notesGlob = "refs/notes/checkpoint*"
 
-// Init sets the repository up: notes of checkpoints in `git log`, and on request
-// no decoration of commits by our refs.
+// Init adds settings of git so that `git log` shows notes and, if asked for, does not
+// decorate commits with our refs. It also writes the given settings and installs hooks. It
+// returns what it changed.
 func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string, error) {
 	set := []string{}
 	for _, kv := range ours {
@@ -33,6 +36,7 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 		}
 		set = append(set, kv[0]+" = "+kv[1])
 	}
+	// A value that is set already, in any scope, is not written again.
 	for _, kv := range req.Settings {
 		if slices.Equal(s.Repo.Config.All(kv.Key), []string{kv.Value}) {
 			continue
@@ -49,10 +53,10 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 	return set, nil
 }
 
-// ours are the entries of git's own settings that init adds.
+// ours are the values of git's own settings that init adds.
 var ours = [...][2]string{{"notes.displayRef", notesGlob}, {"log.excludeDecoration", name.CheckpointRoot}}
 
-// PlanDeinit says which refs `deinit --all` would remove.
+// PlanDeinit returns the refs that `deinit --all` would remove.
 func PlanDeinit(ctx context.Context, s *checkpoint.Service, _ DeinitRequest) (*retain.Removed, error) {
 	updates, err := allRefs(ctx, s)
 	out := &retain.Removed{Removed: []checkpoint.Labelled{}}
@@ -62,7 +66,8 @@ func PlanDeinit(ctx context.Context, s *checkpoint.Service, _ DeinitRequest) (*r
 	return out, err
 }
 
-// allRefs are the deletions of everything that this program keeps in refs.
+// allRefs returns updates that delete the refs of this program, except for those of a fetch
+// in progress.
 func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, name.TagRoot, string(name.NotesRef), "refs/checkpoint-remotes/")
 	if err != nil {
@@ -75,7 +80,8 @@ func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 	return updates, nil
 }
 
-// Deinit takes the configuration out, and with All every session, note and tag.
+// Deinit removes hooks and configuration, and with All every session, note and tag. It
+// returns what it removed.
 func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]string, error) {
 	gone, err := unsetHooks(s)
 	if err != nil {
@@ -94,6 +100,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]st
 		for _, u := range updates {
 			gone = append(gone, string(u.Ref))
 		}
+		// Everything below is derived or local to this worktree, see docs/format.md.
 		if err := os.RemoveAll(filepath.Join(s.Repo.GitDir, "checkpoint")); err != nil {
 			return gone, checkpoint.Classify(err)
 		}
@@ -107,7 +114,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]st
 		}
 	}
 	keys, err := s.Repo.Output(ctx, "config", "--local", "--name-only", "--get-regexp", "^checkpoint\\.")
-	if err != nil && git.ExitCode(err) != 1 { // 1: there are none
+	if err != nil && git.ExitCode(err) != 1 { // git's exit code for no match
 		return gone, checkpoint.Classify(err)
 	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(strings.Fields(keys)))) {
@@ -119,19 +126,21 @@ func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]st
 	return gone, nil
 }
 
+// unset removes a key from the repository's own configuration.
 func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
 	_, err := s.Repo.Output(ctx, append([]string{"config", "--local"}, args...)...)
-	if git.ExitCode(err) == 5 { // it stands in an included file or another scope
+	// The value is in an included file or another scope.
+	if git.ExitCode(err) == 5 {
 		return nil
 	}
 	return checkpoint.Classify(err)
 }
 
-// Setting looks up a key of git's own configuration.
+// Setting returns the value of a key of git's configuration.
 func Setting(s *checkpoint.Service, key string) (string, bool) { return s.Repo.Config.Get(key) }
 
-// knownKeys are the keys with the value they have when nothing is set; empty where
-// the workflow or the branch decides, or nothing does.
+// knownKeys are settings with their defaults. A default is empty if the workflow or the
+// branch decides, or if there is none.
 var knownKeys = [...][2]string{
 	{"checkpoint.enabled", "true"}, {"checkpoint.auto", "true"}, {"checkpoint.session", ""}, {"checkpoint.workflow", "default"},
 	{"checkpoint.tag", "true"}, {"checkpoint.sign", "false"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.maxNew", "1g"}, {"checkpoint.maxRecordSize", "50m"},
@@ -139,7 +148,8 @@ var knownKeys = [...][2]string{
 	{"checkpoint.remote", ""}, {"checkpoint.refPrefix", ""}, {"checkpoint.autoPush", "false"}, {"checkpoint.autoPack", "true"},
 }
 
-// Config lists the configuration in force.
+// Config returns the settings in force with their origins: the known ones, and others that
+// are set.
 func Config(_ context.Context, s *checkpoint.Service) ([]checkpoint.Setting, error) {
 	out := []checkpoint.Setting{}
 	seen := map[string]bool{}

@@ -32,9 +32,9 @@ type Skip struct {
 	Size   int64 // bytes; 0 when not known
 }
 
+// The reasons for which a path is left out. They are part of the format: they stand in the
+// record of a checkpoint as they are written here, so none of them may change.
 const (
-	// The reasons for which a path is left out. They are part of the format: they stand in the
-	// record of a checkpoint as they are written here, so none of them may change.
 	ReasonLarge      = "larger than checkpoint.maxFileSize"
 	ReasonUnreadable = "unreadable"
 	ReasonNested     = "nested repository"

@@ -1,19 +1,22 @@
 package torture
 
+// Worlds in which long walks are interrupted by attempts and landings. Both change much in
+// git (linked worktrees, sessions, branches), and must change nothing on disk except what
+// they promise.
+
 import (
 	"fmt"
 	"strings"
 )
 
-// attempting is a world of long walks between which steps are tried elsewhere and brought in, and
-// landed on the branch.
+// attempting is the kind of long walks in which steps are also forked, promoted and landed.
 func attempting() kind {
 	k := walking()
 	k.name, k.attempts = "attempts", true
 	return k
 }
 
-// venture replaces a command of a walk by an attempt at a step, or by a land.
+// venture replaces a command of a walk, now and then, by an attempt or by a land.
 func (g *gen) venture(op Op) Op {
 	switch {
 	case g.chance(3):
@@ -31,15 +34,18 @@ func (g *gen) venture(op Op) Op {
 	return op
 }
 
-// attempt forks a step, works in the fork, and promotes what came of it. The fork has the files of the
-// step to the byte, and the worktree has those of the fork afterwards; before that it is not touched.
+// attempt forks a step, edits files in the fork, and promotes the result. The fork must
+// have exactly the files of the step, and after the promotion the worktree must have
+// exactly those of the fork. Before the promotion the worktree must not change.
 func (c *run) attempt(op Op) error {
 	from := c.slots[op.Slot]
 	if from == nil {
 		return nil
 	}
+	// Each attempt gets a name of its own, since sessions of earlier ones stay.
 	c.forked++
 	called := fmt.Sprint("try", c.forked)
+	// spared is the hash of ignored files. No step below may touch these.
 	before, spared, err := c.sum(op.Tree)
 	if err != nil {
 		return err
@@ -81,12 +87,14 @@ func (c *run) attempt(op Op) error {
 		if i == 0 && tried != from.disk {
 			return broken("the fork has not the files of the step: %s", c.differs(tried, from.disk))
 		}
+		// Work in the fork before its checkpoint is made.
 		if i == 0 {
 			if err := c.host.shell(called, strings.Split(op.Line, "\n")); err != nil {
 				return err
 			}
 		}
 	}
+	// A promotion is one level of undo.
 	c.tally["promote"]++
 	c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], stepOfWalk{before, called}), nil
 	r, err := c.program(Op{Verb: "fork", Tree: op.Tree}, "--remove", called, "-y")
@@ -96,7 +104,8 @@ func (c *run) attempt(op Op) error {
 	return err
 }
 
-// land makes commits of steps, and changes no file. Its undo gives back the files that were there.
+// land makes commits of steps and must not change any file. If it made commits, they are
+// one level of undo, which gives back the same files.
 func (c *run) land(op Op) error {
 	before, spared, err := c.sum(op.Tree)
 	if err != nil {
@@ -112,6 +121,7 @@ func (c *run) land(op Op) error {
 		return err
 	case before != after || spared != still:
 		return broken("land changed files: %s", c.differs(after, before))
+	// 3, 4 and 8 mean that there is nothing to land, or that it is refused.
 	case r.code != 0 && r.code != 3 && r.code != 4 && r.code != 8:
 		return broken("land: exit %d: %s", r.code, r.err)
 	case r.code != 0 || strings.Contains(r.out, `"commits":[]`):

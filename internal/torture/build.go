@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Build builds git-checkpoint, and what stands in for other programs, into dir. It is
-// to be run somewhere in the module.
+// Build builds git-checkpoint and the stand-in for filter programs into dir. The current
+// directory has to be inside the module.
 func Build(ctx context.Context, dir string) error {
 	out, err := exec.CommandContext(ctx, "go", "build", "-o", dir+string(os.PathSeparator),
 		"git-checkpoint/cmd/git-checkpoint", "git-checkpoint/internal/torture/stand-in").CombinedOutput()
@@ -19,7 +19,7 @@ func Build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Main is Run with programs that are built when none are given.
+// Main is Run, but builds the programs first if the options name none.
 func Main(ctx context.Context, o Options) (*Report, error) {
 	if o.Program == "" {
 		dir, err := os.MkdirTemp("", "torture-program-")

@@ -1,5 +1,8 @@
 package torture
 
+// These checks compare two readings of the disk. What the program owns in a git directory
+// may change with every command; everything else must stay as it was, times included.
+
 import (
 	"fmt"
 	"path"
@@ -7,7 +10,7 @@ import (
 	"strings"
 )
 
-// ours reports paths in a git directory that belong to the program.
+// ours reports whether a path in a git directory belongs to the program.
 func ours(p string) bool {
 	for _, dir := range []string{"refs/checkpoints", "refs/notes/checkpoints", "refs/tags/checkpoint"} {
 		if under(p, dir) {
@@ -17,8 +20,8 @@ func ours(p string) bool {
 	return false
 }
 
-// parts separates the files of git directories, without ours and without times, from
-// the rest of the disk.
+// parts splits a scene in two: the files of git directories, without ours and without their
+// times, because git rewrites files with the same content; and everything else, with times.
 func (c *run) parts(s scene) (gitFiles map[string]string, rest disk) {
 	gitFiles, rest = map[string]string{}, disk{}
 	for p, n := range s.all {
@@ -26,6 +29,7 @@ func (c *run) parts(s scene) (gitFiles map[string]string, rest disk) {
 		switch {
 		case dir == "":
 			rest[p] = n
+		// Directories of git come and go with the files in them.
 		case n.Type.IsDir() || ours(strings.TrimPrefix(p, dir+"/")):
 		case path.Base(p) == "packed-refs":
 			gitFiles[p] = packed(n.Data)
@@ -36,6 +40,7 @@ func (c *run) parts(s scene) (gitFiles map[string]string, rest disk) {
 	return gitFiles, rest
 }
 
+// inGitDir returns the git directory that contains p, or "". Git directories may be nested.
 func (c *run) inGitDir(p string) string {
 	found := ""
 	for _, d := range c.dirs {
@@ -46,7 +51,7 @@ func (c *run) inGitDir(p string) string {
 	return found
 }
 
-// packed leaves our refs out of packed-refs.
+// packed returns the content of packed-refs without our refs and comments.
 func packed(text string) string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -57,7 +62,7 @@ func packed(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// untouched demands that nothing but our refs differs, times included.
+// untouched requires that nothing except our refs has changed.
 func (c *run) untouched(verb string, before, after scene) error {
 	gitBefore, restBefore := c.parts(before)
 	gitAfter, restAfter := c.parts(after)
@@ -70,7 +75,7 @@ func (c *run) untouched(verb string, before, after scene) error {
 	return nil
 }
 
-// unmoved demands that nothing differs, our refs included.
+// unmoved requires that nothing at all has changed, our refs included.
 func (c *run) unmoved(verb string, before, after scene) error {
 	if err := c.untouched(verb, before, after); err != nil {
 		return err
@@ -81,7 +86,7 @@ func (c *run) unmoved(verb string, before, after scene) error {
 	return nil
 }
 
-// byFirst maps the first word of each line to the rest.
+// byFirst maps the first word of each line to the rest of it.
 func byFirst(text string) map[string]string {
 	out := map[string]string{}
 	for _, line := range strings.Split(text, "\n") {
@@ -92,6 +97,7 @@ func byFirst(text string) map[string]string {
 	return out
 }
 
+// differences lists what differs between two maps of paths to descriptions, sorted.
 func differences(before, after map[string]string) (out []string) {
 	for p, was := range before {
 		is, there := after[p]
@@ -111,6 +117,7 @@ func differences(before, after map[string]string) (out []string) {
 	return out
 }
 
+// short quotes a text and cuts long ones.
 func short(s string) string {
 	if len(s) > 120 {
 		s = s[:120] + fmt.Sprintf("… (%d bytes)", len(s))
@@ -118,6 +125,7 @@ func short(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
+// list joins the lines of a message and cuts long lists.
 func list(lines []string) string {
 	if len(lines) > 12 {
 		lines = append(lines[:12:12], fmt.Sprintf("… and %d more", len(lines)-12))
@@ -125,7 +133,7 @@ func list(lines []string) string {
 	return "  " + strings.Join(lines, "\n  ")
 }
 
-// holds compares the tree of a checkpoint with what a capture has to hold.
+// holds requires that the tree of a checkpoint has exactly what a capture has to hold.
 func (c *run) holds(m *moment, commit, top string) error {
 	out, err := c.host.git(top, "", "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
@@ -138,20 +146,24 @@ func (c *run) holds(m *moment, commit, top string) error {
 		got[p] = f[0] + " " + f[2]
 	}
 	want := m.tree(c.hash)
+	// The blob of a file under conversion is git's choice, so several are accepted.
 	if c.kind.converts {
 		m.allow(want, got)
 	}
+	// was is what was expected, since differences takes two states as before and after.
 	if diff := differences(want, got); len(diff) > 0 {
 		return broken("the tree of the checkpoint is not the worktree (was: expected, is: in the tree):\n%s", list(diff))
 	}
 	return nil
 }
 
-// allow takes any of the blobs for right that git makes of a file, or its bytes. Whether
-// they come back is seen after a rollback.
+// allow adapts want to what git's conversions may make of a file: its bytes as they are, or
+// any of the blobs that git add makes. Whether the bytes come back is checked after a
+// rollback.
 func (m *moment) allow(want, got map[string]string) {
 	for p, n := range m.files {
 		mode, oid, _ := strings.Cut(got[p], " ")
+		// Any of these blobs is right. Else report the one that git add makes.
 		if m.added == nil || oid == m.added[p] || oid == m.renewed[p] || got[p] == m.held(p) || oid == blob(len(oid), n.Data) {
 			want[p] = n.mode() + " " + oid
 		} else {
@@ -160,7 +172,8 @@ func (m *moment) allow(want, got map[string]string) {
 	}
 }
 
-// staged compares the recorded staged tree with one that git writes from a copy.
+// staged requires that the recorded index tree equals the index, and that the parents of
+// the checkpoint are HEAD, if there is one, and the record.
 func (c *run) staged(m *moment, commit, top string) error {
 	parents, err := c.host.git(top, "", "rev-parse", commit+"^@")
 	if err != nil {
@@ -174,6 +187,7 @@ func (c *run) staged(m *moment, commit, top string) error {
 	if err != nil {
 		return err
 	}
+	// Compare with the index as it was read from a copy by git.
 	have, want := map[string]string{}, map[string]string{}
 	for _, line := range split(got) {
 		meta, p, _ := strings.Cut(line, "\t")
@@ -181,6 +195,7 @@ func (c *run) staged(m *moment, commit, top string) error {
 		have[p] = f[0] + " " + f[2]
 	}
 	for _, e := range entries(m.listing) {
+		// Unmerged entries are recorded elsewhere, and no tree has intent-to-add entries.
 		if e.stage == "0" && !m.intents[e.path] {
 			want[e.path] = e.mode + " " + e.oid
 		}

@@ -1,5 +1,9 @@
 package torture
 
+// After a rollback the disk is compared with the forecast of predict.go: every file that
+// had to change, every file that had to stay, the directories, and everything outside of
+// the worktree.
+
 import (
 	"fmt"
 	"path"
@@ -7,11 +11,12 @@ import (
 	"strings"
 )
 
-// compareDisk tells what of a worktree is not as forecast.
+// compareDisk lists the differences of a worktree from the forecast.
 func (c *run) compareDisk(m *move) (out []string) {
 	f, is := m.forecast, m.then.disk
 	for p, n := range f.files {
 		got, there := is[p]
+		// The file had to be written or to get other content.
 		switch {
 		case !there:
 			out = append(out, fmt.Sprintf("%q is missing, should be %v", p, n))
@@ -24,16 +29,20 @@ func (c *run) compareDisk(m *move) (out []string) {
 	for p, n := range f.stays {
 		got, there := is[p]
 		switch {
+		// Directories are compared below.
 		case n.Type.IsDir():
 		case !there:
 			out = append(out, fmt.Sprintf("%q is lost, was %v", p, n))
 		case got.Type != n.Type || got.Data != n.Data || got.Perm != n.Perm:
 			out = append(out, fmt.Sprintf("%q should stay %v, is %v", p, n, got))
+		// A file that did not have to change must not be written again: build tools go by
+		// the time.
 		case !got.Time.Equal(n.Time):
 			out = append(out, fmt.Sprintf("%q did not differ, but its time changed from %v to %v", p, n.Time, got.Time))
 		}
 	}
 	for p, got := range is {
+		// Nothing may appear that is neither in the target nor was there before.
 		_, wanted := f.files[p]
 		if _, stays := f.stays[p]; !wanted && !stays && !got.Type.IsDir() {
 			out = append(out, fmt.Sprintf("%q should not be there, is %v", p, got))
@@ -44,8 +53,9 @@ func (c *run) compareDisk(m *move) (out []string) {
 	return out
 }
 
-// compareDirectories: those that hold something are there, empty ones are left alone,
-// those that were emptied are gone, but for the one where the user is.
+// compareDirectories lists wrong directories. Those that contain something must exist,
+// empty ones stay, and those that became empty must be gone, except for the current
+// directory of the command.
 func (m *move) compareDirectories() (out []string) {
 	was, is := m.now.disk, m.then.disk
 	needed := m.directories()
@@ -64,8 +74,8 @@ func (m *move) compareDirectories() (out []string) {
 	return out
 }
 
-// directories are those that have to be there: the parents of what is, and what was
-// empty before.
+// directories returns the directories that must exist: the parents of everything that is
+// there afterwards, and those that were empty before.
 func (m *move) directories() map[string]bool {
 	needed, full := map[string]bool{}, map[string]bool{}
 	mark := func(set map[string]bool, p string) {
@@ -92,13 +102,14 @@ func (m *move) directories() map[string]bool {
 	return needed
 }
 
-// elsewhere demands that nothing outside the worktree changed, but for our refs, the
+// elsewhere requires that nothing outside the worktree changed, except for our refs, the
 // index, and what a move of HEAD changes.
 func (c *run) elsewhere(m *move) error {
 	gitBefore, restBefore := c.parts(m.before)
 	gitAfter, restAfter := c.parts(m.after)
 	for _, d := range []disk{restBefore, restAfter} {
 		for p := range d {
+			// A linked worktree may be inside of this one; it counts as outside.
 			if under(p, m.op.Tree) && !c.otherTree(p, m.op.Tree) {
 				delete(d, p)
 			}
@@ -120,7 +131,7 @@ func (c *run) elsewhere(m *move) error {
 	return nil
 }
 
-// otherTree reports whether p is in a worktree of its own below top.
+// otherTree reports whether p is in another worktree that is inside of top.
 func (c *run) otherTree(p, top string) bool {
 	for other := range c.dirs {
 		if other != top && under(other, top) && under(p, other) {
@@ -130,10 +141,11 @@ func (c *run) otherTree(p, top string) bool {
 	return false
 }
 
-// mayChange lists the files of a git directory that a rollback may change.
+// mayChange reports whether a rollback may change this file of a git directory.
 func (c *run) mayChange(m *move, p string) bool {
 	dir := c.gitDir(m.op.Tree)
 	common := c.commonOf(dir)
+	// A rollback writes the index unless it was asked not to.
 	if p == c.indexFile(m.op.Tree) || strings.HasPrefix(p, dir+"/sharedindex.") {
 		return !m.wish.indexStays
 	}
@@ -154,6 +166,7 @@ func (c *run) mayChange(m *move, p string) bool {
 	return p == common+"/packed-refs" && strings.HasPrefix(branch, "refs/")
 }
 
+// quoted returns the paths for a message, sorted.
 func quoted(paths []string) string {
 	sort.Strings(paths)
 	out := make([]string, len(paths))

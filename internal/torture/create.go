@@ -1,5 +1,8 @@
 package torture
 
+// A create must hold everything that is there and change nothing. What it leaves out, by a
+// rule such as the size limit or by --exclude, it must list.
+
 import (
 	"encoding/json"
 	"net/url"
@@ -9,8 +12,8 @@ import (
 	"strings"
 )
 
-// create makes a checkpoint and demands that nothing else happened, and that it holds
-// what is there.
+// create makes a checkpoint. It requires that nothing else changed, that its tree and its
+// recorded index are what is there, and that it lists what it left out.
 func (c *run) create(op Op, before scene, now *moment) error {
 	if err := c.selected(op, now); err != nil {
 		return err
@@ -26,6 +29,7 @@ func (c *run) create(op Op, before scene, now *moment) error {
 	if err := c.untouched("create", before, after); err != nil {
 		return err
 	}
+	// Exit code 8: no checkpoint was wanted, as with a trigger that is switched off.
 	if r.code == 8 {
 		return nil
 	}
@@ -41,6 +45,7 @@ func (c *run) create(op Op, before scene, now *moment) error {
 		return broken("create --json: %v in %q", err, r.out)
 	}
 	c.slots[op.Slot] = &saved{then: now, id: made.ID, session: made.Session, ref: made.Ref}
+	// for-each-ref, and not the program, has to show the new ref.
 	if !strings.Contains(after.refs, op.Tree+":"+made.Ref+" "+made.Commit) {
 		return broken("create: %s is not at %s", made.Ref, made.Commit)
 	}
@@ -53,8 +58,8 @@ func (c *run) create(op Op, before scene, now *moment) error {
 	return c.staged(now, made.Commit, op.Tree)
 }
 
-// selected applies --include-ignored and --exclude to what a capture has to hold, as
-// plain git reads the pathspecs.
+// selected applies --include-ignored and --exclude to what a capture has to hold. Plain git
+// interprets the pathspecs.
 func (c *run) selected(op Op, m *moment) error {
 	index := ""
 	if c.kind.index != "" {
@@ -62,6 +67,7 @@ func (c *run) selected(op Op, m *moment) error {
 	}
 	for i := 0; i+1 < len(op.Args); i++ {
 		spec, in := op.Args[i+1], path.Join(op.Tree, op.In)
+		// The directory may have been removed by an edit.
 		if info, err := os.Stat(filepath.Join(c.host.root, in)); err != nil || !info.IsDir() {
 			in = op.Tree
 		}
@@ -89,12 +95,12 @@ func (c *run) selected(op Op, m *moment) error {
 	return nil
 }
 
-// exclude takes a path out of a capture. A tracked one keeps its staged version, and is
-// not left out at all when that is what is there.
+// exclude removes a path from what a capture has to hold. A tracked file keeps its staged
+// version, and is not left out at all if that version is what is on disk.
 func (c *run) exclude(m *moment, p string) {
 	n, captured := m.files[p]
 	d, present := m.disk[p]
-	present = present && !d.Type.IsDir() // what it holds has names of its own
+	present = present && !d.Type.IsDir() // its content has paths of its own
 	switch {
 	case m.links[p] != "":
 		delete(m.links, p)
@@ -106,11 +112,12 @@ func (c *run) exclude(m *moment, p string) {
 	}
 }
 
-// recorded is what a record says of its snapshot.
+// recorded is the part of create --json about the snapshot.
 type recorded struct {
 	Skipped []struct{ Path, Encoding string }
 }
 
+// paths returns the listed paths. Those that are not UTF-8 are percent-encoded in JSON.
 func (r recorded) paths() map[string]string {
 	out := map[string]string{}
 	for _, s := range r.Skipped {
@@ -123,8 +130,9 @@ func (r recorded) paths() map[string]string {
 	return out
 }
 
-// lists demands that what a capture has to leave out is listed, and nothing else. Whether
-// a submodule was changed is seen by what is in it; only its commit is known here.
+// lists requires that a capture lists what it had to leave out, and nothing else. For a
+// submodule only the commit is known here and not whether its files changed, so one at its
+// commit may be listed.
 func (m *moment) lists(listed map[string]string) error {
 	want := map[string]string{}
 	for p := range m.frozen {

@@ -1,5 +1,8 @@
 package torture
 
+// The disk is read with plain system calls into a map of nodes. That is the reference for
+// everything: neither the program nor git is asked what is in the worktree.
+
 import (
 	"fmt"
 	"io"
@@ -11,19 +14,22 @@ import (
 	"time"
 )
 
-// node is a file, directory or whatever else is on the disk.
+// node is a file, a symbolic link, a directory or anything else on disk.
 type node struct {
 	Type fs.FileMode
 	Perm fs.FileMode
-	Data string // content, or where a symbolic link points
+	// Content of a file, or target of a symbolic link.
+	Data string
 	Time time.Time
 }
 
+// file reports whether it is a regular file.
 func (n node) file() bool { return n.Type == 0 }
 
+// captures reports whether a checkpoint can hold it.
 func (n node) captures() bool { return n.Type == 0 || n.Type == fs.ModeSymlink }
 
-// mode is the one that git gives it.
+// mode returns the mode that git gives to it in a tree.
 func (n node) mode() string {
 	switch {
 	case n.Type == fs.ModeSymlink:
@@ -34,11 +40,13 @@ func (n node) mode() string {
 	return "100644"
 }
 
-// alike reports whether git would see the same in both.
+// alike reports whether git would see no difference: permissions count only as far as git
+// records them.
 func (n node) alike(m node) bool {
 	return n.Type == m.Type && n.Data == m.Data && (n.Type != 0 || n.mode() == m.mode())
 }
 
+// String describes the node for a message.
 func (n node) String() string {
 	data := n.Data
 	if len(data) > 40 {
@@ -55,11 +63,11 @@ func (n node) String() string {
 	return fmt.Sprintf("%04o %q %s", n.Perm, data, n.Time.Format("05.000000"))
 }
 
-// disk is everything below a directory, by path.
+// disk maps paths to everything below a directory.
 type disk map[string]node
 
-// readDisk looks at everything below dir except what skip names. It goes down one
-// directory at a time, so that paths may be longer than the system takes.
+// readDisk reads everything below dir, except for paths that skip names. It opens one
+// directory at a time, so that paths may be longer than the system accepts.
 func readDisk(dir string, skip func(string) bool) (disk, error) {
 	d := disk{}
 	root, err := os.OpenRoot(dir)
@@ -69,6 +77,7 @@ func readDisk(dir string, skip func(string) bool) (disk, error) {
 	return d, d.read(root, "", skip)
 }
 
+// read adds the content of root, whose path is prefix.
 func (d disk) read(root *os.Root, prefix string, skip func(string) bool) error {
 	defer root.Close()
 	f, err := root.Open(".")
@@ -82,6 +91,7 @@ func (d disk) read(root *os.Root, prefix string, skip func(string) bool) error {
 	}
 	for _, name := range names {
 		p := path.Join(prefix, name)
+		// The caller names what changes by itself, such as the objects of git.
 		if skip(p) {
 			continue
 		}
@@ -92,6 +102,7 @@ func (d disk) read(root *os.Root, prefix string, skip func(string) bool) error {
 		n := node{Type: info.Mode().Type(), Perm: info.Mode().Perm(), Time: info.ModTime()}
 		switch {
 		case n.Type == fs.ModeSymlink:
+			// Permissions of a link mean nothing and differ between systems.
 			n.Perm = 0
 			n.Data, err = root.Readlink(name)
 		case n.Type.IsDir():
@@ -110,6 +121,7 @@ func (d disk) read(root *os.Root, prefix string, skip func(string) bool) error {
 	return nil
 }
 
+// content reads a whole file.
 func content(root *os.Root, name string) (string, error) {
 	f, err := root.Open(name)
 	if err != nil {
@@ -121,7 +133,7 @@ func content(root *os.Root, name string) (string, error) {
 	return b.String(), err
 }
 
-// below is the part of d under dir, with paths relative to it.
+// below returns the part of d below dir, with paths relative to it.
 func (d disk) below(dir string) disk {
 	out := disk{}
 	for p, n := range d {
@@ -132,6 +144,7 @@ func (d disk) below(dir string) disk {
 	return out
 }
 
+// paths returns all paths, sorted.
 func (d disk) paths() []string {
 	out := make([]string, 0, len(d))
 	for p := range d {
@@ -141,16 +154,18 @@ func (d disk) paths() []string {
 	return out
 }
 
-// under reports whether p is dir or below it.
+// under reports whether p is dir or is below it.
 func under(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 
-// changes tells how after differs from before; times count, also those of directories.
+// changes lists the differences between two readings. Times count, those of directories
+// too.
 func changes(before, after disk) (out []string) {
 	for _, p := range before.paths() {
 		n, there := after[p]
 		switch {
 		case !there:
 			out = append(out, fmt.Sprintf("%q is gone, was %v", p, before[p]))
+		// Equal times may differ as structs, so compare them by Equal.
 		case n != before[p] && !(n.Time.Equal(before[p].Time) && n.String() == before[p].String() && n.Data == before[p].Data):
 			out = append(out, fmt.Sprintf("%q was %v, is %v", p, before[p], n))
 		}

@@ -1,7 +1,17 @@
-// Package torture is the machine that keeps the promise that nothing is lost. It makes
-// random worlds (repositories of every kind), works in them by plain system calls and
-// plain git, drives the built git-checkpoint as a user would, and compares the disk after
-// each step with what a model of its own expects. It owns the worlds, the operations, the
-// model and the shrinking of a failure to a shell script; it refuses to ask the program
-// that is tested anything but exit codes and the JSON contract, and imports nothing of it.
+// Package torture tests the promise that nothing is lost, with random cases. A case is a
+// repository of some kind and a sequence of operations: edits by shell lines and plain git,
+// and commands of git-checkpoint. After each command the disk is compared with what a model
+// expects.
+//
+//	kinds.go, exotic.go, mixed.go, walks.go, ...  the kinds of worlds, and their edits
+//	draw.go                                       draw a case from a kind and a seed
+//	run.go, create.go, move.go                    execute a case, command by command
+//	moment.go                                     read a worktree, and what a capture has to hold
+//	predict.go                                    the model: the disk after a rollback
+//	check.go, compare.go, index.go                compare with the model
+//	shrink.go, script.go                          reduce a failure and print it as a shell script
+//
+// The model is written from the design alone and imports nothing of the program. The
+// program under test is asked only for exit codes and its JSON. Start reading with Run and
+// Draw.
 package torture

@@ -1,11 +1,14 @@
 package torture
 
+// A case is drawn from a random generator with a fixed seed, before anything runs. So the
+// same kind and seed give the same case, and a failure can be repeated and shrunk.
+
 import (
 	"hash/fnv"
 	"math/rand/v2"
 )
 
-// Draw makes the case of a kind and a seed.
+// Draw returns the case of a kind and a seed.
 func Draw(name string, seed uint64) (*Case, error) {
 	k, err := kindNamed(name)
 	if err != nil {
@@ -13,13 +16,16 @@ func Draw(name string, seed uint64) (*Case, error) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))
+	// The name is part of the seed, so that kinds do not repeat each other's cases.
 	g := &gen{Rand: rand.New(rand.NewPCG(seed, h.Sum64())), kind: k}
 	cs := &Case{Kind: name, Seed: seed, Setup: k.setup(g)}
-	var made []string // the worktrees of the checkpoints
+	var made []string // the worktree of each checkpoint
 	last := "create"
+	// A case has some ten commands, or as many as the kind says.
 	for range max(k.steps, 4+g.IntN(7)) {
 		tree := g.pick(k.trees())
-		if last == "create" || !g.chance(3) { // an undo right after a rollback is what has to be exact
+		// Sometimes undo follows a rollback at once, which has to restore exactly.
+		if last == "create" || !g.chance(3) {
 			cs.Ops = append(cs.Ops, g.lines(tree)...)
 		}
 		op := g.command(tree, last, &made)
@@ -29,7 +35,7 @@ func Draw(name string, seed uint64) (*Case, error) {
 	return cs, nil
 }
 
-// lines are some edits of a worktree.
+// lines returns some edits of a worktree.
 func (g *gen) lines(tree string) (out []Op) {
 	edits := append(ordinary(), g.kind.edits...)
 	for range 1 + g.IntN(6) {
@@ -38,7 +44,7 @@ func (g *gen) lines(tree string) (out []Op) {
 	return out
 }
 
-// command is one of the program's, in a worktree. Slots are numbered from 1.
+// command returns a command of the program. Slots number the checkpoints of a case, from 1.
 func (g *gen) command(tree, last string, made *[]string) Op {
 	op := Op{Tree: tree, Env: g.kind.env}
 	if len(g.kind.cwd) > 0 {
@@ -48,6 +54,7 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 		return g.stroll(tree, last, made)
 	}
 	n := g.IntN(100)
+	// An undo after a rollback is the most interesting case, so make it likely.
 	if last == "rollback" && n < 80 {
 		n = 75
 	}
@@ -64,6 +71,7 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 		op.Verb = "undo"
 	case n < 90:
 		op.Verb = "redo"
+	// Packing between commands checks that they find objects wherever git puts them.
 	case n < 96:
 		return Op{Verb: "sh", Tree: tree, Line: g.packing()}
 	default:
@@ -72,10 +80,11 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 	return op
 }
 
-// target is a checkpoint of this worktree, or zero when there is none.
+// target returns a checkpoint of this worktree, or 0 if there is none yet.
 func (g *gen) target(tree string, made []string) int {
 	var own []int
 	for i, t := range made {
+		// Some kinds also roll back to checkpoints of the other worktree.
 		if t == tree || g.kind.across && g.chance(4) {
 			own = append(own, i+1)
 		}
@@ -86,6 +95,7 @@ func (g *gen) target(tree string, made []string) int {
 	return own[g.IntN(len(own))]
 }
 
+// createFlags returns random options of create.
 func (g *gen) createFlags() (out []string) {
 	if g.chance(8) {
 		out = append(out, "-m", "words\n\nof several lines")
@@ -108,11 +118,13 @@ func (g *gen) createFlags() (out []string) {
 	return out
 }
 
+// rollbackFlags returns random options of rollback.
 func (g *gen) rollbackFlags(op Op) (out []string) {
 	if g.chance(6) {
 		out = append(out, "--branch")
 	}
-	if g.kind.sparse { // index and worktree belong together
+	// Index and worktree must change together.
+	if g.kind.sparse {
 		return out
 	}
 	switch g.IntN(8) {

@@ -1,17 +1,21 @@
 package torture
 
+// Edits are what a user does between the commands: lines of shell, built from the functions
+// in the prelude (shell.go), so that a failing case can be printed as a script.
+
 import (
 	"fmt"
 	"strings"
 )
 
-// edit draws one line of the shell, run at the top of a worktree.
+// edit returns a shell line, which is run at the top of a worktree.
 type edit func(g *gen) string
 
-// put writes a file; format is printf's.
+// put returns a line that writes a file. format is for printf.
 func put(path, format string) string { return "put " + words(path, format) }
 
-// contents have few sizes, so that edits of the same size are common.
+// content returns the content of a file as a format for printf. Only few sizes occur, so
+// that edits that keep the size are common: these are the ones that stat data may miss.
 func (g *gen) content() string {
 	g.count++
 	if g.kind.content != nil && !g.chance(5) {
@@ -32,9 +36,10 @@ func (g *gen) content() string {
 	return fmt.Sprintf(`v%04d\n`, g.count)
 }
 
+// put returns a line that writes a random content to a file.
 func (g *gen) put(path string) string { return put(path, g.content()) }
 
-// ordinary are the edits of every kind.
+// ordinary are the edits that every kind has.
 func ordinary() []edit {
 	return []edit{
 		func(g *gen) string { return g.put(g.path()) },
@@ -55,6 +60,8 @@ func ordinary() []edit {
 	}
 }
 
+// staging are edits of the index: partly staged files, renames, modes, intent-to-add,
+// stashes.
 func staging() []edit {
 	return []edit{
 		func(g *gen) string {
@@ -76,6 +83,7 @@ func staging() []edit {
 	}
 }
 
+// ignoring are edits of ignore rules and of files that they match.
 func ignoring() []edit {
 	return []edit{
 		func(g *gen) string {
@@ -92,8 +100,9 @@ func ignoring() []edit {
 	}
 }
 
+// linking are edits with symbolic links, also in place of directories.
 func linking() []edit {
-	// None leads out of the case: what is done to a link is done to what it leads to.
+	// No target leads out of the case, because later edits write through links.
 	targets := []string{"a", "dir", "nowhere", "../home", "/nowhere/at/all", "dir/sub/", "..", ".", outside, "x", ".git"}
 	link := func(g *gen) string { return "link " + words(g.path(), g.pick(targets)) }
 	return []edit{link, link, link, link, link,
@@ -104,6 +113,7 @@ func linking() []edit {
 	}
 }
 
+// moding are edits of permissions that git records only in part.
 func moding() []edit {
 	return []edit{
 		func(g *gen) string {
@@ -120,6 +130,7 @@ func moding() []edit {
 	}
 }
 
+// branching are edits that move HEAD or refs.
 func branching() []edit {
 	return []edit{
 		func(g *gen) string { return "git checkout -q -f " + g.pick([]string{"main", "topic", "other"}) },
@@ -133,6 +144,7 @@ func branching() []edit {
 	}
 }
 
+// nesting are edits with repositories inside the worktree.
 func nesting() []edit {
 	nest := func(g *gen) string {
 		return "nest " + words(g.pick([]string{"n", "dir", "x", "dir/n", "x/y"}), g.pick([]string{"0", "1"}))
@@ -147,6 +159,7 @@ func nesting() []edit {
 	}
 }
 
+// specials are edits with named pipes and sockets, which no checkpoint can hold.
 func specials() []edit {
 	return []edit{
 		func(g *gen) string { return "fifo " + words(g.path()) },
@@ -155,10 +168,11 @@ func specials() []edit {
 	}
 }
 
-// packing puts objects and refs into other files, as git does on its own from time to
-// time, and back into one file each.
+// packing returns a line that moves objects and refs into other files, as git does by
+// itself from time to time, and back into one file each.
 func (g *gen) packing() string {
-	if g.kind.index != "" { // git does not know that index, and drops what only it holds
+	// Git does not know this index, and a full gc would drop what only it refers to.
+	if g.kind.index != "" {
 		return g.pick([]string{"git gc -q", "git repack -dq", "git repack -dq; git multi-pack-index write", "git pack-refs --all"})
 	}
 	return g.pick([]string{
@@ -170,11 +184,13 @@ func (g *gen) packing() string {
 	})
 }
 
+// large are edits around the size limit of the kind "large".
 func large() []edit {
 	big := func(g *gen) string { return "put " + words(g.path(), strings.Repeat(`0123456789\n`, 10+g.IntN(5))) }
 	return []edit{big, big, func(g *gen) string { return big(g) + "; git add -A" }, staging()[0]}
 }
 
+// odd are paths that are hard to quote, to compare or to create.
 func odd() []string {
 	return []string{
 		"new\nline", "tab\there", `quo"te`, "-rf", "--", " lead", "trail ", "sp ace/ in", "\xff\xfe", "caf\u00e9", "cafe\u0301",

@@ -1,12 +1,16 @@
 package torture
 
+// Kinds of worlds with unusual repositories: forms of the index, sparse checkouts,
+// operations of git in progress, ways to store objects, environments, and conversions of
+// content.
+
 import (
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// configured is an ordinary world with settings of git's made after the first commit.
+// configured is an ordinary world in which settings of git are made after the first commit.
 func configured(name string, settings ...string) kind {
 	return kind{name: name, paths: plain, edits: staging(), setup: func(g *gen) []string {
 		lines := start(g)
@@ -17,7 +21,7 @@ func configured(name string, settings ...string) kind {
 	}}
 }
 
-// indexes are the forms that the index file has.
+// indexes are worlds with different forms of the index file, and settings about stat data.
 func indexes() []kind {
 	shaped := func(name string, lines ...string) kind {
 		return kind{name: name, paths: plain, edits: append(staging(), func(*gen) string { return "git update-index --refresh -q" }),
@@ -39,11 +43,13 @@ func indexes() []kind {
 	}
 }
 
+// withPaths replaces the paths of a kind.
 func withPaths(k kind, paths ...string) kind {
 	k.paths = paths
 	return k
 }
 
+// hiding are edits with flags of the index that hide changes or files.
 func hiding() []edit {
 	return []edit{
 		func(g *gen) string { return "git update-index --assume-unchanged -- " + words(g.path()) },
@@ -59,7 +65,7 @@ func hiding() []edit {
 	}
 }
 
-// sparses are sparse checkouts.
+// sparses are worlds with sparse checkouts.
 func sparses() []kind {
 	paths := []string{"a", "in/a", "in/b", "in/deep/c", "out/a", "out/deep/b", "out/c", "x"}
 	sparse := func(name, set string) kind {
@@ -86,9 +92,10 @@ func sparses() []kind {
 	}
 }
 
-// unfinished has operations of git's in progress, with conflicts.
+// unfinished is a world with operations of git in progress and with conflicts.
 func unfinished() kind {
 	paths := []string{"a", "b", "dir/a", "c"}
+	// Both branches change the same files, and dir is a file in one of them at times.
 	return kind{name: "unfinished", paths: paths, force: true, setup: func(g *gen) []string {
 		lines := start(g)
 		for _, branch := range []string{"topic", "other"} {
@@ -112,11 +119,12 @@ func unfinished() kind {
 	}}
 }
 
-// stores are the ways in which objects and refs lie.
+// stores are worlds in which objects and refs are stored in different ways.
 func stores() []kind {
 	made := func(name string, setup func(g *gen) []string) kind {
 		return kind{name: name, paths: plain, setup: setup, edits: branching()}
 	}
+	// A partial clone needs permission to fetch single objects from its origin.
 	origin := func(g *gen) []string {
 		lines := append(start(g), g.put(g.path()), "git add -A", "git commit -qm two", "git config uploadpack.allowFilter true", "git config uploadpack.allowAnySHA1InWant true", "cd ..", "mv repo origin")
 		return lines
@@ -140,8 +148,10 @@ func stores() []kind {
 	}
 }
 
-// surroundings are what the program is started in.
+// surroundings are worlds with different environments: hooks, signing, a held lock, an
+// inherited index, a separate git directory, a submodule.
 func surroundings() []kind {
+	// The hook records each call by the program, which must run no hooks of the user.
 	hook := `#!/bin/sh\n[ -z "$TORTURE_PROGRAM" ] && exit 0\necho "$0 $*" >>"$TORTURE/../hooked"\nexit 1\n`
 	hooks := "mkdir -p .git/hooks; for h in post-index-change reference-transaction post-checkout pre-commit commit-msg post-commit post-rewrite pre-auto-gc fsmonitor-watchman post-merge; do printf '" +
 		strings.ReplaceAll(strings.ReplaceAll(hook, "%", "%%"), "'", `'\''`) + "' >.git/hooks/$h; chmod +x .git/hooks/$h; done"
@@ -173,7 +183,7 @@ func surroundings() []kind {
 	}
 }
 
-// conversions are worlds in which the bytes on disk are not those of the blob.
+// conversions are worlds in which the bytes on disk differ from those of the blob.
 func conversions() []kind {
 	attributes := func(name, text string, settings ...string) kind {
 		k := kind{name: name, paths: []string{"a", "b", "dir/c", "dir/d", "crlf"}, converts: true}
@@ -202,6 +212,7 @@ func conversions() []kind {
 		}
 		return k
 	}
+	// UTF-16 is the usual case of an encoding that git has to convert.
 	encoding := attributes("encoding", `a working-tree-encoding=UTF-16\ndir/* working-tree-encoding=UTF-16LE-BOM eol=crlf\n`)
 	encoding.content = encoded
 	filter := []string{"filter.f.clean 'stand-in clean'", "filter.f.smudge 'stand-in smudge'", "filter.f.required true"}
@@ -219,7 +230,7 @@ func conversions() []kind {
 	}
 }
 
-// converted is content that conversions change, or do not give back.
+// converted returns content that conversions change or do not give back.
 func converted(g *gen) string {
 	text := g.pick([]string{
 		`line %d\nline\n`, `line %d\r\nline\r\n`, `line %d\r\nline\n`, `\r%d\n\r\n`, `%d $Id$\n`, `%d $Id: 0123456789012345678901234567890123456789 $\n`,
@@ -229,7 +240,7 @@ func converted(g *gen) string {
 	return strings.ReplaceAll(text, "%d", strconv.Itoa(g.count))
 }
 
-// encoded is UTF-16, in both orders of bytes.
+// encoded returns text in UTF-16, in either byte order.
 func encoded(g *gen) string {
 	text := g.pick([]string{"line %d\n", "line %d\r\n", "%d", "%d\r\nmixed\n", ""})
 	big := g.chance(2)
@@ -245,6 +256,7 @@ func encoded(g *gen) string {
 	return out.String()
 }
 
+// exotic returns all kinds of this file, and the mixed ones.
 func exotic() (all []kind) {
 	all = append(all, indexes()...)
 	all = append(all, sparses()...)

@@ -1,5 +1,9 @@
 package torture
 
+// After a rollback the index has to be the recorded one, entry by entry. Its stat data must
+// be right as well: git trusts them, so a wrong entry would hide a change or show one that
+// is not there.
+
 import (
 	"fmt"
 	"slices"
@@ -7,10 +11,11 @@ import (
 	"strings"
 )
 
-// flagIntent is the bit of an intent-to-add entry in ls-files --debug.
+// flagIntent is the flag of an intent-to-add entry in the output of ls-files --debug.
 const flagIntent = 1 << 29
 
-// readIntents finds the intent-to-add entries, which no tree holds.
+// readIntents finds the intent-to-add entries. Only --debug shows them. They have the id of
+// the empty blob, so without such an entry there is nothing to look for.
 func (c *run) readIntents(m *moment, top, index string) error {
 	m.intents = map[string]bool{}
 	if !strings.Contains(m.listing, emptyBlob(c.hash)) {
@@ -23,6 +28,8 @@ func (c *run) readIntents(m *moment, top, index string) error {
 	records := strings.Split(out, "\x00")
 	for i := 1; i < len(records); i++ {
 		head := records[i-1]
+		// Each record ends with the debug lines of its entry, so the path is in the one
+		// before.
 		_, p, _ := strings.Cut(head[strings.LastIndex(head, "\n")+1:], "\t")
 		if i == 1 {
 			_, p, _ = strings.Cut(head, "\t")
@@ -38,10 +45,11 @@ func (c *run) readIntents(m *moment, top, index string) error {
 	return nil
 }
 
-// compareIndex demands that what is staged is as it was when the checkpoint was made.
+// compareIndex requires that the index is as it was when the checkpoint was made.
 func (c *run) compareIndex(m *move) error {
 	then, after, verb := m.to.then, m.then, m.op.Verb
 	switch {
+	// Then the index is not part of the rollback.
 	case m.wish.indexStays || c.unfinished(m.op.Tree, m.after) != "":
 		if m.now.index != after.index {
 			return broken("%s changed the index, and should not", verb)
@@ -56,8 +64,11 @@ func (c *run) compareIndex(m *move) error {
 	if diff := differences(set(then.intents), set(after.intents)); len(diff) > 0 {
 		return broken("after %s the intent-to-add entries differ:\n%s", verb, list(diff))
 	}
-	blind := c.trusted(verb, then) != nil                                                                                                            // git itself did not see an edit then, of the second in which it looked
-	if !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after) && !c.kind.converts { // whether git looks at bytes again that it converts is a matter of stat data
+	// Two cases in which status may differ: git itself missed an edit within the same tick
+	// of the clock, or content is converted, where looking at bytes again depends on stat
+	// data.
+	blind := c.trusted(verb, then) != nil
+	if !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after) && !c.kind.converts {
 		if diff := differences(records(then.status), records(after.status)); len(diff) > 0 {
 			return broken("after %s git status differs:\n%s", verb, list(diff))
 		}
@@ -65,14 +76,15 @@ func (c *run) compareIndex(m *move) error {
 	return c.trusted(verb, after)
 }
 
-// flags are the entries as users see them: in a sparse checkout git takes skip-worktree
-// away, as it reads the index, from what is there.
+// flags returns the entries as users see them. In a sparse checkout git removes
+// skip-worktree, while reading the index, from files that are present.
 func (c *run) flags(m *moment) map[string]string {
 	if !c.kind.sparse {
 		return records(m.listing)
 	}
 	out := map[string]string{}
 	for _, e := range entries(m.listing) {
+		// A file that is present loses the flag when git reads the index.
 		if _, present := m.disk[e.path]; present && e.tag == "S" {
 			e.tag = "H"
 		}
@@ -81,13 +93,14 @@ func (c *run) flags(m *moment) map[string]string {
 	return out
 }
 
-// sameRules reports whether nothing was left out in either: only then does status have
-// to be the same.
+// sameRules reports whether both moments left nothing out. Only then must git status be the
+// same.
 func (m *moment) sameRules(o *moment) bool {
 	return len(m.frozen)+len(m.links)+len(o.frozen)+len(o.links) == 0
 }
 
-// covered reports whether an ignored file that stays is where m had a tracked one deleted.
+// covered reports whether an ignored file stays at a path where m had a deleted tracked
+// file.
 func (m *moment) covered(after *moment) bool {
 	for p := range m.tracked {
 		_, was := m.disk[p]
@@ -98,7 +111,8 @@ func (m *moment) covered(after *moment) bool {
 	return false
 }
 
-// comparePart: entries in scope are those of the checkpoint, the others stay.
+// comparePart checks a rollback of some paths: entries in scope are the recorded ones, all
+// others stay.
 func (c *run) comparePart(m *move) error {
 	w, then, after := m.wish, m.to.then, m.then
 	want, stays := map[string]string{}, []string(nil)
@@ -108,7 +122,8 @@ func (c *run) comparePart(m *move) error {
 			stays = append(stays, e.path)
 		}
 	}
-	fits := func(p string) bool { // beside what stays
+	// A recorded path must not collide with one that stays.
+	fits := func(p string) bool {
 		return !slices.ContainsFunc(stays, func(q string) bool { return under(p, q) || under(q, p) })
 	}
 	for _, e := range entries(then.listing) {
@@ -128,9 +143,9 @@ func (c *run) comparePart(m *move) error {
 	return c.trusted(m.op.Verb, after)
 }
 
-// trusted demands that the index neither takes a file for changed that is not, nor for
-// unchanged that is.
+// trusted requires that the index takes a file for changed exactly if it is.
 func (c *run) trusted(verb string, m *moment) error {
+	// With conversions, equal bytes on disk do not mean an equal blob.
 	if c.kind.converts {
 		return nil
 	}
@@ -140,6 +155,7 @@ func (c *run) trusted(verb string, m *moment) error {
 		if e.stage != "0" || e.tag != "H" || !there || !n.captures() || m.intents[e.path] {
 			continue
 		}
+		// The entry and the file agree in mode and content.
 		equal := n.mode() == e.mode && blob(c.hash, n.Data) == e.oid
 		switch {
 		case equal && m.dirty[e.path]:
@@ -155,7 +171,7 @@ func (c *run) trusted(verb string, m *moment) error {
 	return nil
 }
 
-// records maps each NUL-ended record to itself, so that two listings can be compared.
+// records maps each NUL-terminated record to itself, so that two listings can be compared.
 func records(text string) map[string]string {
 	out := map[string]string{}
 	for _, r := range split(text) {
@@ -164,6 +180,7 @@ func records(text string) map[string]string {
 	return out
 }
 
+// set returns a set in the form that differences compares.
 func set(m map[string]bool) map[string]string {
 	out := map[string]string{}
 	for k := range m {

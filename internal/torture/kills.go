@@ -1,5 +1,9 @@
 package torture
 
+// A command may be killed at any moment, with all of its git processes. Afterwards
+// `rollback --abort` or `--continue` has to end what it left: the files are then either all
+// as before or all as wanted.
+
 import (
 	"encoding/json"
 	"io/fs"
@@ -11,31 +15,34 @@ import (
 	"time"
 )
 
-// killing is the world of long walks in which commands are killed, with every process that they
-// started, and in which commands are run that fail.
+// killing is the kind of long walks in which commands are killed, and in which `run` runs
+// commands that fail.
 func killing() kind {
 	k := walking()
 	k.name, k.kills = "walks-killed", true
 	return k
 }
 
-// disturb has a command of a walk killed after a time, or a failing command run in its place.
+// disturb makes a command be killed after some time, or replaces it by a failing `run`.
 func (g *gen) disturb(op Op) Op {
 	switch {
 	case g.chance(8) && op.Verb != "create":
 		op.Verb, op.Slot = "run", 0
 		op.Args = []string{"--session", "s", "--retries", strconv.Itoa(g.IntN(3)), "--on-fail", "rollback", "--", "sh", "-c", "echo try >>tried; rm -f a; exit 9"}
 	case g.chance(2):
+		// Up to a second, short times being more likely.
 		op.Kill = 1 + g.IntN(1<<g.IntN(11))
 		op.Mend = g.pick([]string{"--abort", "--continue"})
 	}
 	return op
 }
 
-// unknown stands for a disk that nobody saw: what a failed try of run left.
+// unknown stands for a state of the disk that was not read: what a failed try of `run`
+// left.
 const unknown = "?"
 
-// runThrough runs a failing command, which ends at what was there before it.
+// runThrough runs a failing command with rollbacks. The disk must end as it began. Each
+// rollback adds a level of undo whose files are unknown.
 func (c *run) runThrough(op Op) error {
 	before, spared, err := c.sum(op.Tree)
 	if err != nil {
@@ -62,13 +69,14 @@ func (c *run) runThrough(op Op) error {
 	}
 	c.tally["run"]++
 	now, err := c.count(op.Tree)
+	// What these levels bring back was never read.
 	for range now - levels {
 		c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], stepOfWalk{unknown, "run"}), nil
 	}
 	return err
 }
 
-// count gives how many levels there are to undo.
+// count returns the number of undo levels, by the program's own list.
 func (c *run) count(tree string) (int, error) {
 	r, err := c.host.start(tree, nil, c.host.program, "undo", "--list", "--json")
 	if err == nil && r.code != 0 {
@@ -77,9 +85,9 @@ func (c *run) count(tree string) (int, error) {
 	return strings.Count(r.out, `"list":"undo"`), err
 }
 
-// killThrough kills a rollback or a walk, and ends what it left. All of it is done then, or
-// nothing. The dead process stays a zombie until that is over, as in a container whose
-// first process waits for nobody.
+// killThrough kills a rollback, undo or redo, and ends what it left. Either all of it must
+// be done, or nothing. The dead process is not reaped until then and so stays a zombie, as
+// in a container whose init process does not reap. The program must not take it for alive.
 func (c *run) killThrough(op Op) error {
 	to := c.slots[op.Slot]
 	args := []string{"-y"}
@@ -89,6 +97,7 @@ func (c *run) killThrough(op Op) error {
 		}
 		args = append(args, to.id, "--session", to.session)
 	} else if list := map[string][]stepOfWalk{"undo": c.back[op.Tree], "redo": c.forth[op.Tree]}[op.Verb]; len(list) > 0 {
+		// One level at a time, so that the result of a kill is clear.
 		op.Args = []string{"1"}
 	} else {
 		return nil
@@ -105,6 +114,7 @@ func (c *run) killThrough(op Op) error {
 	if err != nil {
 		return err
 	}
+	// The zombie is reaped only after the mending.
 	defer reap()
 	r, err := c.host.start(op.Tree, nil, c.host.program, "rollback", op.Mend)
 	if err != nil {
@@ -130,10 +140,11 @@ func (c *run) killThrough(op Op) error {
 	return c.settled(op, before, after, now-levels)
 }
 
-// settled puts what a killed command did into the lists: the program's own list tells
-// whether it is done, the disk has to agree.
+// settled records the result of a killed command. The program's own list says whether it
+// was completed, and the disk has to agree with that.
 func (c *run) settled(op Op, before, after string, more int) error {
 	c.tally["killed"]++
+	// The command was undone or never began.
 	if more == 0 {
 		if before != after {
 			return broken("%s, killed, left no level, but another disk: %s", op.Verb, c.differs(after, before))
@@ -148,6 +159,7 @@ func (c *run) settled(op Op, before, after string, more int) error {
 		c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], left), nil
 		return nil
 	}
+	// It was completed, so the levels move as after a command that was not killed.
 	want := c.pass(op, 1, before)
 	if want != unknown && want != after {
 		return broken("after %s, killed, and %s the disk is not what it was: %s", op.Verb, op.Mend, c.differs(after, want))
@@ -155,7 +167,7 @@ func (c *run) settled(op Op, before, after string, more int) error {
 	return nil
 }
 
-// killed starts a command and kills its group of processes after a time.
+// killed starts a command and kills its process group after op.Kill milliseconds.
 func (c *run) killed(op Op, args []string) (reap func(), err error) {
 	cmd := exec.CommandContext(c.host.ctx, c.host.program, append(append([]string{op.Verb}, args...), op.Args...)...)
 	cmd.Dir, cmd.Env = filepath.Join(c.host.root, op.Tree), c.host.environment()
@@ -165,12 +177,13 @@ func (c *run) killed(op Op, args []string) (reap func(), err error) {
 	}
 	time.Sleep(time.Duration(op.Kill) * time.Millisecond)
 	killGroup(cmd)
-	time.Sleep(20 * time.Millisecond) // a kill takes the system a moment
+	// The system needs a moment for a kill.
+	time.Sleep(20 * time.Millisecond)
 	return func() { cmd.Wait() }, nil //nolint:errcheck // it was killed
 }
 
-// unlocked demands that no lock is left in the git directory once somebody has mended. What
-// packs in the background may hold one for a moment.
+// unlocked requires that no lock file is left after the command was ended. Packing in the
+// background may hold one for a moment, so it looks several times.
 func (c *run) unlocked() error {
 	err := c.findLock()
 	for tries := 0; err != nil && tries < 3; tries++ {
@@ -180,6 +193,8 @@ func (c *run) unlocked() error {
 	return err
 }
 
+// findLock returns a finding if the git directory has a lock file. It does not look at
+// objects.
 func (c *run) findLock() error {
 	return filepath.WalkDir(filepath.Join(c.host.root, "repo", ".git"), func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -196,7 +211,7 @@ func (c *run) findLock() error {
 	})
 }
 
-// idOf reads what create --json says.
+// idOf reads the output of create --json.
 func idOf(out string) (*saved, error) {
 	var made struct{ ID, Session string }
 	if err := json.Unmarshal([]byte(out), &made); err != nil {

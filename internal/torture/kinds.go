@@ -6,27 +6,36 @@ import (
 	"sort"
 )
 
-// kind is a sort of world: how it is set up, and what is done in it.
+// kind is a sort of world: how its repository is made, and what is done in it.
 type kind struct {
-	name     string
-	setup    func(g *gen) []string // lines that make repo, and linked where there is one
-	paths    []string              // what edits are about
-	edits    []edit                // beside the ordinary ones
-	content  func(g *gen) string   // what files mostly hold, as a format of printf; nil: anything
-	worktree []string              // the worktrees; none: repo
-	converts bool                  // git's conversions are at work: blobs are not the bytes on disk
-	limit    int64                 // checkpoint.maxFileSize; 0: its default
-	cwd      []string              // directories that commands run in
-	env      []string              // for the program
-	index    string                // the index that is inherited, in the git directory
-	sparse   bool                  // a sparse checkout
-	force    bool                  // rollbacks are forced now and then
-	across   bool                  // checkpoints of one worktree are brought to another
-	kills    bool                  // commands are killed
-	attempts bool                  // steps are forked, promoted and landed
-	steps    int                   // of a long walk, of which the disk alone is watched; 0: everything is
+	name string
+	// Shell lines that make "repo", and "linked" if there is one.
+	setup func(g *gen) []string
+	paths []string // the paths of edits
+	edits []edit   // in addition to the ordinary ones
+	// Usual content of files as a format for printf; nil: anything.
+	content  func(g *gen) string
+	worktree []string // worktrees; empty: repo
+	// Git converts content, so blobs differ from the bytes on disk.
+	converts bool
+	// Checkpoint.maxFileSize; 0: the default.
+	limit int64
+	// Directories in which commands are run.
+	cwd []string
+	env []string // environment of the program
+	// Name of an inherited index in the git directory.
+	index  string
+	sparse bool // a sparse checkout
+	force  bool // rollbacks sometimes use --force
+	// Rollbacks may use checkpoints of the other worktree.
+	across   bool
+	kills    bool // commands are killed
+	attempts bool // steps are forked, promoted and landed
+	// Length of a long walk, of which only the disk is checked; 0: everything is.
+	steps int
 }
 
+// trees returns the worktrees.
 func (k *kind) trees() []string {
 	if len(k.worktree) > 0 {
 		return k.worktree
@@ -34,7 +43,7 @@ func (k *kind) trees() []string {
 	return []string{"repo"}
 }
 
-// Kinds lists the names of all kinds of worlds.
+// Kinds returns the names of all kinds, sorted.
 func Kinds() []string {
 	var names []string
 	for _, k := range kinds() {
@@ -44,6 +53,7 @@ func Kinds() []string {
 	return names
 }
 
+// kindNamed returns the kind with a name.
 func kindNamed(name string) (*kind, error) {
 	for _, k := range kinds() {
 		if k.name == name {
@@ -64,13 +74,13 @@ func (g *gen) pick(list []string) string { return list[g.IntN(len(list))] }
 
 func (g *gen) path() string { return g.pick(g.kind.paths) }
 
-// chance is true in one of n draws.
+// chance is true once in n draws on average.
 func (g *gen) chance(n int) bool { return g.IntN(n) == 0 }
 
-// plain are ordinary paths: files, directories that become files, and back.
+// plain are ordinary paths: files, and directories that are files at other times.
 var plain = []string{"a", "b", "dir/a", "dir/b", "dir/sub/c", "x", "x/y", "x/y/z", "go.mod"}
 
-// start makes a repository with a commit of some of the kind's paths.
+// start returns lines that make a repository with a commit of some files.
 func start(g *gen, init ...string) []string {
 	lines := []string{words(append([]string{"git", "init", "-q", "repo"}, init...)...), "cd repo"}
 	for range 2 + g.IntN(5) {
@@ -82,6 +92,7 @@ func start(g *gen, init ...string) []string {
 	return append(lines, "git add -A", "git commit -qm one")
 }
 
+// kinds returns all kinds of worlds.
 func kinds() []kind {
 	all := []kind{
 		{name: "ordinary", setup: func(g *gen) []string { return start(g) }, paths: plain},

@@ -1,7 +1,8 @@
 package torture
 
-// mixed are worlds in which several things are unusual at once: every sort of edit, in two
-// worktrees, under settings that are drawn. Each is a kind of its own elsewhere.
+// mixed are worlds with several unusual things at once: all edits, in two worktrees, under
+// random settings. Each of these things also has a kind of its own, where a failure is
+// easier to read.
 func mixed() []kind {
 	paths := append([]string{"a.ig", "igdir/x", "n", "n/x"}, plain...)
 	settings := []string{

@@ -1,5 +1,9 @@
 package torture
 
+// A moment is what a worktree looks like at one point in time, read from the disk and by
+// plain git, together with what a capture at that time has to hold. Git works on a copy of
+// the index, so that reading never changes the repository.
+
 import (
 	"crypto/sha1"
 	"crypto/sha256"
@@ -11,36 +15,43 @@ import (
 	"strings"
 )
 
-// moment is a worktree as disk and plain git show it, and what a capture of it holds
-// by the rules of the design.
+// moment is the state of a worktree, and what a capture of it has to hold by the design.
 type moment struct {
-	disk    disk              // of the worktree, relative to its top, without .git
-	files   map[string]node   // what a capture holds, and gives back
-	frozen  map[string]string // left out by rule, with what the tree holds instead: "mode oid" or nothing
-	links   map[string]string // gitlinks: path → oid
-	sparse  map[string]string // skip-worktree and absent: path → "mode oid"
-	forced  map[string]bool   // captured although ignored
+	// The worktree by path relative to its top, without .git.
+	disk disk
+	// What a capture holds and gives back.
+	files map[string]node
+	// Left out by a rule, with what the tree has in its place: "mode oid", or "".
+	frozen map[string]string
+	links  map[string]string // gitlinks: path to commit
+	// Absent files with skip-worktree: path to "mode oid".
+	sparse  map[string]string
+	forced  map[string]bool   // captured although they are ignored
 	ignored func(string) bool // whether a path is ignored
-	tracked map[string]bool   // at any stage
+	tracked map[string]bool   // in the index, at any stage
 	intents map[string]bool   // intent-to-add
-	added   map[string]string // the blob that git add makes of each file, where it converts
-	renewed map[string]string // the same, were the file not yet in the index
-	listing string            // ls-files -s -v -t
-	dirty   map[string]bool   // paths that diff-files lists
-	status  string            // the lines of status about what is tracked
-	head    string            // what HEAD holds
-	commit  string            // what HEAD comes to; empty when unborn
-	sparsed bool              // a sparse checkout is in force
-	index   string            // bytes of the index file
-	current string            // the current checkpoint, by the program's own contract
+	// Blob that git add makes of each file, if it converts.
+	added map[string]string
+	// The same as if the file were not in the index yet.
+	renewed map[string]string
+	listing string          // ls-files -s -v -t
+	dirty   map[string]bool // paths listed by git diff-files
+	status  string          // git status about tracked files
+	head    string          // content of HEAD
+	commit  string          // commit of HEAD; empty: unborn
+	sparsed bool            // a sparse checkout is in effect
+	index   string          // bytes of the index file
+	// The current checkpoint, by the program's JSON.
+	current string
 }
 
-// look takes the moment of the worktree at top, given the disk of the whole case.
+// look reads the moment of the worktree at top. all is the disk of the whole case.
 func (c *run) look(all disk, top string) (*moment, error) {
 	m := &moment{
 		disk: all.below(top), files: map[string]node{}, frozen: map[string]string{}, links: map[string]string{},
 		sparse: map[string]string{}, forced: map[string]bool{}, tracked: map[string]bool{},
 	}
+	// The git directory is compared separately, see parts.
 	for p := range m.disk {
 		if under(p, ".git") {
 			delete(m.disk, p)
@@ -50,7 +61,8 @@ func (c *run) look(all disk, top string) (*moment, error) {
 	if err != nil {
 		return nil, err
 	}
-	// As it stands in the file, not as git takes it for where files are present.
+	// Show skip-worktree as it is in the file. Git would drop it for files that are
+	// present.
 	if m.listing, err = c.host.git(top, index, "-c", "sparse.expectFilesOutsideOfPatterns=true", "ls-files", "-s", "-v", "-t", "-z", "--full-name"); err != nil {
 		return nil, err
 	}
@@ -70,7 +82,9 @@ func (c *run) look(all disk, top string) (*moment, error) {
 	return m, c.add(m, top, index)
 }
 
+// lookMore reads what depends on the files: the size limit, status, changes, and HEAD.
 func (c *run) lookMore(m *moment, top, index string) error {
+	// A file over the limit is left out of a capture.
 	for p, n := range m.files {
 		if n.file() && int64(len(n.Data)) > c.limit {
 			m.leaveOut(p, blob(c.hash, n.Data))
@@ -108,13 +122,15 @@ func (c *run) lookMore(m *moment, top, index string) error {
 	return err
 }
 
-// add lets git add everything to the copy of the index, and to an empty one, with an
-// object directory of its own, to see what its conversions make of the files.
+// add makes git add everything to the copy of the index, and then to an empty index, to see
+// which blobs the conversions give. Objects go to a directory outside of the repository.
 func (c *run) add(m *moment, top, index string) error {
 	scratch := filepath.Join(c.host.root, "oracle", "objects")
 	if err := os.MkdirAll(scratch, 0o777); err != nil {
 		return err
 	}
+	// The second round uses an empty index, because some conversions depend on what was
+	// staged before.
 	for i, list := range []*map[string]string{&m.added, &m.renewed} {
 		if i == 1 {
 			if err := os.Remove(index); err != nil && !os.IsNotExist(err) {
@@ -126,7 +142,8 @@ func (c *run) add(m *moment, top, index string) error {
 			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(c.host.root, c.commonOf(c.gitDir(top)), "objects"),
 		}
 		r, err := c.host.start(top, env, "git", "-c", "core.safecrlf=false", "-c", "core.splitIndex=false", "add", "-A", "--sparse", "--force")
-		if err != nil || r.code != 0 { // a file that cannot be converted: what its blob is is the program's choice
+		// A file cannot be converted, and then any blob is accepted.
+		if err != nil || r.code != 0 {
 			m.added = nil
 			return err
 		}
@@ -142,9 +159,11 @@ func (c *run) add(m *moment, top, index string) error {
 	return nil
 }
 
-// copyIndex puts a copy with the same time where git may write beside it.
+// copyIndex copies the index, with its time, to where git may write. With another time git
+// would take different entries for racy.
 func (c *run) copyIndex(top string, m *moment) (string, error) {
 	from := filepath.Join(c.host.root, c.indexFile(top))
+	// A lock of an interrupted git would make the next one fail.
 	to := filepath.Join(c.host.root, "oracle", "index")
 	for _, f := range []string{to, to + ".lock"} {
 		if err := os.RemoveAll(f); err != nil {
@@ -169,11 +188,12 @@ func (c *run) copyIndex(top string, m *moment) (string, error) {
 	return to, os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// entry is a line of ls-files -s -v -t.
+// entry is one line of ls-files -s -v -t.
 type entry struct {
 	tag, mode, oid, stage, path string
 }
 
+// entries parses the listing.
 func entries(listing string) (out []entry) {
 	for _, line := range split(listing) {
 		meta, p, _ := strings.Cut(line, "\t")
@@ -183,12 +203,13 @@ func entries(listing string) (out []entry) {
 	return out
 }
 
-// classify sorts what is on the disk into captured, left out and nested.
+// classify sorts everything on disk into captured, left out, and nested repositories.
 func (c *run) classify(m *moment, top string, others []string) error {
 	known := map[string]bool{}
 	for _, e := range entries(m.listing) {
 		if m.tracked[e.path] {
-			continue // a further stage
+			// A further stage of an unmerged path.
+			continue
 		}
 		m.tracked[e.path], known[e.path] = true, true
 		n, there := m.disk[e.path]
@@ -212,6 +233,7 @@ func (c *run) classify(m *moment, top string, others []string) error {
 			m.frozen[e.path] = ""
 		}
 	}
+	// Untracked files are captured, and an untracked repository is recorded by its HEAD.
 	for _, p := range others {
 		dir, nested := strings.CutSuffix(p, "/")
 		switch {
@@ -236,7 +258,7 @@ func (c *run) classify(m *moment, top string, others []string) error {
 	return c.special(m, top)
 }
 
-// special finds sockets and the like, which ls-files never lists.
+// special finds sockets and pipes that are not ignored. ls-files never lists them.
 func (c *run) special(m *moment, top string) error {
 	for p, n := range m.disk {
 		if n.captures() || n.Type.IsDir() || m.tracked[p] || m.rules(p) || refused(p) {
@@ -253,8 +275,8 @@ func (c *run) special(m *moment, top string) error {
 	return nil
 }
 
-// linked is a directory where the index has a submodule, or a file in whose place a
-// repository was made: ls-files does not list that as untracked.
+// linked classifies a directory at a path of the index: a submodule, or a repository that
+// was made where a tracked file was, which ls-files does not list as untracked.
 func (c *run) linked(m *moment, top string, e entry) error {
 	_, repository := m.disk[path.Join(e.path, ".git")]
 	if e.mode != "160000" && !repository {
@@ -274,8 +296,8 @@ func (c *run) linked(m *moment, top string, e entry) error {
 	return nil
 }
 
-// leaveOut takes a file that is too large out; a tracked one keeps its staged version,
-// and is not left out at all when that is what is there.
+// leaveOut removes a file that is too large from what is captured. A tracked one keeps its
+// staged version, and is not left out at all if that version is what is on disk.
 func (m *moment) leaveOut(p, oid string) {
 	held := m.held(p)
 	if held != m.files[p].mode()+" "+oid {
@@ -284,7 +306,7 @@ func (m *moment) leaveOut(p, oid string) {
 	}
 }
 
-// held is the staged version of a path as a tree lists it; empty without one.
+// held returns the staged version of a path as "mode oid", or "".
 func (m *moment) held(p string) string {
 	for _, e := range entries(m.listing) {
 		if e.path == p && e.stage == "0" && !m.intents[p] {
@@ -294,20 +316,21 @@ func (m *moment) held(p string) string {
 	return ""
 }
 
-// headOf gives the commit that a nested repository is at.
+// headOf returns the commit of HEAD in a nested repository, or "".
 func (c *run) headOf(dir string) (string, error) {
 	if _, err := os.Lstat(filepath.Join(c.host.root, dir, ".git")); err != nil {
 		return "", nil //nolint:nilerr // not populated
 	}
 	r, err := c.host.start(dir, nil, "git", "rev-parse", "-q", "--verify", "HEAD^{commit}")
 	head := strings.TrimSpace(r.out)
-	if r.code != 0 || len(head) != c.hash { // no tree here can name a commit of another hash
+	// A tree cannot contain an id of another hash.
+	if r.code != 0 || len(head) != c.hash {
 		return "", err
 	}
 	return head, err
 }
 
-// refused reports names that git refuses to track; worlds make only these two.
+// refused reports names that git refuses to track. The worlds make only these two.
 func refused(p string) bool {
 	for _, part := range strings.Split(p, "/") {
 		if strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1") {
@@ -317,11 +340,12 @@ func refused(p string) bool {
 	return false
 }
 
+// split splits a list at NUL bytes.
 func split(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == 0 })
 }
 
-// blob is the id that git gives to content.
+// blob returns the id that git gives to content.
 func blob(hashLen int, data string) string {
 	text := fmt.Sprintf("blob %d\x00%s", len(data), data)
 	if hashLen == 64 {
@@ -332,9 +356,10 @@ func blob(hashLen int, data string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// emptyBlob returns the id of an empty file.
 func emptyBlob(hashLen int) string { return blob(hashLen, "") }
 
-// belowFile reports whether a file is captured where p has a directory.
+// belowFile reports whether a captured file is in the place of a directory above p.
 func (m *moment) belowFile(p string) bool {
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
 		if _, file := m.files[d]; file {
@@ -344,8 +369,8 @@ func (m *moment) belowFile(p string) bool {
 	return false
 }
 
-// tree is what the tree of a capture lists: path → "mode oid". The oid of a file that
-// git converts is not known here; want gives it.
+// tree returns what the tree of a capture has to list: path to "mode oid". For files that
+// git converts the id is that of the bytes on disk, which allow corrects.
 func (m *moment) tree(hashLen int) map[string]string {
 	out := map[string]string{}
 	for p, n := range m.files {

@@ -1,5 +1,9 @@
 package torture
 
+// A move is a rollback, undo or redo. Its result is judged in two steps: whether it had to
+// be refused, by the exit code, and, if it was carried out, whether everything is where it
+// has to be.
+
 import (
 	"encoding/json"
 	"iter"
@@ -8,7 +12,7 @@ import (
 	"strings"
 )
 
-// move is a rollback or an undo, and what was seen around it.
+// move is a rollback, undo or redo with what was seen before and after it.
 type move struct {
 	op            Op
 	to            *saved
@@ -20,7 +24,7 @@ type move struct {
 	safety        string // ref of the safety checkpoint
 }
 
-// rollback goes back and compares the disk with the forecast.
+// rollback rolls back to a checkpoint.
 func (c *run) rollback(op Op, before scene, now *moment) error {
 	to := c.slots[op.Slot]
 	if to == nil {
@@ -31,8 +35,8 @@ func (c *run) rollback(op Op, before scene, now *moment) error {
 	return c.carryOut(m, to.id, "--session", to.session, "-y", "--json")
 }
 
-// walk goes back to before the last rollback of the worktree that is not undone, or to
-// before its last undo.
+// walk undoes the last rollback of the worktree that is not undone, or redoes its last
+// undo.
 func (c *run) walk(op Op, before scene, now *moment) error {
 	from := c.undos[op.Tree]
 	if op.Verb == "redo" {
@@ -42,7 +46,8 @@ func (c *run) walk(op Op, before scene, now *moment) error {
 	if len(from) > 0 {
 		m.to = from[len(from)-1]
 	}
-	for p := range m.to.wrote { // taken whatever the rules say
+	// An undo removes what the rollback wrote, whatever the rules say now.
+	for p := range m.to.wrote {
 		if n, there := now.disk[p]; there && n.captures() && !now.rules(p) && !now.tracked[p] && now.ignored(p) {
 			now.files[p], now.forced[p] = n, true
 		}
@@ -51,10 +56,13 @@ func (c *run) walk(op Op, before scene, now *moment) error {
 			now.files[p] = now.disk[p]
 		}
 	}
+	// Only if nothing was edited since the rollback can the undo restore permissions as
+	// well.
 	m.wish = wish{overwrite: true, indexStays: m.to.worktreeOnly, exact: m.to.left != nil && len(changes(m.to.left.disk, now.disk)) == 0}
 	return c.carryOut(m, "-y", "--json")
 }
 
+// carryOut runs the command, predicts the result and compares.
 func (c *run) carryOut(m *move, args ...string) error {
 	m.now.current = c.currentOf(m.op.Tree, m.to.session)
 	var err error
@@ -64,6 +72,7 @@ func (c *run) carryOut(m *move, args ...string) error {
 	if m.after, err = c.scene(); err != nil {
 		return err
 	}
+	// Which files are spared depends on both sides, so it is asked before predicting.
 	if m.wish.spared, err = c.spared(m); err != nil {
 		return err
 	}
@@ -75,8 +84,9 @@ func (c *run) carryOut(m *move, args ...string) error {
 	return c.arrived(m)
 }
 
-// outcome judges the exit code: 0 only when nothing is in the way, 4 only when
-// something is. It reports whether files were moved.
+// outcome judges the exit code and reports whether files were moved. 0 requires that
+// nothing was in the way, and a refusal (4) that something was. A refused command must not
+// change anything.
 func (c *run) outcome(m *move) (bool, error) {
 	verb, code, blocked := m.op.Verb, m.result.code, m.forecast.blocked
 	reason := c.hindrance(m)
@@ -99,14 +109,15 @@ func (c *run) outcome(m *move) (bool, error) {
 	case code != 4 && (reason == "" || code != 1):
 		return false, broken("%s: exit %d: %s", verb, code, m.result.err)
 	case reason == "" && len(blocked) == 0:
+		// A refused command must leave everything as it was.
 		return false, broken("%s refused, but nothing is in the way: %s", verb, m.result.err)
 	}
 	c.tally["refused"]++
 	return false, c.unmoved("refused "+verb, m.before, m.after)
 }
 
-// aimless judges a rollback of paths that are nowhere: it must be refused, and as a wrong
-// command line unless something else is in the way too.
+// aimless judges a rollback of paths that exist on neither side. It must be refused, with
+// the exit code of a wrong command line unless something else is in the way as well.
 func (c *run) aimless(m *move, reason string) (bool, error) {
 	switch {
 	case m.to.dead || !c.nowhere(m):
@@ -119,8 +130,8 @@ func (c *run) aimless(m *move, reason string) (bool, error) {
 	return false, nil
 }
 
-// nowhere reports whether neither side has anything at the paths that were asked for:
-// captured, staged, or left out by rule.
+// nowhere reports whether neither side has anything at the requested paths: captured,
+// staged, or left out by a rule.
 func (c *run) nowhere(m *move) bool {
 	if m.wish.only == nil {
 		return false
@@ -135,7 +146,8 @@ func (c *run) nowhere(m *move) bool {
 				}
 			}
 		}
-		for p := range side.frozen { // what is asked for may be inside of it
+		// The requested path may be inside of it.
+		for p := range side.frozen {
 			if _, nested := side.disk[p+"/.git"]; nested {
 				continue
 			}
@@ -147,13 +159,14 @@ func (c *run) nowhere(m *move) bool {
 	return true
 }
 
-// hindrance says why a rollback must be refused whatever the files are.
+// hindrance returns why a rollback must be refused, whatever the files are, or "".
 func (c *run) hindrance(m *move) string {
 	if _, held := m.before.all[c.indexFile(m.op.Tree)+".lock"]; held {
 		return "index.lock is held by another"
 	}
 	unfinished := c.unfinished(m.op.Tree, m.before)
-	same := m.op.walks() && m.to.unfinished == unfinished // it was forced, so only files come back
+	// It was forced then, so only files come back.
+	same := m.op.walks() && m.to.unfinished == unfinished
 	if unfinished != "" && !has(m.op.Args, "--force") && !same {
 		return unfinished
 	}
@@ -163,6 +176,7 @@ func (c *run) hindrance(m *move) string {
 	if m.to.then.commit == "" {
 		return "the branch has no commit to go to"
 	}
+	// Git allows a branch in one worktree only.
 	for top, dir := range c.dirs {
 		head := m.before.all[dir+"/HEAD"].Data
 		if top != m.op.Tree && head == m.to.then.head && strings.HasPrefix(head, "ref: ") && c.commonOf(dir) == c.commonOf(c.gitDir(m.op.Tree)) {
@@ -172,13 +186,13 @@ func (c *run) hindrance(m *move) string {
 	return ""
 }
 
-// moves reports whether HEAD is to go where it was.
+// moves reports whether HEAD has to move.
 func (c *run) moves(m *move) bool {
 	asked := has(m.op.Args, "--branch") || m.op.walks() && m.to.moved
 	return asked && (m.now.head != m.to.then.head || m.now.commit != m.to.then.commit)
 }
 
-// unfinished names an operation of git's that is in progress.
+// unfinished returns which operation of git is in progress, or "".
 func (c *run) unfinished(top string, s scene) string {
 	for _, name := range []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG"} {
 		if _, there := s.all[path.Join(c.gitDir(top), name)]; there {
@@ -188,7 +202,7 @@ func (c *run) unfinished(top string, s scene) string {
 	return ""
 }
 
-// arrived compares everything after a rollback with what it should be.
+// arrived compares everything after a move with what it has to be.
 func (c *run) arrived(m *move) error {
 	var got struct{ Safety, Session string }
 	if err := json.Unmarshal([]byte(m.result.out), &got); err != nil {
@@ -199,6 +213,7 @@ func (c *run) arrived(m *move) error {
 	if m.then, err = c.look(m.after.all, m.op.Tree); err != nil {
 		return err
 	}
+	// The safety checkpoint also holds the ignored files that were replaced.
 	for p, n := range m.forecast.captured {
 		m.now.files[p], m.now.forced[p] = n, true
 	}
@@ -225,7 +240,8 @@ func (c *run) arrived(m *move) error {
 	return c.compareIndex(m)
 }
 
-// walked keeps what a move left behind where the next undo or redo has to give it back.
+// walked updates the lists of undos and redos. left is what the move left, to which the
+// next walk in the other direction goes back.
 func (c *run) walked(op Op, left *saved) {
 	undos, redos := c.undos[op.Tree], c.redos[op.Tree]
 	switch op.Verb {
@@ -239,8 +255,8 @@ func (c *run) walked(op Op, left *saved) {
 	c.undos[op.Tree], c.redos[op.Tree] = undos, redos
 }
 
-// compareHead demands that HEAD moved when it had to, and only then, and that an undo
-// makes the checkpoint current that was it.
+// compareHead requires that HEAD moved if it had to, and only then, and that after an undo
+// the same checkpoint is current as before the rollback.
 func (c *run) compareHead(m *move) error {
 	want := m.now
 	if c.moves(m) && c.unfinished(m.op.Tree, m.before) == "" {
@@ -249,6 +265,7 @@ func (c *run) compareHead(m *move) error {
 	if m.then.head != want.head || m.then.commit != want.commit {
 		return broken("after %s HEAD is %q at %q, should be %q at %q", m.op.Verb, m.then.head, m.then.commit, want.head, want.commit)
 	}
+	// If that checkpoint was deleted, another one is current.
 	was := m.to.then.current
 	if !m.op.walks() || c.deleted(was) {
 		return nil
@@ -259,7 +276,7 @@ func (c *run) compareHead(m *move) error {
 	return nil
 }
 
-// deleted reports whether a checkpoint was deleted by now.
+// deleted reports whether a checkpoint was deleted.
 func (c *run) deleted(id string) bool {
 	for _, s := range c.slots {
 		if s.id == id {
@@ -269,6 +286,7 @@ func (c *run) deleted(id string) bool {
 	return false
 }
 
+// has reports whether an option is among the arguments, before "--".
 func has(list []string, flag string) bool {
 	for _, f := range list {
 		if f == "--" {
@@ -281,7 +299,8 @@ func has(list []string, flag string) bool {
 	return false
 }
 
-// scopeOf is the test for the paths after --, relative to the directory of the op.
+// scopeOf returns the test for the paths after "--", which are relative to the command's
+// directory.
 func scopeOf(op Op) func(string) bool {
 	for i, a := range op.Args {
 		if a == "--" {

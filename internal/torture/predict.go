@@ -1,29 +1,43 @@
 package torture
 
+// The model of a rollback. It knows two moments, the one of the target and the one before
+// the rollback, and computes from the rules of the design what the disk must look like
+// afterwards. It shares no code with the program, so that the two cannot have the same
+// mistake.
+
 import (
 	"path"
 	"strings"
 )
 
-// wish is what a rollback or undo is asked for.
+// wish says what a rollback or undo was asked for.
 type wish struct {
-	only       func(string) bool // nil: everything
-	overwrite  bool              // ignored files in the way are captured and go
-	indexStays bool              // as with --worktree-only
-	exact      bool              // permission bits too, as for an undo at once
-	spared     map[string]bool   // they stay although the target lacks them
+	only func(string) bool // paths in scope; nil: everything
+	// Ignored files in the way are captured and replaced.
+	overwrite bool
+	// The index must not change, as with --worktree-only.
+	indexStays bool
+	// Permissions must match, as after an undo at once.
+	exact bool
+	// Files that stay although the target lacks them.
+	spared map[string]bool
 }
 
-// forecast is the disk that the rules ask for after a rollback.
+// forecast is the disk that the rules require after a rollback.
 type forecast struct {
-	files    map[string]node // written or changed: path → as it was
-	gone     map[string]bool
-	stays    disk            // everything else, as it is, times included
-	blocked  []string        // what is in the way: the rollback must refuse
-	captured map[string]node // ignored files that the safety checkpoint has to hold
+	files map[string]node // files that are written or changed
+	gone  map[string]bool
+	// Everything else, unchanged, times included.
+	stays disk
+	// Obstacles, for which the rollback must be refused.
+	blocked []string
+	// Ignored files that the safety checkpoint must hold.
+	captured map[string]node
 }
 
-// predict works out what a rollback from now to then does, from the design alone.
+// predict computes the forecast of a rollback from now to then. First everything stays.
+// Then files that the target lacks go, and files that it has are written, unless something
+// is in the way.
 //
 //nolint:gocyclo // one rule after the other, as the design has them
 func predict(then, now *moment, w wish) *forecast {
@@ -35,6 +49,8 @@ func predict(then, now *moment, w wish) *forecast {
 	for p, n := range now.files {
 		have[p] = n
 	}
+	// Files that the target captured although they are ignored are compared, so they are
+	// captured now.
 	for p := range then.forced {
 		if n, there := now.disk[p]; there && n.captures() && !now.rules(p) {
 			have[p] = n
@@ -42,6 +58,7 @@ func predict(then, now *moment, w wish) *forecast {
 		}
 	}
 	inScope := func(p string) bool { return w.only == nil || w.only(p) }
+	// What is not captured now, by a rule, is never deleted.
 	for p := range have {
 		_, wanted := then.files[p]
 		if inScope(p) && !wanted && !now.rules(p) && !then.rules(p) && !w.spared[p] {
@@ -58,6 +75,7 @@ func predict(then, now *moment, w wish) *forecast {
 				continue
 			}
 		}
+		// The file would be written over something that no checkpoint holds.
 		if now.rules(p) {
 			if held, there := now.disk[p]; !there || !held.alike(n) {
 				f.blocked = append(f.blocked, p)
@@ -75,7 +93,7 @@ func predict(then, now *moment, w wish) *forecast {
 	return f
 }
 
-// tagged reports whether p was there at that moment although skip-worktree.
+// tagged reports whether p has skip-worktree at that moment.
 func (m *moment) tagged(p string) bool {
 	for _, e := range entries(m.listing) {
 		if e.path == p && strings.EqualFold(e.tag, "S") {
@@ -85,7 +103,8 @@ func (m *moment) tagged(p string) bool {
 	return false
 }
 
-// rules reports whether p is, or lies in, what a rule keeps out of a capture.
+// rules reports whether p is left out of a capture by a rule, or is inside of something
+// that is.
 func (m *moment) rules(p string) bool {
 	for d := p; d != "."; d = path.Dir(d) {
 		if _, out := m.frozen[d]; out {
@@ -98,16 +117,19 @@ func (m *moment) rules(p string) bool {
 	return false
 }
 
-// place puts one file of the target where it belongs, if nothing uncaptured is there.
+// place plans to write one file of the target. Uncaptured things in its place are
+// obstacles.
 func (f *forecast) place(now *moment, p string, n node, have map[string]node, w wish) {
 	if h, ok := have[p]; ok && h.alike(n) && (!w.exact || n.Type != 0 || h.Perm == n.Perm) {
-		return // it stays as it is
+		return // it is right already and stays
 	}
+	// A file may be in the place of a directory that the target needs.
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
 		if o, there := f.stays[d]; there && !o.Type.IsDir() {
 			f.obstacle(now, d, o, have, w)
 		}
-		if _, nested := now.disk[path.Join(d, ".git")]; nested { // tracked files in what has become a repository
+		// Tracked files in what has become a repository.
+		if _, nested := now.disk[path.Join(d, ".git")]; nested {
 			f.blocked = append(f.blocked, d)
 		}
 	}
@@ -130,7 +152,8 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 	f.files[p] = n
 }
 
-// obstacle is something that is not captured, or out of scope, where a file belongs.
+// obstacle records something in the way of a file that is not captured or out of scope. It
+// is replaced only with --overwrite-ignored, and only if the safety checkpoint can hold it.
 func (f *forecast) obstacle(now *moment, p string, n node, have map[string]node, w wish) {
 	_, captured := have[p]
 	if w.overwrite && n.captures() && !now.rules(p) && (!captured || w.spared[p]) && !strings.Contains("/"+p+"/", "/.git/") {

@@ -1,5 +1,9 @@
 package torture
 
+// A case is executed operation by operation in a directory of its own. Before and after
+// each command everything in that directory is read. A broken promise is returned as a
+// *Finding; any other error means that the test itself could not work.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -9,60 +13,74 @@ import (
 	"strings"
 )
 
-// Op is one thing that happens in a case: a line of the shell, or a command of the program.
+// Op is one operation of a case: a shell line or a command of the program.
 type Op struct {
-	Verb string   // "sh", or the command: create, rollback, undo, redo, delete, pin, unpin
-	Line string   // of sh
-	Slot int      // the checkpoint that create makes, or that the others aim at
-	Args []string // flags, and after -- paths
-	Tree string   // the worktree it happens in, below the case's root
-	In   string   // the directory below the worktree
-	Env  []string // for the program
-	Kill int      // after so many milliseconds; 0: not
-	Mend string   // how the rollback that was killed is ended
+	// "sh", or a command: create, rollback, undo, redo, delete, pin, unpin, ...
+	Verb string
+	Line string // the line of sh
+	// The checkpoint that create makes, or at which the others aim.
+	Slot int
+	Args []string // options, and paths after "--"
+	// The worktree, relative to the root of the case.
+	Tree string
+	In   string   // a directory in the worktree
+	Env  []string // environment of the program
+	// Kill it after so many milliseconds; 0: do not.
+	Kill int
+	// How to end a killed rollback: --abort or --continue.
+	Mend string
 
-	index string // inherited, for the script
+	// The inherited index, for the script.
+	index string
 }
 
-// walks reports whether it goes back to what an earlier move left behind.
+// walks reports whether the command goes back to what an earlier move left.
 func (o Op) walks() bool { return o.Verb == "undo" || o.Verb == "redo" }
 
-// Case is a world and what is done in it. It says everything: running it again does
-// the same again.
+// Case is a world and what is done in it. It is complete: executing it again does the same
+// again.
 type Case struct {
-	Kind   string
-	Seed   uint64
-	Config []string // settings of git's, as section.key=value, that are in force everywhere
-	Setup  []string // lines of the shell, run in the case's root
-	Ops    []Op
+	Kind string
+	Seed uint64
+	// Settings of git as section.key=value, in effect everywhere.
+	Config []string
+	// Shell lines, run in the root of the case.
+	Setup []string
+	Ops   []Op
 }
 
 // Finding is a broken promise.
 type Finding struct {
 	Case *Case
-	Step int // of Case.Ops
+	Step int // index in Case.Ops
 	What string
 }
 
+// Error returns what was found.
 func (f *Finding) Error() string { return f.What }
 
+// broken returns a finding. The case and the step are filled in by execute.
 func broken(format string, args ...any) error { return &Finding{What: fmt.Sprintf(format, args...)} }
 
-// run is a case while it runs.
+// run is a case during its execution.
 type run struct {
-	host  host
-	kind  *kind
+	host host
+	kind *kind
+	// slots are the checkpoints by number.
 	slots map[int]*saved
-	undos map[string][]*saved // by worktree: what undos go back to, the next one last
-	redos map[string][]*saved // by worktree: what redos go back to, the next one last
-	dirs  map[string]string   // worktree → git directory
-	limit int64               // checkpoint.maxFileSize
-	hash  int                 // length of an object id
-	tally map[string]int      // what happened, by name
+	// By worktree: what undos go back to, the next one last.
+	undos map[string][]*saved
+	// By worktree: what redos go back to, the next one last.
+	redos map[string][]*saved
+	dirs  map[string]string // git directory of each worktree
+	limit int64             // checkpoint.maxFileSize
+	hash  int               // length of an object id in digits
+	// How often each command was carried out.
+	tally map[string]int
 
-	// Of a long walk.
-	back, forth map[string][]stepOfWalk // by worktree
-	disks       map[string]string       // what was hashed, by hash
+	// For long walks: the levels by worktree, and the hashed listings by hash.
+	back, forth map[string][]stepOfWalk
+	disks       map[string]string
 	forked      int
 }
 
@@ -71,23 +89,25 @@ type saved struct {
 	then             *moment
 	id, session, ref string
 	dead             bool   // deleted
-	disk             string // of a long walk: the hash of the files
+	disk             string // hash of the files, in a long walk
 
-	// Of a safety checkpoint: how the rollback left the worktree, whether it left the
-	// index alone, whether it moved HEAD, and what operation of git's was in progress.
-	left         *moment
-	wrote        map[string]node // of a rollback of some paths: what is ignored
+	// For a safety checkpoint: how the rollback left the worktree, whether it left the
+	// index alone, whether it moved HEAD, and which operation of git was in progress.
+	left *moment
+	// After a rollback of some paths: the ignored files that it wrote.
+	wrote        map[string]node
 	worktreeOnly bool
 	moved        bool
 	unfinished   string
 }
 
-// scene is everything below the case's root at one moment.
+// scene is everything below the root of the case at one time.
 type scene struct {
 	all  disk
 	refs string
 }
 
+// scene reads the disk and the refs of all repositories.
 func (c *run) scene() (s scene, err error) {
 	if s.all, err = readDisk(c.host.root, c.hidden); err != nil {
 		return s, fmt.Errorf("look at the disk: %w", err)
@@ -102,9 +122,11 @@ func (c *run) scene() (s scene, err error) {
 	return s, nil
 }
 
-// hidden are the places that are the program's own business, or ours.
+// hidden reports whether a path is of no concern: the program's own files, and those of
+// this package.
 func (c *run) hidden(p string) bool {
-	if p == "home" || p == "oracle" || p == "origin/.git/objects" { // git freshens objects of alternates too
+	// Git touches objects of alternates as well.
+	if p == "home" || p == "oracle" || p == "origin/.git/objects" {
 		return true
 	}
 	base := path.Base(p)
@@ -119,6 +141,7 @@ func (c *run) hidden(p string) bool {
 	return false
 }
 
+// commonOf returns the common git directory for the git directory of a worktree.
 func (c *run) commonOf(dir string) string {
 	if i := strings.LastIndex(dir, "/worktrees/"); i >= 0 {
 		return dir[:i]
@@ -126,10 +149,10 @@ func (c *run) commonOf(dir string) string {
 	return dir
 }
 
-// gitDir is the git directory of a worktree, below the root.
+// gitDir returns the git directory of a worktree, relative to the root.
 func (c *run) gitDir(top string) string { return c.dirs[top] }
 
-// indexFile is the index that the program is to work with, below the root.
+// indexFile returns the index with which the program has to work, relative to the root.
 func (c *run) indexFile(top string) string {
 	if c.kind.index != "" {
 		return c.gitDir(top) + "/" + c.kind.index
@@ -137,6 +160,7 @@ func (c *run) indexFile(top string) string {
 	return c.gitDir(top) + "/index"
 }
 
+// findDirs finds the git directories and the object format.
 func (c *run) findDirs(trees []string) error {
 	c.dirs = map[string]string{}
 	for _, top := range trees {
@@ -157,8 +181,7 @@ func (c *run) findDirs(trees []string) error {
 	return err
 }
 
-// execute runs a case from the beginning and returns what went wrong: a *Finding, or
-// an error of the machine itself.
+// execute runs a case from the beginning. It returns a *Finding for a broken promise.
 func execute(h host, k *kind, cs *Case, tally map[string]int) error {
 	c := &run{host: h, kind: k, slots: map[int]*saved{}, undos: map[string][]*saved{}, redos: map[string][]*saved{}, limit: 100 << 20, tally: tally}
 	c.back, c.forth, c.disks = map[string][]stepOfWalk{}, map[string][]stepOfWalk{}, map[string]string{}
@@ -179,6 +202,7 @@ func execute(h host, k *kind, cs *Case, tally map[string]int) error {
 	if err := c.findDirs(k.trees()); err != nil {
 		return err
 	}
+	// step may execute several lines at once.
 	for i := 0; i < len(cs.Ops); {
 		n, err := c.step(cs.Ops[i:])
 		if f, is := err.(*Finding); is { //nolint:errorlint // made here
@@ -198,6 +222,8 @@ func execute(h host, k *kind, cs *Case, tally map[string]int) error {
 	return nil
 }
 
+// configuration is the user's configuration of git. No background gc may change what is
+// compared.
 const configuration = `[user]
 	name = A U Thor
 	email = author@example.com
@@ -214,7 +240,7 @@ const configuration = `[user]
 	fsync = none
 `
 
-// configuration is what the user of the case has set.
+// configuration returns the user's configuration with the settings of the case.
 func (cs *Case) configuration() string {
 	text := configuration
 	for _, setting := range cs.Config {
@@ -225,8 +251,8 @@ func (cs *Case) configuration() string {
 	return text
 }
 
-// step does the first of ops, and with a line of the shell all lines that follow it in
-// the same worktree. It returns how many were done.
+// step executes the first operation. Shell lines that follow each other in one worktree run
+// together, which saves processes. It returns how many operations were executed.
 func (c *run) step(ops []Op) (int, error) {
 	op := ops[0]
 	if op.Verb == "sh" {
@@ -261,8 +287,8 @@ func (c *run) step(ops []Op) (int, error) {
 	return 1, err
 }
 
-// program runs git-checkpoint. A result of 1, 5 and above 128 but 128 itself is a
-// finding in every world: nothing here is damaged.
+// program runs git-checkpoint with the arguments of an operation, in its directory if that
+// still exists. The caller judges the exit code.
 func (c *run) program(op Op, args ...string) (result, error) {
 	argv := append(append([]string{c.host.program, op.Verb}, args...), op.Args...)
 	in := filepath.Join(op.Tree, op.In)
@@ -276,7 +302,7 @@ func (c *run) program(op Op, args ...string) (result, error) {
 	return c.host.start(in, env, argv...)
 }
 
-// currentOf is the current checkpoint of a session by the JSON contract.
+// currentOf returns the current checkpoint of a session, by the program's JSON.
 func (c *run) currentOf(top, session string) string {
 	r, err := c.host.start(top, nil, c.host.program, "session", "show", session, "--json")
 	var got struct {
@@ -288,9 +314,10 @@ func (c *run) currentOf(top, session string) string {
 	return got.Current
 }
 
-// other are commands that touch refs of ours alone.
+// other runs a command that changes only our refs: delete, pin or unpin.
 func (c *run) other(op Op, before scene) error {
 	s := c.slots[op.Slot]
+	// The checkpoint was never made, or is deleted already.
 	if s == nil || s.dead {
 		return nil
 	}
@@ -318,8 +345,9 @@ func (c *run) other(op Op, before scene) error {
 	return c.untouched(op.Verb, before, after)
 }
 
-// end looks at the repository as a whole.
+// end checks the repository as a whole, with git fsck.
 func (c *run) end() error {
+	// A long walk ends by undoing and redoing everything.
 	if c.kind.steps > 0 {
 		if err := c.home(c.kind.trees()); err != nil {
 			return err

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Script writes a case as a shell script that does the same. It stops before the
-// comparison, which only this package makes; the finding is its last comment.
+// Script returns the case as a shell script, for reproducing a failure by hand. It runs the
+// operations up to the failing one. The comparison is made by this package only, so the
+// finding is a comment.
 func (f *Finding) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/sh\n# %s, seed %d\n", f.Case.Kind, f.Case.Seed)
@@ -14,6 +15,7 @@ func (f *Finding) Script() string {
 export HOME="$root/home" TORTURE="$root/home" GIT_CONFIG_NOSYSTEM=1 LC_ALL=C.UTF-8
 cat >home/.gitconfig <<'EOF'
 ` + f.Case.configuration() + "EOF\n" + prelude)
+	// id reads the id and the session of a new checkpoint from JSON.
 	b.WriteString(`id() { sed -n 's/.*"id":"\(cp-[^"]*\)".*"session":"\([^"]*\)".*/\1 --session \2/p'; }
 `)
 	b.WriteString("set -x\n" + strings.Join(f.Case.Setup, "\n") + "\n")
@@ -32,6 +34,7 @@ cat >home/.gitconfig <<'EOF'
 	return b.String()
 }
 
+// script returns the shell lines of one operation.
 func (o Op) script() string {
 	at := `"$root/"` + words(o.Tree)
 	if o.Verb == "sh" {
@@ -68,7 +71,7 @@ git-checkpoint create --always); %s -y try; git-checkpoint fork --remove try -y;
 	return fmt.Sprintf("%s; %s $cp%d %s\n", at, run, o.Slot, args)
 }
 
-// mending ends what a killed command left.
+// mending returns the command that ends what a killed command left.
 func (o Op) mending() string {
 	if o.Kill == 0 {
 		return ""

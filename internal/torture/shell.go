@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// prelude are the shell functions that the lines of a case are made of. They also
-// begin the script that reproduces a failure.
+// prelude has the shell functions of which the lines of a case consist. They are also at
+// the start of the script that reproduces a failure.
 const prelude = `
 room() { # makes the parents of $1, and takes away whatever is at $1 or stands in their way
 	p=$1 at=.
@@ -70,14 +70,15 @@ nest() { # dir commits: a repository of its own
 }
 `
 
-// outside stands for a directory outside of the repository, as a target of links.
+// outside stands for a directory outside of the repository, as the target of a link.
 const outside = "/outside"
 
-// quote makes one word of the shell out of any bytes.
+// quote makes one shell word of any bytes.
 func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// words returns the arguments as shell words, quoted only if necessary.
 func words(args ...string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -88,16 +89,18 @@ func words(args ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// host starts processes in the surroundings of one case.
+// host starts processes in the environment of one case.
 type host struct {
 	ctx     context.Context
 	root    string // everything of the case is below it
 	program string
 }
 
+// patience is how long a single process may take before that is a finding.
 const patience = 30 * time.Second
 
-// environment is the same for the shell, for git and for the program.
+// environment returns the environment for the shell, git and the program. It has nothing of
+// the machine's own configuration.
 func (h *host) environment(extra ...string) []string {
 	home := filepath.Join(h.root, "home")
 	return append([]string{
@@ -108,18 +111,20 @@ func (h *host) environment(extra ...string) []string {
 	}, extra...)
 }
 
-// result is what a process left behind.
+// result is the result of a process.
 type result struct {
 	code     int
 	out, err string
 }
 
+// start runs a process. A non-zero exit code is not an error.
 func (h *host) start(dir string, env []string, argv ...string) (result, error) {
 	ctx, cancel := context.WithTimeout(h.ctx, patience)
 	defer cancel()
 	var out, stderr strings.Builder
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = filepath.Join(h.root, dir), h.environment(env...), &out, &stderr
+	// Without this a child that keeps the output open would block for ever.
 	c.WaitDelay = time.Second
 	err := c.Run()
 	r := result{c.ProcessState.ExitCode(), out.String(), stderr.String()}
@@ -133,8 +138,8 @@ func (h *host) start(dir string, env []string, argv ...string) (result, error) {
 	return r, nil
 }
 
-// git runs a reader of plain git and demands that it succeeds. What the repository
-// says about the file system is overridden: here we know better.
+// git runs a reading command of plain git, which has to succeed. Settings of the case about
+// the file system are overridden, because the real one is known here.
 func (h *host) git(dir, index string, args ...string) (string, error) {
 	env := []string{"GIT_OPTIONAL_LOCKS=0"}
 	if index != "" {
@@ -152,7 +157,7 @@ func (h *host) git(dir, index string, args ...string) (string, error) {
 	return r.out, err
 }
 
-// shell runs lines of a case. That one of them finds nothing to do is no failure.
+// shell runs lines of a case. A line that finds nothing to do is no error.
 func (h *host) shell(dir string, lines []string) error {
 	_, err := h.start(dir, nil, "sh", "-c", prelude+strings.Join(lines, "\n")+"\n:")
 	return err

@@ -2,10 +2,11 @@ package torture
 
 import "strings"
 
-// shrink drops operations and lines of the setup as long as the case still fails in
-// the same way. try runs a case.
+// shrink removes operations and lines of the setup as long as the case still fails in the
+// same way. It tries to remove large parts first. try executes a case.
 func shrink(f *Finding, try func(*Case) *Finding) *Finding {
 	best := f
+	// What follows the failing operation does not matter.
 	best.Case.Ops = best.Case.Ops[:best.Step+1]
 	for size := len(best.Case.Ops); size > 0; size /= 2 {
 		for at := 0; at < len(best.Case.Ops); {
@@ -21,7 +22,8 @@ func shrink(f *Finding, try func(*Case) *Finding) *Finding {
 	}
 	for at := len(best.Case.Setup) - 1; at > 0; at-- {
 		if !strings.HasPrefix(best.Case.Setup[at], "put ") {
-			continue // it makes the kind what it is
+			// This line makes the kind what it is.
+			continue
 		}
 		c := *best.Case
 		c.Setup = without(c.Setup, at, 1)
@@ -32,11 +34,13 @@ func shrink(f *Finding, try func(*Case) *Finding) *Finding {
 	return best
 }
 
+// without returns the list without n elements from at on.
 func without[T any](list []T, at, n int) []T {
 	return append(append([]T{}, list[:at]...), list[min(len(list), at+n):]...)
 }
 
-// class is what kind of failure it is: the first words.
+// class returns the sort of a failure: the first words of its message, without paths and
+// numbers.
 func (f *Finding) class() string {
 	head, _, _ := strings.Cut(f.What, "\n")
 	head, _, _ = strings.Cut(head, "\"")

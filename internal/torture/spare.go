@@ -1,5 +1,10 @@
 package torture
 
+// A rollback must not delete files that the target lacks only because the ignore rules were
+// different when it was made. Which files are spared depends on the rules of both moments,
+// and git is asked, by a directory built for this purpose, what it would ignore under each
+// of them.
+
 import (
 	"os"
 	"path"
@@ -7,7 +12,7 @@ import (
 	"strings"
 )
 
-// flipping changes the ignore rules, and what they are about.
+// flipping are edits of ignore rules, and of files that they are about.
 func flipping() []edit {
 	rules := []string{`*.ig\nigdir/\n.env\n`, `*.ig\n!dir/b.ig\n`, `/igdir/x\n`, `dir/\n!dir/a\n`, `*\n!.gitignore\n`, `.env\n`, ``}
 	flip := func(g *gen) string {
@@ -33,8 +38,8 @@ func flipping() []edit {
 	}
 }
 
-// flips are worlds in which the two sides of a rollback ignore different files. One begins
-// without rules, the other with rules and with files that they name.
+// flips are worlds in which the two sides of a rollback ignore different files. One starts
+// without rules, the other one with rules and with files that they match.
 func flips() []kind {
 	paths := []string{"a.ig", "dir/b.ig", "igdir/x", "igdir/deep/y", ".env", "dir/a", "b", "x", "x/y.ig"}
 	world := func(name string, first ...string) kind {
@@ -50,8 +55,8 @@ func flips() []kind {
 	return []kind{world("ignore-flip"), world("ignore-flip-back", put(".gitignore", `*.ig\nigdir/\n.env\n`))}
 }
 
-// spared gives the files that stay although the target lacks them: no index tracks them,
-// and the ignore rules of one side name them.
+// spared returns the files that have to stay although the target lacks them: neither index
+// has them, and the rules of at least one side ignore them.
 func (c *run) spared(m *move) (map[string]bool, error) {
 	then, now, out := m.to.then, m.now, map[string]bool{}
 	var open []string
@@ -73,14 +78,15 @@ func (c *run) spared(m *move) (map[string]bool, error) {
 	return out, err
 }
 
-// madeBy reports whether p is as the move that is undone wrote it.
+// madeBy reports whether a file is as the rollback that is being undone wrote it.
 func (s *saved) madeBy(p string, n node) bool {
 	w, ok := s.wrote[p]
 	return ok && w.Type == n.Type && w.Data == n.Data
 }
 
-// ignoredUnder asks git which of paths it would not list as untracked under the rules of
-// then. It lists a directory that has these files, and the rules, and nothing tracked.
+// ignoredUnder returns which of the paths git ignores under the rules of then. It makes a
+// directory with these files and the rule files and nothing tracked, and lets git list what
+// is untracked.
 func (c *run) ignoredUnder(top string, then, now *moment, paths []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(paths) == 0 {
@@ -95,12 +101,14 @@ func (c *run) ignoredUnder(top string, then, now *moment, paths []string) (map[s
 		}
 		return os.WriteFile(file, []byte(data), 0o600)
 	}
+	// Only names matter for ignore rules, so the files are empty.
 	for _, p := range paths {
 		out[p] = true
 		if err := write(p, ""); err != nil {
 			return nil, err
 		}
 	}
+	// Rules are in the .gitignore files of all directories above, and in the excludes file.
 	rules := map[string]bool{"ignores": true}
 	for _, p := range paths {
 		for d := path.Dir(p); ; d = path.Dir(d) {
@@ -113,7 +121,7 @@ func (c *run) ignoredUnder(top string, then, now *moment, paths []string) (map[s
 	for p := range rules {
 		n, ok := then.files[p]
 		if _, captured := now.files[p]; !ok && !captured {
-			n, ok = now.disk[p] // it stays
+			n, ok = now.disk[p] // the rule file stays as it is
 		}
 		if !ok || !n.file() {
 			continue
@@ -135,7 +143,7 @@ func (c *run) ignoredUnder(top string, then, now *moment, paths []string) (map[s
 	return out, err
 }
 
-// wrote gives the files that an undo of the move takes away although they are ignored.
+// wrote returns the files that an undo of the move has to remove even if they are ignored.
 func (c *run) wrote(m *move) (map[string]node, error) {
 	if m.wish.only == nil {
 		return m.forecast.files, nil

@@ -13,25 +13,31 @@ import (
 
 // Options say what to run.
 type Options struct {
-	Program string // the built git-checkpoint
-	Dir     string // where cases are made; empty: the system's directory for temporary files
-	Kinds   []string
-	Config  []string // settings of git's for all cases, as section.key=value
-	Seed    uint64
-	Cases   int       // of all kinds together
-	Most    int       // findings after which to stop; 0: 1
-	Log     io.Writer // what happens, for people
+	Program string // path of the built git-checkpoint
+	// Where cases are executed; empty: the system's temporary directory.
+	Dir string
+	// Kinds are the kinds of worlds to use; empty: all.
+	Kinds []string
+	// Settings of git for all cases, as section.key=value.
+	Config []string
+	Seed   uint64
+	// Number of cases, of all kinds together.
+	Cases int
+	// Number of findings after which to stop; 0: 1.
+	Most int
+	Log  io.Writer // progress and failures, for people
 }
 
-// Report says what ran.
+// Report says what was run and found.
 type Report struct {
-	Ran      map[string]int            // cases by kind
+	// By kind: how often each command was carried out or refused.
+	Ran      map[string]int
 	Done     map[string]map[string]int // by kind: how often each command was carried out, or refused
-	Findings []*Finding                // shrunk
+	Findings []*Finding                // reduced cases
 	Took     time.Duration
 }
 
-// Run runs cases, kind after kind in turn, seed after seed.
+// Run executes cases: the kinds in turn, each with one seed after the other.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if len(o.Kinds) == 0 {
@@ -39,6 +45,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{Ran: map[string]int{}, Done: map[string]map[string]int{}}
 	for i := range o.Cases {
+		// The kinds alternate, and each round uses the next seed.
 		name, seed := o.Kinds[i%len(o.Kinds)], o.Seed+uint64(i/len(o.Kinds))
 		cs, err := Draw(name, seed)
 		if err != nil {
@@ -57,6 +64,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			continue
 		}
 		fmt.Fprintf(o.Log, "FAIL %s, seed %d, step %d: %s\n", name, seed, found.Step, found.What)
+		// A failure is worth more when it is small, so remove what does not contribute to
+		// it.
 		found = shrink(found, func(c *Case) *Finding {
 			f, err := o.try(ctx, c, map[string]int{})
 			if err != nil {
@@ -74,7 +83,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, ctx.Err()
 }
 
-// try runs a case in a directory of its own.
+// try executes a case in a directory of its own. It returns nil if no promise was broken.
 func (o Options) try(ctx context.Context, cs *Case, tally map[string]int) (*Finding, error) {
 	k, err := kindNamed(cs.Kind)
 	if err != nil {
@@ -99,10 +108,10 @@ func (o Options) try(ctx context.Context, cs *Case, tally map[string]int) (*Find
 	return nil, err
 }
 
-// remove takes a case away, also what has no permissions or too long a name.
+// remove deletes the directory of a case, as far as permissions allow.
 func remove(root string) { os.RemoveAll(root) } //nolint:errcheck // under the directory for temporary files
 
-// String is a table of what ran.
+// String returns a table of what was run.
 func (r *Report) String() string {
 	var names []string
 	total := 0

@@ -15,8 +15,8 @@ import (
 	"git-checkpoint/internal/scripttest"
 )
 
-// program is the built git-checkpoint of these tests, and beside it what stands in for
-// other programs.
+// program is the path of the git-checkpoint that these tests have built. The stand-in is
+// beside it.
 var program string
 
 func TestMain(m *testing.M) {
@@ -35,10 +35,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fixedSeed is the one of the run that is part of the tests. `make torture` has others.
+// fixedSeed is the seed of the cases in the tests. `make torture` uses others.
 const fixedSeed = 1
 
-// One case of every kind of world holds.
+// One case of every kind passes.
 func TestTorture(t *testing.T) {
 	kinds := Kinds()
 	if testing.Short() {
@@ -61,7 +61,8 @@ func TestTorture(t *testing.T) {
 	}
 }
 
-// The same cases hold where git itself looks for what differs from the index.
+// The same cases pass if git itself looks for differences from the index
+// (checkpoint.scanner=git).
 func TestTortureOfTheOtherScanner(t *testing.T) {
 	kinds := []string{"ordinary", "ignored", "index-v4", "links", "modes", "nested", "packed", "special", "staged", "times", "unfinished"}
 	if testing.Short() {
@@ -85,7 +86,7 @@ func TestTortureOfTheOtherScanner(t *testing.T) {
 	}
 }
 
-// A seed says everything: the same case comes again, another seed gives another.
+// The same seed gives the same case, and another seed another one.
 func TestDraw(t *testing.T) {
 	text := func(kind string, seed uint64) string {
 		cs, err := Draw(kind, seed)
@@ -125,7 +126,8 @@ func mutant(t *testing.T, script string) string {
 	return to
 }
 
-// after runs the real program, and what is given when a command of these names worked.
+// after is a mutant that runs the real program, and then the fault if one of these commands
+// succeeded.
 func after(verbs, fault string) string {
 	return `"$real" "$@"; code=$?; case "$code $1 $*" in *" -n"*) ;; ` + verbs + `" "*) cd "$top"; { ` + fault + `; } >/dev/null 2>&1;; esac; exit $code`
 }
@@ -150,7 +152,7 @@ func world(kind string, setup ...string) *Case {
 	}
 }
 
-// Each promise that the machine is to watch is broken once, and it has to see that.
+// Every promise is broken once by a mutant, and the machine has to notice.
 func TestMutants(t *testing.T) {
 	mutants := map[string]struct{ script, says string }{
 		"none":                          {`exec "$real" "$@"`, ""},
@@ -209,8 +211,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// The oracle of long walks sees an undo that does not bring back what was there, and one
-// that touches what is ignored.
+// In long walks an undo is noticed that does not bring back the files, and one that touches
+// ignored files.
 func TestWalksAreWatched(t *testing.T) {
 	for fault, says := range map[string]string{"echo x >>a": "after undo 2", "echo x >>keep.ig": "undo changed ignored files"} {
 		o := Options{Program: mutant(t, after(`"0 undo"`, fault)), Dir: t.TempDir(), Log: io.Discard}
@@ -227,7 +229,7 @@ func TestWalksAreWatched(t *testing.T) {
 	}
 }
 
-// What is left of a finding is what it takes: here a put of b after a create.
+// A finding is reduced to the operations that it needs: here a put of b after a create.
 func TestShrink(t *testing.T) {
 	cs := &Case{Kind: "ordinary", Setup: []string{"git init -q repo", "put a x", "put b x", "git commit -qm one"}}
 	for i := range 40 {

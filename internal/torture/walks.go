@@ -1,5 +1,9 @@
 package torture
 
+// Long walks check many rollbacks, undos and redos in a row. Reading everything after each
+// command would take too long, so a hash of the files before each move is all that is
+// remembered: an undo has to bring back exactly that.
+
 import (
 	"crypto/sha256"
 	"fmt"
@@ -11,8 +15,7 @@ import (
 	"strings"
 )
 
-// walking is a world of long walks in two worktrees and two sessions. What is to come back
-// is known from the disk alone: its hash before each move.
+// walking is the kind of long walks, in two worktrees with two sessions.
 func walking() kind {
 	return kind{
 		name: "walks", paths: append([]string{"dir/c", "e"}, plain...), worktree: []string{"repo", "linked"}, steps: 30,
@@ -28,7 +31,8 @@ func walking() kind {
 	}
 }
 
-// hardLinking makes files that share their content, also with an ignored one.
+// hardLinking are edits that make hard links, also to an ignored file. A rollback that
+// writes into such a file in place would change the other one.
 func hardLinking() []edit {
 	tie := func(g *gen, to string) string {
 		from := words("./" + g.path())
@@ -40,7 +44,7 @@ func hardLinking() []edit {
 	}
 }
 
-// stroll is a command of such a world.
+// stroll returns a command of a long walk.
 func (g *gen) stroll(tree, last string, made *[]string) Op {
 	op := Op{Tree: tree, Slot: g.target(tree, *made)}
 	n := g.IntN(100)
@@ -72,13 +76,14 @@ func (g *gen) stroll(tree, last string, made *[]string) Op {
 	return op
 }
 
-// stepOfWalk is what an undo or a redo of a level gives back.
+// stepOfWalk is what an undo or redo of one level has to bring back.
 type stepOfWalk struct {
-	disk  string // the hash; empty where the level left the files alone
-	slots string // for people
+	// Hash of the files; empty if the level did not change files.
+	disk  string
+	slots string // for messages
 }
 
-// strollThrough does a command and compares the disk with what it was.
+// strollThrough executes a command and compares the hashes.
 func (c *run) strollThrough(op Op) error {
 	if through := c.oneOf(op); through != nil {
 		return through(op)
@@ -97,6 +102,7 @@ func (c *run) strollThrough(op Op) error {
 	}
 	r, err := c.program(op, args...)
 	if err != nil {
+		// An ignored file has to survive every command.
 		return err
 	}
 	after, still, err := c.sum(op.Tree)
@@ -108,7 +114,7 @@ func (c *run) strollThrough(op Op) error {
 	case r.code != 0 && before != after:
 		return broken("%s: exit %d, and the disk is another", op.Verb, r.code)
 	case r.code != 0 && len(op.Args) > 0 && op.Args[0] == "--":
-		return nil // a path that is nowhere
+		return nil // the path exists on neither side
 	case r.code != 0:
 		return broken("%s: exit %d: %s", op.Verb, r.code, r.err)
 	}
@@ -119,6 +125,7 @@ func (c *run) strollThrough(op Op) error {
 		}
 		return err
 	}
+	// The rollback is a new level, and there is nothing to redo any more.
 	left := stepOfWalk{before, to.id}
 	if has(op.Args, "--state-only") {
 		left.disk = ""
@@ -127,7 +134,7 @@ func (c *run) strollThrough(op Op) error {
 	return nil
 }
 
-// oneOf is what does a command that is no plain create or rollback.
+// oneOf returns the function for a command that is no plain create or rollback, else nil.
 func (c *run) oneOf(op Op) func(Op) error {
 	switch {
 	case op.Kill > 0 && op.Verb != "create":
@@ -144,7 +151,7 @@ func (c *run) oneOf(op Op) func(Op) error {
 	return nil
 }
 
-// walkBy does an undo or a redo of some levels, or of as many as there are.
+// walkBy undoes or redoes some levels, or as many as there are.
 func (c *run) walkBy(op Op) error {
 	from := c.back
 	if op.Verb == "redo" {
@@ -183,7 +190,8 @@ func (c *run) walkBy(op Op) error {
 	return nil
 }
 
-// pass moves levels from one list to the other, and gives the disk that is to come back.
+// pass moves levels from one list to the other and returns the hash of what has to come
+// back.
 func (c *run) pass(op Op, count int, disk string) string {
 	from, to := c.back, c.forth
 	if op.Verb == "redo" {
@@ -192,6 +200,7 @@ func (c *run) pass(op Op, count int, disk string) string {
 	for range count {
 		list := from[op.Tree]
 		level := list[len(list)-1]
+		// A level that changed no file is passed without changing the hash.
 		left := stepOfWalk{disk, level.slots}
 		if level.disk == "" {
 			left.disk = ""
@@ -203,7 +212,8 @@ func (c *run) pass(op Op, count int, disk string) string {
 	return disk
 }
 
-// home undoes everything and redoes everything, one level at a time and then all at once.
+// home undoes everything and redoes everything, first one level at a time and then all at
+// once.
 func (c *run) home(trees []string) error {
 	for _, tree := range trees {
 		for _, once := range []bool{false, true} {
@@ -231,7 +241,8 @@ func (c *run) home(trees []string) error {
 	return nil
 }
 
-// sum hashes the files of a worktree, those that are ignored apart.
+// sum returns the hashes of a worktree's files: those of a checkpoint, and the ignored
+// ones.
 func (c *run) sum(tree string) (files, ignored string, err error) {
 	all, err := readDisk(c.host.root+"/"+tree, func(p string) bool { return p == ".git" })
 	if err != nil {
@@ -240,7 +251,8 @@ func (c *run) sum(tree string) (files, ignored string, err error) {
 	list := map[bool]*strings.Builder{false: {}, true: {}}
 	for _, p := range slices.Sorted(maps.Keys(all)) {
 		n := all[p]
-		if n.Type == fs.ModeDir { // no checkpoint holds an empty one
+		// Checkpoints have no empty directories.
+		if n.Type == fs.ModeDir {
 			continue
 		}
 		rule := strings.HasSuffix(p, ".ig") || under(p, "igdir")
@@ -254,7 +266,7 @@ func (c *run) sum(tree string) (files, ignored string, err error) {
 	return hash(list[false]), hash(list[true]), nil
 }
 
-// differs says in which lines two disks differ.
+// differs lists the lines in which two hashed listings differ.
 func (c *run) differs(is, want string) string {
 	lines := func(hash string) map[string]string { return byFirst(c.disks[hash]) }
 	return "\n" + list(differences(lines(want), lines(is))) + "\n(was: expected, is: there; in " + path.Base(c.host.root) + ")"

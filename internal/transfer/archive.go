@@ -1,5 +1,8 @@
 package transfer
 
+// This part reads a whole session into memory, for the writers of other systems' layouts in
+// package interop and for mirrors.
+
 import (
 	"context"
 	"encoding/json"
@@ -17,27 +20,33 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Archive is a session as a whole, for whoever writes it in another system's layout.
+// Archive is a session with all its checkpoints, to be written in another system's layout.
 type Archive struct {
-	Session   name.Session
-	Workflow  string // the built-in one, where the session's is a copy of it
+	Session name.Session
+	// For a copy of a built-in workflow the name of the original.
+	Workflow  string
 	Topic     string
 	Branch    string // short name; empty: none
 	Status    string
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// ChangedAt is UpdatedAt without what only an import said.
-	ChangedAt   time.Time
-	Current     name.ID
-	Checkpoints []Archived       // in the order of the journal; neither dead ones nor safety checkpoints
-	Rollbacks   []ArchivedReturn // without those that an import derived
-	Events      []inspect.HistoryLine
-	Gone        []string // keys of imported checkpoints that were pruned
-	Touched     bool     // something happened to it here
-	Problems    []string // checkpoints that could not be read, and why
+	// ChangedAt is like UpdatedAt, but ignores events that only record an import.
+	ChangedAt time.Time
+	Current   name.ID
+	// In the order of the journal, without dead ones and safety checkpoints.
+	Checkpoints []Archived
+	// Without those that an import derived.
+	Rollbacks []ArchivedReturn
+	Events    []inspect.HistoryLine
+	// Keys of imported checkpoints that were pruned here.
+	Gone []string
+	// Something happened here after the import that the layout should show.
+	Touched bool
+	// Checkpoints that could not be read, with the reason.
+	Problems []string
 }
 
-// Archived is one checkpoint with all that its record commit holds.
+// Archived is one checkpoint with the contents of its record commit.
 type Archived struct {
 	Record    *record.Record
 	Raw       json.RawMessage
@@ -46,16 +55,17 @@ type Archived struct {
 	Discarded bool
 	Pinned    bool
 	Outputs   map[string][]byte
-	Import    *ImportSource // nil: it was made here
+	Import    *ImportSource // nil: it was not imported
 }
 
-// ImportSource is what a checkpoint was imported from.
+// ImportSource says where an imported checkpoint came from, with its original files.
 type ImportSource struct {
 	Format, Key, Path string
 	Files             map[string][]byte
 }
 
-// ArchivedReturn is a rollback or undo. Imported ones have labels where no checkpoint is.
+// ArchivedReturn is a rollback or an undo. An imported one may have a label only, where the
+// checkpoint was never imported.
 type ArchivedReturn struct {
 	From, To           name.ID
 	FromLabel, ToLabel string
@@ -64,7 +74,7 @@ type ArchivedReturn struct {
 	Imported           bool
 }
 
-// SessionNames lists the sessions, sorted.
+// SessionNames returns all sessions, sorted.
 func SessionNames(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
 	infos, _, err := s.Store.Sessions(ctx)
 	if err != nil {
@@ -77,14 +87,16 @@ func SessionNames(ctx context.Context, s *checkpoint.Service) ([]name.Session, e
 	return out, nil
 }
 
-// ArchiveToWrite reads a session for whoever writes it outside of this repository. The
-// guard looks at its records, states, outputs and imported files; files of the worktree
-// are in no layout.
+// ArchiveToWrite reads a session for writing it outside of the repository, and passes it
+// through the clearance gate. Only the record commits are scanned, since layouts hold no
+// files of the worktree.
 func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Session, unscanned clearance.Unscanned) (*Archive, error) {
 	a, err := ReadArchive(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}
+	// The gate sees the record commit with its message, and not the commit C, whose tree is
+	// the worktree.
 	what := clearance.Sending{To: "files of another layout", Unscanned: unscanned, Within: func(path string) bool {
 		top, _, _ := strings.Cut(path, "/")
 		return top == "checkpoint.json" || top == "outputs" || top == "import"
@@ -98,7 +110,8 @@ func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Ses
 	return a, clearance.MayLeave(ctx, s, what)
 }
 
-// ReadArchive reads a session. What cannot be read of it is told in Problems.
+// ReadArchive reads a session. Checkpoints that cannot be read are listed in Problems and
+// left out.
 func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Session) (*Archive, error) {
 	st, err := s.State(ctx, session)
 	if err != nil {
@@ -108,6 +121,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: shortBranch(st.Branch), Status: st.Status,
 		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
 	}
+	// A session without any status is open, by the rules of the fold.
 	if a.Status == "" {
 		a.Status = checkpoint.StatusOpen
 	}
@@ -149,6 +163,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	return a, nil
 }
 
+// shortBranch returns the short name of a branch, or "" for another ref.
 func shortBranch(ref string) string {
 	const heads = "refs/heads/"
 	if len(ref) > len(heads) && ref[:len(heads)] == heads {
@@ -157,7 +172,7 @@ func shortBranch(ref string) string {
 	return ""
 }
 
-// touches reports whether something happened here that another layout would show.
+// touches reports whether an event was made here and would show in another system's layout.
 func touches(e *journal.Event) bool {
 	switch e.Kind {
 	case journal.KindStart, journal.KindImport, journal.KindResume, journal.KindPin, journal.KindUnpin:
@@ -166,7 +181,7 @@ func touches(e *journal.Event) bool {
 	return checkpoint.Trailer(e, checkpoint.TrailerFormat) == ""
 }
 
-// changedAt is when something last happened to the session in its own time.
+// changedAt returns the time of the last event that is more than the record of an import.
 func changedAt(st *journal.State) time.Time {
 	var at time.Time
 	for _, e := range st.Events() {
@@ -177,6 +192,7 @@ func changedAt(st *journal.State) time.Time {
 	return at
 }
 
+// archived reads one checkpoint with its outputs and imported files.
 func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Archived, error) {
 	rec, raw, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
@@ -194,6 +210,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	if !ok {
 		return c, nil
 	}
+	// A member of this name in another form was written by another program. It is not ours.
 	var im importedMember
 	if json.Unmarshal(told, &im) != nil {
 		return c, nil //nolint:nilerr // somebody else's member of that name
@@ -209,10 +226,11 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	return c, nil
 }
 
-// Session is the name of a session that is known to be one.
+// Session converts a string that is known to be a valid session name.
 func Session(s string) name.Session { return name.Session(s) }
 
-// MadeHere reports whether a session has checkpoints that were not imported.
+// MadeHere reports whether a session has live or discarded checkpoints that were not
+// imported.
 func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool, error) {
 	st, err := s.Store.State(ctx, name.Session(session))
 	if errors.Is(err, store.ErrNoSession) {
@@ -229,8 +247,9 @@ func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool,
 	return false, nil
 }
 
-// ForeignSettings translates the configuration file of another system, and names what has no
-// meaning here; it sets nothing.
+// ForeignSettings translates another system's configuration file to settings of this
+// program, and lists the members that have no equivalent (unused). It does not set
+// anything.
 func ForeignSettings(s *checkpoint.Service, workflow string, document json.RawMessage, origin string) (settings []checkpoint.Setting, unused []string, err error) {
 	def, err := s.Definition(workflow)
 	if err != nil {

@@ -1,5 +1,15 @@
-// Package transfer writes checkpoints to files that people and other programs read, and
-// takes in what other layouts hold.
+// Package transfer writes sessions to files and reads them back.
+//
+// Export: ExportBundle writes a git bundle, ExportTar and ExportLines a form for people and
+// programs with the bundle inside. The same sessions give the same bytes on every machine.
+// ArchiveToWrite reads a session for the writers of other systems' layouts (package
+// interop).
+//
+// Import: ImportTar and ImportLines check that the readable part agrees with the bundle and
+// then leave the rest to travel.ImportBundle. Import takes what was read from another
+// system's layout and makes checkpoints of it; see import.go.
+//
+// Everything that leaves the repository passes through the gate in package clearance first.
 package transfer
 
 import (
@@ -20,17 +30,19 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// ExportRequest is what `export` was asked for.
+// ExportRequest holds the options of `export`.
 type ExportRequest struct {
-	Path     string   // file or directory; "-": Out
-	Sessions []string // none: all
-	Since    string   // an earlier bundle: what it has is left out
-	Out      io.Writer
+	// The file to write; "-": write to Out.
+	Path     string
+	Sessions []string // empty: all
+	// An earlier bundle; what it holds is left out.
+	Since string
+	Out   io.Writer
 
 	Unscanned clearance.Unscanned
 }
 
-// Exported is what `export` answers.
+// Exported is the answer of `export`.
 type Exported struct {
 	File        string         `json:"file"`
 	Format      string         `json:"format"`
@@ -39,18 +51,21 @@ type Exported struct {
 	Bytes       int64          `json:"bytes"`
 }
 
-// parcel is a bundle on its way: its header, and what its pack has to hold.
+// parcel is a bundle while it is made: the header, and what the pack has to hold.
 type parcel struct {
-	s        *checkpoint.Service
-	header   archive.Header
-	without  []name.OID // what the other side has
+	s      *checkpoint.Service
+	header archive.Header
+	// Commits that the reader has, from the earlier bundle.
+	without  []name.OID
 	sessions []name.Session
 	listing  *remote.Listing
-	count    int
-	session  map[name.Session]*travel.Joined
+	// count is the number of checkpoints that are exported.
+	count   int
+	session map[name.Session]*travel.Joined
 }
 
-// ExportBundle writes a git bundle with everything that the sessions are.
+// ExportBundle writes a git bundle with the journals, checkpoints and notes of the
+// sessions.
 func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
@@ -61,7 +76,9 @@ func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest)
 	})
 }
 
-// pack fixes what a bundle holds: journals, checkpoints, and notes of these alone.
+// pack decides what the bundle holds. The notes commit is a new object, so in a repository
+// that cannot be written a second try keeps new objects in a place of their own, see
+// RetryBorrowed.
 func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (p *parcel, err error) {
 	err = s.RetryBorrowed(func() error {
 		p, err = packOnce(ctx, s, req)
@@ -105,6 +122,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no session to export"}
 	}
+	// What the earlier bundle has is left out of the refs, and its objects out of the pack.
 	had, err := earlierBundle(req.Since)
 	if err != nil {
 		return nil, err
@@ -118,13 +136,14 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	return p, p.mayLeave(ctx, req)
 }
 
-// mayLeave has the guard look at the bundle.
+// mayLeave passes the bundle through the clearance gate.
 func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
 	what := clearance.Sending{To: "the export", Held: p.without, Unscanned: req.Unscanned}
 	for _, r := range p.header.Refs {
 		what.Tips = append(what.Tips, r.OID)
 	}
 	for _, session := range p.sessions {
+		// A journal that cannot be read only costs the labels in the message of a refusal.
 		if log, err := p.s.Store.Log(ctx, session); err == nil {
 			what.Labels = append(what.Labels, clearance.Holders(log)...)
 		}
@@ -132,13 +151,14 @@ func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
 	return clearance.MayLeave(ctx, p.s, what)
 }
 
-// earlierBundle reads the refs of an earlier bundle.
+// earlierBundle returns the refs of an earlier bundle, or none if no file is given.
 func earlierBundle(file string) (map[name.Ref]name.OID, error) {
 	had := map[name.Ref]name.OID{}
 	if file == "" {
 		return had, nil
 	}
 	header, closeFile, _, err := travel.OpenBundle(file)
+	// The message names the earlier bundle, because the user gave two files.
 	var said *checkpoint.Error
 	if errors.As(err, &said) && said.Kind == checkpoint.KindInvalid {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("read the earlier bundle %q: %v", file, said.Err)}
@@ -153,7 +173,8 @@ func earlierBundle(file string) (map[name.Ref]name.OID, error) {
 	return had, nil
 }
 
-// choose lists the refs, those aside that an earlier bundle has.
+// choose lists the refs of the bundle, without those that the earlier bundle has with the
+// same value. Dead checkpoints are left out.
 func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 	add := func(ref name.Ref, oid name.OID) {
 		if oid != "" && had[ref] != oid {
@@ -178,7 +199,9 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 				add(name.CheckpointRef(session, id), commit)
 			}
 			p.count++
+			// A record that cannot be read gets no note. The import will report it.
 			if blob, err := p.s.Store.RecordBlob(ctx, commit); err == nil {
+				// The notes tree uses git's fanout of two digits.
 				notes[string(commit[:2])+"/"+string(commit[2:])] = git.Entry{Mode: git.ModeFile, OID: blob}
 			}
 		}
@@ -190,6 +213,8 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 		}
 		add(name.NotesRef, oid)
 	}
+	// The earlier bundle may be from a clone that had more. Only what is here can be
+	// excluded.
 	for _, oid := range had {
 		if travel.Exists(ctx, p.s, oid) {
 			p.without = append(p.without, oid)
@@ -203,8 +228,8 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 	return nil
 }
 
-// notes makes a notes commit that depends on nothing but what is exported, so that the
-// same sessions give the same bytes on every machine.
+// notes writes a notes commit for the exported checkpoints alone. Its date is that of the
+// newest event, so that the same sessions give the same bytes on every machine.
 func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
 	tree, err := p.s.Repo.EditTree(ctx, "", entries)
 	if err != nil {
@@ -216,6 +241,7 @@ func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.
 			by.When = st.UpdatedAt.UTC()
 		}
 	}
+	// Without any event the date is the zero time, which git cannot store. Move it to 1970.
 	if by.When.Unix() < 0 {
 		by.When = by.When.AddDate(1969, 0, 0)
 	}
@@ -223,7 +249,8 @@ func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.
 	return oid, checkpoint.Classify(err)
 }
 
-// needs finds the commits that the reader must have already.
+// needs computes the prerequisites of the bundle: the commits at the boundary to what the
+// reader has.
 func (p *parcel) needs(ctx context.Context) error {
 	if len(p.without) == 0 {
 		return nil
@@ -241,6 +268,8 @@ func (p *parcel) needs(ctx context.Context) error {
 	return nil
 }
 
+// revisions returns the input for git rev-list --stdin: the refs, without what the reader
+// has.
 func (p *parcel) revisions() string {
 	var in strings.Builder
 	for _, r := range p.header.Refs {
@@ -252,15 +281,18 @@ func (p *parcel) revisions() string {
 	return in.String()
 }
 
-// write writes the bundle. Nothing of how this repository happens to be packed gets
-// into it.
+// write writes the header and the pack. The options make the pack independent of how this
+// repository is packed and configured, and of the number of threads, so that the bytes are
+// reproducible.
 func (p *parcel) write(ctx context.Context, w io.Writer) error {
 	if _, err := w.Write(p.header.Encode()); err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
+	// One thread and no reuse of deltas: both would make the pack depend on this machine.
 	args := []string{"pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--no-reuse-delta", "--no-reuse-object", "--delta-base-offset",
 		"--window=10", "--depth=50", "--compression=6", "--no-use-bitmap-index"}
 	if len(p.without) > 0 {
+		// A thin pack may have deltas against objects that the reader has.
 		args = append(args, "--thin")
 	}
 	_, err := p.s.Repo.Run(ctx, git.Cmd{
@@ -273,7 +305,7 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// memberOf is a bundle in memory, for the formats that hold one.
+// inMemory returns the bundle as bytes, for the formats that embed one.
 func (p *parcel) inMemory(ctx context.Context) ([]byte, error) {
 	var b bytes.Buffer
 	err := p.write(ctx, &b)

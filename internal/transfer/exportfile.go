@@ -14,7 +14,9 @@ import (
 	"git-checkpoint/internal/create"
 )
 
-// save writes a file in one step, or to the stream that was asked for.
+// save writes the export to req.Path, or to req.Out if that is "-". An ordinary file is
+// replaced in one step, so that a failed export leaves the old one. A pipe or device is
+// written to directly.
 func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
 	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
 	to := &sized{w: req.Out}
@@ -35,30 +37,34 @@ func (p *parcel) save(ctx context.Context, req ExportRequest, format string, wri
 	return out, checkpoint.Classify(err)
 }
 
-// destination is what a path leads to, as far as it is there: a link stays, and what it
-// leads to is written.
+// destination resolves a path. Symbolic links are followed, so that the target is written
+// and the link stays. info is nil if there is no such file yet.
 func destination(path string) (file string, info fs.FileInfo, err error) {
 	if path == "-" {
 		return path, nil, nil
 	}
 	if info, err = os.Stat(path); err == nil {
-		if file, err = filepath.EvalSymlinks(path); err != nil { // /dev/stdout leads to no path
+		// /dev/stdout may point to something that is not a path.
+		if file, err = filepath.EvalSymlinks(path); err != nil {
 			file = path
 		}
 		return file, info, nil
 	}
 	dir, name := filepath.Split(path)
+	// A missing directory is an error here, before the work of the export is done.
 	if in, err := os.Stat(cmp.Or(dir, ".")); err != nil || !in.IsDir() || name == "" {
 		return "", nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%q is in a directory that is not there", path)}
 	}
+	// Stat failed and Lstat does not: the link dangles.
 	if _, err := os.Lstat(path); err == nil {
 		return "", nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%q is a link that leads nowhere", path)}
 	}
 	return path, nil, nil
 }
 
-// into writes to a pipe or a device. A file in its place would take it away from everybody
-// else. To open a pipe waits for a reader.
+// into writes to a pipe or a device. Replacing it by a file would break it for everybody
+// else. Opening a pipe blocks until there is a reader, so it is done with the context in
+// view.
 func into(ctx context.Context, path string, to *sized, write func(io.Writer) error) error {
 	f, err := create.Patiently(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
 	if err != nil {
@@ -68,7 +74,7 @@ func into(ctx context.Context, path string, to *sized, write func(io.Writer) err
 	return errors.Join(write(to), f.Close())
 }
 
-// replace writes beside a file and puts the whole in its place.
+// replace writes to a temporary file in the same directory and renames it.
 func replace(path string, to *sized, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".git-checkpoint-export-")
 	if err != nil {
@@ -78,6 +84,7 @@ func replace(path string, to *sized, write func(io.Writer) error) error {
 	to.w = f
 	err = write(to)
 	if err == nil {
+		// A temporary file has mode 0600, and an export is meant to be passed on.
 		err = f.Chmod(0o644)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -86,7 +93,8 @@ func replace(path string, to *sized, write func(io.Writer) error) error {
 	return err
 }
 
-// underlying is an error without the name of a temporary file, which nobody has asked for.
+// underlying removes the path from an error, because it is a temporary name that means
+// nothing to users.
 func underlying(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -95,6 +103,7 @@ func underlying(err error) error {
 	return err
 }
 
+// sized counts the bytes that are written.
 type sized struct {
 	w io.Writer
 	n int64

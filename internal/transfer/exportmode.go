@@ -6,7 +6,8 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// permissions are what a file of a tree may do.
+// permissions returns the file mode for a tree entry: git records only whether a file is
+// executable.
 func permissions(e git.Entry) fs.FileMode {
 	if e.Mode == git.ModeExec {
 		return 0o755

@@ -22,8 +22,9 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// ExportTar writes a tar for people: manifests, histories, records, outputs and files of
-// each checkpoint, and the bundle, from which `import` reads.
+// ExportTar writes a tar with a manifest and a history per session, and the record, outputs
+// and files of each checkpoint. It also has the bundle, which is the only part that
+// `import` uses.
 func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
@@ -38,6 +39,7 @@ func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*
 		if err := t.Stream(archive.BundleMember, p.newest(), int64(len(bundle)), bytes.NewReader(bundle)); err != nil {
 			return err
 		}
+		// The bundle is the first member, so a reader finds it without unpacking the rest.
 		for _, session := range p.sessions {
 			if err := p.tarSession(ctx, t, session); err != nil {
 				return err
@@ -47,7 +49,7 @@ func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*
 	})
 }
 
-// compressionOf goes by the name of the file.
+// compressionOf goes by the extension of the file.
 func compressionOf(path string) archive.Compression {
 	if strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".tgz") {
 		return archive.Gzip
@@ -55,7 +57,7 @@ func compressionOf(path string) archive.Compression {
 	return archive.Plain
 }
 
-// compressed writes through a compressor where the name of the file asks for one.
+// compressed lets write write through gzip if the extension asks for it.
 func compressed(path string, w io.Writer, write func(io.Writer) error) error {
 	if compressionOf(path) == archive.Plain {
 		return write(w)
@@ -64,8 +66,8 @@ func compressed(path string, w io.Writer, write func(io.Writer) error) error {
 	return errors.Join(write(z), z.Close())
 }
 
-// newest is the time of the newest event: files of an export carry times of what they
-// hold, not of the clock.
+// newest returns the time of the newest event. Members of an export have the times of their
+// content and not of the clock, so that the bytes are reproducible.
 func (p *parcel) newest() time.Time {
 	var at time.Time
 	for _, j := range p.session {
@@ -76,7 +78,8 @@ func (p *parcel) newest() time.Time {
 	return at
 }
 
-// entries are the checkpoints of a session in the order of the journal that are here.
+// entries returns the checkpoints of a session that are exported, in the order of the
+// journal.
 func (p *parcel) entries(session name.Session) []*journal.Entry {
 	st := p.session[session].Fold()
 	if st == nil {
@@ -88,6 +91,8 @@ func (p *parcel) entries(session name.Session) []*journal.Entry {
 	})
 }
 
+// tarSession writes <session>/manifest.json, <session>/history.jsonl and a directory per
+// checkpoint.
 func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Session) error {
 	st := p.session[in].Fold()
 	if st == nil {
@@ -119,8 +124,8 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Sess
 	return nil
 }
 
-// tarCheckpoint writes the record, the outputs and the files. A symbolic link is a file
-// that holds its target, so that unpacking the tar leads nowhere.
+// tarCheckpoint writes the record, the outputs and the files. A symbolic link becomes a
+// file with its target as content, so that unpacking the tar cannot write outside of it.
 func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
 	dir := string(session) + "/" + string(e.Checkpoint) + "/"
 	rec, raw, m, err := p.s.Store.Record(ctx, e.Event().Commit)
@@ -148,6 +153,7 @@ func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session n
 		return err
 	}
 	for _, f := range files {
+		// A repository inside the worktree is not part of the checkpoint, only its HEAD is.
 		if f.New.Mode == git.ModeGitlink {
 			continue
 		}
@@ -162,11 +168,11 @@ func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session n
 	return nil
 }
 
-// memberPath is where a tar has a file of a checkpoint; names in a tar are UTF-8.
+// memberPath returns the path of a checkpoint's file in the tar. Names in a tar are UTF-8.
 func memberPath(path string) string { return "files/" + strings.ToValidUTF8(path, "\uFFFD") }
 
-// ExportLines writes JSON lines for pipelines: sessions, events and checkpoints, and the
-// bundle in base64, from which `import` reads.
+// ExportLines writes JSON lines for other programs: a line per session, event and
+// checkpoint, and the bundle in base64, which is the only part that `import` uses.
 func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
@@ -181,6 +187,7 @@ func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) 
 	})
 }
 
+// lines writes the lines of all sessions, and the bundle at the end.
 func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 	for _, in := range p.sessions {
 		st := p.session[in].Fold()
@@ -211,7 +218,7 @@ func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 	return archive.WriteBundleLines(w, bytes.NewReader(bundle))
 }
 
-// writeLine writes an object with its type as the first member.
+// writeLine writes a JSON object on one line, with its type as the first member.
 func writeLine(w io.Writer, kind string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

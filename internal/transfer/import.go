@@ -14,40 +14,54 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// What another system keeps in files comes in as the values of this file: whoever
-// reads its layout fills them, and the domain makes checkpoints and events of them.
+// Documents of other systems come in as the values in this file. A reader in package
+// interop parses a layout and fills in an ImportRequest per layout. Import makes
+// checkpoints and events of them:
+//
+//   import_links.go  looks up the commits and branches that documents name
+//   import_plan.go   decides which documents are new, changed or known, in memory
+//   import_build.go  writes records, objects and events of what is new, in one transaction per session
+//
+// An import can be repeated: documents are recognised by key and digest, so only what is
+// new is added.
 
-// ImportRequest is what was read of one layout.
+// ImportRequest is what a reader found in one layout.
 type ImportRequest struct {
-	Format   string // what the layout is called
+	// Name of the layout, such as "go-team".
+	Format   string
 	Sessions []ImportSession
-	DryRun   bool
+	DryRun   bool // plan only, write nothing
 }
 
 // ImportSession is one session of another system.
 type ImportSession struct {
-	Session   string
-	Workflow  string
-	Topic     string
-	Branch    string // short name; recorded where it exists here
-	Status    string // what the session was closed with; empty: it is open
+	Session  string
+	Workflow string
+	Topic    string
+	// Short name; recorded only if the branch exists here.
+	Branch string
+	// The status with which it was closed; empty: it is open.
+	Status    string
 	CreatedAt time.Time
-	Steps     []ImportStep // in the order of the journal
-	Current   string       // key of the document that is current; empty: the last one
-	Beside    []ImportFile // what stands beside the documents, kept as it was
+	// Documents and rollbacks, in the order of the journal.
+	Steps []ImportStep
+	// Key of the current document; empty: the last one.
+	Current string
+	// Other files of the layout, kept unchanged with each checkpoint.
+	Beside []ImportFile
 
-	// Known are the documents, by key, that checkpoints which were made here would be
-	// written as.
+	// Known are the documents that an export of this session's own checkpoints would write,
+	// by key. Importing them back must not duplicate the checkpoints.
 	Known map[string]KnownDocument
 }
 
-// KnownDocument is a checkpoint as a document.
+// KnownDocument is one of this repository's own checkpoints in the form of a document.
 type KnownDocument struct {
 	ID     name.ID
 	Digest string
 }
 
-// ImportStep is a document or a rollback.
+// ImportStep is either a document or a rollback. Exactly one of the fields is set.
 type ImportStep struct {
 	Document *ImportDocument
 	Rollback *ImportRollback
@@ -55,46 +69,53 @@ type ImportStep struct {
 
 // ImportDocument is one checkpoint of another system.
 type ImportDocument struct {
-	Key string // what its own system calls it within the session
-	// OwnID is the id that stands in the document; empty: none.
+	// The name that its own system uses within the session.
+	Key string
+	// OwnID is the id inside the document; empty if it has none.
 	OwnID string
-	Path  string // where it stands in the layout
-	JSON  json.RawMessage
-	// Digest is DocumentDigest of JSON, where the reader has it already.
+	// Where the document is in the layout.
+	Path string
+	JSON json.RawMessage
+	// Digest is DocumentDigest of JSON if the reader has computed it, else empty.
 	Digest string
-	Kept   []ImportFile // the document as it was, and what else told of it
+	Kept   []ImportFile // the document's files, unchanged
 
-	At        time.Time
+	At time.Time
+	// Step and Label are used as they are if both are set. Otherwise the workflow assigns
+	// the place.
 	Step      *int
 	StepName  string
 	Iteration string
-	Label     string // empty: made of the place
-	Hangs     bool   // it is no milestone, whatever the workflow says
-	Trigger   string // empty: as the document says, else phase_transition
-	Status    string // empty: as the document says
-	Message   string
-	Outputs   []ImportFile // by name
-	Commit    string       // that the document names, maybe abbreviated
-	Branch    string
+	Label     string // empty: derived from step and name
+	// It is not a milestone, whatever the workflow says.
+	Hangs bool
+	// Empty: the document's own, else phase_transition.
+	Trigger string
+	Status  string // empty: the document's own
+	Message string
+	Outputs []ImportFile // named contents
+	// The commit named in the document, possibly abbreviated.
+	Commit string
+	Branch string
 
-	Created, Modified, Deleted []string // files, as the document lists them
+	Created, Modified, Deleted []string // paths as the document lists them
 }
 
-// ImportFile is a file by a name without a slash.
+// ImportFile is a file with its content. Name has no slash.
 type ImportFile struct {
 	Name    string
 	Content []byte
 }
 
-// ImportRollback is one entry of another system's rollback history. From and To are
-// keys.
+// ImportRollback is one entry of another system's rollback history. From and To are keys or
+// labels.
 type ImportRollback struct {
 	From, To string
 	At       time.Time
 	Reason   string
 }
 
-// Imported is what an import did, or would do, with one document.
+// Imported reports what an import did with one document, or would do in a dry run.
 type Imported struct {
 	Session name.Session    `json:"session"`
 	Key     string          `json:"key"`
@@ -104,19 +125,21 @@ type Imported struct {
 	Label   string          `json:"label"`
 	Step    int             `json:"step"`
 	At      checkpoint.Time `json:"created_at"`
-	Commit  name.OID        `json:"commit"` // the commit that it is linked with; empty: none
+	// The commit it is linked with; empty: none.
+	Commit name.OID `json:"commit"`
 }
 
-// The actions.
+// The values of Action.
 const (
 	ImportAdded     = "added"
 	ImportChanged   = "changed"
 	ImportUnchanged = "unchanged"
 )
 
-// Import makes checkpoints of documents and events of what happened to them. It
-// touches neither worktree, index, HEAD nor configuration. Nothing is written before
-// every session was looked at.
+// Import makes checkpoints of documents and events of rollbacks. It touches neither the
+// worktree nor the index, HEAD or the configuration. All sessions are planned before the
+// first is written, so an error in a document leaves nothing behind. A failed write leaves
+// the sessions before it imported.
 func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest) ([]Imported, error) {
 	var imports []*importing
 	out := []Imported{}
@@ -140,6 +163,7 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 	if len(imports) == 0 {
 		return out, nil
 	}
+	// Many objects are written at once, so they go into packs and not into loose files.
 	err := s.Repo.InPacks(ctx, func() error {
 		for _, im := range imports {
 			res, err := s.Store.Transact(ctx, im.session, im.build)
@@ -156,8 +180,8 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 	return out, checkpoint.Classify(err)
 }
 
-// importing is the import of one session. What is worked out on a journal is worked
-// out anew when another writer was faster.
+// importing is the import of one session. The plan depends on the journal, so build plans
+// again if another writer changed the journal in the meantime.
 type importing struct {
 	s       *checkpoint.Service
 	format  string
@@ -165,16 +189,19 @@ type importing struct {
 	session name.Session
 	def     *workflow.Definition
 	links   links
-	digests []string // by step
-	limit   int64
+	digests []string // digest of each document, by step
+	// limit is checkpoint.maxRecordSize in bytes.
+	limit int64
 
+	// ledger and told are results of the last plan.
 	ledger *ledger
 	told   []Imported
-	ready  []planned // for a session that does not exist yet; nil: to be worked out
+	// The plan for a session that does not exist yet; nil: plan again.
+	ready []planned
 }
 
-// newImport checks a session and works it out once, so that what cannot be done is
-// known before anything is written.
+// newImport validates a session and plans it once, so that errors show before anything is
+// written.
 func newImport(ctx context.Context, s *checkpoint.Service, format string, in *ImportSession, l links) (*importing, error) {
 	im := &importing{s: s, format: format, in: in, links: l, digests: make([]string, len(in.Steps))}
 	var err error
@@ -188,6 +215,8 @@ func newImport(ctx context.Context, s *checkpoint.Service, format string, in *Im
 	switch v.State, err = s.Store.State(ctx, im.session); {
 	case errors.Is(err, store.ErrNoSession):
 		v.State = nil
+		// git may keep refs in a case-insensitive file system, so names that differ in case
+		// only clash.
 		if err := s.Store.CheckTwin(ctx, im.session); err != nil {
 			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}
 		}
@@ -196,6 +225,7 @@ func newImport(ctx context.Context, s *checkpoint.Service, format string, in *Im
 	case v.State.ReadOnly != "":
 		return nil, checkpoint.Classify(&store.ReadOnlyError{Session: im.session, Reason: v.State.ReadOnly})
 	}
+	// A session that exists keeps its workflow. The layout's counts for a new one only.
 	workflow := in.Workflow
 	if v.State != nil && v.State.Workflow != "" {
 		workflow = v.State.Workflow
@@ -214,13 +244,16 @@ func newImport(ctx context.Context, s *checkpoint.Service, format string, in *Im
 			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: step.Document.Path, Err: err}
 		}
 	}
+	// Plan even if the session exists: that fills in the report of a dry run. build plans
+	// again then, because the journal may have changed.
 	if planned := im.plan(v); v.State == nil {
 		im.ready = planned
 	}
 	return im, nil
 }
 
-// DocumentDigest tells documents apart by what they say, not by how it is spelled.
+// DocumentDigest returns a checksum of a JSON document that does not depend on its
+// formatting or the order of members. It is how a repeated import recognises a document.
 func DocumentDigest(document json.RawMessage) (string, error) {
 	wrapped := append(append([]byte(`{"document":`), document...), '}')
 	digest, err := record.Checksum(wrapped)

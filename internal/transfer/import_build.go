@@ -1,5 +1,9 @@
 package transfer
 
+// This part turns a plan into objects and events. Ids, previous checkpoints and events have
+// an order, so they are made one after the other. The objects of different checkpoints are
+// independent, and are written in parallel between the two.
+
 import (
 	"cmp"
 	"context"
@@ -21,9 +25,13 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
+// labelPattern is the grammar of labels in docs/format.md. A layout's label outside of it
+// is replaced.
 var labelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`) })
 
-// compose makes the record of a document, but for what only its objects give.
+// compose makes the record of a document, except for the id and what depends on objects. If
+// the workflow accepts the document, its state, status and trigger come from there; else
+// the document as a whole becomes the state.
 func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
 	r := &record.Record{
 		Format: record.Format, Session: im.session, Message: d.Message, CreatedAt: d.At.UTC().Truncate(time.Millisecond),
@@ -53,17 +61,22 @@ func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
 	return r
 }
 
-// number settles step, name, iteration and label: as the layout says, else where the
-// workflow would put the document, else after the last.
+// number sets step, name, iteration, milestone and label: from the layout if it has them,
+// else where the workflow puts the document, else after the last step.
 func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a workflow.Accepted) {
+	// The layout does not say where the document belongs, so ask the workflow as a create
+	// would.
 	if d.Step != nil && d.Label != "" {
 		r.Step, r.StepName, r.Iteration, r.Milestone = *d.Step, d.StepName, d.Iteration, !d.Hangs
 	} else {
 		req := workflow.PlaceRequest{Trigger: r.Trigger, State: r.State, Document: &a.Facts, Iteration: d.Iteration}
 		im.ledger.place(v.State, &req)
 		p, err := im.def.Place(req)
-		if err != nil { // a trigger or step of the document's own
+		// The document has a trigger or step that the workflow does not know.
+		if err != nil {
 			p = workflow.Place{Name: d.StepName}
+			// An unknown step keeps its number. It is a milestone if that step has none
+			// yet.
 			if d.Step != nil {
 				p.Step = *d.Step
 				there, _ := req.Milestones(p.Step)
@@ -74,6 +87,7 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 		}
 		r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
 	}
+	// A record accepts iterations in the form of slugs only.
 	if r.Iteration != "" && name.Slug(r.Iteration) != r.Iteration {
 		r.Iteration = name.Slug(r.Iteration)
 	}
@@ -87,7 +101,7 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 	}
 }
 
-// hanging counts the live checkpoints that hang on a step.
+// hanging counts the live checkpoints of a step that are not its milestones.
 func (l *ledger) hanging(step int) int {
 	n := 0
 	for _, e := range l.entries {
@@ -98,11 +112,14 @@ func (l *ledger) hanging(step int) int {
 	return n
 }
 
-// composePlace tells of git and files: those of the commit that the document names,
-// where it is here; else what the document lists, and that no files were captured.
+// composePlace fills in branch, commit and files. If the commit that the document names is
+// here, its tree becomes the files of the checkpoint. Otherwise the record has only the
+// document's own lists, and says that no files were captured.
 func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 	r.Git.Worktree = record.Path(im.s.WorktreeName())
 	r.Git.Branch = record.Path(im.links.branchOf(d.Branch, im.in.Branch))
+	// The branch is not here, so it cannot be recorded as a ref. Its name is kept as an
+	// extra member.
 	if named := cmp.Or(d.Branch, im.in.Branch); r.Git.Branch == "" && named != "" && isPlainBranch(named) {
 		create.AddExtra(&r.Git.Extra, record.DocumentBranch, named)
 	}
@@ -115,8 +132,10 @@ func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 
 func recordPaths(list []string) []record.Path { return create.ToPaths(list) }
 
-// build writes what the plan adds to the journal as it is now.
+// build is called in the transaction. It writes the planned checkpoints and returns the
+// change of the journal. The first call may use the plan that newImport made.
 func (im *importing) build(ctx context.Context, v store.View) (store.Change, error) {
+	// The plan of newImport is valid once, and only while the session does not exist yet.
 	var change store.Change
 	steps := im.ready
 	if im.ready = nil; steps == nil || v.State != nil {
@@ -130,6 +149,8 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 		if err != nil {
 			return change, err
 		}
+		// The start event gets the time of the layout, so that the session sorts by its
+		// real age.
 		start.Time, start.WorktreeID = im.in.CreatedAt.UTC().Truncate(time.Millisecond), ""
 		change.Events = append(change.Events, start)
 	}
@@ -148,7 +169,8 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 	return change, nil
 }
 
-// tellIDs puts into the answer what only the writing gave.
+// tellIDs fills in the ids of new checkpoints, which exist only after writing. The entries
+// that the import added are the last ones of the ledger, in the order of told.
 func (im *importing) tellIDs() {
 	at := len(im.ledger.entries)
 	for i := len(im.told) - 1; i >= 0; i-- {
@@ -159,22 +181,26 @@ func (im *importing) tellIDs() {
 	}
 }
 
-// importWriter writes the objects of an import and gathers its events.
+// importWriter writes the objects of an import and collects its events.
 type importWriter struct {
 	*importing
-	v       store.View
-	change  *store.Change
-	blobs   map[string]name.OID // what many documents share, by content
-	sharing sync.Mutex          // of blobs
-	drawn   map[name.ID]bool
-	empty   name.OID
-	last    int // in the ledger: what is current by now; -1: nothing
+	v      store.View
+	change *store.Change
+	// Blobs by content, since many documents share the same files.
+	blobs   map[string]name.OID
+	sharing sync.Mutex // guards blobs
+	// drawn are the ids that this import has used.
+	drawn map[name.ID]bool
+	// empty is the empty tree, for documents without a commit.
+	empty name.OID
+	// Index in the ledger of the current checkpoint; -1: none.
+	last int
 }
 
-// writeAll gives each checkpoint its id and place in order, writes what they are made of
-// beside each other, and names them in the order of the journal.
+// writeAll prepares the checkpoints in order, writes their objects in parallel, and then
+// completes their events, for which prepare reserved places in the journal.
 func (w *importWriter) writeAll(ctx context.Context, steps []planned) error {
-	at := make([]int, len(steps)) // of its event
+	at := make([]int, len(steps)) // index of its event
 	for i := range steps {
 		p := &steps[i]
 		if at[i] = len(w.change.Events); p.document == nil {
@@ -183,6 +209,8 @@ func (w *importWriter) writeAll(ctx context.Context, steps []planned) error {
 			}
 			continue
 		}
+		// This reserves the place of the event. It needs the commit, which is not written
+		// yet.
 		w.change.Events = append(w.change.Events, journal.Event{})
 		if err := w.prepare(ctx, p); err != nil {
 			return err
@@ -208,7 +236,7 @@ func (w *importWriter) writeAll(ctx context.Context, steps []planned) error {
 	return nil
 }
 
-// write writes the objects of a checkpoint.
+// write writes the objects of one checkpoint. It may run in parallel with others.
 func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, error) {
 	d := store.Draft{
 		Record: p.record, Tree: p.record.Snapshot.Tree, Head: p.record.Git.Head, Outputs: map[string]name.OID{},
@@ -228,7 +256,8 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 	return written, nil
 }
 
-// created is the event of a checkpoint, which goes into the change.
+// created returns the create event of a checkpoint and adds the checkpoint to the change.
+// The trailers with format, key and digest let a later import recognise the document.
 func (w *importWriter) created(p *planned, written store.Written) (journal.Event, error) {
 	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
 	r := p.record
@@ -246,9 +275,12 @@ func (w *importWriter) created(p *planned, written store.Written) (journal.Event
 	return e, err
 }
 
-// prepare gives the record its id, what came before it, and what differs from that.
+// prepare gives the record a free id, its previous checkpoint, and the list of files that
+// differ from that one. A checkpoint without files of its own has no such list.
 func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	r, entries := p.record, w.ledger.entries
+	// Draw again while the id is taken by this import or by the session, dead checkpoints
+	// included.
 	for try := 0; r.ID == "" || w.drawn[r.ID] || w.v.State != nil && (w.v.State.Entry(r.ID) != nil || w.v.State.Dead(r.ID)); try++ {
 		if try > 64 {
 			return fmt.Errorf("no free checkpoint id at %s", r.CreatedAt)
@@ -270,7 +302,8 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 		tree = entries[before].tree
 	}
 	if tree == "" {
-		tree = r.Snapshot.Tree // HEAD was the very commit
+		// No earlier tree: compare with itself, so nothing counts as changed.
+		tree = r.Snapshot.Tree
 	}
 	changes, err := w.s.Repo.DiffTrees(ctx, tree, r.Snapshot.Tree)
 	if err != nil {
@@ -280,7 +313,8 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// keep writes the blobs: outputs, the document as it was, and what stood beside it.
+// keep writes the blobs of the outputs and of the imported files, and records where they
+// came from.
 func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) error {
 	for _, o := range p.document.Outputs {
 		kept, err := create.KeepOutput(ctx, w.s, o.Name, p.document.Path, o.Content)
@@ -307,7 +341,7 @@ func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) err
 	return nil
 }
 
-// importedMember is the record's word on where it comes from.
+// importedMember is the member "imported" of a record, see docs/format.md.
 type importedMember struct {
 	Format string              `json:"format"`
 	Key    string              `json:"key"`
@@ -317,6 +351,8 @@ type importedMember struct {
 
 const memberImported = "imported"
 
+// blob writes a blob, or returns the id of an equal one that was written before. At most 64
+// contents are remembered, which bounds the memory.
 func (w *importWriter) blob(ctx context.Context, content []byte) (name.OID, error) {
 	w.sharing.Lock()
 	oid, ok := w.blobs[string(content)]
@@ -327,21 +363,24 @@ func (w *importWriter) blob(ctx context.Context, content []byte) (name.OID, erro
 	oid, err := w.s.Repo.WriteObject(ctx, "blob", content)
 	w.sharing.Lock()
 	defer w.sharing.Unlock()
+	// Errors are not remembered, and a race of two writers of the same content is harmless.
 	if err == nil && len(w.blobs) < 64 {
 		w.blobs[string(content)] = oid
 	}
 	return oid, err
 }
 
-// event is one that tells of what happened elsewhere: it carries no worktree's id, so
-// that no undo here takes it back.
+// event returns an event about something that happened elsewhere. It has no worktree id,
+// because an undo here must not take it back.
 func (w *importWriter) event(kind journal.Kind, at time.Time) (journal.Event, error) {
 	e, err := w.s.NewEvent(kind, w.session)
 	e.Time, e.WorktreeID = at.UTC().Truncate(time.Millisecond), ""
 	return e, err
 }
 
-// moved writes a rollback, or what makes another checkpoint current.
+// moved adds the event of a rollback, or the event that makes the layout's current
+// checkpoint current. The latter is marked as derived, so that an export does not write it
+// as a rollback.
 func (w *importWriter) moved(p *planned) error {
 	to := w.ledger.entries[p.target]
 	at := w.ledgerTime(p)
@@ -353,6 +392,8 @@ func (w *importWriter) moved(p *planned) error {
 	e.Extra = []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
 	if p.rollback != nil {
 		e.FromLabel, e.ToLabel, e.Reason = p.rollback.From, p.rollback.To, p.rollback.Reason
+		// The checkpoint that was rolled back from may not have been imported, or not be
+		// written yet.
 		if from := w.ledger.find(p.rollback.From); from >= 0 && w.ledger.entries[from].id != "" {
 			e.From = w.ledger.entries[from].id
 		}
@@ -369,6 +410,7 @@ func (w *importWriter) moved(p *planned) error {
 	return nil
 }
 
+// ledgerTime returns the time of the rollback, or the current time for a derived event.
 func (w *importWriter) ledgerTime(p *planned) time.Time {
 	if p.rollback != nil {
 		return p.rollback.At
@@ -376,7 +418,8 @@ func (w *importWriter) ledgerTime(p *planned) time.Time {
 	return w.s.Now()
 }
 
-// finish closes the session where its layout says so, and says that it was imported.
+// finish closes the session if the layout says that it was closed, and adds the import
+// event.
 func (w *importWriter) finish(steps []planned) error {
 	if w.in.Status != "" && (w.v.State == nil || w.v.State.Status != w.in.Status) {
 		e, err := w.event(journal.KindClose, w.closedAt(steps))
@@ -396,6 +439,8 @@ func (w *importWriter) finish(steps []planned) error {
 	return nil
 }
 
+// closedAt returns the time of the last document, since layouts do not record when a
+// session closed.
 func (w *importWriter) closedAt(steps []planned) time.Time {
 	at := w.in.CreatedAt
 	for _, p := range steps {

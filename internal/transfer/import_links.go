@@ -12,20 +12,21 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// links are the commits and branches that documents name and that exist here.
+// links are the commits and branches named in documents, as far as they exist in this
+// repository.
 type links struct {
 	commits  map[string]name.OID // by the name in the document
 	trees    map[name.OID]name.OID
 	branches map[string]bool
 }
 
-// isHash accepts what can only be the id of a commit, maybe abbreviated: nothing that a
-// document says is looked up as a ref.
+// isHash reports whether a string can only be a commit id, possibly abbreviated. Documents
+// are untrusted, so nothing else of them is passed to git as a revision.
 func isHash(s string) bool {
 	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// findLinks looks all of them up in one go.
+// findLinks looks up all commits and branches with two batches.
 func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSession) (links, error) {
 	l := links{commits: map[string]name.OID{}, trees: map[name.OID]name.OID{}, branches: map[string]bool{}}
 	hashes, branches := map[string]bool{}, map[string]bool{}
@@ -73,13 +74,15 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 	return l, nil
 }
 
-// isPlainBranch refuses what git would take for more than a name.
+// isPlainBranch reports whether a string is an ordinary branch name and nothing that git
+// would expand.
 func isPlainBranch(b string) bool {
 	return len(b) < 512 && !strings.ContainsAny(b, " ~^:?*[\\\x7f") && !strings.Contains(b, "..") && !strings.Contains(b, "@{") &&
 		strings.IndexFunc(b, func(r rune) bool { return r < ' ' }) < 0
 }
 
-// branchOf is the ref of a branch that a document names, empty when it is not here.
+// branchOf returns the ref of the document's branch, else of the session's, or "" if
+// neither exists.
 func (l links) branchOf(documents, sessions string) name.Ref {
 	for _, b := range []string{documents, sessions} {
 		if b != "" && l.branches[b] {
@@ -89,13 +92,14 @@ func (l links) branchOf(documents, sessions string) name.Ref {
 	return ""
 }
 
-// maxDocumentDepth leaves room for the record around a document.
+// maxDocumentDepth is less than the depth that a record may have, because the record wraps
+// the document.
 const maxDocumentDepth = 95
 
-// ParseDocument takes a JSON document as strictly as a state is taken.
+// ParseDocument parses a JSON document with the same strict rules as a state.
 func ParseDocument(text []byte) (json.RawMessage, error) {
 	return record.ParseJSON(text, record.Limits{Depth: maxDocumentDepth})
 }
 
-// Slug is a step's name as labels have it.
+// Slug returns a step's name in the form that labels use.
 func Slug(stepName string) string { return name.Slug(stepName) }

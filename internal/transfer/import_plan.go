@@ -1,5 +1,9 @@
 package transfer
 
+// A plan is made in memory, on a ledger: a small model of the session that tracks what the
+// fold would say after each planned event. That lets it place later documents and find the
+// targets of rollbacks before anything is written.
+
 import (
 	"strings"
 	"time"
@@ -12,16 +16,20 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// ledger is the session while an import adds to it: what the fold would say after each
-// event.
+// ledger is a session while an import adds to it.
 type ledger struct {
-	entries   []ledgerEntry
-	current   int // -1: none
-	digests   map[string]string
-	byKey     map[string]int // the newest
+	entries []ledgerEntry // in the order of the journal
+	current int           // index in entries; -1: none
+	// digests maps a document's key to the digest of its newest version.
+	digests map[string]string
+	// Index of the newest entry with the key.
+	byKey map[string]int
+	// rollbacks are the rollbacks that the journal has already, by rollbackKey.
 	rollbacks map[string]bool
 }
 
+// ledgerEntry is a checkpoint of the session. The id is empty until the checkpoint is
+// written.
 type ledgerEntry struct {
 	id        name.ID
 	key       string
@@ -34,8 +42,8 @@ type ledgerEntry struct {
 	tree      name.OID
 }
 
-// newLedger begins with the session as it is. known are documents that the session's own
-// checkpoints would be written as.
+// newLedger returns the ledger of the session as it is now. known are the documents that an
+// export of the session's own checkpoints would write.
 func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
 	l := &ledger{current: -1, digests: map[string]string{}, byKey: map[string]int{}, rollbacks: map[string]bool{}}
 	if st == nil {
@@ -47,10 +55,14 @@ func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
 	}
 	current := -1
 	for _, e := range st.Checkpoints() {
+		// Dead checkpoints cannot become current again, and safety checkpoints are no part
+		// of a layout.
 		if e.Dead || e.Safety {
 			continue
 		}
 		key := checkpoint.Trailer(e.Event(), checkpoint.TrailerKey)
+		// Imported checkpoints have a digest in their event. Others are known by what they
+		// would export to.
 		if digest := checkpoint.Trailer(e.Event(), checkpoint.TrailerDigest); digest != "" {
 			l.digests[key] = digest
 		} else {
@@ -71,18 +83,20 @@ func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
 	return l
 }
 
+// rollbackKey identifies a rollback of another system, which has no id.
 func rollbackKey(from, to string, at time.Time, reason string) string {
 	return strings.Join([]string{from, to, at.UTC().Format(time.RFC3339), reason}, "\x00")
 }
 
-// add appends a live checkpoint, which becomes current.
+// add appends a live checkpoint and makes it current.
 func (l *ledger) add(e ledgerEntry) {
 	l.entries = append(l.entries, e)
 	l.byKey[e.key] = len(l.entries) - 1
 	l.current = len(l.entries) - 1
 }
 
-// find is the checkpoint that a rollback names, by key or label; -1: none.
+// find returns the index of the checkpoint with this key or, failing that, label; -1 if
+// none has it.
 func (l *ledger) find(called string) int {
 	if i, ok := l.byKey[called]; ok {
 		return i
@@ -95,7 +109,8 @@ func (l *ledger) find(called string) int {
 	return -1
 }
 
-// place asks for the step of a new checkpoint as `create` would.
+// place fills in req with what the workflow needs to know of the session to place a new
+// checkpoint.
 func (l *ledger) place(st *journal.State, req *workflow.PlaceRequest) {
 	req.Milestones = func(step int) (iterations []string, named string) {
 		for _, e := range l.entries {
@@ -116,18 +131,23 @@ func (l *ledger) place(st *journal.State, req *workflow.PlaceRequest) {
 	}
 }
 
-// planned is one step of an import that adds something.
+// planned is a step of the import that adds something: a document, a rollback, or neither
+// for the event that makes a checkpoint current.
 type planned struct {
-	step     int // of the session's
+	// Index in the session's steps; -1: none.
+	step     int
 	document *ImportDocument
 	rollback *ImportRollback
 	record   *record.Record
-	entry    int // in the ledger
-	target   int
-	discard  []int
+	// entry is the index of the new checkpoint in the ledger, target that of a rollback's
+	// target, and discard are those that the rollback discards.
+	entry   int
+	target  int
+	discard []int
 }
 
-// plan decides what each document and rollback comes to.
+// plan decides for each document whether it is new, changed or known, and for each rollback
+// whether it is new. It resets the ledger and the report (im.told) first.
 func (im *importing) plan(v store.View) []planned {
 	im.ledger, im.told = newLedger(v.State, im.in.Known), nil
 	var out []planned
@@ -140,6 +160,8 @@ func (im *importing) plan(v store.View) []planned {
 			continue
 		}
 		told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: im.links.commits[d.Commit]}
+		// A known document with another digest was changed in its own system. It becomes a
+		// new checkpoint with the same key.
 		had := im.ledger.digests[d.Key]
 		if had == im.digests[i] {
 			told.Action = ImportUnchanged
@@ -166,8 +188,9 @@ func (im *importing) plan(v store.View) []planned {
 	return append(out, im.settle(len(out) > 0)...)
 }
 
-// planRollback finds what a rollback went to and what that discarded; one to a
-// checkpoint that is not there stays with the files that are kept.
+// planRollback plans a rollback. It returns false if the journal has it already or its
+// target is not here. In the latter case the history stays available in the kept files
+// only.
 func (im *importing) planRollback(step int, r *ImportRollback) (planned, bool) {
 	to := im.ledger.find(r.To)
 	key := rollbackKey(r.From, r.To, r.At, r.Reason)
@@ -176,6 +199,8 @@ func (im *importing) planRollback(step int, r *ImportRollback) (planned, bool) {
 	}
 	im.ledger.rollbacks[key] = true
 	p := planned{step: step, rollback: r, target: to}
+	// As in a rollback here, everything after the target is discarded, and the target lives
+	// again.
 	for i := to + 1; i < len(im.ledger.entries); i++ {
 		if im.ledger.entries[i].live {
 			im.ledger.entries[i].live = false
@@ -187,7 +212,8 @@ func (im *importing) planRollback(step int, r *ImportRollback) (planned, bool) {
 	return p, true
 }
 
-// settle makes that checkpoint current which is so in the layout.
+// settle plans the event that makes the layout's current checkpoint current, if the
+// documents that were added leave another one current.
 func (im *importing) settle(changed bool) []planned {
 	if im.in.Current == "" || !changed {
 		return nil

@@ -23,33 +23,37 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// comparison compares what a tar or JSON lines say for people with the bundle inside,
-// whose objects are in the repository by now. An older version may have said less, so
-// members may be missing; what is there must be what an export would write.
+// comparison verifies that the readable part of a tar or JSON lines file says the same as
+// the bundle inside. Only the bundle is imported, so a person who reviewed the readable
+// part would otherwise approve something else. The bundle's objects are in the repository
+// by then. Members may be missing, since an older version may have written fewer, but those
+// that exist must match exactly.
 type comparison struct {
 	s        *checkpoint.Service
 	came     *remote.Listing
 	sessions map[name.Session]*compared
 }
 
-// compared is one session, as its journal in the bundle has it.
+// compared is one session with the journal from the bundle.
 type compared struct {
 	state  *journal.State
 	events map[name.OID]*journal.Event
-	last   *tarred // members of a tar come checkpoint by checkpoint
+	// The checkpoint at hand: a tar has all members of one before the next.
+	last *tarred
 }
 
-// tarred is what a tar says of one checkpoint: paths below its directory → blobs.
+// tarred lists the members that a tar has of one checkpoint: paths below its directory,
+// with blobs.
 type tarred struct {
 	id    name.ID
 	blobs map[string][]name.OID
 }
 
-// maxManifest bounds a manifest, which is read whole.
+// maxManifest bounds a manifest in bytes, since it is read as a whole.
 const maxManifest = 64 << 20
 
-// session reads a journal: of the bundle, or the one that is here when the bundle, made
-// with --since, has nothing new of it.
+// session returns the session from the bundle. If the bundle was made with --since and has
+// nothing new of the session, the journal in this repository is used.
 func (c *comparison) session(ctx context.Context, text string) (*compared, error) {
 	in, err := name.ParseSession(text)
 	if err != nil {
@@ -68,6 +72,7 @@ func (c *comparison) session(ctx context.Context, text string) (*compared, error
 	} else if j, err := travel.JournalOf(ctx, c.s, in); err != nil {
 		return nil, err
 	} else if known.state = j.Fold(); known.state == nil {
+		// Nothing of it is here or in the bundle, so nothing could be compared.
 		return nil, fmt.Errorf("the bundle has no session %q", in)
 	}
 	for _, e := range known.state.Events() {
@@ -77,7 +82,7 @@ func (c *comparison) session(ctx context.Context, text string) (*compared, error
 	return known, nil
 }
 
-// commit finds a checkpoint in the journal.
+// commit returns the commit of a checkpoint in the journal.
 func (k *compared) commit(id string) (name.OID, error) {
 	parsed, err := name.ParseID(id)
 	if err != nil {
@@ -90,8 +95,9 @@ func (k *compared) commit(id string) (name.OID, error) {
 	return e.Event().Commit, nil
 }
 
-// line compares one JSON line.
+// line compares one JSON line, by its type.
 func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
+	// JSON of Go would replace invalid bytes silently, so two texts could compare as equal.
 	if !utf8.Valid(line) {
 		return errors.New("it is not UTF-8")
 	}
@@ -127,13 +133,14 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 	return fmt.Errorf("an export has no lines of type %q", name.Clip(kind, name.Said))
 }
 
-// manifestAgrees leaves out what is a fact of a worktree.
+// manifestAgrees compares a manifest except for "active", which is a fact of one worktree.
 func manifestAgrees(s *checkpoint.Service, known *compared, said map[string]any) error {
 	delete(said, "active")
 	return agrees(said, session.ManifestOf(s, known.state))
 }
 
-// recordAgrees compares a record, of which nothing may be missing: it is sealed.
+// recordAgrees compares a record. Unlike elsewhere no member may be missing, as a checksum
+// covers all.
 func (c *comparison) recordAgrees(ctx context.Context, known *compared, said map[string]any) error {
 	id, _ := said["id"].(string)
 	commit, err := known.commit(id)
@@ -148,6 +155,7 @@ func (c *comparison) recordAgrees(ctx context.Context, known *compared, said map
 	if err != nil {
 		return err
 	}
+	// The checksum of a record covers every member.
 	for member := range sealed {
 		if _, there := said[member]; !there {
 			return fmt.Errorf("%q is missing", member)
@@ -156,7 +164,8 @@ func (c *comparison) recordAgrees(ctx context.Context, known *compared, said map
 	return agrees(said, &checkpoint.Detail{Record: rec, Raw: raw, Commit: commit, Ref: name.CheckpointRef(known.state.Session, rec.ID)})
 }
 
-// agrees reports the first member that an export would not write so.
+// agrees returns an error that names the first member which an export would write
+// differently.
 func agrees(said map[string]any, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -174,6 +183,7 @@ func agrees(said map[string]any, value any) error {
 	return nil
 }
 
+// membersOf decodes a JSON object. Numbers keep their digits, so that they compare exactly.
 func membersOf(object []byte) (map[string]any, error) {
 	var members map[string]any
 	d := json.NewDecoder(strings.NewReader(string(object)))
@@ -182,7 +192,7 @@ func membersOf(object []byte) (map[string]any, error) {
 	return members, err
 }
 
-// member compares one member of a tar.
+// member compares one member of a tar, and puts its name into an error.
 func (c *comparison) member(ctx context.Context, m archive.Member, content io.Reader) error {
 	if m.Name == archive.BundleMember && !m.Dir || m.Dir && m.Name == "." {
 		return nil
@@ -194,6 +204,8 @@ func (c *comparison) member(ctx context.Context, m archive.Member, content io.Re
 	return nil
 }
 
+// compareMember finds the session and the checkpoint by the member's path, and compares the
+// content.
 func (c *comparison) compareMember(ctx context.Context, m archive.Member, content io.Reader) error {
 	in, rest, _ := strings.Cut(m.Name, "/")
 	known, err := c.session(ctx, in)
@@ -219,6 +231,8 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 		return archive.ReadLines(bufio.NewReader(content), func(kind string, line []byte) error { return c.line(ctx, kind, line) })
 	}
 	id, file, _ := strings.Cut(rest, "/")
+	// The members of a checkpoint follow one another, so its lists are kept until the next
+	// one begins.
 	if known.last == nil || string(known.last.id) != id {
 		if known.last, err = c.tarred(ctx, known, id); err != nil {
 			return err
@@ -229,6 +243,7 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 	}
 	oid, err := git.HashBlob(c.s.Repo.Format, m.Size, content)
 	if err != nil {
+		// A file matches if any blob of that path has its content.
 		return err
 	}
 	for _, one := range known.last.blobs[file] {
@@ -239,8 +254,8 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 	return errors.New("the bundle has no such file, or another content")
 }
 
-// tarred lists the members that a tar has of a checkpoint. Two paths that are not UTF-8
-// may have one spelling there.
+// tarred lists the members that an export would write for a checkpoint. One path may have
+// several blobs: names that are not UTF-8 can become equal in a tar.
 func (c *comparison) tarred(ctx context.Context, known *compared, id string) (*tarred, error) {
 	commit, err := known.commit(id)
 	if err != nil {

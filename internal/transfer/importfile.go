@@ -15,8 +15,8 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// ImportTar imports the bundle that a tar of `export` holds, compressed or not, after it
-// has compared every other member with it.
+// ImportTar imports the bundle inside a tar from `export`, gzipped or not, after comparing
+// every other member with it.
 func ImportTar(ctx context.Context, s *checkpoint.Service, file string) (*travel.Answer, error) {
 	return importHeld(ctx, s, file, func(r *bufio.Reader, w io.Writer) error { return archive.BundleInTar(r, w) },
 		func(c *comparison, r *bufio.Reader) error {
@@ -24,21 +24,24 @@ func ImportTar(ctx context.Context, s *checkpoint.Service, file string) (*travel
 		})
 }
 
-// ImportLines imports the bundle that JSON lines of `export` hold, compressed or not,
-// after it has compared every other line with it.
+// ImportLines imports the bundle inside a JSON lines file from `export`, gzipped or not,
+// after comparing every other line with it.
 func ImportLines(ctx context.Context, s *checkpoint.Service, file string) (*travel.Answer, error) {
 	return importHeld(ctx, s, file, archive.BundleInLines, func(c *comparison, r *bufio.Reader) error {
 		return archive.ReadLines(r, func(kind string, line []byte) error { return c.line(ctx, kind, line) })
 	})
 }
 
-// importHeld takes the bundle out of a file into a temporary and imports that. compare
-// reads the file a second time, once the objects of the bundle are here.
+// importHeld reads the file twice: take copies the bundle to a temporary file, which is
+// imported, and compare checks the rest once the objects of the bundle are here and before
+// anything refers to them.
 func importHeld(ctx context.Context, s *checkpoint.Service, file string, take func(*bufio.Reader, io.Writer) error, compare func(*comparison, *bufio.Reader) error) (*travel.Answer, error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
+	// The bundle is copied to a file because git has to be able to read it again after a
+	// gc.
 	bundle, err := os.CreateTemp(dir, store.TempPrefix+"bundle-")
 	if err != nil {
 		return nil, checkpoint.Classify(err)
@@ -59,6 +62,7 @@ func importHeld(ctx context.Context, s *checkpoint.Service, file string, take fu
 		}
 		return err
 	})
+	// The report names the file that the user gave and not the temporary one.
 	if found != nil {
 		found.Remote = file
 		for i := range found.Lines {
@@ -68,7 +72,8 @@ func importHeld(ctx context.Context, s *checkpoint.Service, file string, take fu
 	return found, err
 }
 
-// reading reads a file, uncompressed. What is wrong with it refuses the whole.
+// reading opens a file, uncompresses it and calls read. Any error refuses the file as a
+// whole.
 func reading(file string, read func(*bufio.Reader) error) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -85,7 +90,7 @@ func reading(file string, read func(*bufio.Reader) error) error {
 	return nil
 }
 
-// Sniff gives the beginning of what a file holds, uncompressed.
+// Sniff returns the first bytes of a file's uncompressed content, enough for HeldBy.
 func Sniff(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -103,8 +108,8 @@ func Sniff(file string) ([]byte, error) {
 	return beginning, nil
 }
 
-// HeldBy is the format of a file of ours that begins so: "bundle", "tar", "jsonl", or
-// "" for another.
+// HeldBy returns the format of a file that starts with these bytes: "bundle", "tar",
+// "jsonl", or "" if it is none of ours.
 func HeldBy(beginning []byte) string {
 	switch {
 	case archive.IsBundle(beginning):

@@ -1,5 +1,9 @@
 package travel
 
+// A session that is closed can be archived: one archive commit stands for the refs of many
+// checkpoints (docs/format.md, Archives). These functions decide when the content of a remote's
+// archive has to be read or fetched, and send archives in a push.
+
 import (
 	"context"
 	"maps"
@@ -9,7 +13,8 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// readArchive fills in what an archive holds whose commit is here.
+// readArchive sets of.Archived to the checkpoints that the archive lists. The archive commit has to
+// be in this repository.
 func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote.Session) error {
 	if of.Archive == "" || of.Archived != nil {
 		return nil
@@ -22,8 +27,9 @@ func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote
 	return nil
 }
 
-// wantsArchive reports whether the remote's archive has to be fetched: it is not known,
-// or holds what is not here.
+// wantsArchive reports whether a fetch has to bring the remote's archive: it is not here, or it
+// lists a living checkpoint that is missing here. As a side effect it fills in there.Archived where
+// the archive can be read already.
 func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, there *remote.Session) bool {
 	switch {
 	case there.Archive == "":
@@ -36,6 +42,7 @@ func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, the
 	}
 	st, err := t.s.Store.State(ctx, session)
 	ours := here.Held()
+	// Fetch it again although the archive commit is here: objects below it are not.
 	for id := range there.Archived {
 		if ours[id] == "" && (err != nil || !st.Dead(id)) {
 			there.Archived = nil
@@ -45,8 +52,8 @@ func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, the
 	return false
 }
 
-// wantsArchiveRead reports whether a push has to fetch the remote's archive to know what
-// it holds.
+// wantsArchiveRead reports whether a push has to fetch the remote's archive to find out what the
+// remote holds. Unlike wantsArchive it does not matter whether anything is missing here.
 func (t *trip) wantsArchiveRead(ctx context.Context, session name.Session, here, there *remote.Session) bool {
 	switch {
 	case there.Archive == "" || there.Archived != nil:
@@ -59,7 +66,7 @@ func (t *trip) wantsArchiveRead(ctx context.Context, session name.Session, here,
 	return there.Archived == nil
 }
 
-// unpackArchive reads the archive that came. One that is not valid is not taken.
+// unpackArchive reads an archive that was fetched. An invalid one is reported and then ignored.
 func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *remote.Session, q *remote.Quarantine) {
 	got := q.Got[name.ArchiveRef(session)]
 	if got == "" {
@@ -71,7 +78,9 @@ func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *r
 	}
 }
 
-// archiveToSend makes the archive that the remote is to have, on top of its own.
+// archiveToSend writes the archive commit for the remote: the checkpoints that the plan adds and
+// those that the remote's archive lists already, with that archive as the first parent. It returns
+// "" if the plan adds nothing.
 func (t *trip) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
 	if len(p.Archive) == 0 {
 		return "", nil
@@ -82,8 +91,8 @@ func (t *trip) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.
 	return oid, checkpoint.Classify(err)
 }
 
-// sendFolds takes refs away at the remote that its archive stands for. That a host keeps
-// them is no failure.
+// sendFolds deletes refs at the remote for which its archive now stands. A host that keeps them
+// causes a warning, not an error: they do no harm beside the archive.
 func (t *trip) sendFolds(ctx context.Context, c *consignment) error {
 	var folds []remote.Update
 	for _, p := range c.plans {

@@ -13,14 +13,16 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Joined is a journal with its fold, made when it is needed.
+// Joined is a journal together with its fold. The fold is computed when it is first needed, because
+// many decisions need only the events. A nil *Joined is valid and has no fold and no dead
+// checkpoints.
 type Joined struct {
 	log    *journal.Log
 	state  *journal.State
-	buried map[name.ID]bool // named by a tombstone, which may be void
+	buried map[name.ID]bool // ids that some tombstone names; a tombstone may be void, so dead asks the fold
 }
 
-// Fold is the state of the joined journal, folded once.
+// Fold returns the state of the journal. It is computed once.
 func (j *Joined) Fold() *journal.State {
 	if j == nil || j.log == nil {
 		return nil
@@ -31,7 +33,8 @@ func (j *Joined) Fold() *journal.State {
 	return j.state
 }
 
-// tombs are the ids that any tombstone names. To know that there are none takes no fold.
+// tombs returns the ids that any tombstone names. A journal without tombstones has no dead
+// checkpoints, which saves the fold in the usual case.
 func (j *Joined) tombs() map[name.ID]bool {
 	if j == nil || j.log == nil {
 		return nil
@@ -47,20 +50,22 @@ func (j *Joined) tombs() map[name.ID]bool {
 	return j.buried
 }
 
-// dead reports whether a checkpoint is pruned.
+// dead reports whether the checkpoint is pruned, see docs/format.md, The fold.
 func (j *Joined) dead(id name.ID) bool { return j.tombs()[id] && j.Fold().Dead(id) }
 
-// arrival is a checkpoint that came from elsewhere and was looked at.
+// arrival is a checkpoint that came from elsewhere, after inspect verified it.
 type arrival struct {
 	id     name.ID
 	commit name.OID
+	// blob is the record's blob in the record commit. It becomes the note.
 	blob   name.OID
 	record *record.Record
-	err    error // why it is not taken
+	err    error // why it was rejected; nil: it is valid
 }
 
-// inspect verifies a checkpoint that somebody else may have made: commit, record
-// commit, record and checksum, and that they are about each other.
+// inspect verifies a checkpoint that may come from an untrusted writer. The commit, the record
+// commit, the record and its checksum have to be valid and have to belong together. The result is
+// cached, unless the context ended meanwhile: that error says nothing about the checkpoint.
 func (t *trip) inspect(ctx context.Context, session name.Session, id name.ID, commit name.OID) arrival {
 	if a, known := t.checked[commit]; known && a.id == id {
 		return a
@@ -73,6 +78,8 @@ func (t *trip) inspect(ctx context.Context, session name.Session, id name.ID, co
 	return a
 }
 
+// inspect does the verification and fills in the record and the blob of a. The error says what is
+// wrong with the checkpoint.
 func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a *arrival) error {
 	c, err := s.Repo.ReadCommit(ctx, string(a.commit))
 	if err != nil {
@@ -99,7 +106,8 @@ func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a
 	return err
 }
 
-// agrees reports whether a checkpoint is the one that the journal names.
+// agrees returns an error if the journal names other contents for the checkpoint. A checkpoint that
+// the journal does not name yet agrees with it.
 func (a *arrival) agrees(st *journal.State) error {
 	if st == nil {
 		return nil
@@ -116,14 +124,15 @@ func (a *arrival) agrees(st *journal.State) error {
 	return fmt.Errorf("the journal names commit %s for it", e.Event().Commit.Short())
 }
 
-// adoption names a checkpoint whose ref is there and that no event names.
+// adoption returns an adopt event for a checkpoint whose ref exists but that no event names.
 func adoption(s *checkpoint.Service, session name.Session, a *arrival) (journal.Event, error) {
 	e, err := s.NewEvent(journal.KindAdopt, session)
 	checkpoint.NameIn(&e, a.record, a.commit)
 	return e, err
 }
 
-// byCreation sorts by when they were made.
+// byCreation sorts checkpoints by creation time, then id, which is the order of adoption in every
+// clone.
 func byCreation(all []arrival) {
 	slices.SortFunc(all, func(a, b arrival) int {
 		if c := a.record.CreatedAt.Compare(b.record.CreatedAt); c != 0 {

@@ -11,8 +11,12 @@ import (
 	"git-checkpoint/internal/checkpoint"
 )
 
-// PushInBackground is the push that a create starts. What it ends with is remembered
-// for `status`: there is nobody to tell.
+// PushInBackground is the push that a create starts when checkpoint.autoPush is set. It runs
+// detached from any terminal, so the result is stored for `status` to show.
+//
+// Only one push runs per worktree. One that finds the lock taken leaves a marker file, and the
+// holder of the lock pushes once more when it finds the marker, so the newest checkpoint always
+// gets sent.
 func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) error {
 	dir, err := s.Repo.Dir()
 	if err != nil {
@@ -24,6 +28,8 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) // as git's own files are
 		}
 		for round := true; round; {
+			// The marker is removed before the push reads the refs. One that appears later may be
+			// about a checkpoint that this round did not see.
 			os.Remove(again) //nolint:errcheck // it is there or not
 			if round = false; pushQuietly(ctx, s, req) == nil {
 				_, statErr := os.Stat(again)
@@ -31,6 +37,8 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 			}
 		}
 		os.Remove(lock) //nolint:errcheck // stale by age at the latest
+		// A push that came after the last look at the marker but before the lock was released left
+		// its marker for nobody. Look once more.
 		if _, err := os.Stat(again); err != nil || ctx.Err() != nil {
 			return nil //nolint:nilerr // nobody asked for another round
 		}
@@ -38,7 +46,7 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 	}
 }
 
-// pushQuietly pushes all sessions and notes how it ended.
+// pushQuietly pushes all sessions without asking anything, and stores how it ended.
 func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error {
 	req.Ask, req.Agree, req.Quietly, req.Sessions = false, nil, true, nil
 	t, err := newTrip(s, req)
@@ -56,7 +64,8 @@ func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error 
 	return errors.Join(err, t.memory.save())
 }
 
-// noteRefusal leaves for the next create why the gate let nothing through, or that it does.
+// noteRefusal stores the reason why the clearance gate refused a push, for the next create to
+// print. With any other result it deletes what was stored.
 func noteRefusal(s *checkpoint.Service, err error) {
 	dir, dirErr := s.Repo.Dir()
 	if dirErr != nil {

@@ -18,7 +18,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// OpenBundle reads the header of a bundle and leaves pack at what follows.
+// OpenBundle opens a bundle, which may be gzipped, and reads its header. pack then reads what
+// follows the header. The caller calls closeFile.
 func OpenBundle(file string) (h archive.Header, closeFile func(), pack io.Reader, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -35,14 +36,15 @@ func OpenBundle(file string) (h archive.Header, closeFile func(), pack io.Reader
 	return h, func() { f.Close() }, r, nil //nolint:errcheck // only read
 }
 
-// Invalid is the error of a damaged file, of which nothing was imported.
+// Invalid wraps the error of a damaged or unsuitable file from which nothing was imported.
 func Invalid(err error) error {
 	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err, Hints: []string{"nothing was imported"}}
 }
 
-// ImportBundle verifies a bundle as a whole, and then joins what it holds like a fetch.
-// What a gc takes meanwhile is read from the file again. check, which may be nil, sees what
-// the bundle brought once that is verified, and can still refuse all of it.
+// ImportBundle verifies a bundle as a whole and then joins its sessions as a fetch does. If a
+// concurrent gc deletes the unpacked objects, which no ref names yet, it waits for the gc and reads
+// the file again. check may be nil. It is called with the contents of the bundle after they were
+// verified, and its error refuses the whole bundle.
 func ImportBundle(ctx context.Context, s *checkpoint.Service, file string, check func(context.Context, *remote.Listing) error) (*Answer, error) {
 	for try := 1; ; try++ {
 		came := remote.NewListing()
@@ -56,7 +58,7 @@ func ImportBundle(ctx context.Context, s *checkpoint.Service, file string, check
 	}
 }
 
-// lacks reports whether something is not here that was unpacked whole.
+// lacks reports whether a journal is missing that was unpacked before: a gc has deleted it.
 func lacks(ctx context.Context, s *checkpoint.Service, came *remote.Listing) bool {
 	for _, of := range came.Sessions {
 		if of.Journal != "" && !Exists(ctx, s, of.Journal) {
@@ -66,7 +68,8 @@ func lacks(ctx context.Context, s *checkpoint.Service, came *remote.Listing) boo
 	return false
 }
 
-// importBundle notes in came what the bundle brought, as soon as it is unpacked.
+// importBundle does one try of ImportBundle. It fills in came as soon as the bundle is unpacked, so
+// that the caller can tell an object lost to a gc from an invalid bundle.
 func importBundle(ctx context.Context, s *checkpoint.Service, file string, came *remote.Listing, check func(context.Context, *remote.Listing) error) (*Answer, error) {
 	header, closeFile, pack, err := OpenBundle(file)
 	if err != nil {
@@ -108,11 +111,12 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	return t.answer, t.verdict()
 }
 
-// maxPack bounds a pack that is imported.
+// maxPack bounds the size of an imported pack: 1 TiB.
 const maxPack = 1 << 40
 
-// unpack puts the objects of a bundle into the object store, where no ref names them
-// yet. git checks each of them, and that none is missing.
+// unpack adds the objects of a bundle to the object store. No ref names them yet. git index-pack
+// checks each object (--strict) and completes a thin pack. The commits that the bundle builds on
+// have to be here.
 func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
 	for _, need := range header.Needs {
 		if !Exists(ctx, s, need) {
@@ -135,7 +139,7 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 	return nil
 }
 
-// unpacked finds out whether all is here that a bundle says it holds.
+// unpacked verifies that everything reachable from the refs of the bundle is here.
 func unpacked(ctx context.Context, s *checkpoint.Service, header archive.Header) error {
 	s.Trace("arrived")
 	var commits []name.OID
@@ -148,7 +152,8 @@ func unpacked(ctx context.Context, s *checkpoint.Service, header archive.Header)
 	return nil
 }
 
-// verifyAll refuses all of it for one bad member.
+// verifyAll verifies every session of a bundle and refuses all of them for one bad checkpoint. A
+// fetch rejects single checkpoints instead, but a file can be made again and should be whole.
 func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 	for _, session := range came.Names() {
 		of := came.Sessions[session]
@@ -189,7 +194,7 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 	return nil
 }
 
-// joinable refuses a session that nothing can be brought into.
+// joinable returns an error if the session here is damaged, so that nothing can be joined with it.
 func joinable(ctx context.Context, s *checkpoint.Service, session name.Session) error {
 	_, err := s.Store.State(ctx, session)
 	if err == nil || errors.Is(err, store.ErrNoSession) {

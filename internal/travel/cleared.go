@@ -9,7 +9,9 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// mayBeSent asks at the gate before the first of a push goes.
+// mayBeSent passes everything that a push is about to send through the clearance gate, before the
+// first ref goes. The gate gets the tips to scan, and what the remote holds already, which need not
+// be scanned. An error means that nothing may be sent.
 func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 	what := clearance.Sending{To: t.answer.Remote, Unscanned: t.req.Unscanned}
 	for _, p := range c.plans {
@@ -40,6 +42,7 @@ func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 			}
 		}
 	}
+	// A push that only deletes refs needs no clearance.
 	if len(what.Tips) == 0 {
 		return nil
 	}
@@ -53,8 +56,8 @@ func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 	return clearance.MayLeave(ctx, t.s, what)
 }
 
-// heldThere is what the remote has: what it lists of ours, and its branches as they were
-// last fetched.
+// heldThere lists the commits that the remote has already: those in its listing, and its branches
+// as they were last fetched.
 func (t *trip) heldThere(ctx context.Context, c *consignment) ([]name.OID, error) {
 	held := []name.OID{c.there.Notes}
 	for _, there := range c.there.Sessions {

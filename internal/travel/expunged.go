@@ -1,5 +1,11 @@
 package travel
 
+// Expunging a secret has three consequences for travel. A push has to remove it from the remote,
+// where it may be reachable from archives, tags and the history of the notes, not only from refs. A
+// fetch has to learn from another clone's tombstones what was expunged there, so that this clone
+// does not send it again. And a pin made elsewhere at the same time voids a tombstone, which is
+// then repeated.
+
 import (
 	"bytes"
 	"context"
@@ -16,10 +22,11 @@ import (
 	"git-checkpoint/internal/retain"
 )
 
-// sendExpunged takes away at the remote what still holds something that was expunged here:
-// refs of checkpoints that an ordinary push leaves to a later one, the history of notes,
-// archives and tags. These are replaced, which is the only force in this program, and each
-// only as long as it is what was seen.
+// sendExpunged removes from the remote everything that still holds what was expunged here: refs of
+// dead checkpoints that an ordinary push may leave for later, the history of the notes, archives
+// and tags. Archives, notes and tags are replaced with force. Nothing else in this program uses
+// force, and each replacement has a lease: it fails unless the remote still has the value that was
+// read.
 func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
 	list, err := clearance.ReadExpunged(t.s.Repo)
 	if err != nil || len(list.Objects) == 0 {
@@ -45,6 +52,7 @@ func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
 	updates = append(updates, u...)
 	for tag, oid := range c.there.Tags {
 		if list.Objects[oid] {
+			// A tag whose checkpoint was replaced moves to where it points here now, or is deleted.
 			here, err := t.s.Repo.Batch().Resolve(ctx, tag)
 			if err != nil && here != "" || list.Objects[here] {
 				here = ""
@@ -55,7 +63,9 @@ func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
 	return t.force(ctx, c, updates)
 }
 
-// cleanArchive writes an archive of what is not dead, which goes on from none.
+// cleanArchive returns the update that replaces the remote's archive by one that lists only what is
+// alive. The new archive has no previous archive as its parent, so it no longer reaches the secret.
+// There is no update if the archive holds nothing that was expunged.
 func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
 	if there.Archive == "" || !Exists(ctx, t.s, there.Archive) {
 		return nil, nil
@@ -64,7 +74,7 @@ func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Se
 	if err != nil || !holds {
 		return nil, err
 	}
-	all, err := t.s.Store.Members(ctx, there.Archive) // this push may have sent it
+	all, err := t.s.Store.Members(ctx, there.Archive) // read again: this push may have sent that archive
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -83,7 +93,8 @@ func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Se
 	return []remote.Update{{Ref: name.ArchiveRef(session), New: clean, Lease: there.Archive}}, nil
 }
 
-// cleanNotes writes the remote's notes as they are, without their history.
+// cleanNotes returns the update that replaces the remote's notes by a commit with the same tree and
+// without parents, because the history of the notes reaches the old records.
 func (t *trip) cleanNotes(ctx context.Context, c *consignment, list *clearance.Expunged) ([]remote.Update, error) {
 	if c.there.Notes == "" || !Exists(ctx, t.s, c.there.Notes) {
 		return nil, nil
@@ -104,7 +115,8 @@ func (t *trip) cleanNotes(ctx context.Context, c *consignment, list *clearance.E
 	return []remote.Update{{Ref: name.NotesRef, New: clean, Lease: c.there.Notes}}, nil
 }
 
-// reaches reports whether a commit holds, itself or by its history, what was expunged.
+// reaches reports whether a commit or anything reachable from it is an expunged object. Missing
+// objects are allowed, as in a partial clone.
 func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
 	res, err := t.s.Repo.Run(ctx, git.Cmd{
 		Args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}, Stdin: strings.NewReader(string(commit) + "\n"),
@@ -121,7 +133,8 @@ func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Exp
 	return false, nil
 }
 
-// force sends what replaces; a host that refuses is named, with what it keeps.
+// force sends the replacing updates. If the host refuses one, its line names the ref that still
+// holds expunged content.
 func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Update) error {
 	for len(updates) > 0 {
 		n := min(len(updates), remote.Chunk)
@@ -150,11 +163,13 @@ func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Updat
 	return nil
 }
 
+// reasonExpunged is the reason in tombstones of expunged checkpoints. Other clones recognise it.
 const reasonExpunged = "expunged"
 
-// learnExpunged has this clone remember what another one expunged, as far as it can be told:
-// what the old checkpoint held and the one in its place does not. Checkpoints that were only
-// made here may hold it too, and must not be sent.
+// learnExpunged adds to this clone's list what another clone expunged. The journal names
+// checkpoints and not the secret, so it is derived: the blobs that the old checkpoint has and its
+// replacement does not. Checkpoints that exist only here may hold the same blobs and must not be
+// sent.
 func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[name.ID]name.OID) error {
 	var objects []name.OID
 	var ids []name.ID
@@ -173,7 +188,7 @@ func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[n
 		}
 		lost, err := u.lost(ctx, commit, now)
 		if err != nil {
-			continue // a damaged one teaches nothing
+			continue // a damaged checkpoint cannot be compared
 		}
 		objects = append(append(objects, lost...), commit)
 	}
@@ -187,7 +202,8 @@ func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[n
 	return list.Add(u.session, ids, objects)
 }
 
-// lost are the blobs of one checkpoint's files that another one has no more.
+// lost returns the blobs of files that are in one checkpoint and were removed or changed in the
+// other. Gitlinks are no blobs and are left out.
 func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, error) {
 	if now == "" {
 		return nil, nil
@@ -211,8 +227,9 @@ func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, err
 	return lost, err
 }
 
-// repeatTombstones removes again what was expunged here and is not dead: somebody pinned it
-// who did not know, which makes the tombstone void for good.
+// repeatTombstones removes again the checkpoints that were expunged here but are alive after a
+// merge. Another clone had pinned one before it knew of the tombstone, which makes that tombstone
+// void.
 func (t *trip) repeatTombstones(ctx context.Context) error {
 	list, err := clearance.ReadExpunged(t.s.Repo)
 	if err != nil {
@@ -221,7 +238,7 @@ func (t *trip) repeatTombstones(ctx context.Context) error {
 	for session, ids := range list.Checkpoints {
 		st, err := t.s.Store.State(ctx, session)
 		if err != nil {
-			continue // it is not here any more, or damaged, which was told
+			continue // the session is gone, or damaged, which has been reported
 		}
 		var alive []name.ID
 		for id := range ids {

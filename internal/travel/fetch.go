@@ -1,5 +1,9 @@
 package travel
 
+// A fetch lists both sides, brings the missing refs of all sessions into a quarantine with one git
+// fetch, and then joins session by session (unite.go). The refs of the quarantine are deleted at
+// the end; by then the objects are reachable from real refs, or nobody wants them.
+
 import (
 	"context"
 	"errors"
@@ -14,7 +18,7 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// Fetch brings what others saved, and joins it with what is here. The answer is there
+// Fetch brings what other clones pushed and joins it with what is here. The answer is returned
 // beside an error too.
 func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	t, err := newTrip(s, req)
@@ -27,7 +31,8 @@ func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, er
 	return t.answer, t.verdict()
 }
 
-// Sync fetches, then pushes.
+// Sync fetches and then pushes, with a single listing of the remote where possible. It refuses to
+// run while a rollback is half done.
 func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	if err := s.RefuseHalfRolledBack(); err != nil {
 		return nil, err
@@ -46,11 +51,12 @@ func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	return t.answer, t.verdict()
 }
 
-// listings is how often the remote is read anew when a ref of the listing is gone by
-// the time that it is fetched.
+// listings bounds how often the remote is listed again because a listed ref was deleted before it
+// could be fetched.
 const listings = 3
 
-// fetch gives the remote as it was read.
+// fetch brings and joins everything that the request covers, and returns the listing of the remote
+// on which it worked. It starts again when a listed ref has vanished or a gc deleted what came.
 func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 	for try := 1; ; try++ {
 		here, there, err := t.both(ctx)
@@ -58,6 +64,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 			return nil, err
 		}
 		digest := "fetch " + here.Digest() + " " + there.Digest()
+		// This pair of listings was seen before, after a trip that left nothing to do.
 		if t.memory.settled(digest) && t.answer != nil {
 			return there, t.memory.synced(t.s, digest)
 		}
@@ -88,7 +95,9 @@ func joinNames(sessions []name.Session) string {
 	return strings.Join(words, ", ")
 }
 
-// bring fetches what is missing and joins it, session by session.
+// bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards
+// it applies the consequences of the merged journals: bringBack, repeatTombstones, and
+// expunge.Again, which rewrites checkpoints made here that hold what another clone expunged.
 func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now(), IncomingAge); err != nil {
 		t.s.Warn(err.Error())
@@ -133,8 +142,9 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	return err
 }
 
-// bringBack fetches what was dead before the journals were joined, and is not any more:
-// somebody had pinned it.
+// bringBack fetches checkpoints that were dead in the journal here before the journals were merged,
+// and so were not fetched, but are alive in the merged one: another clone had pinned them, and a
+// tombstone that does not know a pin is void. It calls bring again with a listing of only these.
 func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
 	skipped := t.skipped
 	if t.skipped = nil; len(skipped) == 0 {
@@ -162,7 +172,7 @@ func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
 	return t.bring(ctx, here, back)
 }
 
-// either names every session that is here or there.
+// either returns the sessions that exist here or at the remote, sorted.
 func (t *trip) either(here, there *remote.Listing) []name.Session {
 	all := map[name.Session]bool{}
 	for _, l := range []*remote.Listing{here, there} {
@@ -173,8 +183,9 @@ func (t *trip) either(here, there *remote.Listing) []name.Session {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// missing lists the refs of a session that have to be fetched: its journal unless ours
-// holds it, and the checkpoints that are not here and not dead.
+// missing returns the refs of a session that have to be fetched: the journal, unless ours contains
+// it; the archive, if it holds anything that is missing here; and the checkpoints that are neither
+// here nor dead. Dead ones are remembered in t.skipped for bringBack.
 func (t *trip) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
 	var want []name.Ref
 	var mine *Joined
@@ -214,10 +225,12 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 	return want, nil
 }
 
-// unite joins one session; what is wrong with it stops none of the others.
+// unite joins one session. A damaged or read-only session becomes a rejected line and does not stop
+// the other sessions.
 func (t *trip) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
 	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
 	if q != nil {
+		// The remote may have moved between the listing and the fetch. What was fetched counts.
 		if tip := q.Got[name.JournalRef(session)]; tip != "" {
 			u.tip = tip
 		}
@@ -238,8 +251,9 @@ func (t *trip) unite(ctx context.Context, session name.Session, here, there *rem
 	return err
 }
 
-// completeRecords brings the records of a partial clone in one go: read one by one,
-// each would be a connection of its own.
+// completeRecords fetches the records of all new checkpoints with one connection. In a partial
+// clone the blobs were left out, and git would open a connection for each one that is read. In a
+// full clone it does nothing.
 func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error {
 	if _, partial := t.s.Repo.Config.Get("extensions.partialClone"); !partial {
 		if promisor, err := t.s.Repo.Config.Bool("remote."+t.remote.Name+".promisor", false); err != nil || !promisor {
@@ -261,7 +275,7 @@ func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error 
 	for _, oid := range commits {
 		m, err := t.s.Store.RecordCommit(ctx, oid)
 		if err != nil {
-			continue // it is refused when it is looked at
+			continue // the verification of this checkpoint reports the damage
 		}
 		c, err := t.s.Repo.ReadCommit(ctx, string(m))
 		if err != nil {
@@ -274,7 +288,8 @@ func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error 
 	return t.remote.BringObjects(ctx, blobs)
 }
 
-// fetched remembers the journals as the remote has them.
+// fetched finishes a fetch: it updates the tracking refs to the remote's journals, and remembers
+// the listings if all went well, so that the next fetch in the same state can return at once.
 func (t *trip) fetched(ctx context.Context, there *remote.Listing) error {
 	tips := map[name.Session]name.OID{}
 	for session, at := range there.Sessions {

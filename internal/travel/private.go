@@ -12,7 +12,9 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// destination is where this push goes, with what of it is private.
+// destination describes to the gate where this push goes and what private content it has: untracked
+// files and conversations with a coding agent. Both are computed only when the gate asks, because
+// that reads every checkpoint that is to be sent.
 func (t *trip) destination(ctx context.Context, c *consignment) (*clearance.Destination, error) {
 	url, err := t.remote.PushURL(ctx)
 	if err != nil {
@@ -30,7 +32,8 @@ func (t *trip) destination(ctx context.Context, c *consignment) (*clearance.Dest
 	return &clearance.Destination{URL: remote.Redact(url), Untracked: untracked, Talk: talk, Agree: t.req.Agree}, nil
 }
 
-// each looks at every checkpoint that is to be sent. A damaged one is passed over: it cannot be sent either.
+// each calls look for every checkpoint that the push may send. Errors of look are ignored, because
+// a damaged checkpoint cannot be sent anyway, unless the context has ended.
 func (c *consignment) each(ctx context.Context, look func(name.OID) error) error {
 	for _, p := range c.plans {
 		there := c.there.Session(p.Session).Held()
@@ -46,7 +49,7 @@ func (c *consignment) each(ctx context.Context, look func(name.OID) error) error
 	return nil
 }
 
-// addTalk counts what a checkpoint keeps of a conversation with a coding agent.
+// addTalk counts the prompt and the transcript of a coding agent that a checkpoint keeps.
 func (t *trip) addTalk(ctx context.Context, commit name.OID, found *clearance.Talk) error {
 	rec, _, _, err := t.s.Store.Record(ctx, commit)
 	if err != nil {
@@ -61,7 +64,9 @@ func (t *trip) addTalk(ctx context.Context, commit name.OID, found *clearance.Ta
 	return nil
 }
 
-// addUntracked adds the files of a checkpoint that were not in the index.
+// addUntracked adds to paths the files of a checkpoint that were not in the index when it was made:
+// the additions between the staged tree in the record commit and the tree of the checkpoint.
+// Gitlinks are left out.
 func (t *trip) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
 	m, err := t.s.Store.RecordCommit(ctx, commit)
 	if err != nil {

@@ -9,15 +9,16 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Capability is one thing that a host takes or does not.
+// Capability is one thing that a host accepts or does not. Why has the host's reason for a no.
 type Capability struct {
 	What string
 	OK   bool
 	Why  string
 }
 
-// CheckRemote finds out what a host takes. An error that comes with an answer is that
-// checkpoints cannot be kept there as it is configured.
+// CheckRemote finds out what a host accepts, by pushing probe refs and deleting them again. An
+// error beside a non-empty result means that checkpoints cannot be kept at the host as it is
+// configured.
 func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]Capability, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
@@ -27,6 +28,8 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]Cap
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
+	// With fixed dates and an empty tree every probe pushes the same commit, which the host may
+	// keep.
 	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: time.Unix(0, 0).UTC()}
 	commit, err := s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "probe\n"})
 	if err != nil {
@@ -43,6 +46,8 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]Cap
 	if err != nil {
 		return out, unreachable(err)
 	}
+	// The first result is about refs below the configured prefix. The second is whether they are
+	// shown or, where the first was a no, whether the host takes branches instead.
 	switch {
 	case found[0].OK && len(found) > 1 && found[1].OK:
 		return out, nil

@@ -1,5 +1,10 @@
 package travel
 
+// A push is optimistic. Each round lists both sides, fetches the remote's journals that are unknown
+// here, merges journals, fixes a plan (a consignment) and sends it. If the remote has moved in the
+// meantime, its compare-and-swap fails, errStale is returned, and the next round starts from a new
+// listing after a random pause. What earlier rounds sent stays.
+
 import (
 	"context"
 	"errors"
@@ -11,8 +16,8 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// Push sends what is here and the remote lacks: checkpoints, the joined journals, notes.
-// The answer is there beside an error too.
+// Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
+// returned beside an error too.
 func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
@@ -24,14 +29,16 @@ func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	return t.answer, t.verdict()
 }
 
-// pushTries bounds how often a push that others were faster than is planned anew.
+// pushTries bounds how often a push is planned again because another clone was faster.
 const pushTries = 60
 
-// errStale says that the remote has moved on since it was read.
+// errStale means that the remote, or the journal here, has changed since it was listed.
 var errStale = errors.New("the remote has moved on")
 
-// push sends to where git would push: that may be another place than the one that is
-// fetched from, or several, of which one that cannot be reached stops none of the others. there is the latter as it was just read; nil: not read yet.
+// push sends to every place to which git would push. That may be another address than the one that
+// git fetches from, or several; if one of several cannot be reached, the others still get the push
+// and the first error is returned. there is the listing of the fetch address if it was read
+// already, else nil. It is of no use for other push addresses, which are listed by themselves.
 func (t *trip) push(ctx context.Context, there *remote.Listing) error {
 	places, err := t.remote.Destinations(ctx)
 	if err != nil {
@@ -61,7 +68,8 @@ func (t *trip) push(ctx context.Context, there *remote.Listing) error {
 	return first
 }
 
-// pushTo plans and sends until the remote has all of it.
+// pushTo repeats pushOnce until the remote has everything, for one address. there is the first
+// listing to plan from, or nil to read it.
 func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 	for try := 1; ; try++ {
 		var here *remote.Listing
@@ -93,7 +101,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 	}
 }
 
-// known refuses a session that nobody has.
+// known returns an error for a requested session that exists neither here nor at the remote.
 func (t *trip) known(here, there *remote.Listing) error {
 	for _, session := range t.sessions {
 		if here.Sessions[session] == nil && there.Sessions[session] == nil {
@@ -103,8 +111,8 @@ func (t *trip) known(here, there *remote.Listing) error {
 	return nil
 }
 
-// pause waits for a random part of a span that grows, so that clones that push at the
-// same time do not meet again.
+// pause sleeps for a random part of a growing span: at most 40 ms on the first try, a second at the
+// end. Clones that collided once would collide again if they retried in step.
 func (t *trip) pause(ctx context.Context, try int) error {
 	span := min(20*time.Millisecond<<min(try, 6), time.Second)
 	timer := time.NewTimer(time.Duration(t.s.Store.Random()) % span)
@@ -117,20 +125,23 @@ func (t *trip) pause(ctx context.Context, try int) error {
 	}
 }
 
-// consignment is all that one push sends, fixed before the first of it goes.
+// consignment is everything that one round of a push sends. It is fixed before the first ref goes,
+// so that checkpoints made during the push wait for the next one.
 type consignment struct {
 	plans  []remote.Plan
-	folds  map[name.Session]*Joined
-	notes  name.OID // the notes commit to send; empty: theirs is as good
+	folds  map[name.Session]*Joined // journals by session, merged with the remote's where both have one
+	notes  name.OID                 // the notes commit to send; empty: the remote's notes need no change
 	there  *remote.Listing
 	here   *remote.Listing
-	landed map[name.Session]bool // sessions whose journal is there now
+	landed map[name.Session]bool // sessions whose journal the remote has taken
 
+	// archives are the archive refs to send, see archiveToSend.
 	archives []remote.Update
-	archived map[name.Session]bool // sessions whose archive is there now
+	archived map[name.Session]bool // sessions whose archive the remote has taken
 }
 
-// pushOnce makes one plan and carries exactly it out.
+// pushOnce makes one plan and carries out exactly that. It returns errStale where the plan no
+// longer fits the remote. A session whose journal is damaged or read-only is reported and left out.
 func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error {
 	c := &consignment{folds: map[name.Session]*Joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
 	q, err := t.bringJournals(ctx, here, there)
@@ -154,7 +165,8 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 		return err
 	}
 	t.s.Trace("planned push")
-	mine := make(chan string, 1) // git is sending meanwhile
+	// The digest is computed while git sends.
+	mine := make(chan string, 1)
 	go func() { mine <- c.settledHere() }()
 	if err := t.send(ctx, c); err != nil {
 		return err
@@ -168,6 +180,8 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	if err := t.sendTags(ctx, c); err != nil {
 		return err
 	}
+	// The state after this push is worth remembering only if a fetch in that state would do
+	// nothing. The next fetch that finds the same two listings then returns at once.
 	t.settled = ""
 	if digest := <-mine; digest != "" && t.verdict() == nil && c.nothingToFetch() {
 		t.settled = "fetch " + digest + " " + there.Digest()
@@ -175,8 +189,9 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	return nil
 }
 
-// settledHere is the digest of what is here when a fetch would have nothing to adopt or to
-// drop in it; else it is empty.
+// settledHere returns the digest of the listing here if a fetch would find nothing to adopt or drop
+// in it, and else the empty string. Something is to be adopted if no event names it, and to be
+// dropped if it is dead.
 func (c *consignment) settledHere() string {
 	for session, here := range c.here.Sessions {
 		j := c.folds[session]
@@ -196,8 +211,8 @@ func (c *consignment) settledHere() string {
 	return c.here.Digest()
 }
 
-// nothingToFetch reports whether all that the remote has is here, and the journals are
-// the same.
+// nothingToFetch reports whether everything that the remote has is here too, and both sides have
+// the same journals and archives.
 func (c *consignment) nothingToFetch() bool {
 	for session, there := range c.there.Sessions {
 		here := c.here.Session(session)
@@ -214,8 +229,9 @@ func (c *consignment) nothingToFetch() bool {
 	return len(c.there.Sessions) == len(c.here.Sessions)
 }
 
-// bringJournals fetches those journals of the remote that ours do not hold, and its
-// notes where they are not here.
+// bringJournals fetches the remote's journals that the journals here do not contain, the archives
+// whose content the plan needs, and the remote's notes if they are not here. The plan merges them.
+// The caller closes the quarantine, which is nil if nothing was fetched.
 func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
 	var want []name.Ref
 	if t.ours == nil {
@@ -242,6 +258,7 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 		}
 	}
 	if there.Notes != "" && there.Notes != here.Notes && len(here.Sessions) > 0 {
+		// The new notes commit gets the remote's as its parent, so that one has to be here.
 		if _, err := t.s.Repo.ReadCommit(ctx, string(there.Notes)); err != nil {
 			want = append(want, name.NotesRef)
 		}
@@ -252,7 +269,8 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 	return t.bringWhole(ctx, want, there)
 }
 
-// plan fixes the joined journal and the refs of one session.
+// plan decides what to send of one session and adds it to c: the merged journal, the missing refs,
+// the refs to delete, and the archive. A conflict is reported as a line and does not stop the push.
 func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, here *remote.Listing, q *remote.Quarantine) error {
 	at := c.there.Session(session)
 	if q != nil && q.Got[name.JournalRef(session)] != "" {
@@ -268,7 +286,7 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 			return err
 		}
 		if mine != nil && mine.log.Tip().OID != here.Session(session).Journal {
-			return errStale // it was written to since the refs were listed
+			return errStale // another process wrote to the journal after the refs were listed
 		}
 	}
 	j, send, err := t.join(ctx, session, mine, at.Journal)
@@ -297,7 +315,9 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 	return nil
 }
 
-// join merges the journals for a push and says whether the result is worth sending.
+// join merges mine with the remote's journal at theirTip. The bool says whether the result has to
+// be sent. There are four cases: the remote has no journal, mine contains theirs, theirs contains
+// mine, and both have events that the other lacks. Only the last one makes a merge commit.
 func (t *trip) join(ctx context.Context, session name.Session, mine *Joined, theirTip name.OID) (*Joined, bool, error) {
 	switch {
 	case mine == nil && theirTip == "":
@@ -325,13 +345,14 @@ func (t *trip) join(ctx context.Context, session name.Session, mine *Joined, the
 	if err != nil {
 		return nil, false, err
 	}
-	// A merge that says nothing new is not sent: clones could go on so for ever. A fetch
-	// takes theirs.
+	// A merge without new events is not sent. Otherwise two clones could send merges of merges to
+	// each other forever. The next fetch takes theirs instead.
 	return &Joined{log: log}, !journal.SameEvents(log, theirs), nil
 }
 
-// saysNothing reports whether a journal has no event that one that it descends from
-// lacks. The background does not send such a one.
+// saysNothing reports whether mine, which contains theirTip, has no event that the journal at
+// theirTip lacks: the difference is merge commits only. A background push does not send such a
+// journal.
 func (t *trip) saysNothing(ctx context.Context, mine *journal.Log, theirTip name.OID) bool {
 	theirs, err := t.s.Store.LogAt(ctx, theirTip, mine)
 	return err == nil && journal.SameEvents(mine, theirs)

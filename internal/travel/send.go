@@ -1,5 +1,11 @@
 package travel
 
+// The order in which the refs of a push are sent matters, because a push can be cut off at any time
+// and because not every host supports atomic pushes. Checkpoints go before the journal that names
+// them, so that a reader never finds an event without its checkpoint. Deletions of dead checkpoints
+// go only together with the journal that holds their tombstones. Notes go last: they can be made
+// again.
+
 import (
 	"context"
 	"errors"
@@ -12,7 +18,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// unjoinable says why two journals cannot be merged here.
+// unjoinable returns the error that says why the two journals cannot be merged by this program.
 func (t *trip) unjoinable(session name.Session, theirs, mine *journal.State) error {
 	switch {
 	case theirs.Session != session:
@@ -23,13 +29,14 @@ func (t *trip) unjoinable(session name.Session, theirs, mine *journal.State) err
 	return &store.ReadOnlyError{Session: session, Reason: mine.ReadOnly}
 }
 
-// maxDeletes is how many dead refs one push takes away; the rest is ignored by everyone
-// until a later one.
+// maxDeletes bounds how many refs of dead checkpoints one push deletes. Every reader ignores the
+// rest, and a later push deletes them.
 const maxDeletes = 400
 
-// send sends the plan. First what no journal names yet, then, all or nothing, the last
-// checkpoints with the journals, what is dead, and the notes. Where the remote does not
-// take that as one, one after the other, in an order of which every beginning is right.
+// send carries out the plan. First it sends, in chunks, the checkpoints that do not fit into one
+// push. The rest goes in one atomic push: the last checkpoints with the journals, the deletions and
+// the notes. If the remote refuses any part of that, or has no atomic push, sendInOrder sends the
+// parts one after the other, so that every prefix is a valid state.
 func (t *trip) send(ctx context.Context, c *consignment) error {
 	var creates, journals, deletes []remote.Update
 	for _, p := range c.plans {
@@ -40,6 +47,8 @@ func (t *trip) send(ctx context.Context, c *consignment) error {
 	}
 	deletes = deletes[:min(len(deletes), maxDeletes)]
 	stale := false
+	// No journal names these checkpoints at the remote yet, so readers ignore them until it
+	// arrives.
 	for len(creates)+len(journals)+len(deletes) > remote.Chunk && len(creates) > 0 {
 		n := min(len(creates), remote.Chunk)
 		behind, err := t.sendAlone(ctx, c, creates[:n])
@@ -69,8 +78,9 @@ func (t *trip) send(ctx context.Context, c *consignment) error {
 	return t.sendInOrder(ctx, c, creates, journals, deletes)
 }
 
-// sendTogether sends all or nothing. It is not done when the remote refuses a part:
-// the others are sent without that one.
+// sendTogether sends everything in one atomic push. done is false where the remote refused some ref
+// or has no atomic push. The caller then sends the refs in parts, so that one refused ref does not
+// hold up the others.
 func (t *trip) sendTogether(ctx context.Context, c *consignment, all []remote.Update) (done bool, err error) {
 	outcomes, err := t.remote.Push(ctx, all, remote.AllOrNone)
 	if errors.Is(err, remote.ErrNotAtomic) {
@@ -97,8 +107,9 @@ func (t *trip) sendTogether(ctx context.Context, c *consignment, all []remote.Up
 	return true, nil
 }
 
-// sendInOrder sends checkpoints, then journals, then notes. Deletions go only with the
-// journal, all or nothing; where that is not taken they do not go.
+// sendInOrder sends checkpoints, then journals, then notes, each ref on its own. Deletions are sent
+// only in an atomic push with the journals. Where the remote does not accept that, they are left
+// for a later push.
 func (t *trip) sendInOrder(ctx context.Context, c *consignment, creates, journals, deletes []remote.Update) error {
 	stale, err := t.sendAlone(ctx, c, creates)
 	if err != nil {
@@ -127,8 +138,9 @@ func (t *trip) sendInOrder(ctx context.Context, c *consignment, creates, journal
 	return err
 }
 
-// allLanded reports whether the remote has the journal of every session of the plan.
-// Notes of one that it refuses would be rewritten by each clone for ever.
+// allLanded reports whether the remote took the journal of every session in the plan. Without the
+// journal, another clone would see notes of checkpoints that it does not know, take them out again,
+// and both clones would rewrite the notes forever.
 func (c *consignment) allLanded() bool {
 	for _, p := range c.plans {
 		if p.Journal != "" && !c.landed[p.Session] {
@@ -138,6 +150,8 @@ func (c *consignment) allLanded() bool {
 	return true
 }
 
+// sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
+// the journals alone. stale reports that the remote has moved on.
 func (t *trip) sendJournals(ctx context.Context, c *consignment, journals, deletes []remote.Update) (stale bool, err error) {
 	if len(deletes) > 0 && !t.alone {
 		outcomes, err := t.remote.Push(ctx, append(append([]remote.Update(nil), journals...), deletes...), remote.AllOrNone)
@@ -161,7 +175,8 @@ func (t *trip) sendJournals(ctx context.Context, c *consignment, journals, delet
 	return t.sendAlone(ctx, c, journals)
 }
 
-// sendAlone sends refs of which each is taken or refused by itself, in chunks.
+// sendAlone sends the refs in chunks. The remote takes or refuses each by itself, and each result
+// is recorded. stale reports that at least one ref had moved at the remote.
 func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.Update) (stale bool, err error) {
 	for len(updates) > 0 {
 		n := min(len(updates), remote.Chunk)
@@ -181,7 +196,8 @@ func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.U
 	return stale, nil
 }
 
-// landed notes what became of one ref.
+// landed records the result of one ref: the line of the answer, and the listing c.there, from which
+// the later steps of the push go on.
 func (t *trip) landed(c *consignment, o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {
@@ -205,7 +221,7 @@ func (t *trip) landed(c *consignment, o remote.Outcome) {
 	case o.Ref == name.NotesRef && c.there.Notes != "":
 		outcome = OutcomeUpdated
 	}
-	if o.Verdict != remote.Held { // a remote may have what it does not list
+	if o.Verdict != remote.Held { // Held: the remote has it although its listing did not show it
 		t.line("push", o.Ref, outcome, "")
 	}
 	c.there.Set(o.Ref, o.New)
@@ -214,7 +230,8 @@ func (t *trip) landed(c *consignment, o remote.Outcome) {
 	}
 }
 
-// pushed remembers the journals that the remote has now.
+// pushed finishes a push that succeeded: it updates the tracking refs, clears the note of an
+// earlier refusal, and saves when and in which state this remote was synchronised.
 func (t *trip) pushed(ctx context.Context) error {
 	if err := t.track(ctx, t.tips); err != nil {
 		return err
@@ -223,8 +240,8 @@ func (t *trip) pushed(ctx context.Context) error {
 	return t.memory.synced(t.s, t.settled)
 }
 
-// sendTags sends the tags of the sessions, which are not moved where they are others
-// already: that would take force.
+// sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
+// rejected here, since moving a tag takes force.
 func (t *trip) sendTags(ctx context.Context, c *consignment) error {
 	if t.req.Tags != TagsTravel {
 		return nil
@@ -252,6 +269,7 @@ func (t *trip) sendTags(ctx context.Context, c *consignment) error {
 	return err
 }
 
+// ownTag reports whether ref is a checkpoint tag of a session of the plan.
 func (t *trip) ownTag(c *consignment, ref name.Ref) bool {
 	for _, p := range c.plans {
 		if len(ref) > len(name.TagRoot)+len(p.Session) && string(ref)[len(name.TagRoot):len(name.TagRoot)+len(p.Session)+1] == string(p.Session)+"/" {

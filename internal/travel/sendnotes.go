@@ -12,13 +12,14 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// notesToSend makes the notes commit of a push: on top of the remote's, with what both
-// know of the sessions that are pushed, less what is dead. An equal tree makes none.
+// notesToSend writes the notes commit of a push and returns its id, or "" if the remote's notes
+// need no change. Its parent is the remote's notes commit. Its tree is the remote's, with the notes
+// here of living checkpoints added and the notes of dead ones removed, for the pushed sessions.
 //
-// The remote's own commits never come into our notes ref: their history holds what was
-// pruned.
+// The remote's notes commits never become part of the notes ref here, because their history still
+// holds the records of pruned checkpoints.
 func (t *trip) notesToSend(ctx context.Context, c *consignment, here *remote.Listing) (name.OID, error) {
-	if len(c.plans) == 0 || here.Notes == "" && c.there.Notes == "" { // the remote's were not fetched for nothing
+	if len(c.plans) == 0 || here.Notes == "" && c.there.Notes == "" { // no notes anywhere
 		return "", nil
 	}
 	mine, err := t.notesTree(ctx, here.Notes)
@@ -49,8 +50,8 @@ func (t *trip) notesToSend(ctx context.Context, c *consignment, here *remote.Lis
 	return oid, checkpoint.Classify(err)
 }
 
-// notesTree is the tree of a notes commit, "" for none. Notes that cannot be read are
-// nothing to go on from: all of them can be made again.
+// notesTree returns the tree of a notes commit, "" for none. An unreadable commit is an error,
+// since nothing can be built on top of it.
 func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error) {
 	if commit == "" {
 		return "", nil
@@ -62,7 +63,8 @@ func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error)
 	return c.Tree, nil
 }
 
-// buries reports whether a session has dead checkpoints, whose notes may be left.
+// buries reports whether a session of the push has tombstones, so that equal trees may both still
+// hold notes of dead checkpoints.
 func (c *consignment) buries() bool {
 	for _, p := range c.plans {
 		if j := c.folds[p.Session]; p.Journal != "" && len(j.tombs()) > 0 {
@@ -72,7 +74,7 @@ func (c *consignment) buries() bool {
 	return false
 }
 
-// about names the sessions of the push, a few of them.
+// about names the pushed sessions for the message of the notes commit, at most five of them.
 func (c *consignment) about() string {
 	var words []string
 	for _, p := range c.plans {
@@ -84,13 +86,13 @@ func (c *consignment) about() string {
 	return strings.Join(words, ", ")
 }
 
-// fates are the checkpoint commits that the journals of the push name: those that are
-// not dead, and those that are.
+// fates returns the checkpoint commits that the journals of the push name: those that are alive and
+// those that are dead.
 func (c *consignment) fates() (alive, dead map[name.OID]bool) {
 	alive, dead = map[name.OID]bool{}, map[name.OID]bool{}
 	for _, session := range slices.Sorted(maps.Keys(c.folds)) {
 		j := c.folds[session]
-		if len(j.tombs()) == 0 { // nothing is dead, which takes no fold to know
+		if len(j.tombs()) == 0 { // without tombstones everything is alive, and no fold is needed
 			for _, e := range j.log.Events() {
 				if e.Commit != "" && e.Checkpoint != "" {
 					alive[e.Commit] = true
@@ -113,7 +115,8 @@ func (c *consignment) fates() (alive, dead map[name.OID]bool) {
 	return alive, dead
 }
 
-// noteEdits are the differences of the remote's notes from what they have to be.
+// noteEdits returns the edits that turn the remote's notes tree (theirs) into what it has to be.
+// mine is the notes tree here. An entry with a zero mode removes the path.
 func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.OID) (map[string]git.Entry, error) {
 	alive, dead := c.fates()
 	edits := map[string]git.Entry{}
@@ -122,11 +125,12 @@ func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.
 		return nil, checkpoint.Classify(err)
 	}
 	for _, d := range changes {
+		// git fans notes trees out into directories; without the slashes the path is the commit id.
 		commit, err := name.ParseOID(strings.ReplaceAll(d.Path, "/", ""))
 		if err != nil || !alive[commit] || d.New.Mode == 0 || dead[commit] {
 			continue
 		}
-		if d.Old.Mode != 0 { // two values: M decides
+		if d.Old.Mode != 0 { // both sides have a note and they differ: the record in M decides
 			blob, err := t.s.Store.RecordBlob(ctx, commit)
 			if err != nil || blob != d.New.OID {
 				continue

@@ -9,7 +9,8 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// RemoteSession is how a session here and at a remote differ.
+// RemoteSession says how a session here differs from the same session at a remote. ToPush and
+// ToFetch count checkpoints; an archive whose content is unknown here counts as one.
 type RemoteSession struct {
 	Remote    string           `json:"remote"`
 	Session   name.Session     `json:"session"`
@@ -20,7 +21,8 @@ type RemoteSession struct {
 	LastSync  *checkpoint.Time `json:"last_sync"`
 }
 
-// CompareRemote reads a remote and compares each session. It changes nothing.
+// CompareRemote lists the remote and compares each session with it. It changes nothing in either
+// repository. The state of journals that are not here is told from the tracking refs.
 func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]RemoteSession, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
@@ -53,8 +55,8 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 	return out, nil
 }
 
-// pushedTo reads the places that a push goes to, where they are others than the one that
-// is fetched from.
+// pushedTo lists the places to which a push goes, if these differ from the one that is fetched
+// from. It returns nil for the usual remote with one address.
 func (t *trip) pushedTo(ctx context.Context) ([]*remote.Listing, error) {
 	places, err := t.remote.Destinations(ctx)
 	var all []*remote.Listing
@@ -71,8 +73,10 @@ func (t *trip) pushedTo(ctx context.Context) ([]*remote.Listing, error) {
 	return all, unreachable(err)
 }
 
-// alsoPushed has a place that is pushed to say what a push would send, and the one that
-// is fetched from no more than what a fetch would bring.
+// alsoPushed corrects r for a remote with other push addresses. What a push would send depends on
+// the push address place, the i-th one, and what a fetch would bring on the fetch address only. r
+// has the comparison with the fetch address, and gets those with the push addresses one after the
+// other.
 func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *remote.Listing, i int) error {
 	at, err := t.compare(ctx, r.Session, here.Session(r.Session), place.Session(r.Session))
 	if err != nil {
@@ -81,6 +85,7 @@ func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *re
 	sending := []string{"ahead", "diverged", "local"}
 	fetches := r.State == "behind" || r.State == "diverged" || r.State == "remote"
 	sends := slices.Contains(sending, at.State) || i > 0 && slices.Contains(sending, r.State)
+	// The count so far is that of the fetch address, to which no push goes.
 	if i == 0 {
 		r.ToPush = 0
 	}
@@ -106,6 +111,8 @@ func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *re
 	return nil
 }
 
+// compare compares one session here with one place. The journals decide the state. Where these are
+// equal, missing checkpoints do.
 func (t *trip) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
 	r := RemoteSession{Remote: t.answer.Remote, Session: session, Conflicts: []name.ID{}, LastSync: t.memory.LastSync}
 	mine, err := JournalOf(ctx, t.s, session)
@@ -127,12 +134,12 @@ func (t *trip) compare(ctx context.Context, session name.Session, here, there *r
 	return r, nil
 }
 
-// count notes what would be pushed and fetched, and what has two values.
+// count counts the checkpoints to push and to fetch, and lists the conflicts.
 func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *Joined) {
 	session := r.Session
 	if there.Archive != "" && (there.Archive == here.Archive || Exists(ctx, t.s, there.Archive)) {
 		if err := t.readArchive(ctx, session, there); err != nil && t.once(err) {
-			t.s.Warn(err.Error()) // it is not known what it holds
+			t.s.Warn(err.Error()) // its content stays unknown
 		}
 	}
 	ours, theirs := here.Held(), there.Held()
@@ -147,7 +154,7 @@ func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.
 	}
 	if there.Archive != "" && there.Archived == nil {
 		r.ToFetch++ // what it holds is not known before it is fetched
-	}
+	} // the content is known after a fetch
 	for id := range theirs {
 		if ours[id] == "" && !mine.dead(id) {
 			r.ToFetch++
@@ -155,7 +162,8 @@ func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.
 	}
 }
 
-// stateOf compares the journals, as far as the objects that are here tell.
+// stateOf compares the journals without fetching: as far as the objects and tracking refs here
+// show.
 func (t *trip) stateOf(mine *Joined, here, there *remote.Session) string {
 	ahead := mine != nil && there.Journal != "" && mine.log.Contains(there.Journal)
 	switch {
@@ -173,6 +181,6 @@ func (t *trip) stateOf(mine *Joined, here, there *remote.Session) string {
 	return "diverged"
 }
 
-// sentBefore reports whether nothing was written since the journal was last
-// synchronised: the remote, which only goes forward, has all of it.
+// sentBefore reports whether the journal has not changed since it was last synchronised with this
+// remote. A remote's journal only moves forward, so the remote has all of it.
 func (t *trip) sentBefore(tip name.OID) bool { return slices.Contains(t.tracked[tip], t.remote.Name) }

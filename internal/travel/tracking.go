@@ -1,5 +1,10 @@
 package travel
 
+// Two kinds of memory make the next trip short. The tracking refs hold each remote's journals as
+// they were last seen, like git's remote-tracking branches. A small JSON file per remote holds the
+// time of the last synchronisation and the states in which nothing was left to do. Both can be lost
+// safely.
+
 import (
 	"context"
 	"encoding/json"
@@ -17,15 +22,16 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// TrackingRoot is where the journals of remotes are remembered as they were last seen.
+// TrackingRoot is the prefix of the tracking refs: <root><remote>/<session>/journal.
 const TrackingRoot = "refs/checkpoint-remotes/"
 
 func (t *trip) trackingRef(session name.Session) name.Ref {
 	return name.Ref(TrackingRoot + t.remote.Name + "/" + string(session) + "/journal")
 }
 
-// track remembers the journals of a configured remote. Another process that does so at
-// the same time is as right.
+// track updates the tracking refs of a configured remote. Addresses that were typed are not
+// tracked, nor are names that cannot be part of a ref. A lost race is ignored: the other process
+// has seen the remote at about the same time.
 func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error {
 	if !t.remote.Configured() || len(tips) == 0 || strings.ContainsAny(t.remote.Name, " :~^?*[\\") {
 		return nil
@@ -45,20 +51,23 @@ func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error 
 	return nil
 }
 
-// memory is what a worktree remembers of a remote: a file that may be lost.
+// memory is what this worktree remembers about a remote. It is stored as a JSON file in the
+// checkpoint directory and may be deleted at any time.
 type memory struct {
 	Remote   string           `json:"remote"`
 	LastSync *checkpoint.Time `json:"last_sync"`
-	Settled  []string         `json:"settled,omitempty"` // states in which nothing was to be done
-	Auto     string           `json:"auto,omitempty"`    // what the last push in the background ended with
+	Settled  []string         `json:"settled,omitempty"` // digests of states in which nothing was left to do, oldest first
+	Auto     string           `json:"auto,omitempty"`    // how the last background push ended
 
 	path string
 }
 
-// memoryPrefix begins the names of these files.
+// memoryPrefix begins the names of these files. The remote's name follows in hexadecimal, because
+// an address may have any character.
 const memoryPrefix = "remote-"
 
-// memoryOf reads what is known of a remote; a file that cannot be read knows nothing.
+// memoryOf reads the memory of a remote. A missing or damaged file counts as empty. Addresses too
+// long for a file name share one file.
 func memoryOf(s *checkpoint.Service, remoteName string) memory {
 	m := memory{}
 	dir, err := s.Repo.Dir()
@@ -83,13 +92,14 @@ func readMemory(path string) memory {
 	return m
 }
 
-// settled reports whether nothing was to be done in this very state.
+// settled reports whether the state with this digest needs no work.
 func (m *memory) settled(digest string) bool { return slices.Contains(m.Settled, digest) }
 
-// maxSettled bounds how many states are remembered.
+// maxSettled bounds how many states are remembered. The oldest goes first.
 const maxSettled = 8
 
-// synced notes that a trip ended well, in a state in which nothing is left to be done.
+// synced stores the time of a successful trip. digest is the state in which it left nothing to do,
+// or "".
 func (m *memory) synced(s *checkpoint.Service, digest string) error {
 	now := s.Now()
 	m.LastSync = &checkpoint.Time{Time: now}
@@ -100,6 +110,7 @@ func (m *memory) synced(s *checkpoint.Service, digest string) error {
 	return m.save()
 }
 
+// save writes the file through a temporary one and a rename, so that readers never see half of it.
 func (m *memory) save() error {
 	if m.path == "" {
 		return nil
@@ -122,7 +133,7 @@ func (m *memory) save() error {
 	return checkpoint.Classify(err)
 }
 
-// LastSync is the remote that this worktree was last synchronised with; nil when none.
+// LastSync returns the status of the remote with which this worktree was last synchronised, or nil.
 func LastSync(s *checkpoint.Service) *RemoteStatus {
 	dir, err := s.Repo.Dir()
 	if err != nil {
@@ -148,9 +159,9 @@ func LastSync(s *checkpoint.Service) *RemoteStatus {
 	return &RemoteStatus{Name: newest.Remote, LastSync: newest.LastSync, Auto: newest.Auto}
 }
 
-// RemoteStatus is when the session was last synchronised with a remote.
+// RemoteStatus says when this worktree was last synchronised with a remote.
 type RemoteStatus struct {
 	Name     string           `json:"name"`
 	LastSync *checkpoint.Time `json:"last_sync"`
-	Auto     string           `json:"auto,omitempty"` // what the last push in the background ended with
+	Auto     string           `json:"auto,omitempty"` // how the last background push ended
 }

@@ -1,5 +1,19 @@
-// Package travel carries checkpoints to other repositories and back: push, fetch, sync
-// and bundles. Journals are united, so that no side loses an event of the other.
+// Package travel moves checkpoints between repositories: push, fetch, sync and bundles. Journals
+// are merged in both directions, so neither side loses an event of the other.
+//
+// A trip (this file) is one run of push, fetch or sync against one remote. Both verbs list the refs
+// here and at the remote first, then decide per session what has to move:
+//
+//	push.go, send.go    plan what the remote lacks and send it in a safe order
+//	sendnotes.go        build the notes commit of a push
+//	fetch.go, unite.go  fetch into a quarantine, verify, and join with what is here
+//	arrival.go          verify one checkpoint that came from elsewhere
+//	expunged.go         remove expunged content from the remote; learn what others expunged
+//	bundle.go           import a bundle file with the same verification as a fetch
+//	tracking.go         remember what a remote had, so that the next trip can be short
+//
+// The decisions about single refs are pure and live in package remote (remote.PlanPush). Start
+// reading with Push and Fetch.
 package travel
 
 import (
@@ -19,31 +33,32 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Request is what `push`, `fetch` and `sync` were asked for.
+// Request holds the options of `push`, `fetch` and `sync`.
 type Request struct {
-	Remote   string   // empty: the configured one
-	Sessions []string // none: all
+	Remote   string   // empty: the configured remote, see remoteOf
+	Sessions []string // empty: all sessions
 	Tags     TagTravel
-	Ask      bool // there is somebody whom git may ask for a credential
-	Quietly  bool // in the background: nothing is sent where there is no event to send
+	Ask      bool // a person is at the terminal, so git may prompt for a credential
+	Quietly  bool // background push: skip a journal that has no event that the remote lacks
 
 	Unscanned clearance.Unscanned
-	Agree     clearance.Agree // asks about untracked files; nil: there is nobody to ask
+	Agree     clearance.Agree // asks whether untracked files may be sent; nil: nobody can be asked
 }
 
-// TagTravel says whether a push sends tags.
+// TagTravel says whether a push sends the checkpoint tags too.
 type TagTravel int
 
-// The choices.
+// Tags stay here unless the user asks for them: everybody who clones a remote gets its tags.
 const (
 	TagsStay TagTravel = iota
 	TagsTravel
 )
 
-// Outcome is what became of one ref, in a word.
+// Outcome says in one word what happened to one ref. It is part of the JSON output.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a ref. Adopted is a checkpoint whose ref no event of the journal named. Conflict
+// means that both sides have the ref with different values; both values are kept.
 const (
 	OutcomeCreated  Outcome = "created"
 	OutcomeUpdated  Outcome = "updated"
@@ -53,7 +68,7 @@ const (
 	OutcomeConflict Outcome = "conflict"
 )
 
-// Line is one ref that was sent or brought, or was not.
+// Line reports on one ref of a push or fetch, including a ref that was rejected.
 type Line struct {
 	Remote  string   `json:"remote"`
 	Ref     name.Ref `json:"ref"`
@@ -63,36 +78,47 @@ type Line struct {
 	Verb string `json:"-"` // "push" or "fetch"
 }
 
-// Answer is what `push`, `fetch` and `sync` answer, also beside an error.
+// Answer is the result of `push`, `fetch` and `sync`. It is returned beside an error too, because
+// refs that were moved before the error stay moved.
 type Answer struct {
 	Remote string
 	Lines  []Line
 }
 
-// trip is one push, fetch or sync on its way.
+// trip is the state of one push, fetch or sync. Sync uses the same trip for its fetch and its push.
 type trip struct {
 	s        *checkpoint.Service
 	remote   *remote.Remote
-	sessions []name.Session // none: all
+	sessions []name.Session // empty: all sessions
 	req      Request
 	answer   *Answer
 	memory   memory
 
-	alone   bool             // the remote has no atomic push
-	written map[name.Ref]int // lines by ref, of this verb
+	// alone is set once the remote turned out not to support atomic pushes.
+	alone bool
+	// written maps a ref to the index of its line in answer.Lines, for the verb and the place at
+	// work.
+	written map[name.Ref]int
+	// checked caches the checkpoints that inspect has verified, by commit.
 	checked map[name.OID]arrival
-	tips    map[name.Session]name.OID // journals that the remote took
-	skipped map[name.Ref]name.OID     // not fetched, because it was dead here
-	again   bool                      // a gc took something that came, and it was given up
-	ours    map[name.Session]*Joined  // journals that a push has read
-	// tracking are the refs of tracked.
+	// tips are the journals that the remote accepted. They become the tracking refs.
+	tips map[name.Session]name.OID
+	// skipped are checkpoints that were not fetched because they were dead in the journal here.
+	skipped map[name.Ref]name.OID
+	// again asks for another fetch: a concurrent gc deleted objects that this one had brought.
+	again bool
+	// ours caches the session journals that a push has read.
+	ours map[name.Session]*Joined
+	// tracking maps each tracking ref (see trackingRef) to its value, and tracked maps the value
+	// back to the names of the remotes that have it. here fills in both.
 	tracking map[name.Ref]name.OID
-	said     map[string]bool       // warnings, each of which is said once
-	settled  string                // the state after a push that left nothing to fetch
-	tracked  map[name.OID][]string // journals as they were last seen, and at which remotes
+	said     map[string]bool // warnings that were already printed
+	// settled is the digest of a state in which nothing is left to fetch. A push may set it.
+	settled string
+	tracked map[name.OID][]string // see tracking
 }
 
-// newTrip finds the remote and checks what was asked for.
+// newTrip finds the remote and validates the request.
 func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
 	r, err := remoteOf(s, req.Remote)
 	if err != nil {
@@ -116,8 +142,9 @@ func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
 	return t, nil
 }
 
-// remoteOf is the remote that the request, the configuration, the branch or custom
-// names, in this order.
+// remoteOf returns the remote to talk to. The first of these that is set names it: the request,
+// checkpoint.remote, the upstream of the current branch, and "origin" by custom. With no remote
+// configured at all it returns an error with a hint.
 func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	named := request
 	if named == "" {
@@ -125,7 +152,7 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	}
 	if branch, ok := strings.CutPrefix(string(s.Repo.Head.Branch), "refs/heads/"); named == "" && ok {
 		if named, _ = s.Repo.Config.Get("branch." + branch + ".remote"); named == "." {
-			named = "" // it follows a branch that is here: nothing would travel
+			named = "" // the upstream is a local branch, so nothing would travel
 		}
 	}
 	if named == "" {
@@ -146,7 +173,8 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	return r, nil
 }
 
-// here reads what this repository holds, in one listing.
+// here lists the refs of this repository with one call of git: checkpoints, notes and tracking
+// refs. It also reads the archives of the sessions.
 func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), TrackingRoot)
 	if err != nil {
@@ -158,6 +186,8 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 		if rest, is := strings.CutPrefix(string(r.Ref), TrackingRoot); is {
 			at := path.Dir(path.Dir(rest))
 			t.tracked[r.OID] = append(t.tracked[r.OID], at)
+			// The part between the root and "<session>/journal" is the name of the remote, which
+			// may contain slashes.
 			t.tracking[r.Ref] = r.OID
 			continue
 		}
@@ -166,13 +196,13 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
 		if err := t.readArchive(ctx, session, of); err != nil && t.once(err) {
-			t.s.Warn(err.Error()) // one that cannot be read holds nothing
+			t.s.Warn(err.Error()) // an archive that cannot be read counts as empty
 		}
 	}
 	return l, nil
 }
 
-// once reports whether an error was not told of yet.
+// once reports whether err is seen for the first time on this trip, and remembers it.
 func (t *trip) once(err error) bool {
 	if t.said == nil {
 		t.said = map[string]bool{}
@@ -182,13 +212,14 @@ func (t *trip) once(err error) bool {
 	return !told
 }
 
-// elsewhere reports whether a journal's tip was last seen at another remote, too, one
-// that comes before this one: of two remotes only one is to bring them together.
+// elsewhere reports whether the journal's tip was also last seen at another remote whose name sorts
+// before the name of this one. With two remotes only one may act on it. Otherwise each would undo
+// the merge of the other.
 func (t *trip) elsewhere(tip name.OID) bool {
 	return slices.ContainsFunc(t.tracked[tip], func(at string) bool { return at < t.remote.Name })
 }
 
-// both reads here and there at the same time.
+// both lists the refs here and at the remote concurrently, because the remote usually answers late.
 func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error) {
 	type read struct {
 		l   *remote.Listing
@@ -213,8 +244,9 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 	return here, got.l, nil
 }
 
-// readAhead reads journals that differ from what a remote was last seen to have, while
-// the remote is being listed. What it cannot read is read again, and told, later.
+// readAhead uses the time while the remote is being listed: it reads journals that changed since
+// they were last synchronised with this remote, since the push will need them. Errors are ignored
+// here. The push reads such a journal again and reports what is wrong.
 func (t *trip) readAhead(ctx context.Context, here *remote.Listing) {
 	t.ours = map[name.Session]*Joined{}
 	for session, of := range here.Sessions {
@@ -226,10 +258,11 @@ func (t *trip) readAhead(ctx context.Context, here *remote.Listing) {
 	}
 }
 
-// fewJournals is how many are read ahead.
+// fewJournals bounds how many journals readAhead reads.
 const fewJournals = 4
 
-// line notes what became of a ref; what is said later of the same ref replaces it.
+// line records what happened to a ref. A later line of the same verb about the same ref replaces
+// the earlier one, as in a push that is planned again.
 func (t *trip) line(verb string, ref name.Ref, outcome Outcome, message string) {
 	l := Line{Remote: t.answer.Remote, Ref: ref, Outcome: outcome, Message: message, Verb: verb}
 	if i, known := t.written[ref]; known && t.answer.Lines[i].Verb == verb {
@@ -240,7 +273,8 @@ func (t *trip) line(verb string, ref name.Ref, outcome Outcome, message string) 
 	t.answer.Lines = append(t.answer.Lines, l)
 }
 
-// verdict is the error that the lines amount to: nil when all went well.
+// verdict turns the lines into the error of the whole trip: a conflict counts most, then a rejected
+// ref. It is nil when every ref went well.
 func (t *trip) verdict() error {
 	var conflicts, rejected int
 	for _, l := range t.answer.Lines {
@@ -272,7 +306,7 @@ func refsThat(n int, one, more string) string {
 	return fmt.Sprintf("%d refs %s", n, more)
 }
 
-// advice is what can be done about refs that were not taken.
+// advice returns hints for refs that the remote rejected.
 func (t *trip) advice() []string {
 	for _, l := range t.answer.Lines {
 		if l.Outcome == OutcomeRejected && strings.Contains(l.Message, "hidden ref") {
@@ -282,14 +316,15 @@ func (t *trip) advice() []string {
 	return nil
 }
 
-// refused reports whether a ref was not taken by a fetch.
+// refused reports whether a fetch rejected the ref.
 func (t *trip) refused(ref name.Ref) bool {
 	return slices.ContainsFunc(t.answer.Lines, func(l Line) bool {
 		return l.Ref == ref && l.Verb == "fetch" && l.Outcome == OutcomeRejected
 	})
 }
 
-// unreachable gives an error of a remote its kind and says what to do.
+// unreachable converts an error of package remote to a checkpoint.Error, with a hint where the text
+// is one that git is known to print. Other errors are classified as usual.
 func unreachable(err error) error {
 	var said *remote.Error
 	if !errors.As(err, &said) {
@@ -314,7 +349,8 @@ func unreachable(err error) error {
 	return e
 }
 
-// JournalOf reads a session's own journal; nil when there is none.
+// JournalOf reads the journal of a session in this repository. It returns nil without an error when
+// the session does not exist.
 func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session) (*Joined, error) {
 	log, err := s.Store.Log(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
@@ -326,7 +362,7 @@ func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session)
 	return &Joined{log: log}, nil
 }
 
-// Exists reports whether an object is here.
+// Exists reports whether an object is in this repository. An error of git counts as no.
 func Exists(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
 	found := false
 	err := s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, _ git.Object, err error) error {
@@ -336,5 +372,6 @@ func Exists(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
 	return err == nil && found
 }
 
-// IncomingAge is how old a quarantine is before it counts as left behind.
+// IncomingAge is the age after which a quarantine counts as left behind by a fetch that was killed.
+// Younger ones may belong to a fetch that is still running.
 const IncomingAge = 24 * time.Hour

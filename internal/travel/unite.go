@@ -14,28 +14,30 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// union joins what came of one session with what is here, in one transaction on the
-// journal as it is then.
+// union joins what came of one session with what is here. run verifies the new checkpoints first,
+// outside the transaction. build then computes the change from the journal as it is at that moment.
+// It is called again from the start whenever another writer was faster, so it resets its results.
 type union struct {
 	t       *trip
 	session name.Session
-	tip     name.OID             // of their journal; empty: none came
-	came    map[name.ID]name.OID // checkpoints whose objects are here
-	there   map[name.ID]name.OID // all that they have
-	archive map[name.ID]name.OID // what among it is in their archive
+	tip     name.OID             // tip of the remote's journal; empty: the remote has none
+	came    map[name.ID]name.OID // checkpoints whose objects were fetched or were here already
+	there   map[name.ID]name.OID // all checkpoints that the remote has
+	archive map[name.ID]name.OID // those of them that the remote's archive lists
 
-	// Of the last build.
+	// The results of the last build, from which tell writes the lines. before is the tip of the
+	// journal here before the change.
 	before    name.OID
 	created   []arrival
 	adopted   []arrival
 	removed   []name.ID
 	conflicts []string
 	notTaken  []arrival
-	folded    int // how many went into the archive
+	folded    int // how many checkpoints went into the archive here
 }
 
-// unfold takes in what their archive holds, which came with it; what is held here need
-// not be looked at again.
+// unfold adds the checkpoints of the remote's archive to there, and to came those that are not here
+// with the same commit. Their objects came with the archive commit, which has them as parents.
 func (u *union) unfold(there *remote.Session, here map[name.ID]name.OID) {
 	u.archive = there.Archived
 	for id, oid := range there.Archived {
@@ -48,7 +50,7 @@ func (u *union) unfold(there *remote.Session, here map[name.ID]name.OID) {
 	}
 }
 
-// run carries the union out and says what it did.
+// run verifies the checkpoints, carries out the transaction and records the lines.
 func (u *union) run(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(u.came)) {
 		u.t.inspect(ctx, u.session, id, u.came[id])
@@ -67,7 +69,7 @@ func (u *union) run(ctx context.Context) error {
 	return nil
 }
 
-// build works the change out on the journal as it is now.
+// build computes the change for the journal as it is now (v). See union.
 func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	var change store.Change
 	u.before, u.created, u.adopted, u.removed, u.conflicts, u.notTaken = v.Tip, nil, nil, nil, nil, nil
@@ -80,9 +82,11 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 		return change, err
 	}
 	u.take(ctx, st, held, &change)
+	// What the archive here lists already needs no change.
 	maps.DeleteFunc(change.Archive, func(id name.ID, _ name.OID) bool { return archived[id] })
 	u.folded = len(change.Archive)
 	u.adopt(ctx, st, held)
+	// A read-only journal, written by a newer version, takes no events on top.
 	if st == nil || st.ReadOnly == "" {
 		all := slices.Clone(u.adopted)
 		byCreation(all)
@@ -100,6 +104,7 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	if err := u.learnExpunged(ctx, st, held); err != nil {
 		return change, err
 	}
+	// Refs of checkpoints that are dead after the merge are removed here, too.
 	for _, id := range slices.Sorted(maps.Keys(held)) {
 		if st.Dead(id) {
 			u.removed = append(u.removed, id)
@@ -109,7 +114,8 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	return change, nil
 }
 
-// join merges the two journals and gives the fold of what they are together.
+// join merges the remote's journal into ours, sets change.Base to the result, and returns its fold.
+// Two journals of which one is read-only can only be fast-forwarded, not merged.
 func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*journal.State, error) {
 	if u.tip == "" || v.Log != nil && v.Log.Contains(u.tip) {
 		return v.State, nil
@@ -129,8 +135,9 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	}
 	mine := v.Log
 	if mine != nil && !theirs.Contains(v.Tip) && journal.Covers(theirs, mine) && !u.t.elsewhere(v.Tip) {
-		// Ours is a merge that nobody else has and that says nothing new. Kept, it would be
-		// merged with theirs, and that again elsewhere: with two remotes for ever.
+		// Our tip is a merge that adds no event and that no other remote has. If it were kept, it
+		// would be merged with theirs, and the result again at the other side: with two remotes
+		// this would never end. So take theirs as it is.
 		mine = nil
 	}
 	if change.Base, err = u.t.s.Store.Join(ctx, mine, theirs); err != nil {
@@ -140,7 +147,8 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	return change.Base.Fold(), nil
 }
 
-// take adds the refs that are missing here, not dead, and whose objects are valid.
+// take adds the refs to create: those missing here that are not dead and whose objects are valid.
+// An id that is here with another commit is a conflict, and an invalid checkpoint is rejected.
 func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) {
 	for _, id := range slices.Sorted(maps.Keys(u.there)) {
 		commit := u.there[id]
@@ -152,6 +160,7 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 				u.conflicts = append(u.conflicts, string(id)+" "+mine.Short()+" "+commit.Short())
 				u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
 			} else if u.archive[id] == mine {
+				// The remote has archived it, so archive it here as well.
 				u.fold(change, id, mine)
 			}
 			continue
@@ -180,7 +189,7 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 	}
 }
 
-// fold puts a checkpoint where their archive has it.
+// fold moves a checkpoint into the archive here, as the remote has done.
 func (u *union) fold(change *store.Change, id name.ID, commit name.OID) {
 	if change.Archive == nil {
 		change.Archive = map[name.ID]name.OID{}
@@ -188,8 +197,8 @@ func (u *union) fold(change *store.Change, id name.ID, commit name.OID) {
 	change.Archive[id] = commit
 }
 
-// adopt finds refs that are here and that no event names, as a push that was cut off
-// leaves them.
+// adopt finds refs here that no event names, which a push that was cut off leaves behind, and lists
+// the valid ones for adoption. An invalid one is only warned about: it may be somebody's data.
 func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]name.OID) {
 	for _, id := range slices.Sorted(maps.Keys(held)) {
 		if st != nil && (st.Entry(id) != nil || st.Dead(id)) {
@@ -203,7 +212,7 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 	}
 }
 
-// tell notes what the union did.
+// tell records a line for each ref that the union created, adopted, rejected, removed or moved.
 func (u *union) tell(res store.Result) {
 	adopted := map[name.ID]bool{}
 	for _, a := range u.adopted {
@@ -241,7 +250,8 @@ func (u *union) tell(res store.Result) {
 	}
 }
 
-// excuse is what stops one session and none of the others; nil ends the trip.
+// excuse returns err if it concerns one session only, so that the trip can go on with the others,
+// and nil if the error has to end the trip.
 func excuse(err error) error {
 	var damaged *store.DamagedError
 	var later *store.ReadOnlyError

@@ -13,9 +13,11 @@ import (
 	"git-checkpoint/internal/remote"
 )
 
-// bringWhole brings refs with all that they need. A gc that spares nothing takes what
-// came after it had looked at the refs, so where one is at work what came is looked
-// through once it is over; one that starts later sees the refs of the quarantine.
+// bringWhole fetches refs and makes sure that all objects they need stay here. A concurrent gc that
+// drops all unreachable objects (git gc --prune=now) may have listed the refs before those of the
+// quarantine existed, and then deletes what was fetched. So if such a gc was running before or
+// after the fetch, wait for its end, check that everything is still here, and fetch again if not. A
+// gc that starts later sees the refs of the quarantine.
 func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Listing) (*remote.Quarantine, error) {
 	for try := 1; ; try++ {
 		beside := t.s.Repo.GCDropsAll()
@@ -40,8 +42,8 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 	}
 }
 
-// connected finds out whether commits that no ref but those of a quarantine holds yet are
-// here with all that they need.
+// connected returns an error unless everything reachable from the commits is here. What the refs
+// outside the quarantine reach is taken as complete and not walked again.
 func connected(ctx context.Context, s *checkpoint.Service, commits []name.OID) error {
 	var in strings.Builder
 	for _, oid := range commits {

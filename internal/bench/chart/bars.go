@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// Bars is a chart of groups of bars beside each other.
+// Bars is a chart with groups of bars.
 type Bars struct {
 	Title, Note, YLabel string
-	Names               []string // of the bars of a group, for the legend
-	Groups              []Group
+	// Names of the bars in a group, for the legend.
+	Names  []string
+	Groups []Group
 }
 
-// Group is one group: a bar for each name, a value of 0 for one that is not there.
+// Group is one group of bars. A value of 0 means that a bar is missing.
 type Group struct {
 	Name   string
 	Values []float64
 }
 
-// SVG draws the chart; without a value it is empty.
+// SVG returns the chart, or "" if it has no values.
 func (c Bars) SVG() string {
 	highest := 0.0
 	for _, g := range c.Groups {
@@ -26,12 +27,14 @@ func (c Bars) SVG() string {
 			highest = max(highest, v)
 		}
 	}
+	// An empty chart would be a frame without meaning, so none is drawn.
 	if highest == 0 {
 		return ""
 	}
 	highest = roundUp(highest)
 	var b strings.Builder
 	open(&b, c.Title, c.Note)
+	// Horizontal lines at six round values.
 	for i := range 6 {
 		v := highest * float64(i) / 5
 		y := plotBottom - (plotBottom-top)*float64(i)/5

@@ -1,6 +1,7 @@
-// Package chart draws what was measured as SVG, for the documents. It owns the drawing
-// and what others have published about themselves; it refuses to measure, and draws the
-// same picture from the same numbers.
+// Package chart draws measurements as SVG for the documents. Of draws all charts of a
+// report. Lines and Bars are the two sorts of charts. The same numbers always give the same
+// picture. The package measures nothing, but it has numbers that were published about other
+// programs (published.go).
 package chart
 
 import (
@@ -12,33 +13,34 @@ import (
 	"strings"
 )
 
-// Point is a value at a size.
+// Point is a value Y at a size X.
 type Point struct{ X, Y float64 }
 
-// Dash is how the line of a series is drawn.
+// Dash is the SVG dash pattern of a line.
 type Dash string
 
-// The kinds: what was measured in this run, the yardstick beside it, and what others say.
+// The patterns: measured values of this program, the yardstick beside it, and published
+// values.
 const (
 	Ours      Dash = ""
 	Yardstick Dash = "7 4"
 	Published Dash = "2 4"
 )
 
-// Series is one line.
+// Series is one line of a chart.
 type Series struct {
 	Name   string
 	Dash   Dash
 	Points []Point
 }
 
-// Lines is a chart of lines over sizes; both axes are logarithmic.
+// Lines is a chart of lines. Both axes are logarithmic.
 type Lines struct {
 	Title, Note, XLabel, YLabel string
 	Series                      []Series
 }
 
-// What the picture measures, in its own units.
+// Dimensions of the picture in its own units.
 const (
 	width, height           = 860.0, 470.0
 	left, right, top, under = 74.0, 250.0, 62.0, 78.0
@@ -46,10 +48,10 @@ const (
 	plotBottom              = height - under
 )
 
-// palette is told apart by people who do not see all colours, on white.
+// palette has colours that people with colour blindness can tell apart on white.
 var palette = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#5b5b5b", "#b8860b", "#56b4e9", "#000000"}
 
-// SVG draws the chart; without a point there is nothing to draw, and it is empty.
+// SVG returns the chart, or "" if it has no points.
 func (l Lines) SVG() string {
 	xs, ys := l.axes()
 	if len(xs.ticks) == 0 || len(ys.ticks) == 0 {
@@ -73,7 +75,7 @@ func (l Lines) SVG() string {
 	return b.String()
 }
 
-// axes span all points.
+// axes returns the axes, which span all points.
 func (l Lines) axes() (xs, ys axis) {
 	var across, up []float64
 	for _, s := range l.Series {
@@ -84,36 +86,40 @@ func (l Lines) axes() (xs, ys axis) {
 	return decades(across, left, plotRight), decades(up, plotBottom, top)
 }
 
-// drawable leaves out what has no place on a logarithmic axis.
+// drawable returns the points that have a place on logarithmic axes.
 func (s Series) drawable() []Point {
 	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return !positive(p.X) || !positive(p.Y) })
 }
 
+// positive reports whether a value has a logarithm.
 func positive(v float64) bool {
 	return v > 0 && !math.IsInf(v, 0) && !math.IsNaN(v)
 }
 
-// axis places values on a line between two points of the picture.
+// axis maps values to positions between two points of the picture.
 type axis struct {
-	from, to  float64 // in the picture
-	low, high float64 // powers of ten
+	from, to  float64 // positions in the picture
+	low, high float64 // the range of values
 	ticks     []float64
 }
 
-// decades is an axis over all values, from a round number to a round number.
+// decades returns an axis over all values, with round numbers at both ends.
 func decades(values []float64, from, to float64) axis {
 	a := axis{from: from, to: to}
 	if len(values) == 0 {
 		return a
 	}
 	a.low, a.high = roundDown(slices.Min(values)), roundUp(slices.Max(values))
+	// All values are equal: give the axis a length.
 	if a.low == a.high {
 		a.high = a.low * 10
 	}
 	steps := []float64{1}
+	// Few decades leave room for ticks in between.
 	if a.high/a.low <= 1000 {
 		steps = []float64{1, 2, 5}
 	}
+	// The loop goes one decade at a time and keeps the ticks within the axis.
 	for decade := math.Pow(10, math.Floor(math.Log10(a.low))); decade <= a.high; decade *= 10 {
 		for _, s := range steps {
 			if v := decade * s; v >= a.low*0.999 && v <= a.high*1.001 {
@@ -124,7 +130,9 @@ func decades(values []float64, from, to float64) axis {
 	return a
 }
 
+// roundDown returns the next lower number of the form 1, 2 or 5 times a power of ten.
 func roundDown(v float64) float64 {
+	// The decade is the power of ten at or below the value.
 	decade := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, s := range []float64{5, 2} {
 		if v >= decade*s {
@@ -134,6 +142,7 @@ func roundDown(v float64) float64 {
 	return decade
 }
 
+// roundUp returns the next higher number of that form.
 func roundUp(v float64) float64 {
 	decade := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, s := range []float64{1, 2, 5} {
@@ -144,11 +153,12 @@ func roundUp(v float64) float64 {
 	return decade * 10
 }
 
+// place returns the position of a value.
 func (a axis) place(v float64) float64 {
 	return a.from + (a.to-a.from)*math.Log(v/a.low)/math.Log(a.high/a.low)
 }
 
-// number is short: 1k, 20k, 1.5.
+// number formats a number in short form: 1k, 20k, 1.5.
 func number(v float64) string {
 	switch {
 	case v >= 1e6:

@@ -19,7 +19,7 @@ import (
 	"git-checkpoint/internal/bench/chart"
 )
 
-// wellFormed reads a picture to its end, and gives the centres of its points.
+// wellFormed parses a picture and returns the centres of its points.
 func wellFormed(t *testing.T, picture string) (points [][2]float64) {
 	t.Helper()
 	for decoder := xml.NewDecoder(strings.NewReader(picture)); ; {
@@ -48,8 +48,8 @@ func wellFormed(t *testing.T, picture string) (points [][2]float64) {
 	}
 }
 
-// Ten times as much is as far on the axis wherever it is, larger is higher and to the
-// right, and no point is outside the frame.
+// A factor of ten is the same distance everywhere on an axis, larger values are higher and
+// further to the right, and no point is outside the frame.
 func TestLines(t *testing.T) {
 	l := chart.Lines{Title: "a < b & c", Series: []chart.Series{
 		{Name: "<one>", Points: []chart.Point{{10, 1}, {100, 10}, {1000, 100}}},
@@ -86,7 +86,7 @@ func TestNothingToDraw(t *testing.T) {
 	wellFormed(t, chart.Lines{Series: []chart.Series{{Points: []chart.Point{{5, 5}}}}}.SVG())
 }
 
-// The charts and the table in the documents are those of the numbers beside them.
+// The charts and the table in the documents agree with the numbers stored beside them.
 func TestDocuments(t *testing.T) {
 	docs := filepath.Join("..", "..", "..", "docs")
 	text, err := os.ReadFile(filepath.Join(docs, "charts", "measured.json"))

@@ -9,7 +9,7 @@ import (
 	"git-checkpoint/internal/bench"
 )
 
-// Of draws all charts of a report, by the names of their files.
+// Of returns all charts of a report, by file name. Charts without data are left out.
 func Of(r *bench.Report) map[string]string {
 	pictures := map[string]string{
 		"files.svg": files(r).SVG(), "history.svg": history(r).SVG(),
@@ -23,12 +23,12 @@ func Of(r *bench.Report) map[string]string {
 	return pictures
 }
 
-// where says what the numbers were measured with.
+// where describes with what the numbers were measured.
 func where(r *bench.Report) string {
 	return fmt.Sprintf("%s, %s, %d processors, warm cache; medians of one run.", r.Git, r.System, r.Processors)
 }
 
-// files is the cost over the files of the worktree.
+// files charts the cost over the number of files in the worktree.
 func files(r *bench.Report) Lines {
 	l := Lines{
 		Title: "Ten files changed: cost over the files of the worktree", Note: where(r) + " * measured on another day",
@@ -49,14 +49,15 @@ func files(r *bench.Report) Lines {
 			l.Series = append(l.Series, ours, theirs)
 		}
 	}
+	// Published values are only shown beside measured ones.
 	if len(l.Series) > 0 {
 		l.Series = append(l.Series, published()...)
 	}
 	return l
 }
 
-// history is the cost over the checkpoints of a session. The short session is the other
-// side of each row.
+// history charts the cost over the number of checkpoints in a session. The value of the
+// short session is the other side of each row.
 func history(r *bench.Report) Lines {
 	l := Lines{Title: "Cost over the checkpoints of a session", Note: where(r), XLabel: "checkpoints in the session", YLabel: "milliseconds"}
 	const short = 10
@@ -67,6 +68,7 @@ func history(r *bench.Report) Lines {
 			if err != nil || row.Theirs == nil {
 				continue
 			}
+			// The first point is the short session, which every row is compared with.
 			if len(s.Points) == 0 {
 				s.Points = append(s.Points, Point{short, row.Theirs.Median})
 			}
@@ -79,7 +81,7 @@ func history(r *bench.Report) Lines {
 	return l
 }
 
-// repository is the cost over what the repository holds beside the worktree.
+// repository charts the cost over what the repository has besides the worktree.
 func repository(r *bench.Report) Bars {
 	c := Bars{
 		Title: "The same worktree in a large repository", Note: where(r), YLabel: "milliseconds",
@@ -99,7 +101,7 @@ func repository(r *bench.Report) Bars {
 	return c
 }
 
-// disk is what a day leaves per checkpoint.
+// disk charts what a day leaves on disk per checkpoint.
 func disk(r *bench.Report) Bars {
 	c := Bars{Title: "What a day of an agent leaves on the disk", Note: where(r), YLabel: "KiB per checkpoint", Names: []string{"KiB"}}
 	for _, of := range []struct{ row, name string }{
@@ -112,7 +114,7 @@ func disk(r *bench.Report) Bars {
 	return c
 }
 
-// below are the rows whose names begin so.
+// below returns the rows whose names start with a prefix.
 func below(r *bench.Report, prefix string) []bench.Row {
 	return slices.DeleteFunc(slices.Clone(r.Rows), func(row bench.Row) bool { return !strings.HasPrefix(row.Name, prefix) })
 }

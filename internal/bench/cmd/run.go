@@ -17,12 +17,13 @@ import (
 	"git-checkpoint/internal/bench/chart"
 )
 
-// wishes are the flags.
+// wishes are the options of the command line.
 type wishes struct {
 	program, dir, cache, row, profile, json, last, record, sizes string
 	quick                                                        bool
 }
 
+// parse reads the flags of the command line.
 func parse(args []string, stderr io.Writer) (wishes, error) {
 	var w wishes
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -40,6 +41,8 @@ func parse(args []string, stderr io.Writer) (wishes, error) {
 	return w, f.Parse(args)
 }
 
+// run measures what the flags ask for, compares the result with the last table, and records
+// it if that is wanted. out gets the table, log the progress.
 func run(ctx context.Context, args []string, out, log io.Writer) error {
 	w, err := parse(args, log)
 	if err != nil {
@@ -50,10 +53,13 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		return err
 	}
 	o.Out, o.Log = out, log
+	// A partial run would replace the full table in the documents.
 	if w.record != "" && (w.row != "" || w.sizes != "" || w.profile != "") {
 		return fmt.Errorf("record %q: only a run of all rows is worth keeping", w.record)
 	}
 	report, err := bench.Run(ctx, o)
+	// Without a report nothing was measured. With one, an error may be about single rows
+	// only.
 	if report == nil {
 		return err
 	}
@@ -62,11 +68,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	err = errors.Join(err, w.compare(out, report))
 	if w.record == "" || err != nil {
-		return err // half a table is none
+		// A table with missing rows is not recorded.
+		return err
 	}
 	return keep(w.record, report)
 }
 
+// options turns the flags into options. Paths become absolute, because the programs that
+// are measured run in other directories.
 func (w wishes) options() (bench.Options, error) {
 	o := bench.Options{Effort: bench.Full(), Dir: w.dir}
 	if w.quick {
@@ -92,6 +101,7 @@ func (w wishes) options() (bench.Options, error) {
 		}
 	}
 	if w.sizes != "" {
+		// The sizes of the command line replace those of the effort.
 		o.Effort.Sizes = nil
 		for _, word := range strings.Split(w.sizes, ",") {
 			size, err := strconv.Atoi(word)
@@ -104,7 +114,8 @@ func (w wishes) options() (bench.Options, error) {
 	return o, nil
 }
 
-// compare says what changed since the last table; a document without one is none.
+// compare prints what changed since the table in the document w.last. A document that does
+// not exist is no error.
 func (w wishes) compare(out io.Writer, report *bench.Report) error {
 	document, err := os.ReadFile(w.last)
 	if os.IsNotExist(err) {
@@ -121,6 +132,7 @@ func (w wishes) compare(out io.Writer, report *bench.Report) error {
 	return err
 }
 
+// writeJSON writes the report as indented JSON.
 func writeJSON(file string, report *bench.Report) error {
 	text, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
@@ -129,7 +141,7 @@ func writeJSON(file string, report *bench.Report) error {
 	return os.WriteFile(file, append(text, '\n'), 0o666)
 }
 
-// keep puts the table, the numbers and the charts into the documents.
+// keep writes the table, the numbers and the charts to the directory of documents.
 func keep(docs string, report *bench.Report) error {
 	file := filepath.Join(docs, "performance.md")
 	document, err := os.ReadFile(file)
@@ -150,6 +162,7 @@ func keep(docs string, report *bench.Report) error {
 	if err := writeJSON(filepath.Join(charts, "measured.json"), report); err != nil {
 		return err
 	}
+	// Charts are drawn anew from the same report as the table.
 	for name, picture := range chart.Of(report) {
 		if err := os.WriteFile(filepath.Join(charts, name), []byte(picture), 0o666); err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Command empty has one command that does nothing. How long it takes to start is what
-// the library that reads the command line costs.
+// Command empty has a single command that does nothing. Starting it takes as long as the
+// library for the command line needs.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Command git-checkpoint is the program as it is, under watch: it writes a profile of
-// each run into the directory BENCH_PROFILES, and its peak of memory into the file
-// BENCH_PEAK. It is built for measurements alone, so that what people install starts no
-// profiler and listens to no such variable.
+// Command git-checkpoint is the program itself, with instruments: it writes a CPU profile
+// of each run to the directory BENCH_PROFILES, and its peak memory to the file BENCH_PEAK.
+// It is built for measurements only. The released program has no profiler and reads no such
+// variables.
 package main
 
 import (

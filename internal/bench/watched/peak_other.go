@@ -2,5 +2,5 @@
 
 package main
 
-// writePeak has nobody to ask.
+// writePeak does nothing on systems that do not report the peak.
 func writePeak(string) {}

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// writePeak writes the peaks of this process and of the largest that it started, in KiB.
-// On Linux its own is that of its memory since it was started: the kernel counts what its
-// parent held among what getrusage tells.
+// writePeak writes the peak memory of this process, and of the largest process that it
+// started, in KiB. On Linux the first one comes from /proc, because getrusage also counts
+// what the parent process had in memory before it started this program.
 func writePeak(file string) {
 	if file == "" {
 		return

@@ -7,10 +7,10 @@ import (
 	"runtime/pprof"
 )
 
-// rate is as often as kernels look, in a second.
+// rate is the number of samples per second, which is as often as kernels allow.
 const rate = 1000
 
-// profile samples this run until done is called; without a directory it does nothing.
+// profile samples this run until done is called. Without a directory it does nothing.
 func profile(dir string) (done func(), err error) {
 	if dir == "" {
 		return func() {}, nil
@@ -19,8 +19,8 @@ func profile(dir string) (done func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the file of the profile: %w", err)
 	}
-	// The usual 100 samples a second are two of a run. StartCPUProfile complains that the
-	// rate is set, and keeps it.
+	// The usual 100 samples per second are only two in a short run. StartCPUProfile prints
+	// a complaint that the rate is set already, and keeps it.
 	runtime.SetCPUProfileRate(rate)
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return nil, fmt.Errorf("start the profile: %w", err)

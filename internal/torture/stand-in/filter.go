@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// filter cleans or smudges the content of a file.
+// filter cleans or smudges the content of a file. verb is "clean" or "smudge".
 type filter func(verb string, data []byte) ([]byte, error)
 
-// convert keeps a secret out of the repository. Content that has the stored form in
-// the worktree does not come back as it was: that is what the worlds want.
+// convert replaces a word in the repository. A file that has the replacement on disk
+// already does not come back as it was, which is the difficult case for a rollback.
 func convert(verb string, data []byte) ([]byte, error) {
 	if verb == "clean" {
 		return bytes.ReplaceAll(data, []byte("equal"), []byte("STORED")), nil
@@ -23,12 +23,13 @@ func convert(verb string, data []byte) ([]byte, error) {
 	return bytes.ReplaceAll(data, []byte("STORED"), []byte("equal")), nil
 }
 
-// largestPacket is what one packet of the protocol carries at most.
+// largestPacket is the largest payload of a packet in git's protocol, in bytes.
 const largestPacket = 65516
 
 // process speaks git's protocol for long-running filters, version 2.
 func process(in io.Reader, out io.Writer, f filter) error {
 	r, w := bufio.NewReader(in), bufio.NewWriter(out)
+	// The handshake: git names itself and its versions, and then its capabilities.
 	if _, err := readList(r); err != nil {
 		return err
 	}
@@ -44,6 +45,7 @@ func process(in io.Reader, out io.Writer, f filter) error {
 		if err := w.Flush(); err != nil {
 			return err
 		}
+		// Each request has a list of settings, an empty packet, and the content.
 		request, err := readList(r)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -62,6 +64,7 @@ func process(in io.Reader, out io.Writer, f filter) error {
 			}
 		}
 		if data, err = f(verb, data); err != nil {
+			// An error concerns one file only. The process goes on with the next one.
 			fmt.Fprintln(os.Stderr, "stand-in:", err)
 			writeList(w, "status=error")
 			continue
@@ -72,12 +75,13 @@ func process(in io.Reader, out io.Writer, f filter) error {
 			writePacket(w, data[:n])
 			data = data[n:]
 		}
+		// Two empty lists: the end of the content, and no change of the status.
 		w.WriteString("0000") //nolint:errcheck // Flush says it
 		w.WriteString("0000") //nolint:errcheck // Flush says it
 	}
 }
 
-// readPacket gives nil for the packet that ends a list.
+// readPacket returns the payload of a packet, or nil for the packet that ends a list.
 func readPacket(r io.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -92,6 +96,7 @@ func readPacket(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
+// readAll reads packets up to the end of a list and returns their content.
 func readAll(r io.Reader) (all []byte, err error) {
 	for {
 		p, err := readPacket(r)
@@ -102,6 +107,7 @@ func readAll(r io.Reader) (all []byte, err error) {
 	}
 }
 
+// readList reads a list of lines.
 func readList(r io.Reader) (lines []string, err error) {
 	for {
 		p, err := readPacket(r)
@@ -112,10 +118,12 @@ func readList(r io.Reader) (lines []string, err error) {
 	}
 }
 
+// writePacket writes one packet: four hexadecimal digits with the length, and the payload.
 func writePacket(w io.Writer, data []byte) {
 	fmt.Fprintf(w, "%04x%s", len(data)+4, data) //nolint:errcheck // Flush says it
 }
 
+// writeList writes a list of lines and its end.
 func writeList(w io.Writer, lines ...string) {
 	for _, l := range lines {
 		writePacket(w, []byte(l+"\n"))

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// lfs does what git-lfs does: content goes to a store in the git directory, and a
-// pointer into the repository. A pointer stays one where it is cleaned, and content that
-// the store lacks is an error, as it is for git-lfs without a remote to ask.
+// lfs works like git-lfs: content goes to a store in the git directory, and a pointer to
+// the repository. Cleaning a pointer keeps it, and content that is missing in the store is
+// an error, as with git-lfs when there is no remote.
 func lfs(verb string, data []byte) ([]byte, error) {
 	oid, isPointer := pointsTo(data)
 	switch {
@@ -39,9 +39,10 @@ func lfs(verb string, data []byte) ([]byte, error) {
 	return fmt.Appendf(nil, "%s\noid sha256:%s\nsize %d\n", pointerVersion, oid, len(data)), nil
 }
 
+// pointerVersion is the first line of a pointer file.
 const pointerVersion = "version https://git-lfs.github.com/spec/v1"
 
-// pointsTo reads the content of a pointer file.
+// pointsTo parses a pointer file.
 func pointsTo(data []byte) (oid string, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(pointerVersion+"\noid sha256:"))
 	hash, size, found := bytes.Cut(rest, []byte("\nsize "))
@@ -51,7 +52,7 @@ func pointsTo(data []byte) (oid string, ok bool) {
 	return string(hash), true
 }
 
-// lfsObject is the file in the store; linked worktrees have one store together.
+// lfsObject returns the path of an object in the store, which linked worktrees share.
 func lfsObject(oid string) (string, error) {
 	dir, err := exec.CommandContext(context.Background(), "git", "rev-parse", "--git-common-dir").Output()
 	if err != nil {
@@ -60,7 +61,7 @@ func lfsObject(oid string) (string, error) {
 	return filepath.Join(strings.TrimSuffix(string(dir), "\n"), "lfs", "objects", oid[:2], oid[2:4], oid), nil
 }
 
-// writeWhole lets nobody see a part of the file: git runs several filters at once.
+// writeWhole writes a file through a rename, because git runs several filters at once.
 func writeWhole(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Command stand-in does for the worlds of package torture what git-lfs and other
-// programs do elsewhere: it cleans and smudges content, also as a long-running
-// filter, and makes a socket.
+// Command stand-in replaces git-lfs and similar programs in the worlds of package torture.
+// It cleans and smudges content, also as a long-running filter process, and creates a
+// socket.
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// main does what the first argument says. An error goes to standard error, as from any
+// filter.
 func main() {
 	var err error
 	switch verb := append(os.Args, "")[1]; verb {

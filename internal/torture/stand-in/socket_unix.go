@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// socket makes a socket file; from its directory, because the name of a socket has to be short.
+// socket creates a socket file. It changes to the directory first, because the name of a
+// socket must be short.
 func socket(path string) error {
 	if err := os.Chdir(filepath.Dir(path)); err != nil {
 		return err
