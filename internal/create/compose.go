@@ -272,7 +272,7 @@ func (c *creation) composeGit() {
 	if len(c.capture.Ignored) > 0 {
 		AddExtra(&c.record.Snapshot.Extra, "ignored", ToPaths(c.capture.Ignored))
 	}
-	if len(c.made) > 0 {
+	if c.made != nil {
 		AddExtra(&c.record.Snapshot.Extra, MemberMade, c.made)
 	}
 }
@@ -362,7 +362,8 @@ func FilesOf(changes []git.Change) record.Files {
 const MemberAside = "aside"
 
 // MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
-// files that a rollback of some paths creates, so that an undo can remove them.
+// files that a rollback of some paths creates, so that an undo can remove them. It is there, if
+// only empty, for each rollback of some paths, and for no other.
 const MemberMade = "made"
 
 // MadeFile is an ignored file that a rollback of some paths creates.

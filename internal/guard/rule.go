@@ -46,9 +46,8 @@ const (
 type content int
 
 const (
-	anyContent content = iota
-	// Not in binary files, where names and values are adjacent by chance.
-	textContent
+	anyContent  content = iota
+	textContent         // not in binary files, where names and values are adjacent by chance
 )
 
 // shape says what has to follow the keyword before the pattern is tried. Words such as
@@ -56,9 +55,8 @@ const (
 type shape int
 
 const (
-	anyShape shape = iota
-	// The rest of a name, then an operator that assigns.
-	assignment
+	anyShape   shape = iota
+	assignment       // the rest of a name, then an operator that assigns
 )
 
 // reach is the default of Rule.Reach in bytes.

@@ -239,9 +239,9 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
 	}
 	// A move of some paths wrote only a part of the difference between the two trees. Its safety
-	// checkpoint lists the ignored files that it created.
-	if move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
-		return madeOf(before), nil
+	// checkpoint lists the ignored files that it created. Mode does not tell with --worktree-only.
+	if made, partly := madeOf(before); partly || move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
+		return made, nil
 	}
 	then := r.walk.brought(move)
 	if then == nil || then.Dead {
@@ -286,9 +286,9 @@ func (w *walked) brought(move *journal.Event) *journal.Entry {
 
 // made returns the ignored files that a rollback of some paths creates. They go into the safety
 // checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
-// them.
+// them, and made returns nil.
 func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
-	if r.req.Mode != modePaths && r.req.Mode != ModeProduced {
+	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced {
 		return nil, nil
 	}
 	shot, err := r.s.Shot()
@@ -299,24 +299,26 @@ func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	var out []create.MadeFile
+	out := []create.MadeFile{}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		out = append(out, create.MadeFile{Path: record.Path(p), OID: files[p]})
 	}
 	return out, nil
 }
 
-// madeOf returns the list that made stored in a safety checkpoint's record; nil if there is none.
-func madeOf(r *record.Record) map[string]name.OID {
+// madeOf returns the list that made stored in a safety checkpoint's record. partly is false if
+// there is none: the rollback was not of some paths, or an earlier version left out an
+// empty list.
+func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
 	var list []create.MadeFile
 	if raw, ok := r.Snapshot.Extra[create.MemberMade]; !ok || json.Unmarshal(raw, &list) != nil {
-		return nil
+		return nil, false
 	}
-	out := make(map[string]name.OID, len(list))
+	made = make(map[string]name.OID, len(list))
 	for _, m := range list {
-		out[string(m.Path)] = m.OID
+		made[string(m.Path)] = m.OID
 	}
-	return out
+	return made, true
 }
 
 // OverwriteHint tells the user how to let a rollback replace ignored files.

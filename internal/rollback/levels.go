@@ -58,6 +58,15 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	if a == nil || b == nil || a.Dead || b.Dead {
 		return nil, nil
 	}
+	if Mode(e.Mode) == ModeWorktree { // with paths it changed only some, too
+		rec, _, _, err := s.ReadRecord(ctx, a)
+		if err != nil {
+			return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
+		}
+		if _, partly := madeOf(rec); partly {
+			return nil, nil
+		}
+	}
 	from, err := s.Repo.ReadCommit(ctx, string(a.Event().Commit))
 	if err != nil {
 		return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it

@@ -150,11 +150,15 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 // side left out stay as they are, unless the target wants a file where something uncaptured is;
 // then blocked decides. The operations are sorted by path.
 func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
-	untouched := untouchedPaths(p)
 	changes, err := s.sparseChanges(ctx, p, changes)
 	if err != nil {
 		return err
 	}
+	nested, err := s.becomeNested(changes)
+	if err != nil {
+		return err
+	}
+	untouched := untouchedPaths(p, nested)
 	for _, c := range changes {
 		if c.New.Mode != 0 && refusedName(c.Path, c.New.Mode == git.ModeSymlink) {
 			return &HostileError{c.Path}
@@ -287,10 +291,33 @@ func covers(skipped, p string) bool {
 	return p == skipped || strings.HasPrefix(p, skipped+"/")
 }
 
-// untouchedPaths returns a function that reports whether a path, or a directory above it, was
-// left out of either side or is in Target.Keep.
-func untouchedPaths(p *Plan) func(string) bool {
+// becomeNested lists the gitlinks of the target at which a repository is now. Its files were
+// captured one by one if the index has a file below the gitlink, because git then takes the
+// directory for an ordinary one. They still belong to that repository.
+func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
+	var out []string
+	for _, c := range changes {
+		if c.New.Mode != git.ModeGitlink {
+			continue
+		}
+		info, err := s.tree.lstat(c.Path + "/.git")
+		if err != nil {
+			return nil, fmt.Errorf("look at %q: %w", c.Path+"/.git", err)
+		}
+		if info != nil {
+			out = append(out, c.Path)
+		}
+	}
+	return out, nil
+}
+
+// untouchedPaths returns a function that reports whether a path, or a directory above it, is in
+// nested, was left out of either side or is in Target.Keep.
+func untouchedPaths(p *Plan, nested []string) func(string) bool {
 	skipped := map[string]bool{}
+	for _, dir := range nested {
+		skipped[dir] = true
+	}
 	for _, sk := range p.Cur.Skipped {
 		skipped[strings.TrimSuffix(sk.Path, "/")] = true
 	}
