@@ -221,7 +221,7 @@ func TestSizes(t *testing.T) {
 			t.Fatal(err)
 		}
 		room := filepath.Dir(file)
-		lines[room] += strings.Count(string(content), "\n")
+		lines[room] += codeLines(string(content))
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, content, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -232,21 +232,39 @@ func TestSizes(t *testing.T) {
 			}
 		}
 	}
+	over := map[string]bool{}
 	for room, n := range lines {
-		if n > mostLines && !slices.Contains(large(), room) {
-			t.Errorf("internal/%s has %d lines; no package has over %d", room, n, mostLines)
+		if over[room] = n > mostLines; over[room] && !slices.Contains(large(), room) {
+			t.Errorf("internal/%s has %d lines of code; no package has over %d", room, n, mostLines)
 		}
 	}
 	for typ, n := range methods {
-		if n > mostMethods && !slices.Contains(large(), typ) {
+		if over[typ] = n > mostMethods; over[typ] && !slices.Contains(large(), typ) {
 			t.Errorf("%s has %d methods; no type has over %d", typ, n, mostMethods)
+		}
+	}
+	for _, name := range large() {
+		if !over[name] {
+			t.Errorf("%s is within the limits now; take it out of large", name)
 		}
 	}
 }
 
+// codeLines counts the lines that are neither blank nor comments alone: a package must not save
+// on comments to stay below a limit.
+func codeLines(source string) int {
+	count := 0
+	for line := range strings.Lines(source) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			count++
+		}
+	}
+	return count
+}
+
 // large lists what is still over the limits. It only gets shorter.
 func large() []string {
-	return []string{"git", "interop", "snapshot", "workflow", "journal", "cli", "git.Repo", "snapshot.Shot", "snapshot.Restore", "workflow.Definition", "journal.State", "store.Store", "travel.trip", "torture.run"}
+	return []string{"git", "interop", "snapshot", "workflow", "cli", "git.Repo", "snapshot.Shot", "snapshot.Restore", "workflow.Definition", "journal.State", "store.Store", "travel.trip", "torture.run"}
 }
 
 // receiver is the name of the type that a method belongs to.

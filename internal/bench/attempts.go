@@ -14,7 +14,7 @@ import (
 // attempts compares fork and blame with the commands of git that do the same work.
 func (b *bench) attempts() []job {
 	size := min(b.Effort.biggest(), 20_000)
-	return []job{
+	return append(beside(b), []job{
 		{
 			Row{Name: fmt.Sprintf("fork/%d", size), Work: "`fork` ÷ `git worktree add`", Files: size, First: 1.5, Then: 1.2},
 			func(ctx context.Context) (samples, error) { return b.forks(ctx, size) },
@@ -23,7 +23,7 @@ func (b *bench) attempts() []job {
 			Row{Name: fmt.Sprintf("blame/%d", blamedSteps), Work: fmt.Sprintf("`blame` of %d lines over %d steps ÷ `git blame` over as many commits", blamedLines, blamedSteps), First: 1.5, Then: 1.3},
 			func(ctx context.Context) (samples, error) { return b.blames(ctx) },
 		},
-	}
+	}...)
 }
 
 // forks measures a fork of a checkpoint against git worktree add. Both begin without the

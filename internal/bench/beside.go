@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// beside compares a create with what people use in its place: git stash, and a copy of the
+// worktree. Both keep less than a checkpoint does: a stash has no state and no session, and a copy
+// shares no objects with the next one.
+func beside(b *bench) []job {
+	size := min(b.Effort.biggest(), 20_000)
+	against := func(name, what string, other func(*repository) step) job {
+		return job{
+			Row{Name: fmt.Sprintf("beside/%s/%d", name, size), Work: "`create` ÷ " + what, Files: size},
+			func(ctx context.Context) (samples, error) {
+				r, err := b.sized(ctx, size)
+				if err != nil {
+					return samples{}, err
+				}
+				return compare(ctx, min(b.Effort.Rounds, 9), step{r.change, r.create}, other(r))
+			},
+		}
+	}
+	return []job{
+		against("stash", "`git stash push -u` and `git stash apply --index`", func(r *repository) step {
+			return step{r.change, func(ctx context.Context) error {
+				if _, err := r.git(ctx, nil, "stash", "push", "-q", "-u"); err != nil {
+					return err
+				}
+				_, err := r.git(ctx, nil, "stash", "apply", "-q", "--index")
+				return err
+			}}
+		}),
+		against("copy", "`cp -a` of the worktree", func(r *repository) step {
+			copied := filepath.Join(b.root, "copied")
+			ready := func(ctx context.Context) error {
+				if err := os.RemoveAll(copied); err != nil {
+					return err
+				}
+				return r.change(ctx)
+			}
+			return step{ready, func(ctx context.Context) error {
+				return exec.CommandContext(ctx, "cp", "-a", r.dir, copied).Run()
+			}}
+		}),
+	}
+}
