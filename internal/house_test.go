@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -444,4 +445,22 @@ func words(n ast.Node) []string {
 		return []string{n.Name}
 	}
 	return nil
+}
+
+// Every file that docs/architecture.md names with its directory exists.
+func TestArchitecturePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("`([a-z0-9_/-]+/[a-z0-9_]+\\.go)`").FindAllStringSubmatch(string(page), -1)
+	if len(found) < 40 {
+		t.Errorf("only %d files are named", len(found))
+	}
+	for _, m := range found {
+		_, err := os.Stat(filepath.Join("..", m[1]))
+		if _, below := os.Stat(m[1]); err != nil && below != nil {
+			t.Errorf("there is no %s", m[1])
+		}
+	}
 }
