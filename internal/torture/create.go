@@ -103,8 +103,10 @@ func (c *run) exclude(m *moment, p string) {
 	present = present && !d.Type.IsDir() // its content has paths of its own
 	switch {
 	case m.links[p] != "":
-		delete(m.links, p)
-		m.frozen[p] = m.held(p)
+		if m.held(p) != "160000 "+m.links[p] { // else the index has the commit, so nothing is left out
+			delete(m.links, p)
+			m.frozen[p] = m.held(p)
+		}
 	case captured:
 		m.leaveOut(p, blob(c.hash, n.Data))
 	case m.tracked[p] && !present && m.sparse[p] == "":
