@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // LockedError says that another process holds the index. Path is the lock file.
@@ -136,7 +137,12 @@ func (s *Shot) abandoned(lock string) bool {
 // not the abandoned one.
 func (s *Shot) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
-	if err := os.Rename(path, away); err != nil {
+	err := os.Rename(path, away)
+	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
+		away = path + ".tmp-" + randomHex()
+		err = os.Rename(path, away)
+	}
+	if err != nil {
 		return err
 	}
 	if s.abandoned(away) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -264,5 +265,18 @@ func (r *Restore) indexBack() error {
 			return err
 		}
 	}
-	return os.Rename(back, r.shot.repo.IndexPath)
+	err = os.Rename(back, r.shot.repo.IndexPath)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	// GIT_INDEX_FILE names an index on another file system. The copy is renamed there, so that the
+	// index is never missing.
+	near := r.shot.repo.IndexPath + ".tmp-" + randomHex()
+	if err = copyFile(back, near, os.O_EXCL); err == nil {
+		err = os.Rename(near, r.shot.repo.IndexPath)
+	}
+	if err != nil {
+		os.Remove(near) //nolint:errcheck // the error says more
+	}
+	return errors.Join(err, os.Remove(back))
 }
