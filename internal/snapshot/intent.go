@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 )
 
@@ -74,7 +75,7 @@ func (r *Restore) save() error {
 		err = closed
 	}
 	if err == nil {
-		err = claim(f.Name(), intentPath(r.shot.dir))
+		err = lockfile.Claim(f.Name(), intentPath(r.shot.dir))
 	}
 	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use
 	if errors.Is(err, fs.ErrExist) {
