@@ -310,11 +310,11 @@ func (r *Restore) Back() error {
 	return errors.Join(problems...)
 }
 
-// oldPerm returns the permission bits from before the restore. After a kill they are not known;
-// then it is the new bits with the old executable bits.
+// oldPerm returns the permission bits from before the restore. In an intent of an earlier version
+// they are not known; then it is the new bits with the old executable bits.
 func (r *Restore) oldPerm(o Op) fs.FileMode {
-	if info := r.seen[o.Path]; info != nil {
-		return info.Mode().Perm()
+	if perm, known := r.intent.OldModes[o.Path]; known {
+		return perm
 	}
 	perm := o.Perm &^ 0o111
 	if permOf(o.Old.Mode) == 0o777 {
