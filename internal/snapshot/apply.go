@@ -32,13 +32,11 @@ import (
 func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.Meta = meta
 	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
-	if err := os.Link(r.shot.repo.IndexPath, r.intent.OldIndex); err == nil {
-		r.intent.HasIndex = true
-	} else if err := copyFile(r.shot.repo.IndexPath, r.intent.OldIndex, os.O_EXCL); err == nil {
-		r.intent.HasIndex = true
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	err := linkOrCopy(r.shot.repo.IndexPath, r.intent.OldIndex)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)
 	}
+	r.intent.HasIndex = err == nil
 	if err := r.shot.own(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"syscall"
 
@@ -184,11 +185,11 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 		return err
 	}
 	defer scratch.close()
-	for _, path := range paths {
-		if err := scratch.root.MkdirAll(parentOf(path), 0o777); err != nil {
+	for _, file := range paths {
+		if err := scratch.root.MkdirAll(path.Dir(file), 0o777); err != nil {
 			return err
 		}
-		if err := s.likeness(scratch, path); err != nil {
+		if err := s.likeness(scratch, file); err != nil {
 			return err
 		}
 	}
@@ -260,10 +261,8 @@ func (r *Restore) indexBack() error {
 	// Another link is renamed, because OldIndex is needed if Back is called again.
 	back := r.intent.OldIndex + "-back"
 	os.Remove(back) //nolint:errcheck // of a try that was killed
-	if os.Link(r.intent.OldIndex, back) != nil {
-		if err := copyFile(r.intent.OldIndex, back, os.O_EXCL); err != nil {
-			return err
-		}
+	if err := linkOrCopy(r.intent.OldIndex, back); err != nil {
+		return err
 	}
 	err = os.Rename(back, r.shot.repo.IndexPath)
 	if !errors.Is(err, syscall.EXDEV) {
