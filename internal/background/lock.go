@@ -1,27 +1,58 @@
 package background
 
 import (
+	"crypto/rand"
 	"os"
 	"time"
+
+	"git-checkpoint/internal/lockfile"
 )
 
-// Lock creates a lock file and reports whether it could. A lock older than StaleAfter was left by
-// a process that was killed; it is removed, and the lock is taken over. A caller that may hold
-// the lock for longer must renew its mtime (keepFresh), and must remove it in the end.
-func Lock(lock string) bool {
-	for range 2 {
-		f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) // as git's own files are
-		if err == nil {
-			f.Close() //nolint:errcheck // nothing was written
-			return true
-		}
+// Lock creates a lock file and reports whether it could. The lock is kept fresh until release is
+// called, which removes it. A lock older than StaleAfter was left by a process that was killed; it
+// is taken over.
+func Lock(lock string) (release func(), ok bool) {
+	note := rand.Text()
+	ok, err := lockfile.Take(lock, note, func() bool {
+		info, err := os.Lstat(lock)
 		// Abs treats a lock from the future, after the clock was set back, by its distance as
 		// well.
-		info, err := os.Stat(lock)
-		if err != nil || time.Since(info.ModTime()).Abs() < StaleAfter {
-			return false
-		}
-		os.Remove(lock) //nolint:errcheck // the next try tells
+		return err != nil || time.Since(info.ModTime()).Abs() >= StaleAfter
+	})
+	if err != nil || !ok {
+		return nil, false
 	}
-	return false
+	// After the machine was asleep another process may hold the lock.
+	held := func() bool {
+		data, err := os.ReadFile(lock)
+		return err == nil && string(data) == note
+	}
+	done := keepFresh(lock, held)
+	return func() {
+		done()
+		if held() {
+			os.Remove(lock) //nolint:errcheck // stale by age at the latest
+		}
+	}, true
+}
+
+// keepFresh renews the mtime of a lock while it is held, until done is called, because packing or
+// a push may take longer than StaleAfter.
+func keepFresh(lock string, held func() bool) (done func()) {
+	stop := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(StaleAfter / 10)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case now := <-ticker.C:
+				if held() {
+					os.Chtimes(lock, now, now) //nolint:errcheck // the next tick tries again
+				}
+			}
+		}
+	}()
+	return func() { close(stop) }
 }

@@ -95,12 +95,11 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 		return fmt.Errorf("make %q: %w", dir, err)
 	}
 	lock, failed := filepath.Join(dir, PackLock), filepath.Join(dir, PackFailed)
-	if !Lock(lock) {
+	release, ok := Lock(lock)
+	if !ok {
 		return nil
 	}
-	defer os.Remove(lock) //nolint:errcheck // stale by age at the latest
-	done := keepFresh(lock)
-	defer done()
+	defer release()
 	command.Yield()
 	err := s.Repo.Pack(ctx)
 	if err == nil {
@@ -109,23 +108,4 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 	}
 	os.WriteFile(failed, []byte(err.Error()+"\n"), 0o666) //nolint:errcheck,gosec // it is tried again earlier then
 	return checkpoint.Classify(err)
-}
-
-// keepFresh renews the mtime of a lock until done is called, because packing may take longer than
-// StaleAfter.
-func keepFresh(lock string) (done func()) {
-	stop := make(chan struct{})
-	go func() {
-		ticker := time.NewTicker(StaleAfter / 10)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case now := <-ticker.C:
-				os.Chtimes(lock, now, now) //nolint:errcheck // the next tick tries again
-			}
-		}
-	}()
-	return func() { close(stop) }
 }

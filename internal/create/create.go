@@ -237,8 +237,8 @@ func (c *creation) define(ctx context.Context) error {
 }
 
 // learn runs define in the background while look scans the worktree, because reading the journal of
-// a long session takes as long as that scan. Nothing may be written before c.learned has returned
-// nil.
+// a long session takes as long as that scan. No ref and no content may be written before
+// c.learned has returned nil.
 func (c *creation) learn(ctx context.Context) {
 	done := make(chan error, 1)
 	go func() { done <- c.define(ctx) }()

@@ -10,8 +10,9 @@ import (
 )
 
 // captureWatched captures the worktree while the guard scans new files for secrets. Package
-// snapshot writes nothing until c.learned has returned: until then the workflow or trigger may
-// still refuse the create.
+// snapshot stores no content of files until c.learned has returned: until then the workflow or
+// trigger may still refuse the create. It may have written the trees of what is staged by then,
+// which hold names only; no ref leads to them, and git collects them.
 func captureWatched(ctx context.Context, c *creation) error {
 	rules := snapshot.Rules{Ready: c.learned}
 	var err error

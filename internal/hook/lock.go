@@ -3,10 +3,11 @@ package hook
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"git-checkpoint/internal/lockfile"
 )
 
 // staleLock is the age after which the process that holds a lock counts as dead. No hook
@@ -20,17 +21,17 @@ func (h *Handler) lock(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	name := filepath.Join(h.Dir, "lock")
+	left := func() bool {
+		info, err := os.Lstat(name)
+		return err != nil || time.Since(info.ModTime()) > staleLock
+	}
 	for {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			return func() { os.Remove(name) }, f.Close() //nolint:errcheck // the next one takes it over by age
-		}
-		if !errors.Is(err, fs.ErrExist) {
+		mine, err := lockfile.Take(name, "", left)
+		if err != nil {
 			return nil, err
 		}
-		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > staleLock {
-			os.Remove(name) //nolint:errcheck // somebody else did
-			continue
+		if mine {
+			return func() { os.Remove(name) }, nil //nolint:errcheck // the next one takes it over by age
 		}
 		select {
 		case <-ctx.Done():

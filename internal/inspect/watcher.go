@@ -5,13 +5,12 @@ package inspect
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/snapshot"
 )
 
@@ -32,28 +31,17 @@ func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
 		return nil, checkpoint.Classify(err)
 	}
 	file := filepath.Join(dir, watcherFile)
-	// A second try, after the file of a dead watcher was removed.
-	for range 2 {
-		// O_EXCL: only one process can create the file.
-		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			_, err = fmt.Fprintln(f, snapshot.ProcessNote())
-			return func() error { return os.Remove(file) }, errors.Join(err, f.Close())
-		}
-		if !errors.Is(err, os.ErrExist) {
-			return nil, checkpoint.Classify(err)
-		}
-		if Watching(s) {
-			break
-		}
-		if err := os.Remove(file); err != nil && !os.IsNotExist(err) { // its process is dead
-			return nil, checkpoint.Classify(err)
+	mine, err := lockfile.Take(file, snapshot.ProcessNote()+"\n", func() bool { return !Watching(s) })
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if !mine {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: "a watcher runs in this worktree already",
+			Hints: []string{"Ctrl+C in its terminal ends it"},
 		}
 	}
-	return nil, &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: "a watcher runs in this worktree already",
-		Hints: []string{"Ctrl+C in its terminal ends it"},
-	}
+	return func() error { return os.Remove(file) }, nil
 }
 
 // Ignored returns which of some directories git ignores. The paths are relative to the top of the

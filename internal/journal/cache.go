@@ -119,7 +119,7 @@ func Decode(data []byte) (*Log, error) {
 // decode splits the file into records and parses these in parallel, each part into edges of its
 // own, which are then joined.
 func decode(data []byte) (*Log, error) {
-	if len(data) > math.MaxUint32 || len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
+	if int64(len(data)) > math.MaxUint32 || len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
 		return nil, errors.New("it is no cache of this version")
 	}
 	l, err := split(data)

@@ -7,8 +7,7 @@ import "math/bits"
 // are dropped. Memory of a dropped object is used again, unless its content was given to a caller
 // (Read).
 type bases struct {
-	table []*kept // hash table; entries of one slot are linked by beside
-	count int
+	table []*kept                // hash table; entries of one slot are linked by beside
 	bytes int64                  // of all kept objects, with overhead
 	ring  kept                   // list head: next is the object used last, prev the one used least recently
 	free  [maxClass + 1][][]byte // memory to use again, by class; class n has slices of 1<<n bytes
@@ -114,7 +113,6 @@ func (b *bases) put(p *pack, offset int64, o Object) {
 		k = b.ring.prev
 		b.unlink(k)
 		*b.at(k.where) = k.beside
-		b.count--
 		b.bytes -= k.object.Size + overhead
 		if !k.given {
 			b.reuse(k.object.Data)
@@ -125,7 +123,6 @@ func (b *bases) put(p *pack, offset int64, o Object) {
 	}
 	*k = kept{where: at, object: o}
 	*b.at(at) = k
-	b.count++
 	b.link(k)
 }
 

@@ -27,8 +27,8 @@ func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, er
 		switch {
 		// The highest bit says copy. Otherwise op is a number of bytes to insert; 0 is reserved.
 		case op&0x80 != 0:
-			var at, n int
-			if at, n, rest, ok = piece(op, rest); !ok || at > len(base) || n > len(base)-at || n > int(size)-len(out) {
+			var at, n int64
+			if at, n, rest, ok = piece(op, rest); !ok || at > from || n > from-at || n > size-int64(len(out)) {
 				return nil, ErrElsewhere
 			}
 			out = append(out, base[at:at+n]...)
@@ -47,9 +47,9 @@ func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, er
 
 // piece decodes a copy instruction: four bytes of an offset and three bytes of a length, the
 // lowest first. Only those bytes are present whose bit in op is set; the others are 0. Length 0
-// means 64 KiB.
-func piece(op byte, rest []byte) (at, n int, _ []byte, ok bool) {
-	var parts [7]int
+// means 64 KiB. The numbers have 64 bits, because an offset of four bytes can be negative as an int.
+func piece(op byte, rest []byte) (at, n int64, _ []byte, ok bool) {
+	var parts [7]int64
 	for i := range parts {
 		if op&(1<<i) == 0 {
 			continue
@@ -57,7 +57,7 @@ func piece(op byte, rest []byte) (at, n int, _ []byte, ok bool) {
 		if len(rest) == 0 {
 			return 0, 0, nil, false
 		}
-		parts[i], rest = int(rest[0]), rest[1:]
+		parts[i], rest = int64(rest[0]), rest[1:]
 	}
 	at = parts[0] | parts[1]<<8 | parts[2]<<16 | parts[3]<<24
 	n = parts[4] | parts[5]<<8 | parts[6]<<16

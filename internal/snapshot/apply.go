@@ -32,13 +32,11 @@ import (
 func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.Meta = meta
 	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
-	if err := os.Link(r.shot.repo.IndexPath, r.intent.OldIndex); err == nil {
-		r.intent.HasIndex = true
-	} else if err := copyFile(r.shot.repo.IndexPath, r.intent.OldIndex, os.O_EXCL); err == nil {
-		r.intent.HasIndex = true
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	err := linkOrCopy(r.shot.repo.IndexPath, r.intent.OldIndex)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)
 	}
+	r.intent.HasIndex = err == nil
 	if err := r.shot.own(); err != nil {
 		return err
 	}
@@ -310,11 +308,11 @@ func (r *Restore) Back() error {
 	return errors.Join(problems...)
 }
 
-// oldPerm returns the permission bits from before the restore. After a kill they are not known;
-// then it is the new bits with the old executable bits.
+// oldPerm returns the permission bits from before the restore. In an intent of an earlier version
+// they are not known; then it is the new bits with the old executable bits.
 func (r *Restore) oldPerm(o Op) fs.FileMode {
-	if info := r.seen[o.Path]; info != nil {
-		return info.Mode().Perm()
+	if perm, known := r.intent.OldModes[o.Path]; known {
+		return perm
 	}
 	perm := o.Perm &^ 0o111
 	if permOf(o.Old.Mode) == 0o777 {

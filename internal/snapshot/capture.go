@@ -343,7 +343,7 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candi
 	}
 	info, err := s.tree.lstat(p)
 	switch {
-	case err != nil && errors.Is(err, errPermission):
+	case err != nil && errors.Is(err, fs.ErrPermission):
 		return skip(ReasonUnreadable, 0)
 	case err != nil:
 		return nil, fmt.Errorf("look at %q: %w", p, err)

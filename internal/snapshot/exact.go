@@ -202,6 +202,9 @@ func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte
 	for _, key := range keys {
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
 	}
+	if s.attributesUnknown() {
+		fmt.Fprintln(h, randomHex()) // equal to no other digest
+	}
 	for _, file := range s.attributesOutside() {
 		if data, err := os.ReadFile(file); err == nil {
 			fmt.Fprintf(h, "%s %x\n", file, sha256.Sum256(data))

@@ -3,12 +3,9 @@ package snapshot
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"sort"
 	"strings"
 )
-
-var errPermission = fs.ErrPermission
 
 // TooLargeError says that a capture would add unusually many files or bytes. Directories names
 // the five largest directories at the top level, so that a user sees what to ignore.

@@ -102,29 +102,31 @@ func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[s
 	return err
 }
 
-// hashFile writes the content of a file as a blob, without conversions. It returns the zero value
-// for a file that vanished or became a directory since the scan.
+// hashFile writes the content of a file as a blob, without conversions. The mode is that of the
+// file that was read, which may have replaced another one since the scan. It returns the zero value
+// for a file that vanished or became something else than a file or a symbolic link.
 func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name.OID, []byte)) (hashedFile, error) {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
 		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
 	}
-	if info == nil || info.IsDir() {
+	if info == nil || !info.Mode().IsRegular() && modeOf(info) != git.ModeSymlink {
 		return hashedFile{}, nil
 	}
+	mode := modeOf(info)
 	oid, err := s.repo.WriteObject(ctx, "blob", data)
 	if err != nil {
 		return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
 	}
-	if look != nil && f.mode != git.ModeSymlink {
+	if look != nil && mode != git.ModeSymlink {
 		look(f.path, oid, data)
 	}
-	return hashedFile{git.Entry{Mode: f.mode, OID: oid}, info}, nil
+	return hashedFile{git.Entry{Mode: mode, OID: oid}, info}, nil
 }
 
 // hashLarge has git hash large files. A file that changes while git reads it is read again, up to
-// three times in all; after the third time the last version is taken. A file that vanished is
-// recorded as deleted.
+// three times in all; after the third time the last version is taken. What is no file any more is
+// left to hashOne.
 func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) error {
 	for try := 1; len(files) > 0; try++ {
 		var there []candidate
@@ -135,7 +137,9 @@ func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edi
 				return fmt.Errorf("look at %q: %w", f.path, err)
 			}
 			if info == nil || !info.Mode().IsRegular() {
-				edits[f.path] = git.Entry{}
+				if err := s.hashOne(ctx, f, c, edits); err != nil {
+					return err
+				}
 				continue
 			}
 			there, seen = append(there, f), append(seen, info)
@@ -151,7 +155,7 @@ func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edi
 				files = append(files, f)
 				continue
 			}
-			edits[f.path] = git.Entry{Mode: f.mode, OID: oids[i]}
+			edits[f.path] = git.Entry{Mode: modeOf(info), OID: oids[i]}
 			c.New = append(c.New, oids[i])
 		}
 		if try == 3 && len(files) > 0 {

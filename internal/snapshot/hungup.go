@@ -3,8 +3,6 @@ package snapshot
 import (
 	"context"
 	"strings"
-
-	"git-checkpoint/internal/git"
 )
 
 // triedAlone is how many files are tried one by one; each starts a git process and a filter
@@ -31,11 +29,7 @@ func (s *Shot) withoutHungUp(ctx context.Context, private *privateIndex, files [
 	}
 	if len(failed) <= triedAlone {
 		for p := range failed {
-			_, err := s.repo.Run(ctx, git.Cmd{
-				Args:  []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
-				Stdin: strings.NewReader(p + "\x00"), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
-			})
-			failed[p] = err != nil
+			failed[p] = s.update(ctx, private, p+"\x00") != nil
 		}
 	}
 	var left []candidate

@@ -24,11 +24,10 @@ type privateIndex struct {
 	index    *git.Index
 	entries  []git.IndexEntry // as Index.Entries gives them
 	state    IndexState       // without Tree, which stagedTree finds
-	scratch  []string
-	hasAttrs bool        // an entry is a .gitattributes file
-	links    bool        // an entry is a submodule
-	was      fs.FileInfo // the user's index; nil if there is none
-	young    fileTime    // mtime of the user's index; see doubtful
+	hasAttrs bool             // an entry is a .gitattributes file
+	links    bool             // an entry is a submodule
+	was      fs.FileInfo      // the user's index; nil if there is none
+	young    fileTime         // mtime of the user's index; see doubtful
 }
 
 // fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
@@ -54,12 +53,10 @@ func (p *privateIndex) doubtful(e git.IndexEntry) bool {
 	return !older(fileTime{e.MtimeSec, e.MtimeNsec}, p.young) || !older(fileTime{e.CtimeSec, e.CtimeNsec}, p.young)
 }
 
-// remove deletes the private index and its lock files.
+// remove deletes the private index and its lock file.
 func (p *privateIndex) remove() {
-	for _, f := range append(p.scratch, p.path) {
-		os.Remove(f)           //nolint:errcheck // disposable, swept by age
-		os.Remove(f + ".lock") //nolint:errcheck // of a process that was killed
-	}
+	os.Remove(p.path)           //nolint:errcheck // disposable, swept by age
+	os.Remove(p.path + ".lock") //nolint:errcheck // of a process that was killed
 }
 
 // openIndex gives the user's index a private name and reads it.
@@ -105,14 +102,20 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 // git takes for an empty index.
 func (s *Shot) privateCopy(from string) (string, error) {
 	to := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
-	err := os.Link(from, to)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return to, nil
-	}
-	if err := copyFile(from, to, os.O_EXCL); err != nil {
+	if err := linkOrCopy(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("make a private index: %w", err)
 	}
 	return to, nil
+}
+
+// linkOrCopy gives the file from the additional name to, or copies it there, with its mtime, where
+// that name cannot be had by a link.
+func linkOrCopy(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return copyFile(from, to, os.O_EXCL)
 }
 
 // copyFile copies the content and the mtime of from. flags are added to those with which to is

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 )
 
@@ -29,6 +30,7 @@ type Intent struct {
 	IndexTree   name.OID               // the staged tree afterwards
 	Index       *IndexState            // the rest of the index afterwards; nil: the index stays
 	Directories map[string]fs.FileMode // permission bits of directories that deletions may empty
+	OldModes    map[string]fs.FileMode // permission bits of files of which only these change
 	NewModes    map[string]fs.FileMode // Target.Modes; the names of directories end in "/"
 	Parents     map[string]bool        // directories that new files go into and that exist already
 	HasIndex    bool                   // there was an index, and OldIndex holds it
@@ -74,7 +76,7 @@ func (r *Restore) save() error {
 		err = closed
 	}
 	if err == nil {
-		err = claim(f.Name(), intentPath(r.shot.dir))
+		err = lockfile.Claim(f.Name(), intentPath(r.shot.dir))
 	}
 	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use
 	if errors.Is(err, fs.ErrExist) {
@@ -144,6 +146,18 @@ func (r *Restore) directoryModes() map[string]fs.FileMode {
 			if info, err := r.shot.tree.lstat(d); err == nil && info != nil {
 				out[d] = info.Mode().Perm()
 			}
+		}
+	}
+	return out
+}
+
+// oldModes returns the permission bits of the files of which nothing else changes, so that Back
+// can restore them.
+func (r *Restore) oldModes() map[string]fs.FileMode {
+	out := map[string]fs.FileMode{}
+	for _, o := range r.intent.Ops {
+		if info := r.seen[o.Path]; info != nil && o.kind() == "mode" {
+			out[o.Path] = info.Mode().Perm()
 		}
 	}
 	return out

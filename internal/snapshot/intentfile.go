@@ -29,6 +29,7 @@ type intentFile struct {
 	IndexTree   name.OID        `json:"index_tree"`
 	Index       *savedIndex     `json:"index"`
 	Directories []savedMode     `json:"directories"`
+	OldModes    []savedMode     `json:"old_modes"` // missing in what earlier versions wrote
 	NewModes    []savedMode     `json:"new_modes"`
 	Parents     []record.Path   `json:"parents"`
 	HasIndex    bool            `json:"has_index"`
@@ -78,7 +79,7 @@ type savedMode struct {
 func encodeIntent(in *Intent) ([]byte, error) {
 	out := intentFile{
 		Format: intentFormat, Meta: in.Meta, Stage: record.Path(in.Stage), Lock: record.Path(in.Lock), LockInode: in.LockInode,
-		IndexTree: in.IndexTree, Directories: saveModes(in.Directories), NewModes: saveModes(in.NewModes),
+		IndexTree: in.IndexTree, Directories: saveModes(in.Directories), OldModes: saveModes(in.OldModes), NewModes: saveModes(in.NewModes),
 		Parents: pathsAs[record.Path](slices.Sorted(maps.Keys(in.Parents))), HasIndex: in.HasIndex, OldIndex: record.Path(in.OldIndex),
 	}
 	for _, o := range in.Ops {
@@ -114,7 +115,7 @@ func decodeIntent(data []byte) (*Intent, error) {
 	}
 	out := &Intent{
 		Meta: in.Meta, Stage: string(in.Stage), Lock: string(in.Lock), LockInode: in.LockInode,
-		IndexTree: in.IndexTree, Directories: modesOf(in.Directories), NewModes: modesOf(in.NewModes),
+		IndexTree: in.IndexTree, Directories: modesOf(in.Directories), OldModes: modesOf(in.OldModes), NewModes: modesOf(in.NewModes),
 		Parents: map[string]bool{}, HasIndex: in.HasIndex, OldIndex: string(in.OldIndex),
 	}
 	for _, p := range in.Parents {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // LockedError says that another process holds the index. Path is the lock file.
@@ -100,11 +101,11 @@ func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	_, number, _ := inode(info)
-	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d\n", number, writeProcess(), info.ModTime().UnixNano()), 0o666)
+	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d\n", number, ProcessNote(), info.ModTime().UnixNano()), 0o666)
 }
 
 // lockNote is the file that says who made the index lock: its inode, the process (see
-// writeProcess), and the mtime of the lock in nanoseconds. The inode alone is not enough: file
+// ProcessNote), and the mtime of the lock in nanoseconds. The inode alone is not enough: file
 // systems give the inode of a removed file to the next one.
 func (s *Shot) lockNote() string { return filepath.Join(s.dir, "index-lock") }
 
@@ -136,7 +137,12 @@ func (s *Shot) abandoned(lock string) bool {
 // not the abandoned one.
 func (s *Shot) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
-	if err := os.Rename(path, away); err != nil {
+	err := os.Rename(path, away)
+	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
+		away = path + ".tmp-" + randomHex()
+		err = os.Rename(path, away)
+	}
+	if err != nil {
 		return err
 	}
 	if s.abandoned(away) {

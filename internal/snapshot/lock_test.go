@@ -28,26 +28,19 @@ func TestIndexLock(t *testing.T) {
 		t.Errorf("a second lock: %v", err)
 	}
 	second.discard()
-	note, err := os.ReadFile(shot.lockNote())
-	if err != nil {
+	if _, err := os.Stat(shot.lockNote()); err != nil {
 		t.Fatalf("the note is gone with the second: %v", err)
 	}
 	if _, err := os.Lstat(first.intent.Lock); err != nil {
 		t.Error(err)
 	}
-	// Pretend that the first process was killed: its note gets the number of a process that has
-	// ended.
-	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
+	// Pretend that the first process was killed.
+	forgeNote(t, shot, 1, endedProcess(t))
+	gone, err := os.ReadFile(shot.lockNote())
+	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(note))
-	fields[1] = strconv.Itoa(dead.Process.Pid)
-	gone := []byte(strings.Join(fields, " "))
-	fields[3] = "1" // the file system gave the inode to another program's lock
-	if err := os.WriteFile(shot.lockNote(), []byte(strings.Join(fields, " ")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	forgeNote(t, shot, 3, "1") // the file system gave the inode to another program's lock
 	if lock := shot.AbandonedLock(); lock != "" {
 		t.Errorf("the lock of somebody else, with the inode of an old one, is taken for ours")
 	}
@@ -63,5 +56,41 @@ func TestIndexLock(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(repo.GitDir, "checkpoint", "*lock*")); len(left) > 0 { //nolint:errcheck // likewise
 		t.Errorf("left are %v", left)
+	}
+}
+
+// endedProcess returns the number of a process that has ended.
+func endedProcess(t *testing.T) string {
+	t.Helper()
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(dead.Process.Pid)
+}
+
+// forgeNote changes one field of the note beside the index lock.
+func forgeNote(t *testing.T, shot *Shot, field int, value string) {
+	t.Helper()
+	note, err := os.ReadFile(shot.lockNote())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(note))
+	fields[field] = value
+	put(t, shot.lockNote(), strings.Join(fields, " "))
+}
+
+func put(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func holds(t *testing.T, file, content string) {
+	t.Helper()
+	if got, err := os.ReadFile(file); err != nil || string(got) != content {
+		t.Errorf("%s holds %q, %v", file, got, err)
 	}
 }

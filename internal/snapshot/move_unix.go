@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"syscall"
 	"time"
 
@@ -25,10 +26,10 @@ func (w *worktree) aside(p, to string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Renameat(int(dir.Fd()), base(p), unix.AT_FDCWD, to)
+	err = unix.Renameat(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to)
 	if errors.Is(err, unix.EXDEV) {
-		if err = copyAt(int(dir.Fd()), base(p), unix.AT_FDCWD, to); err == nil {
-			err = unix.Unlinkat(int(dir.Fd()), base(p), 0)
+		if err = copyAt(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to); err == nil {
+			err = unix.Unlinkat(int(dir.Fd()), path.Base(p), 0)
 		}
 	}
 	return pathError("rename", p, err)
@@ -42,9 +43,9 @@ func (w *worktree) keep(p, to string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Linkat(int(dir.Fd()), base(p), unix.AT_FDCWD, to, 0)
+	err = unix.Linkat(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to, 0)
 	if errors.Is(err, unix.EXDEV) {
-		err = copyAt(int(dir.Fd()), base(p), unix.AT_FDCWD, to)
+		err = copyAt(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to)
 	}
 	return pathError("link", p, err)
 }
@@ -57,11 +58,11 @@ func (w *worktree) place(from, p string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Renameat(unix.AT_FDCWD, from, int(dir.Fd()), base(p))
+	err = unix.Renameat(unix.AT_FDCWD, from, int(dir.Fd()), path.Base(p))
 	if errors.Is(err, unix.EXDEV) {
 		near := stagingPrefix + randomHex()
 		if err = copyAt(unix.AT_FDCWD, from, int(dir.Fd()), near); err == nil {
-			if err = unix.Renameat(int(dir.Fd()), near, int(dir.Fd()), base(p)); err == nil {
+			if err = unix.Renameat(int(dir.Fd()), near, int(dir.Fd()), path.Base(p)); err == nil {
 				return os.Remove(from)
 			}
 			unix.Unlinkat(int(dir.Fd()), near, 0) //nolint:errcheck // the error says more

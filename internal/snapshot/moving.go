@@ -2,8 +2,9 @@ package snapshot
 
 // A capture that runs while a rollback moves files would hold a mixture of both sides. Two things
 // prevent that. A capture first waits until no live process is in the middle of a rollback
-// (settled). And each rollback changes a mark file before it moves anything, so a capture that
-// finds the mark changed at its end starts again (Take).
+// (settled), and fails if that takes too long. And each rollback changes a mark file before it
+// moves anything, so a capture that finds at its end that the mark has changed, or that a rollback
+// is going on, starts again (Take).
 
 import (
 	"context"
@@ -44,9 +45,12 @@ const (
 )
 
 // settled waits until no running process moves files in this worktree. It does not wait for one
-// that was killed. After settleTime it returns in any case, even if files are still being moved.
+// that was killed. If files are still being moved after settleTime it fails with ErrBusy.
 func (s *Shot) settled(ctx context.Context) error {
-	for end := time.Now().Add(settleTime); s.moving() && time.Now().Before(end); {
+	for end := time.Now().Add(settleTime); s.moving(); {
+		if time.Now().After(end) {
+			return fmt.Errorf("capture the worktree: %w", ErrBusy)
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -60,15 +64,17 @@ func (s *Shot) settled(ctx context.Context) error {
 func (s *Shot) moving() bool { return Moving(s.dir) }
 
 // Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
-// file. If rollbacks keep interfering it fails with ErrMoved.
+// file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
 func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	for tries := 0; ; tries++ {
+		// The mark is read first: a rollback that begins after this line changes it or is seen by
+		// moving.
+		mark := s.mark()
 		if err := s.settled(ctx); err != nil {
 			return nil, err
 		}
-		mark := s.mark()
 		c, err := s.take(ctx, rules)
-		if s.mark() == mark {
+		if !s.moving() && s.mark() == mark {
 			if c != nil {
 				c.mark = mark
 			}

@@ -6,11 +6,12 @@ package snapshot
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"git-checkpoint/internal/lockfile"
 )
 
 // ErrBusy says that a running process is in the middle of a rollback in this worktree.
@@ -34,7 +35,7 @@ func owner(dir string) int {
 	return pid
 }
 
-// readProcess parses a note that writeProcess made. The number is 0 if it is not one.
+// readProcess parses a note that ProcessNote made. The number is 0 if it is not one.
 func readProcess(text string) (pid int, born string) {
 	fields := append(strings.Fields(text), "", "")
 	pid, err := strconv.Atoi(fields[0])
@@ -44,8 +45,9 @@ func readProcess(text string) (pid int, born string) {
 	return pid, fields[1]
 }
 
-// writeProcess returns a note of this process: its number, a space, and its start time.
-func writeProcess() string {
+// ProcessNote returns a note of this process for ProcessRuns: its number, a space, and its start
+// time.
+func ProcessNote() string {
 	return strconv.Itoa(os.Getpid()) + " " + bornAt(os.Getpid())
 }
 
@@ -69,32 +71,12 @@ func Moving(dir string) bool {
 // own makes this process the owner, or returns ErrBusy if another one is. Two processes that
 // finish the same rollback would undo each other's steps.
 func (s *Shot) own() error {
-	f, err := os.CreateTemp(s.dir, "tmp-owner-")
+	mine, err := lockfile.Take(ownerPath(s.dir), ProcessNote()+"\n", func() bool { return owner(s.dir) == 0 })
 	if err != nil {
 		return fmt.Errorf("note the owner of a rollback: %w", err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
-	_, err = fmt.Fprintln(f, writeProcess())
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	for range 3 {
-		if err != nil {
-			break
-		}
-		if err = claim(f.Name(), ownerPath(s.dir)); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-		if owner(s.dir) != 0 {
-			return ErrBusy
-		}
-		err = os.Remove(ownerPath(s.dir))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("note the owner of a rollback: %w", err)
+	if !mine {
+		return ErrBusy
 	}
 	return nil
 }
@@ -105,22 +87,6 @@ func (s *Shot) disown() {
 		os.Remove(ownerPath(s.dir)) //nolint:errcheck // it names a process that is gone
 	}
 }
-
-// claim gives the file from the additional name to. If to exists it returns fs.ErrExist and
-// changes nothing. Without hard links it has to check and then rename, which is not atomic.
-func claim(from, to string) error {
-	err := os.Link(from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, there := os.Lstat(to); there == nil {
-		return fs.ErrExist
-	}
-	return os.Rename(from, to) // no hard links here
-}
-
-// ProcessNote returns a note of this process for ProcessRuns.
-func ProcessNote() string { return writeProcess() }
 
 // ProcessRuns reports whether the process of a note runs. It is not misled by another process
 // that got the same number later, where the system tells start times.

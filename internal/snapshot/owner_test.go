@@ -21,7 +21,7 @@ func TestOwner(t *testing.T) {
 	for note, want := range map[string]int{
 		fmt.Sprintln(pid, bornAt(pid)): pid,
 		fmt.Sprintln(pid):              pid, // as earlier versions wrote it
-		writeProcess():                 0,
+		ProcessNote():                  0,
 		"":                             0, "x": 0, "-1": 0, "0": 0,
 	} {
 		if err := os.WriteFile(ownerPath(dir), []byte(note), 0o600); err != nil {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
+	"syscall"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -183,11 +185,11 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 		return err
 	}
 	defer scratch.close()
-	for _, path := range paths {
-		if err := scratch.root.MkdirAll(parentOf(path), 0o777); err != nil {
+	for _, file := range paths {
+		if err := scratch.root.MkdirAll(path.Dir(file), 0o777); err != nil {
 			return err
 		}
-		if err := s.likeness(scratch, path); err != nil {
+		if err := s.likeness(scratch, file); err != nil {
 			return err
 		}
 	}
@@ -259,10 +261,21 @@ func (r *Restore) indexBack() error {
 	// Another link is renamed, because OldIndex is needed if Back is called again.
 	back := r.intent.OldIndex + "-back"
 	os.Remove(back) //nolint:errcheck // of a try that was killed
-	if os.Link(r.intent.OldIndex, back) != nil {
-		if err := copyFile(r.intent.OldIndex, back, os.O_EXCL); err != nil {
-			return err
-		}
+	if err := linkOrCopy(r.intent.OldIndex, back); err != nil {
+		return err
 	}
-	return os.Rename(back, r.shot.repo.IndexPath)
+	err = os.Rename(back, r.shot.repo.IndexPath)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	// GIT_INDEX_FILE names an index on another file system. The copy is renamed there, so that the
+	// index is never missing.
+	near := r.shot.repo.IndexPath + ".tmp-" + randomHex()
+	if err = copyFile(back, near, os.O_EXCL); err == nil {
+		err = os.Rename(near, r.shot.repo.IndexPath)
+	}
+	if err != nil {
+		os.Remove(near) //nolint:errcheck // the error says more
+	}
+	return errors.Join(err, os.Remove(back))
 }

@@ -31,7 +31,14 @@ func (s *Shot) convertsOutside() bool {
 			return true
 		}
 	}
-	return exists(s.attributesOutside())
+	return s.attributesUnknown() || exists(s.attributesOutside())
+}
+
+// attributesUnknown reports whether core.attributesFile begins with "~user/" or "%(prefix)/",
+// which git expands to places that are not known here.
+func (s *Shot) attributesUnknown() bool {
+	v, _ := s.repo.Config.Get("core.attributesFile")
+	return strings.HasPrefix(v, "~") && !strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "%(prefix)/")
 }
 
 // attributesOutside lists the places where git looks for attributes outside of trees: the
@@ -43,6 +50,9 @@ func (s *Shot) attributesOutside() []string {
 			if dir, err := os.UserHomeDir(); err == nil {
 				v = filepath.Join(dir, rest)
 			}
+		}
+		if !filepath.IsAbs(v) && v != "" {
+			v = filepath.Join(s.tree.top, v) // where git runs
 		}
 		return append(files, v)
 	}

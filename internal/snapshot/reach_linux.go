@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,7 +53,7 @@ func (w *worktree) enter(dir string) (*os.File, error) {
 
 // drop removes an empty directory.
 func (w *worktree) drop(dir string) error {
-	parent, err := w.enter(parentOf(dir))
+	parent, err := w.enter(path.Dir(dir))
 	if errors.Is(err, errSlow) {
 		return w.root.Remove(dir)
 	}
@@ -60,7 +61,7 @@ func (w *worktree) drop(dir string) error {
 		return err
 	}
 	defer parent.Close() //nolint:errcheck // only a directory handle
-	return pathError("rmdir", dir, unix.Unlinkat(int(parent.Fd()), base(dir), unix.AT_REMOVEDIR))
+	return pathError("rmdir", dir, unix.Unlinkat(int(parent.Fd()), path.Base(dir), unix.AT_REMOVEDIR))
 }
 
 // openTop opens the top of the worktree as the starting point of reach.

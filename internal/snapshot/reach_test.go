@@ -5,6 +5,7 @@ package snapshot
 import (
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []string{"d/f", long + "f"} {
-		if err := w.root.MkdirAll(parentOf(p), 0o777); err != nil {
+		if err := w.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.root.WriteFile(p, []byte("x"), 0o666); err != nil {

@@ -40,7 +40,11 @@ func (r *Restore) replace(i int, p string) error {
 	next, old := r.intent.newFile(i), r.intent.oldFile(i)
 	switch err := r.shot.tree.swap(next, p); {
 	case errors.Is(err, errNoSwap):
-		return r.shot.tree.place(next, p)
+		if err := r.shot.tree.place(next, p); err != nil {
+			return err
+		}
+		r.note(i, p)
+		return nil
 	case err != nil:
 		return err
 	}

@@ -202,10 +202,14 @@ func (s *gitScanner) ignored(ctx context.Context, paths []string) (map[string]bo
 // the worktree, and a directory ends in a slash, since some patterns match directories only.
 // Tracked files are matched too (--no-index).
 func Ignored(ctx context.Context, repo *git.Repo, config []string, paths []string) (map[string]bool, error) {
-	res, err := repo.Run(ctx, git.Cmd{
-		Args:  []string{"check-ignore", "-z", "--stdin", "--no-index"},
-		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: config,
-	})
+	return checkIgnore(ctx, repo, git.Cmd{Config: config}, paths)
+}
+
+// checkIgnore returns those of paths that git check-ignore names. in says where git runs.
+func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string) (map[string]bool, error) {
+	in.Args = []string{"check-ignore", "-z", "--stdin", "--no-index"}
+	in.Stdin = strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+	res, err := repo.Run(ctx, in)
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
 	}

@@ -242,9 +242,8 @@ func (s *Shot) ruleOnDisk(file string) (data []byte, there bool, err error) {
 // ignoredBy returns those of paths that the rules of one side ignore. It runs git check-ignore in
 // a scratch worktree that holds the files with rules and nothing else.
 func (s *Shot) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
-	out := map[string]bool{}
 	if len(paths) == 0 {
-		return out, nil
+		return map[string]bool{}, nil
 	}
 	dir, err := os.MkdirTemp(s.scratch, "tmp-rules-")
 	if err != nil {
@@ -258,18 +257,7 @@ func (s *Shot) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource,
 	if files.excludes != "" {
 		config = append(slices.Clone(config), "core.excludesFile="+filepath.Join(dir, files.excludes))
 	}
-	res, err := s.repo.Run(ctx, git.Cmd{
-		Args:   []string{"check-ignore", "-z", "--stdin", "--no-index"},
-		Stdin:  strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
-		Config: config, Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir},
-	})
-	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
-		return nil, fmt.Errorf("look up ignore rules: %w", err)
-	}
-	for _, q := range splitPaths(res.Stdout) {
-		out[q] = true
-	}
-	return out, nil
+	return checkIgnore(ctx, s.repo, git.Cmd{Config: config, Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir}}, paths)
 }
 
 // layRules writes into dir the files with rules that apply to any of paths.

@@ -9,6 +9,7 @@ package snapshot
 import (
 	"context"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"sort"
@@ -131,7 +132,6 @@ func (f *specialFinder) lookWide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const all = 1 << 40
 	for _, d := range f.wide {
 		for _, e := range in[d] {
 			p := path.Join(d, e.Name())
@@ -140,7 +140,7 @@ func (f *specialFinder) lookWide(ctx context.Context) error {
 			case special(e.Type()):
 				f.found = append(f.found, p)
 			case e.IsDir() && !ignored[p]:
-				found, _ := f.below(p, all)
+				found, _ := f.below(p, math.MaxInt)
 				f.found = append(f.found, found...)
 			}
 		}

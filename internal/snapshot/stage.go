@@ -67,7 +67,7 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 		return nil, err
 	}
 	in.NewModes = p.Target.Modes
-	in.Directories, in.Parents = r.directoryModes(), r.parents()
+	in.Directories, in.OldModes, in.Parents = r.directoryModes(), r.oldModes(), r.parents()
 	return r, nil
 }
 

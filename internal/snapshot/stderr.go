@@ -62,10 +62,10 @@ func withoutFilesOf(dir, text string) string {
 func (w *worktree) denies(p string) bool {
 	if dir, ok := strings.CutSuffix(p, "/"); ok {
 		_, err := w.readDir(dir)
-		return errors.Is(err, errPermission)
+		return errors.Is(err, fs.ErrPermission)
 	}
 	info, err := w.lstat(p)
-	return errors.Is(err, errPermission) || info != nil && info.Mode().IsRegular() && !w.readable(p)
+	return errors.Is(err, fs.ErrPermission) || info != nil && info.Mode().IsRegular() && !w.readable(p)
 }
 
 // deniedDirs returns the directories that cannot be read, dir included, at any depth.

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"errors"
+	"path"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,7 @@ func (w *worktree) rename2(from, p string, flags uint) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Renameat2(unix.AT_FDCWD, from, int(dir.Fd()), base(p), flags)
+	err = unix.Renameat2(unix.AT_FDCWD, from, int(dir.Fd()), path.Base(p), flags)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV) {
 		return errNoSwap
 	}

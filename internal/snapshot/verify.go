@@ -37,6 +37,8 @@ func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	var small, large []int
 	err := s.repo.Batch().Info(ctx, v.specs, func(i int, got git.Object, err error) error {
 		switch {
+		case stopped(err):
+			return err
 		case err != nil || got.Type != "blob":
 			v.lacks(i)
 		case got.Size > wholeObject:
@@ -83,6 +85,9 @@ func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
 		add(u.Path, u.Entry)
 	}
 	err = s.repo.Batch().Info(ctx, v.specs, func(i int, got git.Object, err error) error {
+		if stopped(err) {
+			return err
+		}
 		if err != nil || got.Type != "blob" {
 			v.lacks(i)
 		}
@@ -107,6 +112,12 @@ func (v *verification) lacks(i int) {
 	v.missing.OIDs, v.missing.Paths = append(v.missing.OIDs, name.OID(v.specs[i])), append(v.missing.Paths, v.paths[i])
 }
 
+// stopped reports whether an error says that the work was given up, which tells nothing about an
+// object.
+func stopped(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // of returns the ids of some blobs, by their index in specs.
 func (v *verification) of(which []int) []string {
 	out := make([]string, len(which))
@@ -121,7 +132,7 @@ func (v *verification) of(which []int) []string {
 func (v *verification) judge(which []int) func(int, git.Object, error) error {
 	return func(n int, got git.Object, err error) error {
 		i := which[n]
-		if errors.Is(err, context.Canceled) {
+		if stopped(err) {
 			return err
 		}
 		if err != nil || got.Size <= wholeObject && string(git.HashObject(v.format, got.Type, got.Data)) != v.specs[i] {

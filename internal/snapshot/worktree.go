@@ -226,12 +226,6 @@ func (w *worktree) parent(p string) (*os.File, error) {
 	return w.root.Open(path.Dir(p))
 }
 
-// parentOf returns the directory that holds p.
-func parentOf(p string) string { return path.Dir(p) }
-
-// base returns the last component of p.
-func base(p string) string { return path.Base(p) }
-
 // abs returns p as an absolute path. It may be longer than the system accepts.
 func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
 

@@ -24,7 +24,8 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 	}
 	lock, again := filepath.Join(dir, background.PushLock), filepath.Join(dir, background.PushAgain)
 	for {
-		if !background.Lock(lock) {
+		release, ok := background.Lock(lock)
+		if !ok {
 			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) // as git's own files are
 		}
 		for round := true; round; {
@@ -36,7 +37,7 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 				round = statErr == nil
 			}
 		}
-		os.Remove(lock) //nolint:errcheck // stale by age at the latest
+		release()
 		// A push that came after the last look at the marker but before the lock was released left
 		// its marker for nobody. Look once more.
 		if _, err := os.Stat(again); err != nil || ctx.Err() != nil {

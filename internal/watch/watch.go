@@ -15,7 +15,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -123,7 +125,7 @@ func (w *Watcher) add(ctx context.Context, dir string) error {
 		}
 		var next []string
 		for _, d := range level {
-			if ignored[d] || w.watched[d] {
+			if ignored[d] || w.watched[d] || w.nested(d) {
 				continue
 			}
 			if !w.watch(d) {
@@ -155,7 +157,7 @@ func (w *Watcher) watch(dir string) bool {
 	return true
 }
 
-// below returns the directories directly in dir, except .git and nested repositories.
+// below returns the directories directly in dir, except .git.
 func (w *Watcher) below(dir string) (dirs []string) {
 	entries, err := os.ReadDir(filepath.Join(w.Top, filepath.FromSlash(dir)))
 	if err != nil {
@@ -169,28 +171,53 @@ func (w *Watcher) below(dir string) (dirs []string) {
 		if dir != "." {
 			at = dir + "/" + at
 		}
-		if _, err := os.Lstat(filepath.Join(w.Top, filepath.FromSlash(at), ".git")); err == nil {
-			continue
-		}
 		dirs = append(dirs, at)
 	}
 	return dirs
 }
 
+// nested reports whether a directory is a repository of its own.
+func (w *Watcher) nested(dir string) bool {
+	return dir != "." && exists(filepath.Join(w.Top, filepath.FromSlash(dir), ".git"))
+}
+
+// forget stops watching a directory and those below it. A directory that was moved is watched
+// under its old name otherwise, also where it is outside of the worktree.
+func (w *Watcher) forget(dir string) {
+	for d := range w.watched {
+		if d != dir && !strings.HasPrefix(d, dir+"/") {
+			continue
+		}
+		delete(w.watched, d)
+		if w.events != nil {
+			w.events.Remove(filepath.Join(w.Top, filepath.FromSlash(d))) //nolint:errcheck // it may be gone
+		}
+	}
+}
+
 // counts reports whether an event may be a change of a file, and starts to watch a new directory.
 // Events of .git itself do not count, nor does the Chmod event of a file that is gone: deleting a
-// file changes its attributes too.
+// file changes its attributes too. A directory in which a .git appears is a nested repository from
+// then on; that counts.
 func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
-	if filepath.Base(e.Name) == ".git" || e.Op == fsnotify.Chmod && !exists(e.Name) {
-		return false
-	}
 	rel, err := filepath.Rel(w.Top, e.Name)
 	if err != nil {
 		return true
 	}
 	rel = filepath.ToSlash(rel)
+	if path.Base(rel) == ".git" {
+		repo := path.Dir(rel)
+		if repo == "." || !w.watched[repo] || !exists(e.Name) {
+			return false
+		}
+		w.forget(repo)
+		return true
+	}
+	if e.Op == fsnotify.Chmod && !exists(e.Name) {
+		return false
+	}
 	if e.Op.Has(fsnotify.Remove) || e.Op.Has(fsnotify.Rename) {
-		delete(w.watched, rel)
+		w.forget(rel)
 	}
 	if info, err := os.Lstat(e.Name); err == nil && info.IsDir() && w.events != nil {
 		if err := w.add(ctx, rel); err != nil {

@@ -3,12 +3,16 @@ package watch
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // saves counts the calls of Save, and lets a test wait for the next one however slow the machine
@@ -116,4 +120,80 @@ func TestClockLooks(t *testing.T) {
 	if len(s.said) == 0 || !strings.Contains(s.said[0], "disk full") {
 		t.Errorf("said %q", s.said)
 	}
+}
+
+// watching checks that exactly these directories are watched, beside the top.
+func watching(t *testing.T, w *Watcher, want ...string) {
+	t.Helper()
+	want = append([]string{"."}, want...)
+	if got := slices.Sorted(maps.Keys(w.watched)); !slices.Equal(got, want) {
+		t.Errorf("watched are %q, not %q", got, want)
+	}
+	var names []string
+	for _, n := range w.events.WatchList() {
+		rel, err := filepath.Rel(w.Top, n)
+		if err != nil {
+			t.Error(err)
+		}
+		names = append(names, filepath.ToSlash(rel))
+	}
+	if slices.Sort(names); !slices.Equal(names, want) {
+		t.Errorf("the system watches %q, not %q", names, want)
+	}
+}
+
+// handle starts a Watcher without its loop: events are handled when the test says so.
+func handle(t *testing.T) (*Watcher, func(fsnotify.Op, string)) {
+	t.Helper()
+	w, _ := start(t, time.Hour)
+	w.watched = map[string]bool{}
+	if err := w.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.events.Close() }) //nolint:errcheck // the test is over
+	return w, func(op fsnotify.Op, name string) {
+		w.counts(t.Context(), fsnotify.Event{Name: filepath.Join(w.Top, name), Op: op})
+	}
+}
+
+// When a directory goes, by a removal or to another name, nothing below it counts as watched
+// under the old name.
+func TestMovedDirectory(t *testing.T) {
+	w, event := handle(t)
+	put(t, w, "a/deep/x")
+	put(t, w, "ab/x")
+	event(fsnotify.Create, "a")
+	event(fsnotify.Create, "ab")
+	watching(t, w, "a", "a/deep", "ab")
+	if err := os.Rename(filepath.Join(w.Top, "a"), filepath.Join(w.Top, "b")); err != nil {
+		t.Fatal(err)
+	}
+	event(fsnotify.Rename, "a")
+	event(fsnotify.Create, "b")
+	watching(t, w, "ab", "b", "b/deep")
+	put(t, w, "a/deep/x")
+	event(fsnotify.Create, "a")
+	watching(t, w, "a", "a/deep", "ab", "b", "b/deep")
+	if err := os.RemoveAll(filepath.Join(w.Top, "b")); err != nil {
+		t.Fatal(err)
+	}
+	event(fsnotify.Remove, "b")
+	watching(t, w, "a", "a/deep", "ab")
+}
+
+// A repository inside is not watched, whether it arrives as one or becomes one.
+func TestNestedRepository(t *testing.T) {
+	w, event := handle(t)
+	put(t, w, "moved/.git/HEAD")
+	put(t, w, "moved/src/x")
+	event(fsnotify.Create, "moved")
+	watching(t, w)
+	put(t, w, "dir/made/src/x")
+	event(fsnotify.Create, "dir")
+	watching(t, w, "dir", "dir/made", "dir/made/src")
+	put(t, w, "dir/made/.git/HEAD")
+	event(fsnotify.Create, "dir/made/.git")
+	watching(t, w, "dir")
+	event(fsnotify.Create, ".git")
+	watching(t, w, "dir")
 }

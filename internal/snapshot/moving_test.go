@@ -1,0 +1,58 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"testing/synctest"
+)
+
+// othersRollback makes it look as if another process, which runs, moves files in this worktree.
+func othersRollback(t *testing.T, shot *Shot) {
+	t.Helper()
+	other := exec.Command("sleep", "600") //nolint:noctx // it is killed below
+	if err := other.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		other.Process.Kill() //nolint:errcheck // it may be over
+		other.Wait()         //nolint:errcheck // it was killed
+	})
+	put(t, intentPath(shot.dir), "{}")
+	put(t, ownerPath(shot.dir), fmt.Sprintln(other.Process.Pid, bornAt(other.Process.Pid)))
+}
+
+// While another process moves files, no capture is taken, however long that takes, and whether
+// it began before the capture or during it.
+func TestTakeDuringARollback(t *testing.T) {
+	shot, err := New(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	looks := 0
+	ready := func() error {
+		if looks++; looks == 1 {
+			othersRollback(t, shot)
+		}
+		return nil
+	}
+	for _, when := range []string{"during", "before"} {
+		synctest.Test(t, func(t *testing.T) {
+			if c, err := shot.Take(t.Context(), Rules{Ready: ready}); !errors.Is(err, ErrBusy) {
+				t.Errorf("%s: %v, %v", when, c, err)
+			}
+		})
+	}
+	if looks != 1 {
+		t.Errorf("%d captures were tried", looks)
+	}
+	if err := os.Remove(intentPath(shot.dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shot.Take(t.Context(), Rules{}); err != nil {
+		t.Error(err)
+	}
+}
