@@ -173,6 +173,9 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		return nil, err
 	}
 	p.Answer.Session = last.Session
+	if last.Entry.Safety {
+		return nil, noStep(last.Entry)
+	}
 	var first *checkpoint.Found
 	if from != "" {
 		if first, err = p.s.Resolve(ctx, string(last.Session), from); err != nil {
@@ -207,6 +210,14 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	}
 	slices.Reverse(steps)
 	return steps, nil
+}
+
+// noStep is the error for a checkpoint that a rollback made.
+func noStep(e *journal.Entry) error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: e.Label + " was made by a rollback and is no step, so it cannot be landed",
+		Hints: []string{fmt.Sprintf("`git checkpoint rollback %s` brings back what it holds, and `git checkpoint save` makes a step of it", e.Label)},
+	}
 }
 
 // movedOn is the error for a step that was made on another commit than HEAD.
