@@ -389,10 +389,7 @@ func (p *Plan) move(ctx context.Context) error {
 // indexed returns the target of the move: the files as they are, and the index with the
 // landed paths as in the last commit. Afterwards only later changes show as changes.
 func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
-	t := snapshot.Target{Tree: now.Tree, Raw: now.Raw}
-	for _, sk := range now.Skipped {
-		t.Skipped = append(t.Skipped, sk.Path)
-	}
+	t := now.Unchanged()
 	commit, err := p.s.Repo.ReadCommit(ctx, string(p.Answer.To))
 	if err != nil {
 		return t, checkpoint.Classify(err)
