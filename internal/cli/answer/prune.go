@@ -131,4 +131,4 @@ func (a PrunedByClose) Text(w io.Writer, v render.View) error {
 }
 
 // JSON writes all of them as one array on one line.
-func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, []retain.Judged(a)) }
+func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, all(a)) }
