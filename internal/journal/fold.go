@@ -214,8 +214,8 @@ func (s *State) name() {
 	count := len(f.log.nodes)
 	f.ids = newTable(count)
 	f.again = map[int32][]int32{}
-	f.named = make([]int32, count, count+grows)
-	f.first = make([]int32, 0, count+grows)
+	f.named = make([]int32, count)
+	f.first = make([]int32, 0, count)
 	for i := range f.named {
 		at := int32(i)
 		n := f.at(at)
@@ -236,7 +236,7 @@ func (s *State) name() {
 		}
 		f.named[i] = x
 	}
-	f.marks = make([]mark, len(f.first), len(f.first)+grows)
+	f.marks = make([]mark, len(f.first))
 	f.made = make([]atomic.Pointer[Entry], len(f.first))
 }
 
