@@ -105,11 +105,7 @@ func (p *page) judged(title string, list []retain.Judged) {
 		p.section(title, columns, rows)
 		return
 	}
-	rows, more := cut(p, rows, listed)
-	p.table(render.Table{Columns: columns, Rows: rows})
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
+	p.beginning(render.Table{Columns: columns, Rows: rows}, listed)
 }
 
 // prunedByRule tells how many checkpoints went because the workflow's retention rules say so.
