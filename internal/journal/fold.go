@@ -160,7 +160,6 @@ func (s *State) tell() {
 		switch e := n.special(); {
 		case e == nil:
 		case !e.known():
-			s.Unknown = append(s.Unknown, e)
 			if s.ReadOnly == "" {
 				s.ReadOnly = fmt.Sprintf("event %s (%q, format %d) was written by a later version", e.OID.Short(), e.Kind, e.format())
 			}
@@ -249,8 +248,7 @@ func (f *fold) namings(x int32) []int32 {
 }
 
 // judge sets the mark of each checkpoint and the current one. now is the state after all events,
-// which does not know deaths. If the current checkpoint is dead, or there is none, the newest live
-// one before it takes its place, else the newest live one.
+// which does not know deaths.
 func (s *State) judge(now liveness) {
 	f := s.fold
 	for id := range s.Tombstones {
@@ -263,30 +261,19 @@ func (s *State) judge(now liveness) {
 			f.marks[x] = markPinned
 		}
 	}
-	newest, before := none, none
 	for i := range f.marks {
 		x := int32(i)
 		switch {
 		case f.marks[x] == markDead:
 		case now.live[x]:
 			f.marks[x] |= markLive
-			newest = x
-			if newest < now.current {
-				before = newest
-			}
 		// Every checkpoint is live at first, except for safety checkpoints, which never are. Only a
 		// rollback or undo can have changed that.
 		case !f.node(i).safety:
 			f.marks[x] |= markDiscarded
 		}
 	}
-	current := now.current
-	if current == none || f.marks[current] == markDead {
-		if current = before; current == none {
-			current = newest
-		}
-	}
-	if current != none {
+	if current := now.present(func(x int32) bool { return f.marks[x] == markDead }); current != none {
 		s.Current = f.id(current)
 	}
 }
