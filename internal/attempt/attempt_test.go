@@ -146,6 +146,11 @@ func TestFork(t *testing.T) {
 		if len(all) != 3 {
 			t.Errorf("listed: %+v", all)
 		}
+		for _, a := range all { // none has a step of its own yet
+			if a.Steps != 0 || a.FromLabel != "cp-01" || a.Current == nil || a.Current.Label != "cp-01" || a.Unfinished {
+				t.Errorf("listed: %+v", a)
+			}
+		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
