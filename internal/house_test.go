@@ -38,7 +38,7 @@ func rooms() map[string][]string {
 		"internal/attempt":    {"internal/linked", "internal/run", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/bisect":     {"internal/linked", "internal/rollback", "internal/inspect", "internal/checkpoint", "internal/command", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/blame":      {"internal/inspect", "internal/checkpoint", "internal/journal", "internal/git", "internal/name"},
-		"internal/land":       {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/land":       {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/linked":     {"internal/checkpoint", "internal/snapshot", "internal/git", "internal/name"},
 		"internal/transfer":   {"internal/clearance", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/expunge":    {"internal/clearance", "internal/create", "internal/checkpoint", "internal/guard", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/workflow"
 )
 
 // PromoteRequest holds the options of `promote`.
@@ -124,7 +125,7 @@ func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 // step of the attempt in the session here.
 func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteRequest) create.Request {
 	r := create.Request{
-		Session: string(a.FromSession), Trigger: triggerPromote, Message: req.Message, Promote: rec, Size: create.SizeLarge,
+		Session: string(a.FromSession), Trigger: workflow.TriggerPromote, Message: req.Message, Promote: rec, Size: create.SizeLarge,
 		IncludeIgnored: literal(inspect.IgnoredOf(rec)),
 	}
 	if r.Message == "" {
@@ -142,9 +143,6 @@ func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteR
 	}
 	return r
 }
-
-// triggerPromote is the trigger of the checkpoint that a promotion makes.
-const triggerPromote = "promote"
 
 // accepted asks the workflow, with a dry run of the create, before any file is changed.
 func (p *Promotion) accepted(ctx context.Context, tree name.OID) error {

@@ -157,9 +157,10 @@ func (b *search) gather(ctx context.Context) error {
 	reached := good == nil
 	for e := b.found.Entry; e != nil && !seen[e.Checkpoint]; e = b.found.State.Entry(e.Event().Previous) {
 		seen[e.Checkpoint] = true
-		// The ends count even if they are no milestones, because the user named them.
+		// The ends count even if they are no milestones, or were made by a rollback, because the
+		// user named them.
 		ends := b.req.Bad != "" && e == b.found.Entry || good != nil && e.Checkpoint == good.Entry.Checkpoint
-		if !e.Dead && !e.Safety && (ends || e.Milestone || b.req.Which == WhichAll) {
+		if !e.Dead && (ends || !e.Safety && (e.Milestone || b.req.Which == WhichAll)) {
 			b.steps = append(b.steps, e)
 		}
 		if good != nil && e.Checkpoint == good.Entry.Checkpoint {

@@ -45,7 +45,7 @@ type Line struct {
 // Blame returns for each line of a file which checkpoint wrote it.
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	var out bytes.Buffer
-	links, err := walk(ctx, s, req, "--porcelain", inspect.IO{Out: &out})
+	links, err := walk(ctx, s, req, inspect.IO{Out: &out})
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 // Porcelain lets git print its own porcelain format. The commits in it are those of the
 // chain.
 func Porcelain(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) error {
-	_, err := walk(ctx, s, req, "--porcelain", to)
+	_, err := walk(ctx, s, req, to)
 	return err
 }
 
 // walk runs git blame over the chain of commits and returns the chain.
-func walk(ctx context.Context, s *checkpoint.Service, req Request, format string, to inspect.IO) ([]link, error) {
+func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) ([]link, error) {
 	found, err := s.Resolve(ctx, req.Session, req.Ref)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, format string
 	if err := holdsFile(ctx, s, found, tip.Commit, p, req.File); err != nil {
 		return nil, err
 	}
-	args := append([]string{"--no-pager", "blame", format}, req.Options...)
+	args := append([]string{"--no-pager", "blame", "--porcelain"}, req.Options...)
 	for _, ref := range req.Ignore {
 		oid, err := ignored(ctx, s, found, links, ref)
 		if err != nil {

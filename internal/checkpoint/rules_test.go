@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/scripttest"
@@ -325,7 +326,8 @@ func TestSafetyOfAnotherClone(t *testing.T) {
 	})
 	b.ok(b.sync("r0"))
 	a.ok(a.sync("r0"))
-	if e := a.state().NewestSafety(a.worktree()); e == nil {
+	st := a.state()
+	if undo := journal.NewWalk(a.worktree(), st).Undo; len(undo) != 1 || st.Entry(undo[0].Head.Safety).Dead {
 		t.Error("the safety checkpoint of the other clone was pruned")
 	}
 }

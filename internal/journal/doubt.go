@@ -163,24 +163,9 @@ func (d *doubting) follows(i int32, previous name.ID) {
 	}
 }
 
-// current returns the entry that the fold of all events so far shows as current, or none. It
-// follows the same rule as State.judge.
+// current returns the entry that the fold of all events so far shows as current, or none.
 func (d *doubting) current() int32 {
-	if c := d.now.current; c != none && !d.dead[c] {
-		return c
-	}
-	newest, before := none, none
-	for x := range d.now.known {
-		if d.now.live[x] && !d.dead[x] {
-			if newest = int32(x); newest < d.now.current {
-				before = newest
-			}
-		}
-	}
-	if before != none {
-		return before
-	}
-	return newest
+	return d.now.present(func(x int32) bool { return d.dead[x] })
 }
 
 // apply lets the event at position i take effect. e is nil for a create.

@@ -160,7 +160,6 @@ func (s *State) tell() {
 		switch e := n.special(); {
 		case e == nil:
 		case !e.known():
-			s.Unknown = append(s.Unknown, e)
 			if s.ReadOnly == "" {
 				s.ReadOnly = fmt.Sprintf("event %s (%q, format %d) was written by a later version", e.OID.Short(), e.Kind, e.format())
 			}
@@ -214,8 +213,8 @@ func (s *State) name() {
 	count := len(f.log.nodes)
 	f.ids = newTable(count)
 	f.again = map[int32][]int32{}
-	f.named = make([]int32, count, count+grows)
-	f.first = make([]int32, 0, count+grows)
+	f.named = make([]int32, count)
+	f.first = make([]int32, 0, count)
 	for i := range f.named {
 		at := int32(i)
 		n := f.at(at)
@@ -236,7 +235,7 @@ func (s *State) name() {
 		}
 		f.named[i] = x
 	}
-	f.marks = make([]mark, len(f.first), len(f.first)+grows)
+	f.marks = make([]mark, len(f.first))
 	f.made = make([]atomic.Pointer[Entry], len(f.first))
 }
 
@@ -249,8 +248,7 @@ func (f *fold) namings(x int32) []int32 {
 }
 
 // judge sets the mark of each checkpoint and the current one. now is the state after all events,
-// which does not know deaths. If the current checkpoint is dead, or there is none, the newest live
-// one before it takes its place, else the newest live one.
+// which does not know deaths.
 func (s *State) judge(now liveness) {
 	f := s.fold
 	for id := range s.Tombstones {
@@ -263,30 +261,19 @@ func (s *State) judge(now liveness) {
 			f.marks[x] = markPinned
 		}
 	}
-	newest, before := none, none
 	for i := range f.marks {
 		x := int32(i)
 		switch {
 		case f.marks[x] == markDead:
 		case now.live[x]:
 			f.marks[x] |= markLive
-			newest = x
-			if newest < now.current {
-				before = newest
-			}
 		// Every checkpoint is live at first, except for safety checkpoints, which never are. Only a
 		// rollback or undo can have changed that.
 		case !f.node(i).safety:
 			f.marks[x] |= markDiscarded
 		}
 	}
-	current := now.current
-	if current == none || f.marks[current] == markDead {
-		if current = before; current == none {
-			current = newest
-		}
-	}
-	if current != none {
+	if current := now.present(func(x int32) bool { return f.marks[x] == markDead }); current != none {
 		s.Current = f.id(current)
 	}
 }

@@ -197,3 +197,20 @@ Discard: cp-05-20261120T090005000Z-0005
 		t.Error(d)
 	}
 }
+
+// What another writer quoted carelessly can be read, and is written again with care.
+func TestCarelessQuotes(t *testing.T) {
+	e := Event{Kind: KindStatus, Session: "demo", Time: epoch, Actor: actor, Status: "paused", Reason: "a \x1b[31m"}
+	careful := e.Message()
+	careless := strings.NewReplacer(`\x1b`, "\x1b", "Status: paused", `Status: "paused"`).Replace(careful)
+	if careless == careful {
+		t.Fatal("nothing was replaced in", careful)
+	}
+	back, err := Parse("", nil, Stamp(actor, epoch), careless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Status != e.Status || back.Reason != e.Reason || back.Message() != careful {
+		t.Errorf("%+v", back)
+	}
+}

@@ -18,7 +18,7 @@ import (
 // 100,000 checkpoints and for a prune of 28,000.
 const (
 	MaxMessage  = 4 << 20
-	MaxTrailers = 100_000
+	maxTrailers = 100_000
 )
 
 // Parse reads the event in a commit's message. author is the raw value of the commit's author
@@ -90,8 +90,8 @@ func trailers(message string) (header, rest string, err error) {
 		return "", "", errors.New("the message has no trailers")
 	}
 	block = block[i+2:]
-	if n := strings.Count(block, "\n"); n >= MaxTrailers {
-		return "", "", fmt.Errorf("the message has %d trailers, more than %d", n+1, MaxTrailers)
+	if n := strings.Count(block, "\n"); n >= maxTrailers {
+		return "", "", fmt.Errorf("the message has %d trailers, more than %d", n+1, maxTrailers)
 	}
 	line, rest, _ := strings.Cut(block, "\n")
 	header, ok := strings.CutPrefix(line, keyEvent+": ")

@@ -51,7 +51,9 @@ func quote(v string) string {
 }
 
 // unquote is the inverse of quote. It returns an error for a value that quote would have quoted and
-// for an unknown escape.
+// for an unknown escape. It takes what quote would not have written but is clear: quotes without
+// need, and an unsafe character without its escape. To refuse these would make the journal of
+// another writer unreadable and protect nobody, since git log prints a message whatever it holds.
 func unquote(s string) (string, error) {
 	if !strings.HasPrefix(s, `"`) {
 		if !isPlain(s) {

@@ -164,6 +164,27 @@ func (f *fold) nothing() liveness {
 	return liveness{fold: f, known: make([]bool, len(f.first)), live: make([]bool, len(f.first)), current: none}
 }
 
+// present returns the entry that is current, as the fold says it: the one that the events made
+// current, unless it is dead. Then, or if they made none current, it is the newest live one before
+// it, else the newest live one, else none.
+func (n *liveness) present(dead func(x int32) bool) int32 {
+	if n.current != none && !dead(n.current) {
+		return n.current
+	}
+	newest, before := none, none
+	for i, live := range n.live {
+		if x := int32(i); live && !dead(x) {
+			if newest = x; x < n.current {
+				before = x
+			}
+		}
+	}
+	if before != none {
+		return before
+	}
+	return newest
+}
+
 // replay applies the events in order and returns the state after the last one. If mark is not nil,
 // it applies only events at the positions that mark has.
 func (f *fold) replay(mark []bool) liveness {

@@ -100,12 +100,6 @@ func TestWorktreeID(t *testing.T) {
 	if first.Worktree != second.Worktree {
 		t.Fatal("the worktrees should have one name")
 	}
-	if e := s.NewestSafety("a"); e == nil || e.Checkpoint != first.Safety {
-		t.Errorf("newest safety checkpoint of a is %v, want %s", e, first.Safety)
-	}
-	if e := s.NewestSafety("b"); e == nil || e.Checkpoint != second.Safety {
-		t.Errorf("newest safety checkpoint of b is %v, want %s", e, second.Safety)
-	}
 	for worktree, move := range map[string]*Event{"a": first, "b": second} {
 		if undo := NewWalk(worktree, s).Undo; len(undo) != 1 || undo[0].Head.OID != move.OID {
 			t.Errorf("%s would undo %v", worktree, undo)

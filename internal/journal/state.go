@@ -24,7 +24,6 @@ type State struct {
 
 	Started   *Event         // the first start event, if any
 	Rollbacks []*Event       // rollbacks and undos, in the order of the fold
-	Unknown   []*Event       // events of a kind or format that this version does not know
 	Skipped   map[int]*Event // by step: the last event that skips it
 	Archived  *Event         // the last archive event, if any
 	// Pins and Tombstones hold the pins in force and the dead checkpoints. They may have ids that
@@ -203,13 +202,7 @@ func (s *State) Events() []*Event {
 	if s.fold == nil {
 		return nil
 	}
-	events := make([]*Event, 0, len(s.fold.named))
-	for i := range s.fold.named {
-		if e := s.fold.event(int32(i)); e != nil {
-			events = append(events, e)
-		}
-	}
-	return events
+	return s.fold.log.Events()
 }
 
 // Count returns the number of events in the journal.
@@ -319,26 +312,4 @@ func (s *State) Line() iter.Seq[*Entry] {
 			}
 		}
 	}
-}
-
-// LastStep returns the step that a new checkpoint belongs to if it is not a milestone: the step of
-// the current checkpoint, or 0.
-func (s *State) LastStep() int {
-	// The current checkpoint is live or there is none, so it is the newest of its line.
-	if c := s.CurrentEntry(); c != nil {
-		return c.Step
-	}
-	return 0
-}
-
-// NewestSafety returns the newest safety checkpoint of a worktree that is not dead, or nil. An undo
-// in that worktree may need it. The worktree is identified by its random id, because all clones
-// have a worktree named "main", and one would prune what an undo in another needs.
-func (s *State) NewestSafety(worktreeID string) *Entry {
-	for i, c := range s.Backward() {
-		if c.Safety && !c.Dead && s.At(i).Event().WorktreeID == worktreeID {
-			return s.At(i)
-		}
-	}
-	return nil
 }

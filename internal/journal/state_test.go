@@ -41,7 +41,7 @@ func TestSessionFacts(t *testing.T) {
 
 func TestLookups(t *testing.T) {
 	a := newClone(t, "a")
-	if s := a.state(); s.CurrentEntry() != nil || s.LastStep() != 0 || slices.Collect(s.Line()) != nil || s.Milestone(1, "") != nil || s.Entry("") != nil {
+	if s := a.state(); s.CurrentEntry() != nil || slices.Collect(s.Line()) != nil || s.Milestone(1, "") != nil || s.Entry("") != nil {
 		t.Error("an empty state has something")
 	}
 	add := func(n, step int, iteration string, milestone bool) {
@@ -73,8 +73,8 @@ func TestLookups(t *testing.T) {
 			t.Errorf("milestone %d.%s is %q, want %q", c.step, c.iteration, got, c.want)
 		}
 	}
-	if s.LastStep() != 6 {
-		t.Error("last step is", s.LastStep())
+	if e := s.CurrentEntry(); e == nil || e.Step != 6 {
+		t.Error("current is", e)
 	}
 	if d := cmp.Diff([]name.ID{id(4), id(3), id(2), id(1)}, ids(slices.Collect(s.Line()))); d != "" {
 		t.Error(d)
@@ -86,8 +86,8 @@ func TestLookups(t *testing.T) {
 	a.rollback(1)
 	add(5, 2, "", true)
 	s = a.state()
-	if d := cmp.Diff([]name.ID{id(5), id(1)}, ids(slices.Collect(s.Line()))); d != "" || s.LastStep() != 2 || s.Milestone(6, "") != nil {
-		t.Error("after a rollback:", d, s.LastStep())
+	if d := cmp.Diff([]name.ID{id(5), id(1)}, ids(slices.Collect(s.Line()))); d != "" || s.Milestone(6, "") != nil {
+		t.Error("after a rollback:", d)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestSafetyCheckpointsStandApart(t *testing.T) {
 		t.Error("current fell back to", s.Current)
 	}
 	a.write(Event{Kind: KindPrune, Tombstones: []Tombstone{{ID: safety}}})
-	if e := a.state().NewestSafety("a"); e != nil {
-		t.Error("the newest safety checkpoint is a dead one")
+	if e := a.state().Entry(safety); !e.Dead {
+		t.Errorf("a pruned safety checkpoint is not dead: %+v", e)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/rollback"
 	"git-checkpoint/internal/snapshot"
+	"git-checkpoint/internal/workflow"
 )
 
 // Request holds the options of `land`.
@@ -173,6 +174,9 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		return nil, err
 	}
 	p.Answer.Session = last.Session
+	if last.Entry.Safety {
+		return nil, noStep(last.Entry)
+	}
 	var first *checkpoint.Found
 	if from != "" {
 		if first, err = p.s.Resolve(ctx, string(last.Session), from); err != nil {
@@ -207,6 +211,14 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	}
 	slices.Reverse(steps)
 	return steps, nil
+}
+
+// noStep is the error for a checkpoint that a rollback made.
+func noStep(e *journal.Entry) error {
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: e.Label + " was made by a rollback and is no step, so it cannot be landed",
+		Hints: []string{fmt.Sprintf("`git checkpoint rollback %s` brings back what it holds, and `git checkpoint save` makes a step of it", e.Label)},
+	}
 }
 
 // movedOn is the error for a step that was made on another commit than HEAD.
@@ -365,7 +377,7 @@ func (p *Plan) move(ctx context.Context) error {
 	a.Safety, a.DryRun = done.Safety, false
 	p.s.Repo.Refresh() // HEAD has moved, so read it again
 	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
-		Session: string(a.Session), Trigger: "promote", Message: said, Tag: create.TagNever, Size: create.SizeLarge,
+		Session: string(a.Session), Trigger: workflow.TriggerPromote, Message: said, Tag: create.TagNever, Size: create.SizeLarge,
 	})
 	// The commits are there, and an undo still works.
 	if err != nil {
@@ -378,10 +390,7 @@ func (p *Plan) move(ctx context.Context) error {
 // indexed returns the target of the move: the files as they are, and the index with the
 // landed paths as in the last commit. Afterwards only later changes show as changes.
 func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
-	t := snapshot.Target{Tree: now.Tree, Raw: now.Raw}
-	for _, sk := range now.Skipped {
-		t.Skipped = append(t.Skipped, sk.Path)
-	}
+	t := now.Unchanged()
 	commit, err := p.s.Repo.ReadCommit(ctx, string(p.Answer.To))
 	if err != nil {
 		return t, checkpoint.Classify(err)

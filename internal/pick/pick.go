@@ -1,13 +1,16 @@
 // Package pick is a full-screen list from which the user chooses a line, with a preview of the line
 // under the cursor. It knows nothing of what is listed: List brings the lines and the previews.
-// Choose runs a bubbletea program, in which Update changes the model for each key and View draws
-// it. Start reading with List and model.
+// Choose runs a bubbletea program, in which Update changes the model for each key and View
+// (screen.go) draws it. Start reading with List and model.
+//
+// bubbletea calls Update for one message after the other and never at the same time, so that the
+// model needs no lock. What may take long, as a preview, runs elsewhere: Update returns it as a
+// command (tea.Cmd), bubbletea runs that in a goroutine, and its result comes back as a message.
 package pick
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -15,7 +18,6 @@ import (
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Errors of Choose when the user chose nothing.
@@ -44,9 +46,11 @@ type View struct {
 // Choose shows the list until the user chooses a line, and returns its index. It returns ErrQuit or
 // ErrInterrupted if the user left, and the cause of ctx if that ended.
 func Choose(ctx context.Context, list List, in, out *os.File, environ []string) (int, error) {
+	// A preview may still be loading when the user has chosen. Nobody waits for it.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &model{list: list, ctx: ctx, chosen: -1, seen: map[place]string{}}
+	// The caller handles signals, by ending ctx.
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ), tea.WithoutSignalHandler(), tea.WithFPS(30)).Run()
 	switch {
 	case m.err != nil:
@@ -77,17 +81,17 @@ type model struct {
 	width  int
 	height int
 
-	lines  []string
-	shown  []int // indexes of the lines that match the filter
-	cursor int   // index in shown
-	top    int   // index in shown of the first line on the screen
+	lines  []string // what List.Lines returned for the present width; nil: the width is not known yet
+	shown  []int    // indexes of the lines that match the filter
+	cursor int      // index in shown
+	top    int      // index in shown of the first line on the screen
 	filter string
 	typing bool   // keys go to the filter
-	jump   string // the digits typed so far
+	jump   string // the digits typed so far; any other key begins anew
 	view   int    // index in List.Views
 	scroll int    // first line of the preview on the screen
 	help   bool
-	seen   map[place]string // previews that were loaded; never discarded
+	seen   map[place]string // previews that were loaded; never discarded, as going back to one is common
 	busy   bool             // a preview is being loaded
 	chosen int              // index of the chosen line, or -1
 	err    error
@@ -100,6 +104,8 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		// The first message, and again whenever the user resizes the terminal. The lines are
+		// rendered for the new width, and previews of the old one are not found any more.
 		m.width, m.height = msg.Width, msg.Height
 		if m.lines, m.err = m.list.Lines(m.listWidth()); m.err != nil {
 			return m, tea.Quit
@@ -120,10 +126,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.wheel(msg.Mouse())
 	case tea.MouseClickMsg:
 		at := msg.Mouse()
+		// The first line of the screen is the question.
 		if row := m.top + at.Y - 1; m.inList(at.X, at.Y) && row < len(m.shown) {
 			m.move(row - m.cursor)
 		}
 	}
+	// Whatever happened may have put another line under the cursor.
 	return m, m.load()
 }
 
@@ -138,6 +146,7 @@ func (m *model) load() tea.Cmd {
 	show := m.list.Views[at.view].Show
 	return func() tea.Msg {
 		text, err := show(m.ctx, at.item, at.width)
+		// An error is shown in the place of the preview: the line can be chosen all the same.
 		if err != nil {
 			text = strings.TrimSpace(text + "\n" + err.Error())
 		}
@@ -159,6 +168,7 @@ func (m *model) press(key tea.KeyPressMsg) (quit bool) {
 	if m.typing && m.typed(key) {
 		return false
 	}
+	// Any key closes the help.
 	if m.help && pressed != "ctrl+c" {
 		m.help = false
 		return false
@@ -228,6 +238,7 @@ func (m *model) typed(key tea.KeyPressMsg) bool {
 	switch pressed := key.String(); {
 	case pressed == "esc":
 		m.typing, m.filter = false, ""
+	// With just one line left, Enter does not end the filter but chooses that line.
 	case pressed == "enter" && len(m.shown) != 1:
 		m.typing = false
 	case pressed == "backspace":
@@ -262,6 +273,7 @@ func (m *model) jumpTo(text string) {
 	}
 }
 
+// colours matches the color codes that lines and previews may contain.
 var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
 // find applies the filter: it shows the lines that contain every word, and keeps the cursor on its
@@ -300,6 +312,7 @@ func (m *model) scrollBy(lines int) {
 	}
 }
 
+// wheel moves the cursor or scrolls the preview, whichever the mouse is over.
 func (m *model) wheel(at tea.Mouse) {
 	const step = 3
 	by := 0
@@ -314,185 +327,4 @@ func (m *model) wheel(at tea.Mouse) {
 	} else {
 		m.scrollBy(step * by)
 	}
-}
-
-// The layout: a line with the question, the list with the preview beside or below it, a line of
-// keys.
-const (
-	besideFrom = 100 // minimum width for a preview beside the list, in columns
-	bar        = 3   // columns between list and preview
-	ruler      = 1   // lines between list and preview, if that is below
-	frame      = 2   // the first and the last line
-)
-
-func (m *model) beside() bool { return m.width >= besideFrom }
-
-func (m *model) listWidth() int {
-	if m.beside() {
-		return m.width * 9 / 20
-	}
-	return m.width
-}
-
-// listHeight returns the rows of the list. Below each other, the list takes at most half of the
-// screen.
-func (m *model) listHeight() int {
-	if m.beside() {
-		return max(1, m.height-frame)
-	}
-	return max(1, min(len(m.shown), (m.height-frame-ruler)/2))
-}
-
-func (m *model) previewWidth() int {
-	if m.beside() {
-		return m.width - m.listWidth() - bar
-	}
-	return m.width
-}
-
-func (m *model) previewHeight() int {
-	if m.beside() {
-		return max(1, m.height-frame)
-	}
-	return max(1, m.height-frame-ruler-m.listHeight())
-}
-
-// inList reports whether a position on the screen is in the list.
-func (m *model) inList(x, y int) bool {
-	return y >= 1 && y <= m.listHeight() && (!m.beside() || x < m.listWidth())
-}
-
-// The escape codes of the screen's own parts.
-const (
-	bold    = "\x1b[1m"
-	dim     = "\x1b[2m"
-	reverse = "\x1b[7m"
-	reset   = "\x1b[m"
-)
-
-// View implements tea.Model.
-func (m *model) View() tea.View {
-	v := tea.NewView("")
-	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
-	// The size of the terminal is not known yet.
-	if m.lines == nil {
-		return v
-	}
-	rows := []string{m.first()}
-	list, preview := m.listRows(), m.previewRows()
-	if m.help {
-		rows = append(append(rows, m.keys()...), make([]string, max(0, m.height))...)[:max(0, m.height-1)]
-	} else if m.beside() {
-		for i := range list {
-			gap := strings.Repeat(" ", max(0, m.listWidth()-ansi.StringWidth(list[i])))
-			rows = append(rows, list[i]+gap+dim+" │ "+reset+preview[i])
-		}
-	} else {
-		rows = append(rows, list...)
-		rows = append(rows, dim+strings.Repeat("─", m.width)+reset)
-		rows = append(rows, preview...)
-	}
-	rows = append(rows, m.last())
-	for i, row := range rows {
-		rows[i] = ansi.Truncate(row, m.width, "…") + reset
-	}
-	v.SetContent(strings.Join(rows[:min(len(rows), max(1, m.height))], "\n"))
-	return v
-}
-
-// first returns the line with the question and the filter.
-func (m *model) first() string {
-	first := bold + m.list.Question + reset
-	if m.typing || m.filter != "" {
-		first += "  /" + m.list.Safe(m.filter)
-		if m.typing {
-			first += reverse + " " + reset
-		}
-		first += dim + fmt.Sprintf("  %d of %d", len(m.shown), len(m.lines)) + reset
-	}
-	return first
-}
-
-// last returns the line with the most important keys. The name of the present view is not dimmed.
-func (m *model) last() string {
-	if m.typing {
-		return dim + "type to narrow the list · Enter keeps it · Esc shows all" + reset
-	}
-	keys := []string{"Enter choose", "? keys", "/ find"}
-	for i, view := range m.list.Views {
-		name := view.Key + " " + view.Name
-		if i == m.view {
-			name = reset + name + dim
-		}
-		keys = append(keys, name)
-	}
-	return dim + strings.Join(append(keys, "Esc leave"), " · ") + reset
-}
-
-func (m *model) listRows() []string {
-	rows := make([]string, m.listHeight())
-	for i := range rows {
-		at := m.top + i
-		if at >= len(m.shown) {
-			break
-		}
-		rows[i] = ansi.Truncate(m.lines[m.shown[at]], m.listWidth(), "…") + reset
-		if at == m.cursor {
-			// A color code inside the line would end the reverse video.
-			plain := colours().ReplaceAllString(rows[i], "")
-			rows[i] = reverse + plain + strings.Repeat(" ", max(0, m.listWidth()-ansi.StringWidth(plain))) + reset
-		}
-	}
-	if len(m.shown) == 0 {
-		rows[0] = dim + "nothing here matches" + reset
-	}
-	return rows
-}
-
-func (m *model) previewRows() []string {
-	rows := make([]string, m.previewHeight())
-	if at, ok := m.wanted(); ok {
-		if lines := m.preview(at); m.scroll < len(lines) {
-			copy(rows, lines[m.scroll:])
-		}
-	}
-	for i := range rows {
-		rows[i] = ansi.Truncate(rows[i], m.previewWidth(), "…") + reset
-	}
-	return rows
-}
-
-// preview returns the lines of a preview. Color codes stay, and everything between them is escaped.
-func (m *model) preview(at place) []string {
-	text, known := m.seen[at]
-	if !known {
-		return []string{dim + "…" + reset}
-	}
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range lines {
-		var b strings.Builder
-		end := 0
-		for _, code := range colours().FindAllStringIndex(line, -1) {
-			b.WriteString(m.list.Safe(line[end:code[0]]) + line[code[0]:code[1]])
-			end = code[1]
-		}
-		lines[i] = b.String() + m.list.Safe(line[end:])
-	}
-	return lines
-}
-
-// keys returns the help.
-func (m *model) keys() []string {
-	keys := []string{
-		"↑ ↓ j k      move",
-		"PgUp PgDn    a page",
-		"Home End     the first, the last",
-		"3, 3+2       the line of that number",
-		"/            find: every word that you type",
-		"Space b      scroll the preview",
-	}
-	for _, v := range m.list.Views {
-		keys = append(keys, fmt.Sprintf("%-12s %s", v.Key, v.About))
-	}
-	return append(keys, "Enter        choose", "Esc q        leave; nothing changes")
 }

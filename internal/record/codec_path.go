@@ -47,7 +47,8 @@ func (p pathValue) parse(raw []byte) error {
 		return wrongType("a path", raw)
 	}
 	*p.at = ""
-	// Unknown members of this object are dropped; there is no place to keep them.
+	// Unknown members of this object are dropped: docs/format.md says that no version adds any, so
+	// a Path needs no place to keep them.
 	var unknown map[string]json.RawMessage
 	members := []member{{"path", plainPath{p.at}}, {"encoding", encoding{p.at}}}
 	if err := (object{members: members, extra: &unknown}).parse(raw); err != nil {

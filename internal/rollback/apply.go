@@ -217,7 +217,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	switch {
 	case r.promote == nil || r.req.Mode == ModeState:
 	case r.promote.branch != nil:
-		e.Mode = ModeLand
+		e.Mode = string(ModeLand)
 	default:
 		e.Mode = ModePromote
 	}

@@ -146,6 +146,11 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 		if err := r.take(ctx, force); err != nil {
 			return err
 		}
+		if r.filesStay {
+			index := target.Index
+			target = r.cur.Unchanged()
+			target.Index = index
+		}
 		if r.promote != nil && r.promote.Merge != nil {
 			if target, err = r.promote.Merge(ctx, r.cur, target); err != nil {
 				return err
@@ -235,7 +240,7 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 // wroteBy returns the files that one move has written: the differences between its safety
 // checkpoint, whose record is before, and the checkpoint that it restored.
 func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
-	if move.Mode == ModePromote || move.Mode == ModeLand {
+	if move.Mode == ModePromote || move.Mode == string(ModeLand) {
 		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
 	}
 	// A move of some paths wrote only a part of the difference between the two trees. Its safety

@@ -51,10 +51,10 @@ func (c *course) partsBefore(first int) []parts {
 			continue
 		}
 		mode := modeOf(l.Head)
-		if mode != ModeState {
+		if mode != ModeState && mode != ModeLand { // these two wrote no file
 			at.files = i
 		}
-		if mode == ModeAll && !c.filesOnly {
+		if mode.movesIndex() && !c.filesOnly {
 			at.index = i
 		}
 		if l.Head.Branch != "" && !c.filesOnly {
@@ -79,18 +79,22 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 		return e, nil
 	}
 	var err error
-	if r.files, err = safety(last); err != nil || end.files == here {
+	if r.files, err = safety(last); err != nil || end == (parts{here, here, here}) {
 		return err
 	}
-	// From here on files move. The index and HEAD move only if some level moved them.
+	// From here on something moves in the worktree, but each part only if some level moved it.
 	r.req.Mode = ModeWorktree
-	if r.files, err = safety(end.files); err != nil {
+	from := last
+	if r.filesStay = end.files == here; !r.filesStay {
+		from = end.files
+	}
+	if r.files, err = safety(from); err != nil {
 		return err
 	}
 	if end.index != here || r.req.Force { // with Force the index stays anyway
 		r.req.Mode = ModeAll
 	}
-	if end.index != here && end.index != end.files {
+	if end.index != here && end.index != from {
 		if r.indexFrom, err = safety(end.index); err != nil {
 			return err
 		}
@@ -135,7 +139,7 @@ func (c *course) goTogether(ctx context.Context, first, level int) (bool, error)
 	if l.State != c.levels[first].State || movesAside(ctx, c.s, c.walk, l) || movesAside(ctx, c.s, c.walk, c.levels[level-1]) {
 		return false, nil
 	}
-	needsIndex := modeOf(l.Head) == ModeAll && at.index != at.files
+	needsIndex := modeOf(l.Head).movesIndex() && at.index != at.files
 	needsHead := l.Head.Branch != "" && at.head != at.files
 	if !needsIndex && !needsHead {
 		return true, nil

@@ -53,6 +53,7 @@ type Plan struct {
 	// For an undo or redo only.
 	levels    []journal.Level // the levels that are undone, the newest first
 	plans     []journal.Plan  // for each level, what it discards and restores
+	filesStay bool            // no level wrote a file, so files does not say what the worktree gets
 	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
 	headFrom  *journal.Entry  // the checkpoint whose HEAD is restored; nil: that of files
 	legs      []int           // how many levels each transaction undoes; see course.divide

@@ -313,11 +313,15 @@ func (r *Plan) sameOperation(ctx context.Context) bool {
 // modeOf returns what an undo of the event restores.
 func modeOf(e *journal.Event) Mode {
 	switch m := Mode(e.Mode); m {
-	case ModeWorktree, ModeState:
+	case ModeWorktree, ModeState, ModeLand:
 		return m
 	}
 	return ModeAll // the safety checkpoint has everything, whatever the scope was
 }
+
+// movesIndex reports whether an undo of an event in this mode, as modeOf returns it, restores the
+// index.
+func (m Mode) movesIndex() bool { return m == ModeAll || m == ModeLand }
 
 // undoEvents completes the events of an undo for the journal as it is now. first has what they have
 // in common.

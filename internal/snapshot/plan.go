@@ -37,6 +37,15 @@ type Target struct {
 	Wrote map[string]name.OID
 }
 
+// Unchanged returns a target with the files that are there, for a move of the index alone.
+func (c *Capture) Unchanged() Target {
+	t := Target{Tree: c.Tree, Raw: c.Raw}
+	for _, sk := range c.Skipped {
+		t.Skipped = append(t.Skipped, sk.Path)
+	}
+	return t
+}
+
 // Scope limits a restore to some paths, or to the files without the index. The zero Scope is
 // everything.
 type Scope struct {

@@ -114,8 +114,8 @@ func create(ctx context.Context, s *Store, session name.Session, m milestone) (n
 		step := m.step
 		if v.State == nil {
 			c.Events = append(c.Events, journal.Event{Kind: journal.KindStart, Time: s.Now(), Actor: "Ann <ann@example.com>", Workflow: "go-team"})
-		} else if step == 0 {
-			step = v.State.LastStep()
+		} else if e := v.State.CurrentEntry(); step == 0 && e != nil {
+			step = e.Step
 		}
 		if m.step == 0 {
 			step++

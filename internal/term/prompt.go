@@ -39,7 +39,8 @@ func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (
 	for i, c := range choices {
 		labels[i] = c.label()
 	}
-	text := question + "\n" + strings.Join(labels, ", ") + "? "
+	shown := question + "\n" + strings.Join(labels, ", ")
+	text := shown + "? "
 	for {
 		line, err := t.prompt(ctx, text)
 		if errors.Is(err, io.EOF) {
@@ -54,7 +55,7 @@ func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (
 		if line == "q" {
 			return 0, ErrQuit
 		}
-		text = strings.Join(labels, ", ") + ", (q)uit? "
+		text = shown + ", (q)uit? "
 	}
 }
 

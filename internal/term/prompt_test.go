@@ -103,7 +103,7 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "Found a session.\n(r)esume, (s)tart fresh, (v)iew, (x) remove? ?\n" +
-		"(r)esume, (s)tart fresh, (v)iew, (x) remove, (q)uit? r\n"
+		"Found a session.\n(r)esume, (s)tart fresh, (v)iew, (x) remove, (q)uit? r\n"
 	if f.Stderr() != want {
 		t.Errorf("got %q, want %q", f.Stderr(), want)
 	}

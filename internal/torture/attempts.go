@@ -105,7 +105,7 @@ func (c *run) attempt(op Op) error {
 }
 
 // land makes commits of steps and must not change any file. If it made commits, they are
-// one level of undo, which gives back the same files.
+// one level of undo, which changes no file either.
 func (c *run) land(op Op) error {
 	before, spared, err := c.sum(op.Tree)
 	if err != nil {
@@ -128,6 +128,6 @@ func (c *run) land(op Op) error {
 		return nil
 	}
 	c.tally["land"]++
-	c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], stepOfWalk{before, "land"}), nil
+	c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], stepOfWalk{"", "land"}), nil
 	return nil
 }

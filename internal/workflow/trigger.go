@@ -13,13 +13,14 @@ const (
 	TriggerUserInterrupt = "user_interrupt"
 	TriggerSessionEnd    = "session_end"
 	TriggerSafety        = "safety"
-	TriggerRun           = "run" // captures the files before the first try of a step
+	TriggerRun           = "run"     // captures the files before the first try of a step
+	TriggerPromote       = "promote" // records what promote or land brought into a session
 )
 
 // automatic lists further triggers that exist in every workflow. They are for programs that call
 // this one, such as a coding agent's hooks or the watcher. None of them makes milestones.
 func automatic() []string {
-	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "tool", "turn", "watch", "promote", "compaction", "subagent"}
+	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "tool", "turn", "watch", TriggerPromote, "compaction", "subagent"}
 }
 
 // Config looks up a configuration key; ok is false if it is not set.

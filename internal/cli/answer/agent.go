@@ -16,12 +16,7 @@ type Agents struct {
 
 // JSON writes a line for each agent.
 func (a Agents) JSON(w io.Writer) error {
-	for _, st := range a.Found {
-		if err := render.JSON(w, st); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a.Found)
 }
 
 // Text writes a table.

@@ -81,6 +81,16 @@ func (p *page) table(t render.Table) {
 	}
 }
 
+// beginning writes a table with at most so many rows for a person, and how many more there are.
+func (p *page) beginning(t render.Table, most int) {
+	rows, more := cut(p, t.Rows, most)
+	t.Rows = rows
+	p.table(t)
+	if more > 0 {
+		p.line(dim("… and " + render.Count(more, "more", "more")))
+	}
+}
+
 // gap writes an empty line between sections. Programs get none.
 func (p *page) gap() {
 	if p.view.Layout == render.Aligned {
@@ -176,6 +186,16 @@ func cell(role render.Role, text string) render.Cell {
 		return nil
 	}
 	return render.Cell{{Role: role, Text: text}}
+}
+
+// jsonLines writes each entry of a list as one line of JSON.
+func jsonLines[T any](w io.Writer, list []T) error {
+	for _, entry := range list {
+		if err := render.JSON(w, entry); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // all returns s as JSON needs it: an empty list is [], never null, so that scripts need not handle

@@ -25,8 +25,7 @@ func (a Created) Text(w io.Writer, v render.View) error {
 		p.prunedByRule(len(d.Pruned))
 		return p.err
 	}
-	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Checkpoint created: "),
-		render.Span{Role: render.ID, Text: d.Record.Label})
+	p.done("Checkpoint created: ", d.Record.Label)
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
 	p.line(plain(whatIsNew(d.Record)))
 	p.prunedByRule(len(d.Pruned))

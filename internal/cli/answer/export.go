@@ -16,7 +16,7 @@ func (a Exported) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 // Text confirms the file and counts its contents.
 func (a Exported) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
-	p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Exported: "+a.Done.File))
+	p.done("Exported: "+a.Done.File, "")
 	p.line(plain(render.Count(len(a.Done.Sessions), "session", "sessions") + ", " + render.Count(a.Done.Checkpoints, "checkpoint", "checkpoints") +
 		" | " + a.Done.Format + ", " + v.Size(a.Done.Bytes)))
 	return p.err

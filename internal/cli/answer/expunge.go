@@ -23,7 +23,7 @@ func (a Expunged) JSON(w io.Writer) error {
 // objects stay until git removes them, and other clones and remotes keep theirs until they sync.
 func (a Expunged) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v}, a.Done
-	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" written again"))
+	p.done("Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" written again", "")
 	p.rewritten(d.Checkpoints)
 	p.stillHeld(d)
 	p.line(plain("The next git checkpoint push takes it away at a remote, the next git checkpoint fetch in another clone."))
@@ -67,11 +67,7 @@ func (p *page) rewritten(some []expunge.Rewritten) {
 		}
 		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), cell(render.Normal, holds)})
 	}
-	rows, more := cut(p, rows, listed)
-	p.table(render.Table{Columns: []render.Column{{}, {}, {Min: 20}}, Rows: rows})
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
+	p.beginning(render.Table{Columns: []render.Column{{}, {}, {Min: 20}}, Rows: rows}, listed)
 }
 
 // stillHeld names what has the content and is not changed: commits of the user, and places that

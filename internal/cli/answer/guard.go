@@ -14,12 +14,7 @@ type Guarded struct{ Found *clearance.Answer }
 
 // JSON writes a line for each secret.
 func (a Guarded) JSON(w io.Writer) error {
-	for _, s := range a.Found.Secrets {
-		if err := render.JSON(w, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a.Found.Secrets)
 }
 
 // Text writes a table of the secrets found. Without any, a person sees how much was searched, and a
@@ -75,12 +70,7 @@ type Rules []clearance.Rule
 
 // JSON writes a line for each rule.
 func (a Rules) JSON(w io.Writer) error {
-	for _, r := range a {
-		if err := render.JSON(w, r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a)
 }
 
 // Text writes the table of rules.

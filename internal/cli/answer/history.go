@@ -15,12 +15,7 @@ type Audit []inspect.HistoryLine
 
 // JSON writes a line for each event.
 func (a Audit) JSON(w io.Writer) error {
-	for _, event := range a {
-		if err := render.JSON(w, event); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a)
 }
 
 // Text writes the table of events.
@@ -109,7 +104,7 @@ func (a Verified) Text(w io.Writer, v render.View) error {
 		since = ", and holds " + string(r.Since)
 	}
 	if r.OK {
-		p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("The journal of "+string(r.Session)+" is whole: "+render.Count(r.Events, "event", "events")+since))
+		p.done("The journal of "+string(r.Session)+" is whole: "+render.Count(r.Events, "event", "events")+since, "")
 		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
 		return p.err
 	}

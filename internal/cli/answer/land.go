@@ -3,7 +3,6 @@ package answer
 import (
 	"io"
 	"strconv"
-	"strings"
 
 	"git-checkpoint/internal/land"
 	"git-checkpoint/internal/render"
@@ -23,8 +22,9 @@ func (a ToLand) JSON(w io.Writer) error { return render.JSON(w, a.Plan) }
 func (a ToLand) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Plan
 	p.fields(
-		field{"Lands on", say("branch " + strings.TrimPrefix(string(r.Branch), "refs/heads/") + ", at " + r.From.Short())},
+		field{"Lands on", say("branch " + branchName(r.Branch) + ", at " + r.From.Short())},
 		field{"Worktree", say("does not change")},
+		field{"Left out", say(p.unlanded(r))},
 	)
 	var rows [][]render.Cell
 	for _, c := range r.Commits {
@@ -48,10 +48,13 @@ func (a Landed) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 // Text lists the commits that were made, and tells how to undo them.
 func (a Landed) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Done
-	branch := strings.TrimPrefix(string(r.Branch), "refs/heads/")
+	branch := branchName(r.Branch)
 	p.done("Landed "+render.Count(len(r.Commits), "commit", "commits")+" on ", branch)
 	for _, c := range r.Commits {
 		p.line(render.Span{Role: render.ID, Text: c.OID.Short()}, plain(" "+c.Subject))
+	}
+	if left := p.unlanded(r); left != "" {
+		p.line(plain("Left out: " + left))
 	}
 	undo := "git checkpoint undo"
 	// Without a safety checkpoint the commits are on a new branch, and there is nothing else to
@@ -61,4 +64,16 @@ func (a Landed) Text(w io.Writer, v render.View) error {
 	}
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" "+undo))
 	return p.err
+}
+
+// unlanded names the steps that make no commit, and tells why. It is empty if there are none.
+func (p *page) unlanded(r *land.Answer) string {
+	if len(r.Left) == 0 {
+		return ""
+	}
+	var labels []string
+	for _, c := range r.Left {
+		labels = append(labels, c.Label)
+	}
+	return p.enumeration(labels) + ", without a change to what is landed before"
 }

@@ -27,7 +27,7 @@ func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 		p.line(plain("Would import from " + d.Format + ": " + told))
 		p.documents(d.Documents)
 	} else {
-		p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Imported from "+d.Format+": "+told))
+		p.done("Imported from "+d.Format+": "+told, "")
 		if len(d.Sessions) > 0 {
 			p.line(plain("Sessions: " + strings.Join(d.Sessions, ", ")))
 		}
@@ -55,11 +55,7 @@ func (p *page) documents(list []transfer.Imported) {
 			cell(render.Normal, d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), cell(render.Normal, files), cell(render.Dim, d.Path),
 		})
 	}
-	rows, more := cut(p, rows, listed)
-	p.table(render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, Rows: rows})
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
+	p.beginning(render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, Rows: rows}, listed)
 }
 
 // ExportedLayout is the answer of export in the layout of another tool.
@@ -71,7 +67,7 @@ func (a ExportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) 
 // Text confirms the export and lists what that layout cannot represent.
 func (a ExportedLayout) Text(w io.Writer, v render.View) error {
 	p, d := &page{w: w, view: v}, a.Done
-	p.line(render.Span{Role: render.Success, Text: "✓ "}, plain("Exported: "+d.To))
+	p.done("Exported: "+d.To, "")
 	p.line(plain(render.Count(len(d.Sessions), "session", "sessions") + ", " + render.Count(d.Checkpoints, "checkpoint", "checkpoints") +
 		" | " + d.Format + ", " + render.Count(len(d.Files), "file", "files")))
 	var rows [][]render.Cell

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"io"
+	"slices"
 	"strconv"
 
 	"git-checkpoint/internal/render"
@@ -14,14 +15,7 @@ type Levels struct{ Undo, Redo []rollback.UndoLevel }
 
 // JSON writes a line for each level.
 func (a Levels) JSON(w io.Writer) error {
-	for _, list := range [][]rollback.UndoLevel{a.Undo, a.Redo} {
-		for _, l := range list {
-			if err := render.JSON(w, l); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return jsonLines(w, slices.Concat(a.Undo, a.Redo))
 }
 
 // Text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.

@@ -13,12 +13,7 @@ type Marked []retain.Marked
 
 // JSON writes a line for each checkpoint.
 func (a Marked) JSON(w io.Writer) error {
-	for _, m := range a {
-		if err := render.JSON(w, m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a)
 }
 
 // Text names the checkpoints.

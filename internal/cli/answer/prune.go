@@ -105,11 +105,7 @@ func (p *page) judged(title string, list []retain.Judged) {
 		p.section(title, columns, rows)
 		return
 	}
-	rows, more := cut(p, rows, listed)
-	p.table(render.Table{Columns: columns, Rows: rows})
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
+	p.beginning(render.Table{Columns: columns, Rows: rows}, listed)
 }
 
 // prunedByRule tells how many checkpoints went because the workflow's retention rules say so.
@@ -131,4 +127,4 @@ func (a PrunedByClose) Text(w io.Writer, v render.View) error {
 }
 
 // JSON writes all of them as one array on one line.
-func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, []retain.Judged(a)) }
+func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, all(a)) }

@@ -21,8 +21,7 @@ func (a Deleted) JSON(w io.Writer) error {
 // Text lists what was deleted and how much space git gc can free.
 func (a Deleted) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Removed
-	p.line(render.Span{Role: render.Success, Text: "✓"},
-		plain(" Deleted: "+render.Count(len(r.Removed), "checkpoint", "checkpoints")+", "+render.Size(r.Bytes)+" to be freed by git gc"))
+	p.done("Deleted: "+render.Count(len(r.Removed), "checkpoint", "checkpoints")+", "+render.Size(r.Bytes)+" to be freed by git gc", "")
 	p.removed(r.Removed)
 	return p.err
 }
@@ -61,9 +60,5 @@ func (p *page) removed(gone []checkpoint.Labelled) {
 	for _, c := range gone {
 		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))})
 	}
-	rows, more := cut(p, rows, listed)
-	p.table(render.Table{Columns: []render.Column{{}, {Min: 20}}, Rows: rows})
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
+	p.beginning(render.Table{Columns: []render.Column{{}, {Min: 20}}, Rows: rows}, listed)
 }

@@ -62,7 +62,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.Said != "" {
 		p.text("", r.Said)
 	} else {
-		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+verb+": "), render.Span{Role: render.ID, Text: target(r)})
+		p.done(verb+": ", target(r))
 	}
 	figures := amounts(r, "written", "deleted", "changed in mode")
 	if figures == "" {

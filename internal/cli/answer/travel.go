@@ -18,12 +18,7 @@ type Travelled struct {
 
 // JSON writes a line for each ref.
 func (a Travelled) JSON(w io.Writer) error {
-	for _, l := range a.Trip.Lines {
-		if err := render.JSON(w, l); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a.Trip.Lines)
 }
 
 // Text writes the outcome for each ref, or that there was nothing to do. The remote has a column if
@@ -52,12 +47,7 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 	if several {
 		t.Columns = append(t.Columns, render.Column{})
 	}
-	rows, more := cut(p, t.Rows, 40)
-	t.Rows = rows
-	p.table(t)
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
+	p.beginning(t, 40)
 	return p.err
 }
 
@@ -94,12 +84,7 @@ type RemoteSessions []travel.RemoteSession
 
 // JSON writes a line for each session.
 func (a RemoteSessions) JSON(w io.Writer) error {
-	for _, s := range a {
-		if err := render.JSON(w, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a)
 }
 
 // Text writes a table.

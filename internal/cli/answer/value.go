@@ -50,12 +50,7 @@ type Settings []checkpoint.Setting
 
 // JSON writes a line for each setting.
 func (a Settings) JSON(w io.Writer) error {
-	for _, s := range a {
-		if err := render.JSON(w, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jsonLines(w, a)
 }
 
 // Text writes a table.
