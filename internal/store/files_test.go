@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +120,37 @@ func TestWorktreeIDIsCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("of a version that noted nothing", true)
+}
+
+// Processes that start at the same time in a copy all get the same new id, and none gets that of the
+// original.
+func TestWorktreeIDIsCopiedForAll(t *testing.T) {
+	f := newFixture(t)
+	note, file := f.path("checkpoint", "worktree-place"), f.path("checkpoint", "worktree-id")
+	for range 50 {
+		first, err := f.WorktreeID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.write(note, first+" 1 1 /elsewhere\n")
+		ids := make([]string, 16)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() {
+				id, err := f.WorktreeID()
+				if err != nil {
+					t.Error(err)
+				}
+				ids[i] = id
+			})
+		}
+		wg.Wait()
+		last, err := os.ReadFile(file)
+		ids = slices.Compact(append(ids, strings.TrimSuffix(string(last), "\n")))
+		if err != nil || len(ids) != 1 || ids[0] == first {
+			t.Fatalf("the id was %s and is %q", first, ids)
+		}
+	}
 }
 
 func TestSweep(t *testing.T) {
