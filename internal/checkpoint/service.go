@@ -236,7 +236,7 @@ func Classify(err error) error {
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again"}}
 	case errors.As(err, &changed):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again when nothing else writes to the worktree"}}
-	case errors.Is(err, git.ErrMissing), errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled):
+	case errors.Is(err, git.ErrMissing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git checkpoint validate --deep` says what is damaged, and of what"}}
 	}
 	return &Error{Kind: KindFailed, Err: err}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -190,12 +189,11 @@ func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	path := filepath.Join(f.dir, filepath.FromSlash(string(ref)))
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().IsRegular():
-		data, err := mapped.Small(path)
-		oid, ended := strings.CutSuffix(string(data), "\n")
-		if err != nil || !ended || len(oid) != f.digits || !name.IsHex(oid) {
+		oid, err := f.looseID(path)
+		if err != nil { // also if it is gone, although its ref is locked
 			return "", errAsk
 		}
-		return name.OID(oid), nil
+		return oid, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", errAsk
 	case packed.file == nil:

@@ -180,12 +180,6 @@ func pinnedError(e *journal.Entry) *checkpoint.Error {
 	}
 }
 
-// PlanDeleteSession returns what DeleteSession would remove.
-func PlanDeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
-	_, out, err := WholeSession(ctx, s, request)
-	return out, err
-}
-
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
 // them.
 func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (name.Session, *Removed, error) {
