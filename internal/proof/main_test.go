@@ -90,6 +90,9 @@ func (w *world) session() *proof.Session {
 		w.t.Fatal(err)
 	}
 	p, err := view.Open(w.t.Context(), demo)
+	if err == nil {
+		err = p.JudgeLost(w.t.Context())
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
