@@ -141,9 +141,9 @@ func TestWorktreeIDIsCopiedForAll(t *testing.T) {
 		}
 		wg.Wait()
 		last, err := os.ReadFile(file)
-		ids = slices.Compact(append(ids, strings.TrimSuffix(string(last), "\n")))
-		if err != nil || len(ids) != 1 || ids[0] == first {
-			t.Fatalf("the id was %s and is %q", first, ids)
+		now := strings.TrimSuffix(string(last), "\n")
+		if all := slices.Compact(ids); err != nil || len(all) != 1 || all[0] != now || now == first {
+			t.Fatalf("the id was %s, is %s, and was given as %q: %v", first, now, ids, err)
 		}
 	}
 }
