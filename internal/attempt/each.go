@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/run"
@@ -16,30 +17,24 @@ import (
 // runAll runs the command in each attempt, at most Jobs at a time, with the same rules as
 // `run`. A command that fails does not stop the others. It returns the first error.
 func (f *forking) runAll(ctx context.Context) error {
-	next := make(chan *place)
+	next := make(chan int)
 	var workers sync.WaitGroup
 	// Serialises the lines of several commands.
 	var terminal sync.Mutex
 	errs := make([]error, len(f.made))
-	at := map[*place]int{}
-	for i, p := range f.made {
-		at[p] = i
-	}
 	for range min(max(f.req.Jobs, 1), len(f.made)) {
 		workers.Go(func() {
-			for p := range next {
-				errs[at[p]] = f.runOne(ctx, p, &terminal)
+			for i := range next {
+				// Commands that were started end by the signal. No other one is started, and
+				// the caller must hear that it did not run.
+				if errs[i] = checkpoint.Classify(ctx.Err()); errs[i] == nil {
+					errs[i] = f.runOne(ctx, f.made[i], &terminal)
+				}
 			}
 		})
 	}
-	for _, p := range f.made {
-		// Leave the remaining attempts without a run.
-		if ctx.Err() != nil {
-			// Commands that were started end by the signal, so stop only handing out new
-			// ones.
-			break
-		}
-		next <- p
+	for i := range f.made {
+		next <- i
 	}
 	close(next)
 	workers.Wait()

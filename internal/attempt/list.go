@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -96,30 +95,16 @@ type site struct {
 // directory was removed by hand is left out.
 func worktrees(s *checkpoint.Service) map[name.Session]site {
 	found := map[name.Session]site{}
-	entries, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
-	if err != nil {
-		return found // no linked worktrees
-	}
-	for _, e := range entries {
-		// Every linked worktree has a directory here, attempts and others.
-		dir := filepath.Join(s.Repo.CommonDir, "worktrees", e.Name())
+	for _, w := range linked.Worktrees(s) { // attempts and others
 		var a Attempt
-		data, err := os.ReadFile(filepath.Join(dir, "checkpoint", forkFile))
+		data, err := os.ReadFile(filepath.Join(w.Admin, "checkpoint", forkFile))
 		if err != nil || json.Unmarshal(data, &a) != nil {
 			continue
 		}
-		back, err := os.ReadFile(filepath.Join(dir, "gitdir")) // path of the worktree's .git file
-		if err != nil {
+		if _, err := os.Lstat(filepath.Join(w.Dir, ".git")); err != nil {
 			continue
 		}
-		git := strings.TrimSpace(string(back))
-		if !filepath.IsAbs(git) { // extensions.relativeWorktrees
-			git = filepath.Join(dir, git)
-		}
-		if _, err := os.Lstat(git); err != nil {
-			continue
-		}
-		found[a.Session] = site{filepath.Dir(git), a.Branch, a.Run}
+		found[a.Session] = site{w.Dir, a.Branch, a.Run}
 	}
 	return found
 }

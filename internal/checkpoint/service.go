@@ -63,13 +63,14 @@ type Service struct {
 
 	mirrorPaths func(format, at string) []string
 	names       Names
+	asking      store.Asking
 
 	Between func(step string) // see Options.Between
 }
 
 // OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The
-// new Service has its own settings and git processes, and the caller must close it. It has the
-// default Random, Asking and Names.
+// new Service has its own settings and git processes, and the caller must close it. Everything else
+// is as Open was given it for s.
 func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
 	env := make([]string, 0, len(s.Env))
 	for _, kv := range s.Env {
@@ -79,7 +80,7 @@ func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
 			env = append(env, kv)
 		}
 	}
-	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Warn: s.Warn, Between: s.Between, MirrorPaths: s.mirrorPaths})
+	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Random: s.Store.Random, Warn: s.Warn, Asking: s.asking, Names: s.names, Between: s.Between, MirrorPaths: s.mirrorPaths})
 }
 
 // Open finds the repository from o.Dir and reads its settings. It returns an error of KindUnusable
@@ -104,10 +105,10 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.ReclaimRefs() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, Between: o.Between}
+	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, asking: o.Asking, Between: o.Between}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.Settings = s.readSettings(ctx)
-	s.Store.Signer = s.signer(o.Asking)
+	s.Store.Signer = s.signer()
 	return s, nil
 }
 
@@ -235,7 +236,7 @@ func Classify(err error) error {
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again"}}
 	case errors.As(err, &changed):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again when nothing else writes to the worktree"}}
-	case errors.Is(err, git.ErrMissing), errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled):
+	case errors.Is(err, git.ErrMissing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git checkpoint validate --deep` says what is damaged, and of what"}}
 	}
 	return &Error{Kind: KindFailed, Err: err}

@@ -12,14 +12,14 @@ import (
 // ones. The key is true, false, or a signature format. An invalid value gives a Signer whose use
 // fails with the reason: commands that write no commit still work. git's commit.gpgSign is ignored
 // on purpose, because a passphrase prompt would block an unattended job.
-func (s *Service) signer(asking store.Asking) *store.Signer {
+func (s *Service) signer() *store.Signer {
 	value, set := s.Settings.Get("checkpoint.sign")
 	if !set {
 		return nil
 	}
 	switch format := strings.ToLower(value); format {
 	case "openpgp", "ssh", "x509":
-		return &store.Signer{Format: format, Asking: asking}
+		return &store.Signer{Format: format, Asking: s.asking}
 	}
 	on, err := gitconfig.ParseBool(value)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Service) signer(asking store.Asking) *store.Signer {
 	if !on {
 		return nil
 	}
-	return &store.Signer{Asking: asking}
+	return &store.Signer{Asking: s.asking}
 }
 
 // Asking says whether a user can be asked for the passphrase of a signing key.

@@ -167,7 +167,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 				return 0, err
 			}
 		case 'd':
-			plan, err := retain.PlanDeleteSession(ctx, s, string(found.Session))
+			_, plan, err := retain.WholeSession(ctx, s, string(found.Session))
 			if err != nil {
 				return 0, err
 			}

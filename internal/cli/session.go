@@ -212,7 +212,7 @@ type SessionDeleteCmd struct {
 // stays.
 func (c *SessionDeleteCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := retain.PlanDeleteSession(ctx, s, c.Name)
+		_, plan, err := retain.WholeSession(ctx, s, c.Name)
 		if err != nil {
 			return err
 		}

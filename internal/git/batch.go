@@ -346,9 +346,8 @@ func (b *Batch) stopAll() int {
 	return code
 }
 
-func (b *Batch) close() error {
+func (b *Batch) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stopAll()
-	return nil
 }

@@ -56,10 +56,11 @@ func (r *Repo) Borrow() error {
 	r.apartLock.Lock()
 	defer r.apartLock.Unlock()
 	for _, b := range r.apart {
-		b.close() //nolint:errcheck // another begins with the new environment
+		b.close() // another begins with the new environment
 	}
 	r.apart = nil
-	return r.Batch().close()
+	r.Batch().close()
+	return nil
 }
 
 // The variables by which git is told to write objects to another directory and to read them from

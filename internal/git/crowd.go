@@ -2,9 +2,7 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,7 +43,7 @@ func countNames(dir string, most int) int {
 	for count < most {
 		names, err := f.Readdirnames(min(most-count, 1024))
 		count += len(names)
-		if err != nil || errors.Is(err, io.EOF) {
+		if err != nil { // also at the end
 			break
 		}
 	}

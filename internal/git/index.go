@@ -19,18 +19,17 @@ import (
 // go-git's decoder drops the assume-unchanged bit and keeps all entries in memory. This one keeps
 // the bytes of the file, mapped into memory, and decodes one entry at a time.
 type Index struct {
-	Version    int
-	Count      int      // number of entries
-	Tree       name.OID // root of the cache tree: the tree of what is staged; empty when invalid
-	Split      bool     // some of the entries are in a shared index file
-	Sparse     bool     // a sparse index: an entry may stand for a whole directory
-	Flagged    bool     // some entry has a stage other than 0, or a flag
-	further    bool     // there are extensions that cannot be recomputed from the entries
-	text       string   // the file as a string, so that paths need no copies
-	data       []byte   // the file without its checksum
-	trees      []byte   // content of the TREE extension
-	entriesEnd int      // offset of the first extension
-	hashLen    int      // bytes of a binary id: 20 or 32
+	Version int
+	Count   int      // number of entries
+	Tree    name.OID // root of the cache tree: the tree of what is staged; empty when invalid
+	Split   bool     // some of the entries are in a shared index file
+	Sparse  bool     // a sparse index: an entry may stand for a whole directory
+	Flagged bool     // some entry has a stage other than 0, or a flag
+	further bool     // there are extensions that cannot be recomputed from the entries
+	text    string   // the file as a string, so that paths need no copies
+	data    []byte   // the file without its checksum
+	trees   []byte   // content of the TREE extension
+	hashLen int      // bytes of a binary id: 20 or 32
 }
 
 // IndexEntry is one entry of an index. The stat fields are those of the file when git last compared
@@ -105,7 +104,6 @@ func ParseIndex(data []byte, hashLen int) (*Index, error) {
 		}
 		at = h.end
 	}
-	ix.entriesEnd = at
 	return ix, ix.extensions(at)
 }
 

@@ -134,7 +134,7 @@ func TestAskHereOrder(t *testing.T) {
 	r := f.open()
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBatch(r)
-		defer b.close() //nolint:errcheck // nothing was written
+		defer b.close()
 		picks := rapid.SliceOfN(rapid.IntRange(-1, len(oids)-1), 0, 70).Draw(rt, "picks")
 		specs := make([]string, len(picks))
 		for i, p := range picks {

@@ -10,14 +10,13 @@ import (
 // are processors, because writing an object is mostly waiting for the file system. An error does
 // not stop the other calls.
 func Each(n int, do func(int) error) error {
+	if n == 1 {
+		return do(0) // no goroutine is needed
+	}
 	errs := make([]error, n)
 	var group sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i := range n {
-		// No goroutine is needed for one call.
-		if n == 1 {
-			return do(i)
-		}
 		slots <- struct{}{}
 		group.Add(1)
 		go func() {

@@ -53,19 +53,29 @@ func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.Mode().IsRegular():
-		data, err := mapped.Small(path)
+		oid, err := f.looseID(path)
 		if errors.Is(err, fs.ErrNotExist) { // packed or deleted since the Lstat
 			return f.packed(ref)
 		}
-		oid := strings.TrimSuffix(string(data), "\n")
-		if err != nil || len(oid) != f.digits || !name.IsHex(oid) {
-			return "", errAsk
-		}
-		return name.OID(oid), nil
+		return oid, err
 	case err == nil && info.IsDir(), errors.Is(err, fs.ErrNotExist):
 		return f.packed(ref)
 	}
 	return "", errAsk
+}
+
+// looseID reads the file of a ref. The error is fs.ErrNotExist if there is none, and errAsk if it does
+// not hold an id.
+func (f refFiles) looseID(path string) (name.OID, error) {
+	data, err := mapped.Small(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fs.ErrNotExist
+	}
+	oid := strings.TrimSuffix(string(data), "\n")
+	if err != nil || len(oid) != f.digits || !name.IsHex(oid) {
+		return "", errAsk
+	}
+	return name.OID(oid), nil
 }
 
 // shared reports whether ref belongs to the whole repository and not to one worktree, and whether

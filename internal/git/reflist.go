@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -138,16 +137,15 @@ func (l *refList) file(ref, path string) error {
 	if l.found[name.Ref(ref)] || !l.wanted(ref) {
 		return nil
 	}
-	data, err := mapped.Small(path)
+	oid, err := l.looseID(path)
 	if errors.Is(err, fs.ErrNotExist) { // packed or deleted just now; packed-refs is read later
 		return nil
 	}
-	oid := strings.TrimSuffix(string(data), "\n")
-	if err != nil || len(oid) != l.digits || !name.IsHex(oid) || name.OID(oid).IsZero() || !isSimpleRef(ref) {
+	if err != nil || oid.IsZero() || !isSimpleRef(ref) {
 		return errAsk
 	}
 	l.found[name.Ref(ref)] = true
-	l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: name.OID(oid)})
+	l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: oid})
 	return nil
 }
 

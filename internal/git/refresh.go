@@ -4,26 +4,24 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"git-checkpoint/internal/name"
 )
 
-// Refresh reads HEAD again, because another program may have moved it. If HEAD can be read neither
-// as a commit nor as a branch, the old values stay. If the directory in which the command was
-// started is gone, Prefix becomes the top of the worktree.
+// Refresh reads HEAD again, because another program may have moved it. If git does not answer, the
+// old values stay: half an answer would read as an unborn branch or a detached HEAD. If the
+// directory in which the command was started is gone, Prefix becomes the top of the worktree.
 func (r *Repo) Refresh() {
 	fresh := &Repo{GitDir: r.GitDir, WorkTree: r.WorkTree, program: r.program, env: r.env}
-	res, err := fresh.Run(context.Background(), Cmd{Args: []string{"rev-parse", "--verify", "-q", "HEAD"}})
-	head := Head{}
-	if err == nil {
-		head.OID = name.OID(strings.TrimSpace(string(res.Stdout)))
+	// With -q, both say with the exit code 1 that there is no commit, or no branch.
+	ask := func(args ...string) (string, bool) {
+		out, err := fresh.Output(context.Background(), args...)
+		return out, err == nil || ExitCode(err) == 1
 	}
-	if res, err = fresh.Run(context.Background(), Cmd{Args: []string{"symbolic-ref", "-q", "HEAD"}}); err == nil {
-		head.Branch = name.Ref(strings.TrimSpace(string(res.Stdout)))
-	}
-	if head.OID != "" || head.Branch != "" {
-		r.Head = head
+	oid, answered := ask("rev-parse", "--verify", "-q", "HEAD")
+	branch, too := ask("symbolic-ref", "-q", "HEAD")
+	if answered && too && (oid != "" || branch != "") {
+		r.Head = Head{OID: name.OID(oid), Branch: name.Ref(branch)}
 	}
 	if _, err := os.Stat(filepath.Join(r.WorkTree, r.Prefix)); err != nil {
 		r.Prefix = "" // the directory is gone

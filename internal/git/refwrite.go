@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
@@ -26,7 +25,7 @@ func (r *Repo) writesRefs() bool {
 }
 
 // plainRefs reports whether the refs are ordinary files on a local file system, and nothing is
-// configured that git would do in addition: fsync, shared modes, a timeout for ref locks,
+// configured that git would do in addition: fsync, shared modes, timeouts for ref locks,
 // namespaces, an unknown extension. It also reports false if HEAD is on a ref of ours, because git
 // would then write a reflog of HEAD. Hooks and reflogs of our own refs are switched off in any
 // case.
@@ -40,8 +39,10 @@ func (r *Repo) plainRefs() bool {
 			return false
 		}
 	}
-	if len(r.Config.Keys("core.fsync"))+len(r.Config.Keys("core.filesRefLockTimeout"))+len(r.Config.Keys("core.sharedRepository")) > 0 {
-		return false
+	for _, key := range []string{"core.fsync", "core.filesRefLockTimeout", "core.packedRefsTimeout", "core.sharedRepository"} {
+		if len(r.Config.Keys(key)) > 0 {
+			return false
+		}
 	}
 	for _, key := range r.Config.Keys("extensions.") {
 		switch key {
@@ -53,8 +54,8 @@ func (r *Repo) plainRefs() bool {
 	return localFileSystem(r.CommonDir) && localFileSystem(filepath.Join(r.CommonDir, "refs"))
 }
 
-// plainUpdate reports whether an update is simple: it is a ref of ours with an ordinary name, its
-// ids are well-formed, and it has no reflog, which git would continue.
+// plainUpdates reports whether all updates are simple, and none is of a ref that another one is of
+// or is below.
 func (r *Repo) plainUpdates(updates []Update) bool {
 	if len(updates) == 0 {
 		return false
@@ -64,17 +65,19 @@ func (r *Repo) plainUpdates(updates []Update) bool {
 		if !r.plainUpdate(u) {
 			return false
 		}
-		refs = append(refs, string(u.Ref))
+		refs = append(refs, string(u.Ref)+"/") // so that a/b follows a in the order, and not a-b
 	}
 	slices.Sort(refs)
 	for i := 1; i < len(refs); i++ {
-		if refs[i] == refs[i-1] || strings.HasPrefix(refs[i], refs[i-1]+"/") {
+		if strings.HasPrefix(refs[i], refs[i-1]) {
 			return false
 		}
 	}
 	return true
 }
 
+// plainUpdate reports whether an update is simple: it is a ref of ours with an ordinary name, its
+// ids are well-formed, and it has no reflog, which git would continue.
 func (r *Repo) plainUpdate(u Update) bool {
 	ref := string(u.Ref)
 	ours := strings.HasPrefix(ref, name.CheckpointRoot) || strings.HasPrefix(ref, name.TagRoot) || u.Ref == name.NotesRef
@@ -186,12 +189,11 @@ func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	path := filepath.Join(f.dir, filepath.FromSlash(string(ref)))
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().IsRegular():
-		data, err := mapped.Small(path)
-		oid, ended := strings.CutSuffix(string(data), "\n")
-		if err != nil || !ended || len(oid) != f.digits || !name.IsHex(oid) {
+		oid, err := f.looseID(path)
+		if err != nil { // also if it is gone, although its ref is locked
 			return "", errAsk
 		}
-		return name.OID(oid), nil
+		return oid, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", errAsk
 	case packed.file == nil:

@@ -259,13 +259,14 @@ func TestWriteRefsAsks(t *testing.T) {
 		{{Ref: "refs/checkpoints/s/a.lock", New: one}}, {{Ref: "refs/checkpoints/../x", New: one}}, {{Ref: "refs/checkpoints/s/a", New: "12"}},
 		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a", New: one}},
 		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a/b", New: one}},
+		{{Ref: "refs/checkpoints/s/a", New: one}, {Ref: "refs/checkpoints/s/a-b", New: one}, {Ref: "refs/checkpoints/s/a/b", New: one}},
 		{{Ref: name.Ref("refs/checkpoints/s/" + strings.Repeat("a", 240)), New: one}},
 	} {
 		if plain.open().plainUpdates(u) {
 			t.Errorf("%v are plain", u)
 		}
 	}
-	for _, setting := range []string{"core.fsync=reference", "core.sharedRepository=group", "core.filesRefLockTimeout=5", "core.fsyncMethod=batch", "core.sharedRepository=umask"} {
+	for _, setting := range []string{"core.fsync=reference", "core.sharedRepository=group", "core.filesRefLockTimeout=5", "core.packedRefsTimeout=5", "core.fsyncMethod=batch", "core.sharedRepository=umask"} {
 		f := newFixture(t)
 		key, value, _ := strings.Cut(setting, "=")
 		f.git("config", key, value)

@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/odb"
 )
 
 // ObjectWriter writes an object of type "blob", "tree" or "commit" and returns its id. If the
@@ -55,7 +56,7 @@ type looseWriter struct{ dir *looseDir }
 
 // WriteObject implements ObjectWriter.
 func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
-	if !isType(typ) {
+	if !odb.IsType(typ) {
 		return "", fmt.Errorf("%q is no type of an object", typ)
 	}
 	oid := HashObject(w.dir.format, typ, data)
@@ -65,11 +66,6 @@ func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (n
 		}
 	}
 	return oid, w.dir.write(oid, typ, data)
-}
-
-// isType reports whether typ is one of git's four types of objects.
-func isType(typ string) bool {
-	return typ == "blob" || typ == "tree" || typ == "commit" || typ == "tag"
 }
 
 // checkCollision refuses content that was constructed to collide with other content under SHA-1, as

@@ -236,13 +236,52 @@ func isBare(dir string) bool {
 // registered returns git's administrative directory of the worktree, or "" if git does not
 // know it. The worktree itself may have no file yet.
 func (n *Note) registered(s *checkpoint.Service) string {
-	found, _ := filepath.Glob(filepath.Join(s.Repo.CommonDir, "worktrees", "*", "gitdir")) //nolint:errcheck // the pattern is right
-	for _, file := range found {
-		if data, err := os.ReadFile(file); err == nil && filepath.Dir(strings.TrimSpace(string(data))) == n.Dir {
-			return filepath.Dir(file)
+	for _, w := range Worktrees(s) {
+		if samePlace(w.Dir, n.Dir) {
+			return w.Admin
 		}
 	}
 	return ""
+}
+
+// Worktree is a linked worktree as git has written it down. It may not exist (any more).
+type Worktree struct {
+	Admin string // git's administrative directory of it
+	Dir   string
+}
+
+// Worktrees returns all linked worktrees of the repository.
+func Worktrees(s *checkpoint.Service) []Worktree {
+	all := filepath.Join(s.Repo.CommonDir, "worktrees")
+	entries, err := os.ReadDir(all)
+	if err != nil {
+		return nil // there are none
+	}
+	var found []Worktree
+	for _, e := range entries {
+		admin := filepath.Join(all, e.Name())
+		data, err := os.ReadFile(filepath.Join(admin, "gitdir")) // the path of the worktree's .git file
+		if err != nil {
+			continue
+		}
+		at := strings.TrimSpace(string(data))
+		if !filepath.IsAbs(at) { // extensions.relativeWorktrees
+			at = filepath.Join(admin, at)
+		}
+		found = append(found, Worktree{admin, filepath.Dir(at)})
+	}
+	return found
+}
+
+// samePlace reports whether two paths are those of the same directory, which may not exist.
+// Git resolves symbolic links in what it writes down.
+func samePlace(a, b string) bool {
+	same := func(a, b string) bool {
+		x, err := os.Stat(a)
+		y, err2 := os.Stat(b)
+		return err == nil && err2 == nil && os.SameFile(x, y)
+	}
+	return a == b || same(a, b) || filepath.Base(a) == filepath.Base(b) && same(filepath.Dir(a), filepath.Dir(b))
 }
 
 // remove runs git worktree remove. A second --force removes locked worktrees as well.

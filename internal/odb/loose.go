@@ -106,14 +106,14 @@ func headOf(begin []byte) (o Object, head int64, err error) {
 	}
 	typ, digits, _ := strings.Cut(string(begin[:end]), " ")
 	size, ok := decimal(digits)
-	if !ok || !isType(typ) {
+	if !ok || !IsType(typ) {
 		return o, 0, ErrElsewhere
 	}
 	return Object{Type: typ, Size: size}, int64(end) + 1, nil
 }
 
-// isType reports whether typ is a type of object.
-func isType(typ string) bool {
+// IsType reports whether typ is one of git's four types of objects.
+func IsType(typ string) bool {
 	return typ == "blob" || typ == "tree" || typ == "commit" || typ == "tag"
 }
 

@@ -6,7 +6,6 @@ package proof
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -168,7 +167,8 @@ func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
 		return false
 	}
 	for _, e := range j.State.Checkpoints() {
-		if e.Event().Commit == have && e.Live && e.Milestone && strings.HasPrefix(string(ref), string(name.TagRef(j.Name, e.Step, ""))) {
+		ofStep := ref == name.TagRef(j.Name, e.Step, "") || ref == name.TagRef(j.Name, e.Step, e.Event().Iteration)
+		if ofStep && e.Event().Commit == have && e.Live && e.Milestone {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package retain
 
 import (
+	"slices"
+
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 )
@@ -17,4 +19,9 @@ type Marked struct {
 type Removed struct {
 	Removed []checkpoint.Labelled `json:"removed"`
 	Bytes   int64                 `json:"bytes"` // size on disk of the objects that nothing else holds
+}
+
+// only leaves out what this process did not remove, because another one was faster.
+func (r *Removed) only(gone map[name.ID]bool) {
+	r.Removed = slices.DeleteFunc(r.Removed, func(l checkpoint.Labelled) bool { return !gone[l.ID] })
 }

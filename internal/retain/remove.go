@@ -6,7 +6,6 @@ package retain
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -108,8 +107,7 @@ func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []s
 	if err != nil {
 		return nil, err
 	}
-	// Report only what this call has removed.
-	plan.Removed = slices.DeleteFunc(plan.Removed, func(l checkpoint.Labelled) bool { return !gone[l.ID] })
+	plan.only(gone)
 	if len(plan.Removed) == 0 {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: strings.Join(refs, ", ") + ": removed meanwhile"}
 	}
@@ -182,12 +180,6 @@ func pinnedError(e *journal.Entry) *checkpoint.Error {
 	}
 }
 
-// PlanDeleteSession returns what DeleteSession would remove.
-func PlanDeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
-	_, out, err := WholeSession(ctx, s, request)
-	return out, err
-}
-
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
 // them.
 func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (name.Session, *Removed, error) {
@@ -224,9 +216,11 @@ func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (
 	for i, r := range out.Removed {
 		ids[i] = r.ID
 	}
-	if _, err := Drop(ctx, s, session, ids, "session deleted", PinnedGoes); err != nil {
+	gone, err := Drop(ctx, s, session, ids, "session deleted", PinnedGoes)
+	if err != nil {
 		return nil, err
 	}
+	out.only(gone)
 	return out, s.Deactivate(session)
 }
 

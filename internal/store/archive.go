@@ -123,7 +123,7 @@ func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive 
 				next = append(next, p)
 			}
 		}
-		if len(seen) > maxChain {
+		if len(seen)-1 > maxChain { // the archive itself is among those seen
 			return nil, &DamagedError{What: "archive", OID: archive, Err: fmt.Errorf("it goes on from more than %d others", maxChain)}
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Store) ArchiveOnto(ctx context.Context, session name.Session, base name
 func stamp(id name.ID) string { return string(id[strings.LastIndexByte(string(id), '-')-19:]) }
 
 // archiveCommit writes the commit of an archive. The result depends only on base and members, so
-// that two clones write the same commit. The checkpoints are ordered by the times in their ids and
+// that two clones write the same commit. The checkpoints are ordered by the stamps in their ids and
 // not by the order of the journal, which may change when events of another clone arrive.
 func (a *attempt) archiveCommit(ctx context.Context, base name.OID, members map[name.ID]name.OID) (name.OID, error) {
 	c := git.Commit{Message: archiveMessage(a.session)}

@@ -53,6 +53,51 @@ func TestArchive(t *testing.T) {
 	f.git("fsck", "--strict", "--no-dangling")
 }
 
+// The lines are in the order of the times in the ids, those of one millisecond in that of the random
+// digits, and only then in that of the steps.
+func TestArchiveOrder(t *testing.T) {
+	f := newFixture(t)
+	oid := f.commit("demo", f.create("demo", milestone{step: 1}))
+	want := []string{
+		"cp-03-20261120T090000000Z-0002", "cp-02-20261120T090000001Z-0001", "cp-01-20261120T090000001Z-0002", "cp-04-20261120T090000001Z-0002",
+		"cp-01-20261120T090000002Z-0000",
+	}
+	members := map[name.ID]name.OID{}
+	for _, id := range want {
+		members[name.ID(id)] = oid
+	}
+	archive, err := f.ArchiveOnto(t.Context(), "demo", "", members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Join(want, " "+string(oid)+"\n") + " " + string(oid)
+	if got := f.git("cat-file", "blob", string(archive)+":"+archiveList); got != lines {
+		t.Errorf("the list is\n%s", got)
+	}
+}
+
+// An archive may go on from 64 others, and no more.
+func TestArchiveChain(t *testing.T) {
+	f := newFixture(t)
+	id := f.create("demo", milestone{step: 1})
+	members := map[name.ID]name.OID{id: f.commit("demo", id)}
+	archive := name.OID("")
+	for others := range maxChain + 2 {
+		// Each is a new commit, because it has another parent.
+		next, err := f.ArchiveOnto(t.Context(), "demo", archive, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive = next
+		if others < maxChain-1 {
+			continue
+		}
+		if _, err := f.CheckArchive(t.Context(), "demo", archive); (err != nil) != (others > maxChain) {
+			t.Errorf("it goes on from %d others: %v", others, err)
+		}
+	}
+}
+
 // An archive from another clone is refused if it holds more than it lists, lists what it does not
 // hold, or belongs to another session.
 func TestHostileArchive(t *testing.T) {

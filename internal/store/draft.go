@@ -38,7 +38,6 @@ type Draft struct {
 	Import    map[string]name.OID // blobs of the files that it was imported from, by name without a slash
 
 	Author, Committer git.Signature
-	Signing           Signing
 }
 
 // Conflict is one unmerged entry of an index.
@@ -47,16 +46,6 @@ type Conflict struct {
 	Path  string
 	Entry git.Entry
 }
-
-// Signing says whether a checkpoint commit is signed. The user's commit.gpgSign does not count,
-// because it would ask for a passphrase in the middle of a job.
-type Signing int
-
-// The values of Signing. With a Signer in the Store, commits are signed in any case.
-const (
-	SignNever Signing = iota
-	SignAlways
-)
 
 // Written is what WriteCheckpoint has written.
 type Written struct {
@@ -103,7 +92,7 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 		c.Parents = append(c.Parents, d.Head)
 	}
 	c.Parents = append(c.Parents, w.RecordCommit)
-	if w.Commit, err = s.writeCommit(ctx, c, d.Signing); err != nil {
+	if w.Commit, err = s.writeCommit(ctx, c); err != nil {
 		return w, err
 	}
 	w.NewObjects, err = s.objectsOf(ctx, tree, d.IndexTree)
@@ -167,15 +156,11 @@ func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID
 }
 
 // writeCommit writes C: in this process, or with git if it has to be signed.
-func (s *Store) writeCommit(ctx context.Context, c git.Commit, signing Signing) (name.OID, error) {
-	if signing == SignNever && s.Signer == nil {
+func (s *Store) writeCommit(ctx context.Context, c git.Commit) (name.OID, error) {
+	if s.Signer == nil {
 		return s.Repo.WriteCommit(ctx, c)
 	}
-	var how Signer
-	if s.Signer != nil {
-		how = *s.Signer
-	}
-	oid, err := s.sign(ctx, c, how)
+	oid, err := s.sign(ctx, c, *s.Signer)
 	if err != nil {
 		return "", fmt.Errorf("checkpoint commit: %w", err)
 	}

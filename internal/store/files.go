@@ -40,16 +40,6 @@ func (s *Store) ActiveSession() (name.Session, error) {
 	return session, nil
 }
 
-// ActiveSessionToRead is ActiveSession for commands that change nothing: a broken file causes a
-// warning, and counts as no active session.
-func (s *Store) ActiveSessionToRead() name.Session {
-	session, err := s.ActiveSession()
-	if err != nil {
-		s.Warn(err.Error())
-	}
-	return session
-}
-
 // SetActiveSession makes a session the active one of this worktree.
 func (s *Store) SetActiveSession(session name.Session) error {
 	path, err := s.file("session")
@@ -121,6 +111,18 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 func (s *Store) file(leaf string) (string, error) {
 	dir, err := s.Repo.Dir()
 	return filepath.Join(dir, leaf), err
+}
+
+// WriteFile atomically replaces the file leaf in <git dir>/checkpoint.
+func (s *Store) WriteFile(leaf string, data []byte) error {
+	path, err := s.file(leaf)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(path, data); err != nil {
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	return nil
 }
 
 // readSmall reads at most 256 bytes, more than a valid small file has.

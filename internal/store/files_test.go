@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,17 +31,12 @@ func TestActiveSession(t *testing.T) {
 		if s, err := f.ActiveSession(); !errors.As(err, &broken) || broken.Path != f.path("checkpoint", "session") || s != "" {
 			t.Errorf("%.20q: %q %v", content, s, err)
 		}
-		warned := 0
-		f.Warn = func(string) { warned++ }
-		if s := f.ActiveSessionToRead(); s != "" || warned != 1 {
-			t.Errorf("%.20q: %q, %d warnings", content, s, warned)
-		}
 	}
 	if err := f.SetActiveSession("other"); err != nil {
 		t.Fatal(err)
 	}
-	if s := f.ActiveSessionToRead(); s != "other" {
-		t.Errorf("%q", s)
+	if s, err := f.ActiveSession(); s != "other" || err != nil {
+		t.Errorf("%q %v", s, err)
 	}
 	if err := f.ClearActiveSession(); err != nil {
 		t.Error(err)
@@ -119,6 +115,37 @@ func TestWorktreeIDIsCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("of a version that noted nothing", true)
+}
+
+// Processes that start at the same time in a copy all get the same new id, and none gets that of the
+// original.
+func TestWorktreeIDIsCopiedForAll(t *testing.T) {
+	f := newFixture(t)
+	note, file := f.path("checkpoint", "worktree-place"), f.path("checkpoint", "worktree-id")
+	for range 50 {
+		first, err := f.WorktreeID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.write(note, first+" 1 1 /elsewhere\n")
+		ids := make([]string, 16)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() {
+				id, err := f.WorktreeID()
+				if err != nil {
+					t.Error(err)
+				}
+				ids[i] = id
+			})
+		}
+		wg.Wait()
+		last, err := os.ReadFile(file)
+		now := strings.TrimSuffix(string(last), "\n")
+		if all := slices.Compact(ids); err != nil || len(all) != 1 || all[0] != now || now == first {
+			t.Fatalf("the id was %s, is %s, and was given as %q: %v", first, now, ids, err)
+		}
+	}
 }
 
 func TestSweep(t *testing.T) {

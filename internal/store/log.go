@@ -155,6 +155,9 @@ func (s *Store) walk(ctx context.Context, l *journal.Log, tip name.OID) ([]journ
 	return nodes, nil
 }
 
+// Node decodes a commit of a journal from an object.
+func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
+
 // readNode decodes a commit of a journal from an object that was read.
 func readNode(spec string, o git.Object, err error) (journal.Node, error) {
 	if err == nil && o.Type != "commit" {

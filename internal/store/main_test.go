@@ -213,3 +213,23 @@ func (f *fixture) tags(session name.Session) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// Summaries lists the checkpoints of a session in the order of their ids. It reads their commits,
+// but not their records. A damaged checkpoint has its error in Err and does not stop the others.
+func (f *fixture) Summaries(ctx context.Context, session name.Session) ([]Summary, error) {
+	refs, err := f.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+	if err != nil {
+		return nil, err
+	}
+	var out []Summary
+	for _, r := range f.Held(ctx, refs) {
+		if sum, ok := begin(r); ok {
+			out = append(out, sum)
+		}
+	}
+	all := make([]*Summary, len(out))
+	for i := range out {
+		all[i] = &out[i]
+	}
+	return out, f.readSummaries(ctx, all)
+}

@@ -193,7 +193,7 @@ func TestSigned(t *testing.T) {
 		t.Error("signed because of commit.gpgSign")
 	}
 	plain := f.git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit))
-	d.Signing = SignAlways
+	f.Signer = &Signer{}
 	if w, err = f.WriteCheckpoint(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}

@@ -90,23 +90,29 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 	if err != nil {
 		return nil, nil, err
 	}
+	var made []string
+	done = func() {
+		for _, path := range made {
+			os.Remove(path) //nolint:errcheck // swept later
+		}
+	}
 	said, err := writeTemp(filepath.Join(dir, "signing"), nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("sign commit: %w", err)
 	}
+	made = append(made, said)
 	script := "#!/bin/sh\n" + line + ` "$@" 2>` + quoted(said) + "\ncode=$?\ncat " + quoted(said) + " >&2\nexit $code\n"
 	wrapper, err := writeTemp(filepath.Join(dir, "sign"), []byte(script))
 	if err == nil {
+		made = append(made, wrapper)
 		err = os.Chmod(wrapper, 0o700)
 	}
 	if err != nil {
+		done()
 		return nil, nil, fmt.Errorf("sign commit: %w", err)
 	}
 	cmd.Config = append(cmd.Config, "gpg.program="+wrapper, key+"="+wrapper)
-	return func() string { return complaint(said) }, func() {
-		os.Remove(wrapper) //nolint:errcheck // swept later
-		os.Remove(said)    //nolint:errcheck // as above
-	}, nil
+	return func() string { return complaint(said) }, done, nil
 }
 
 // signingProgram returns the program that git would start, and the configuration key that names it.

@@ -25,26 +25,6 @@ type Summary struct {
 	remembered string   // instead of the three above: glance.objects
 }
 
-// Summaries lists the checkpoints of a session in the order of their ids. It reads their commits,
-// but not their records. A damaged checkpoint has its error in Err and does not stop the others.
-func (s *Store) Summaries(ctx context.Context, session name.Session) ([]Summary, error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
-	if err != nil {
-		return nil, err
-	}
-	var out []Summary
-	for _, r := range s.Held(ctx, refs) {
-		if sum, ok := begin(r); ok {
-			out = append(out, sum)
-		}
-	}
-	all := make([]*Summary, len(out))
-	for i := range out {
-		all[i] = &out[i]
-	}
-	return out, s.readSummaries(ctx, all)
-}
-
 // readWhole is how many checkpoints, the newest ones, Listed reads completely. For older ones it
 // uses the glances and checks only that the objects exist.
 const readWhole = 1000

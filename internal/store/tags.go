@@ -335,3 +335,28 @@ func (d *derivation) inTheWay(ref name.Ref, have name.OID) string {
 	}
 	return ""
 }
+
+// DerivedTags returns the tags that a session should have, and their commits. held says which
+// checkpoints are in this repository. The commits are those of the journal, even if a ref was
+// moved.
+func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
+	tags := map[name.Ref]name.OID{}
+	for i, c := range st.Standings() {
+		if !c.Live || !c.Milestone || held[st.IDOf(i)] == "" {
+			continue
+		}
+		for _, k := range keysOf(c.Step, st.IterationOf(i)) {
+			if k.step >= 0 {
+				tags[name.TagRef(st.Session, k.step, k.iteration)] = st.CommitOf(i) // the newest comes last and wins
+			}
+		}
+	}
+	return tags
+}
+
+// IsTag reports whether ref has the form of one of the session's tags.
+func IsTag(session name.Session, ref name.Ref) bool {
+	leaf, ours := strings.CutPrefix(string(ref), name.TagRoot+string(session)+"/")
+	_, ok := parseTagLeaf(leaf)
+	return ours && ok
+}

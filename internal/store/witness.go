@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
@@ -128,44 +127,4 @@ func (s *Store) left(session name.Session) []name.OID {
 		}
 	}
 	return tips
-}
-
-// Node decodes a commit of a journal from an object.
-func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
-
-// DerivedTags returns the tags that a session should have, and their commits. held says which
-// checkpoints are in this repository. The commits are those of the journal, even if a ref was
-// moved.
-func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
-	tags := map[name.Ref]name.OID{}
-	for i, c := range st.Standings() {
-		if !c.Live || !c.Milestone || held[st.IDOf(i)] == "" {
-			continue
-		}
-		for _, k := range keysOf(c.Step, st.IterationOf(i)) {
-			if k.step >= 0 {
-				tags[name.TagRef(st.Session, k.step, k.iteration)] = st.CommitOf(i) // the newest comes last and wins
-			}
-		}
-	}
-	return tags
-}
-
-// IsTag reports whether ref has the form of one of the session's tags.
-func IsTag(session name.Session, ref name.Ref) bool {
-	leaf, ours := strings.CutPrefix(string(ref), name.TagRoot+string(session)+"/")
-	_, ok := parseTagLeaf(leaf)
-	return ours && ok
-}
-
-// WriteFile atomically replaces the file leaf in <git dir>/checkpoint.
-func (s *Store) WriteFile(leaf string, data []byte) error {
-	path, err := s.file(leaf)
-	if err != nil {
-		return err
-	}
-	if err := writeFile(path, data); err != nil {
-		return fmt.Errorf("write %q: %w", path, err)
-	}
-	return nil
 }

@@ -22,50 +22,81 @@ func (s *Store) WorktreeID() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	note := filepath.Join(filepath.Dir(path), "worktree-place")
+	w := worktreeFiles{store: s, id: path, note: filepath.Join(filepath.Dir(path), "worktree-place")}
+	// Most commands find the id and its note as they should be. Everything else is done under a
+	// lock: without it one process could return an id that another one is about to replace.
+	if id, err := w.read(); err == nil && id != "" && w.noted() == w.place(id) {
+		return id, nil
+	}
+	unlock := lockDir(filepath.Dir(path))
+	defer unlock()
 	for range 3 {
-		data, err := readSmall(path)
-		id := strings.TrimSuffix(data, "\n")
-		sound := err == nil && worktreeID().MatchString(id)
-		if sound && s.isAtHome(note, path, id) {
+		id, err := w.read()
+		if err == nil && id != "" && w.isAtHome(id) {
 			return id, nil
 		}
-		// The note goes first, so that the new id of another process is never compared with the old
-		// note. An id without a note is accepted as it is.
-		if sound {
-			err = os.Remove(note)
-		}
-		// The id was copied or is broken. No event refers to it from this worktree.
+		// The id was copied or is broken. No event refers to it from this worktree. It goes before
+		// its note, because an id without a note is accepted as it is.
 		if err == nil {
-			err = os.Remove(path)
+			err = os.Remove(w.id)
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = os.Remove(w.note)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("read the worktree's id: %w", err)
 		}
 		id = fmt.Sprintf("%08x%08x%08x%08x\n", s.Random(), s.Random(), s.Random(), s.Random())
-		if err := createFile(path, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := createFile(w.id, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", fmt.Errorf("write the worktree's id: %w", err)
 		}
 	}
 	return "", &FileError{Path: path, Err: errors.New("it is no worktree id, whatever is written to it")}
 }
 
-// isAtHome reports whether the id was made in this worktree and not copied here. The note has four
-// fields: the id, the identity of its file, the identity of the worktree's top directory, and the
-// path of that. The file must be the same, and of the directory either identity or path: moving a
-// worktree keeps the files, and copying makes new ones. If there is no note, or the worktree was
-// moved, a new note is written.
-func (s *Store) isAtHome(note, file, id string) bool {
-	now := fmt.Sprintf("%s %s %s %s\n", id, identity(file), identity(s.Repo.WorkTree), s.Repo.WorkTree)
-	data, err := os.ReadFile(note)
-	noted := string(data)
+// worktreeFiles are the paths of a worktree's id and of the note that says where it was made. The
+// note has four fields: the id, the identity of its file, the identity of the worktree's top
+// directory, and the path of that.
+type worktreeFiles struct {
+	store    *Store
+	id, note string
+}
+
+// read returns the id in the file, or "" if the file contains something else.
+func (w worktreeFiles) read() (string, error) {
+	data, err := readSmall(w.id)
+	id := strings.TrimSuffix(data, "\n")
+	if err != nil || !worktreeID().MatchString(id) {
+		return "", err
+	}
+	return id, nil
+}
+
+// place returns the note of an id that was made here.
+func (w worktreeFiles) place(id string) string {
+	top := w.store.Repo.WorkTree
+	return fmt.Sprintf("%s %s %s %s\n", id, identity(w.id), identity(top), top)
+}
+
+// noted returns the note, or "" if there is none.
+func (w worktreeFiles) noted() string {
+	data, _ := os.ReadFile(w.note) //nolint:errcheck // a note that cannot be read says nothing
+	return string(data)
+}
+
+// isAtHome reports whether the id was made in this worktree and not copied here. The file must be
+// the one in the note, and of the directory either identity or path: moving a worktree keeps the
+// files, and copying makes new ones. If there is no note, or the worktree was moved, a new note is
+// written.
+func (w worktreeFiles) isAtHome(id string) bool {
+	now, noted := w.place(id), w.noted()
 	if noted == now {
 		return true
 	}
 	a, b := strings.SplitN(noted, " ", 4), strings.SplitN(now, " ", 4)
-	if err == nil && (len(a) < len(b) || a[0] != b[0] || a[1] != b[1] || a[2] != b[2] && a[3] != b[3]) {
+	if noted != "" && (len(a) < len(b) || a[0] != b[0] || a[1] != b[1] || a[2] != b[2] && a[3] != b[3]) {
 		return false
 	}
-	writeFile(note, []byte(now)) //nolint:errcheck // the next command tries again
+	writeFile(w.note, []byte(now)) //nolint:errcheck // the next command tries again
 	return true
 }

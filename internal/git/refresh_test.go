@@ -1,0 +1,39 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"git-checkpoint/internal/name"
+)
+
+// HEAD follows git to a branch without a commit and to a commit without a branch. It stays as it was
+// while git does not answer.
+func TestRefresh(t *testing.T) {
+	f := newFixture(t)
+	f.git("commit", "-q", "--allow-empty", "-m", "first")
+	first := name.OID(f.git("rev-parse", "HEAD"))
+	r := f.open()
+	is := func(what string, want Head) {
+		t.Helper()
+		if r.Refresh(); r.Head != want {
+			t.Errorf("%s: HEAD is %+v", what, r.Head)
+		}
+	}
+	is("on a branch", Head{OID: first, Branch: "refs/heads/main"})
+	f.git("checkout", "-q", "--detach")
+	is("detached", Head{OID: first})
+	f.git("checkout", "-q", "--orphan", "other")
+	is("unborn", Head{Branch: "refs/heads/other"})
+	f.git("checkout", "-q", "main")
+	is("back", Head{OID: first, Branch: "refs/heads/main"})
+	for _, fails := range []string{"rev-parse", "symbolic-ref"} {
+		f.write("../failing", "#!/bin/sh\ncase \" $* \" in *' "+fails+" '*) exit 128 ;; esac\nexec git \"$@\"\n")
+		r.program = filepath.Join(f.dir, "../failing")
+		if err := os.Chmod(r.program, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		is(fails+" fails", Head{OID: first, Branch: "refs/heads/main"})
+	}
+}
