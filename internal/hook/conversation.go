@@ -105,7 +105,7 @@ func (h *Handler) keep(c *conversation) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		h.forget()
 	}
-	return errors.Join(err, writeWhole(file, data))
+	return writeWhole(file, data)
 }
 
 func (h *Handler) forget() {
