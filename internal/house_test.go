@@ -371,6 +371,36 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
+// The places of our refs are spelled in package name alone, so no list of them can forget
+// one. Package cli names them in texts for people.
+func TestPlacesOfRefs(t *testing.T) {
+	exempt := []string{"name", "cli", "bench", "torture", "scripttest", "independent"}
+	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
+		top, _, _ := strings.Cut(filepath.ToSlash(file), "/")
+		if err != nil || slices.Contains(exempt, top) || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if literal, is := n.(*ast.BasicLit); is {
+				for _, place := range []string{"refs/checkpoint", "refs/tags/checkpoint", "refs/notes/checkpoints"} {
+					if strings.HasPrefix(literal.Value, `"`+place) {
+						t.Errorf("%s spells the place %s; package name has it", file, literal.Value)
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // sourceCalls lists what each function of the program calls: the name, with the field that
 // it is called on, and each word that it hands to git. Functions are named as
 // room/function and room/type.method.

@@ -16,23 +16,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// isOurs reports whether a ref belongs to this program.
-func isOurs(ref name.Ref) bool {
-	for _, root := range []string{name.CheckpointRoot, name.TagRoot, string(name.NotesRef), "refs/checkpoint-remotes/", "refs/checkpoint-incoming/"} {
-		if strings.HasPrefix(string(ref), root) {
-			return true
-		}
-	}
-	return false
-}
-
 // theirs returns the user's refs, and HEAD.
 func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
 	refs, err := p.s.Repo.Refs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refs = slices.DeleteFunc(refs, func(r git.RefValue) bool { return isOurs(r.Ref) })
+	refs = slices.DeleteFunc(refs, func(r git.RefValue) bool { return r.Ref.IsOurs() })
 	if p.s.Repo.Head.OID != "" {
 		refs = append(refs, git.RefValue{Ref: "HEAD", OID: p.s.Repo.Head.OID})
 	}

@@ -180,8 +180,3 @@ var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // Redact removes user names and passwords from URLs in a text.
 func Redact(text string) string { return userInfo().ReplaceAllString(text, "://") }
-
-// isOurs reports whether a ref is in one of the namespaces that this program keeps at a remote.
-func isOurs(ref name.Ref) bool {
-	return strings.HasPrefix(string(ref), name.CheckpointRoot) || ref == name.NotesRef || strings.HasPrefix(string(ref), name.TagRoot)
-}

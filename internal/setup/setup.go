@@ -66,10 +66,9 @@ func PlanDeinit(ctx context.Context, s *checkpoint.Service, _ DeinitRequest) (*r
 	return out, err
 }
 
-// allRefs returns updates that delete the refs of this program, except for those of a fetch
-// in progress.
+// allRefs returns updates that delete the refs of this program.
 func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, name.TagRoot, string(name.NotesRef), "refs/checkpoint-remotes/")
+	refs, err := s.Repo.Refs(ctx, name.Roots()...)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
