@@ -31,7 +31,7 @@ func rooms() map[string][]string {
 		// The verbs, each above what it uses.
 		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
 		"internal/run":        {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/command", "internal/store", "internal/workflow", "internal/journal", "internal/name"},
-		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
+		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/snapshot", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/repair":     {"internal/linked", "internal/connect", "internal/clearance", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint", "internal/proof", "internal/remote", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/attempt":    {"internal/linked", "internal/run", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
