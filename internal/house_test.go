@@ -32,7 +32,7 @@ func rooms() map[string][]string {
 		// The verbs, each above what it uses.
 		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
 		"internal/run":        {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/command", "internal/store", "internal/workflow", "internal/journal", "internal/name"},
-		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
+		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/snapshot", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/repair":     {"internal/linked", "internal/connect", "internal/clearance", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint", "internal/proof", "internal/remote", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/attempt":    {"internal/linked", "internal/run", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -388,6 +388,36 @@ func TestGuarded(t *testing.T) {
 				t.Errorf("%s uses %s, past the guard", function, mean)
 			}
 		}
+	}
+}
+
+// The places of our refs are spelled in package name alone, so no list of them can forget
+// one. Package cli names them in texts for people.
+func TestPlacesOfRefs(t *testing.T) {
+	exempt := []string{"name", "cli", "bench", "torture", "scripttest", "independent"}
+	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
+		top, _, _ := strings.Cut(filepath.ToSlash(file), "/")
+		if err != nil || slices.Contains(exempt, top) || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if literal, is := n.(*ast.BasicLit); is {
+				for _, place := range []string{"refs/checkpoint", "refs/tags/checkpoint", "refs/notes/checkpoints"} {
+					if strings.HasPrefix(literal.Value, `"`+place) {
+						t.Errorf("%s spells the place %s; package name has it", file, literal.Value)
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

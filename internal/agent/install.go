@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -290,8 +291,8 @@ func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []stri
 		}
 		// The root members, such as a version, go only into a file that we create.
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			for key, value := range root {
-				put(name, edit{path: []string{key}, value: value, says: key})
+			for _, key := range slices.Sorted(maps.Keys(root)) {
+				put(name, edit{path: []string{key}, value: root[key], says: key})
 			}
 		}
 		for _, h := range d.Hooks.Events {

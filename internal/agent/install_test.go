@@ -54,6 +54,27 @@ func settingsFiles() map[string]string {
 	}
 }
 
+// The members of a new file have an order, so that two people who add hooks get the same file.
+func TestOrderOfRoot(t *testing.T) {
+	d, err := Find("copilot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *d
+	own.Hooks.Own, own.Hooks.Root = false, []byte(`{"version": 1, "b": 2, "a": 3, "d": 4, "c": 5}`)
+	place := Place{Worktree: t.TempDir(), Home: t.TempDir(), Scope: ScopeProject}
+	changes, err := own.Add(place, Wanted{})
+	if err != nil || len(changes) != 1 {
+		t.Fatalf("%+v %v", changes, err)
+	}
+	for range 20 {
+		again, err := own.Add(place, Wanted{})
+		if err != nil || !bytes.Equal(again[0].After, changes[0].After) {
+			t.Fatalf("%v\n%s\n%s", err, again[0].After, changes[0].After)
+		}
+	}
+}
+
 // Adding and then removing restores every byte, and a second add recognises what the first
 // one added.
 func TestAddRemove(t *testing.T) {

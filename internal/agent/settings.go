@@ -105,8 +105,7 @@ func (s *Settings) Append(path []string, element any) error {
 	if n := len(list.Elements); n > 0 {
 		last = &list.Elements[n-1]
 	}
-	depth := len(path)
-	return s.splice(at, last, depth, func(indent string) string { return s.render(element, indent) })
+	return s.splice(at, last, func(indent string) string { return s.render(element, indent) })
 }
 
 // insert adds a member with a value. It goes into the deepest object on the path that
@@ -137,7 +136,7 @@ func (s *Settings) insert(path []string, value any) error {
 	if n := len(object.Members); n > 0 {
 		last = &object.Members[n-1].Value
 	}
-	return s.splice(at, last, depth, func(indent string) string {
+	return s.splice(at, last, func(indent string) string {
 		return s.render(path[depth], "") + ": " + s.render(value, indent)
 	})
 }
@@ -145,12 +144,12 @@ func (s *Settings) insert(path []string, value any) error {
 // splice inserts a text after the last child of a container, or as its first child. The
 // text is put on a line of its own, unless the container has all of its children on one
 // line.
-func (s *Settings) splice(container, last *hujson.Value, depth int, text func(indent string) string) error {
+func (s *Settings) splice(container, last *hujson.Value, text func(indent string) string) error {
 	unit, newline := s.style()
 	if last == nil {
 		open := container.StartOffset + 1
 		inner := s.text[open : container.EndOffset-1]
-		outer := s.indentAt(container.StartOffset, depth)
+		outer := s.indentAt(container.StartOffset)
 		added := newline + outer + unit + text(outer+unit)
 		if !bytes.ContainsAny(inner, "\n") {
 			added += newline + outer
@@ -161,7 +160,7 @@ func (s *Settings) splice(container, last *hujson.Value, depth int, text func(in
 	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
 		indent := string(before[i+1:])
 		if strings.Trim(indent, " \t") != "" {
-			indent = s.indentAt(container.StartOffset, depth) + unit
+			indent = s.indentAt(container.StartOffset) + unit
 		}
 		return s.put(last.EndOffset, ","+newline+indent+text(indent))
 	}
@@ -268,12 +267,9 @@ func (s *Settings) style() (unit, newline string) {
 }
 
 // indentAt returns the indentation of the line with the offset.
-func (s *Settings) indentAt(offset, depth int) string {
+func (s *Settings) indentAt(offset int) string {
 	line := s.text[bytes.LastIndexByte(s.text[:offset], '\n')+1:]
-	if n := len(line) - len(bytes.TrimLeft(line, " \t")); n > 0 || depth == 0 {
-		return string(line[:n])
-	}
-	return ""
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // render returns a value as indented JSON in the style of the file.

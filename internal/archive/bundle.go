@@ -175,8 +175,8 @@ func (h *Header) check() error {
 
 // isOurs accepts journals, archives, checkpoints, the notes ref and the checkpoint tags.
 func isOurs(ref name.Ref) bool {
-	if ref == name.NotesRef || strings.HasPrefix(string(ref), name.TagRoot) {
-		return true
+	if !strings.HasPrefix(string(ref), name.CheckpointRoot) {
+		return ref.Travels()
 	}
 	_, leaf, ok := name.SplitCheckpointRef(ref)
 	_, notID := name.ParseID(leaf)

@@ -72,10 +72,18 @@ type Compared struct {
 	better map[string]workflow.Better
 }
 
+// Is reports whether no other row is better in a metric.
+func (r Compared) Is(metric string) bool { return slices.Contains(r.Best, metric) }
+
 // Comparison is the answer of `compare`.
 type Comparison struct {
 	Rows    []Compared
 	Metrics []string // the columns to show
+}
+
+// Ran reports whether fork ran a command in one of the rows, so that there are exit codes to show.
+func (c *Comparison) Ran() bool {
+	return slices.ContainsFunc(c.Rows, func(r Compared) bool { return r.Code != nil })
 }
 
 // Compare compares attempts, sessions or checkpoints. Nothing is changed.

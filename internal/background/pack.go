@@ -78,7 +78,7 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 		}
 	}
 	most := int(min(limit, 1<<20) / refsPart)
-	for _, prefix := range []name.Ref{name.Ref("refs/checkpoints/" + session), name.Ref("refs/tags/checkpoint/" + session)} {
+	for _, prefix := range []name.Ref{name.Ref(name.CheckpointRoot + session), name.Ref(name.TagRoot + session)} {
 		if s.Repo.LooseRefs(prefix, most) > most {
 			return true
 		}

@@ -28,6 +28,26 @@ const (
 	resumedFile = "resumed.json" // the session that a user resumed, see ChooseResumed
 )
 
+// OwnDir is this program's directory in the git directory of one worktree. That of the main
+// worktree also has what all of them share.
+type OwnDir struct {
+	Path     string
+	Worktree string // for people: "main" or the name of the linked worktree
+}
+
+// OwnDirs returns these directories for all worktrees of the repository, existing or not.
+func OwnDirs(s *Service) ([]OwnDir, error) {
+	dirs := []OwnDir{{filepath.Join(s.Repo.CommonDir, "checkpoint"), "main"}}
+	linked, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return dirs, nil
+	}
+	for _, w := range linked {
+		dirs = append(dirs, OwnDir{filepath.Join(s.Repo.CommonDir, "worktrees", w.Name(), "checkpoint"), w.Name()})
+	}
+	return dirs, err
+}
+
 // memory returns the path of a disposable file. The directory may not exist yet.
 func (s *Service) memory(file string) string { return filepath.Join(s.Repo.GitDir, "checkpoint", file) }
 

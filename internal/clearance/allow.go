@@ -1,6 +1,7 @@
 package clearance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -64,7 +65,13 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		return nil, checkpoint.Classify(err)
 	}
 	out := &Allowance{Key: keyAllow, Scope: req.Scope}
-	seen := map[string]bool{}
+	seen, gone := map[string]bool{}, ""
+	// What was expunged never leaves, so nothing is allowed in vain.
+	for _, one := range found {
+		if desk.expunged.Objects[one.Blob] {
+			seen[one.Fingerprint], gone = true, cmp.Or(string(one.Path), string(one.Blob))
+		}
+	}
 	// A secret that occurs several times has one fingerprint and needs one entry.
 	for _, one := range found {
 		if one.Allowed != "" || seen[one.Fingerprint] {
@@ -81,6 +88,12 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		}
 		one.Allowed = req.Reason
 		out.Allowed = append(out.Allowed, one)
+	}
+	if len(out.Allowed) == 0 && gone != "" {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%q was expunged, and may not leave", gone),
+			Hints: []string{"take it out again: git checkpoint expunge " + shellQuote(gone)},
+		}
 	}
 	if len(out.Allowed) == 0 {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("everything that was found in %q is allowed already", req.Target)}

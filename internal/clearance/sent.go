@@ -49,25 +49,36 @@ func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	if len(tips) == 0 {
 		return nil, nil
 	}
-	var in strings.Builder
-	for _, oid := range tips {
-		in.WriteString(string(oid) + "\n")
-	}
-	for _, oid := range held {
-		in.WriteString("^" + string(oid) + "\n")
-	}
-	// The repository may be a partial clone, and held may list objects that were never
-	// fetched.
-	res, err := d.repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing", "--stdin"}, Stdin: strings.NewReader(in.String())})
+	var objects []met
+	err := Reachable(ctx, d.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
 	if err != nil {
 		return nil, fmt.Errorf("list what would be sent: %w", err)
 	}
-	var objects []met
+	return objects, nil
+}
+
+// Reachable calls visit with each object that is reachable from some objects and not from others,
+// and with the path at which it was seen first. more are further options of git rev-list, such as
+// --reflog. The repository may be a partial clone, and not may list objects that were never
+// fetched: missing objects are passed over.
+func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit func(oid name.OID, path string), more ...string) error {
+	var in strings.Builder
+	for _, oid := range from {
+		in.WriteString(string(oid) + "\n")
+	}
+	for _, oid := range not {
+		in.WriteString("^" + string(oid) + "\n")
+	}
+	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
+	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: strings.NewReader(in.String())})
+	if err != nil {
+		return err
+	}
 	for line := range bytes.Lines(res.Stdout) {
 		oid, path, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
-		objects = append(objects, met{name.OID(oid), path})
+		visit(name.OID(oid), path)
 	}
-	return objects, nil
+	return nil
 }
 
 // look scans the objects in open, for which there is no verdict yet, in parallel. Objects

@@ -22,10 +22,6 @@ Settings are git's: ` + "`git config checkpoint.<name> <value>`" + ` sets one. W
 // Run prints each setting with its value and its source.
 func (c *ConfigCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := setup.Config(ctx, s)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Settings(found))
+		return app.give(answer.Settings(setup.Config(s)))
 	})
 }

@@ -42,7 +42,7 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		request := setup.DeinitRequest{All: c.All}
 		if c.All {
-			plan, err := setup.PlanDeinit(ctx, s, request)
+			plan, err := setup.PlanDeinit(ctx, s)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,8 @@ package connect
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,7 +164,9 @@ func foreign(s *checkpoint.Service) (names []string) {
 // lastEvent reads when an agent last sent an event in this worktree, and how that went,
 // from the files of package hook.
 func (st *Standing) lastEvent(s *checkpoint.Service) {
-	names, _ := filepath.Glob(filepath.Join(s.Repo.GitDir, "checkpoint", "agents", st.Name+"-*.json")) //nolint:errcheck // the pattern is right
+	// The directory is no part of the pattern: its name may have a "[".
+	dir := os.DirFS(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"))
+	names, _ := fs.Glob(dir, st.Name+"-*.json") //nolint:errcheck // the pattern is right
 	type heard struct {
 		Last     time.Time `json:"last"`
 		Failures int       `json:"failures"`
@@ -174,7 +178,7 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	var all []heard
 	for _, name := range names {
 		var h heard
-		if data, err := os.ReadFile(name); err == nil && json.Unmarshal(data, &h) == nil {
+		if data, err := fs.ReadFile(dir, name); err == nil && json.Unmarshal(data, &h) == nil {
 			all = append(all, h)
 		}
 	}
@@ -189,15 +193,19 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	}
 }
 
-// trusted reports whether Codex trusts the hooks. Its configuration then names their file.
-// It is only read here, because trust is the person's decision.
+// trusted reports whether Codex trusts the hooks, or nil if its configuration, which then
+// names their file, cannot be read. It is only read here, because trust is the person's
+// decision.
 func trusted(s *checkpoint.Service, hooks []Hooked) *bool {
 	dir := s.Getenv("CODEX_HOME")
 	if dir == "" {
 		dir = filepath.Join(home(s), ".codex")
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "config.toml"))
-	is := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	is := true
 	for _, h := range hooks {
 		is = is && strings.Contains(string(data), h.File+":")
 	}

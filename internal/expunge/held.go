@@ -4,27 +4,16 @@ package expunge
 // is reported, because the content is not gone while they hold it.
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
-
-// isOurs reports whether a ref belongs to this program.
-func isOurs(ref name.Ref) bool {
-	for _, root := range []string{name.CheckpointRoot, name.TagRoot, string(name.NotesRef), "refs/checkpoint-remotes/", "refs/checkpoint-incoming/"} {
-		if strings.HasPrefix(string(ref), root) {
-			return true
-		}
-	}
-	return false
-}
 
 // theirs returns the user's refs, and HEAD.
 func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
@@ -32,7 +21,7 @@ func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs = slices.DeleteFunc(refs, func(r git.RefValue) bool { return isOurs(r.Ref) })
+	refs = slices.DeleteFunc(refs, func(r git.RefValue) bool { return r.Ref.IsOurs() })
 	if p.s.Repo.Head.OID != "" {
 		refs = append(refs, git.RefValue{Ref: "HEAD", OID: p.s.Repo.Head.OID})
 	}
@@ -42,25 +31,9 @@ func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
 // reaches reports whether the goal is reachable from some commits and not from others. more
 // are further options of rev-list, such as --reflog.
 func (p *Plan) reaches(ctx context.Context, from, not []name.OID, more ...string) (bool, error) {
-	var in strings.Builder
-	for _, oid := range from {
-		fmt.Fprintf(&in, "%s\n", oid)
-	}
-	for _, oid := range not {
-		fmt.Fprintf(&in, "^%s\n", oid)
-	}
-	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
-	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: strings.NewReader(in.String())})
-	if err != nil {
-		return false, checkpoint.Classify(err)
-	}
-	for line := range bytes.Lines(res.Stdout) {
-		oid, _, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		if p.goal.hit(name.OID(oid)) {
-			return true, nil
-		}
-	}
-	return false, nil
+	hit := false
+	err := clearance.Reachable(ctx, p.s.Repo, from, not, func(oid name.OID, _ string) { hit = hit || p.goal.hit(oid) }, more...)
+	return hit, checkpoint.Classify(err)
 }
 
 // dropped reports whether a commit on which HEAD was is left out of a replacement's

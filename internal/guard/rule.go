@@ -97,14 +97,16 @@ func Rules() []Rule {
 
 // Version identifies the rules. When it changes, objects that an older version has cleared
 // are scanned again.
-var Version = sync.OnceValue(func() string {
+var Version = sync.OnceValue(func() string { return versionOf(Rules()) })
+
+func versionOf(rules []Rule) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, checks)
-	for _, r := range Rules() {
-		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Start, r.Within, r.Shape)
+	for _, r := range rules {
+		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Start, r.Within, r.Shape, r.Guess)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
-})
+}
 
 // checks has to be raised when the code of a check changes, because Version cannot see
 // that.

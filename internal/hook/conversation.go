@@ -82,8 +82,7 @@ func (h *Handler) read(file string) (c conversation) {
 
 // parentOf returns the conversation that started the subagent with this id, or nil.
 func (h *Handler) parentOf(id string) *conversation {
-	names, _ := filepath.Glob(filepath.Join(h.Dir, h.Agent.Name+"-*.json")) //nolint:errcheck // the pattern is right
-	for _, name := range names {
+	for _, name := range h.files(h.Agent.Name + "-*.json") {
 		if c := h.read(name); slices.Contains(c.Children, id) {
 			return &c
 		}
@@ -105,12 +104,21 @@ func (h *Handler) keep(c *conversation) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		h.forget()
 	}
-	return errors.Join(err, writeWhole(file, data))
+	return writeWhole(file, data)
+}
+
+// files returns the files that match a pattern. The directory is no part of the pattern: its
+// name may have a "[".
+func (h *Handler) files(pattern string) []string {
+	names, _ := fs.Glob(os.DirFS(h.Dir), pattern) //nolint:errcheck // the pattern is right
+	for i, name := range names {
+		names[i] = filepath.Join(h.Dir, name)
+	}
+	return names
 }
 
 func (h *Handler) forget() {
-	names, _ := filepath.Glob(filepath.Join(h.Dir, "*.json")) //nolint:errcheck // the pattern is right
-	for _, name := range names {
+	for _, name := range h.files("*.json") {
 		if c := h.read(name); h.Now().Sub(c.Last) > forgetAfter {
 			os.Remove(name) //nolint:errcheck // tried again with the next conversation
 		}

@@ -166,13 +166,17 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 			return agent.Answer{}, err
 		}
 	}
+	var chatted error
 	if h.Agent.CanBlock(event) {
-		if text, ours, err := h.Steps.Chat(ctx, c.Session, e.Prompt); ours {
+		text, ours, err := h.Steps.Chat(ctx, c.Session, e.Prompt)
+		if ours {
 			if err != nil {
 				text = err.Error()
 			}
 			return agent.Answer{Block: text}, nil
 		}
+		// What the person changed is kept all the same, and the error is told at the end.
+		chatted = err
 	}
 	moves, err := h.moves(ctx, c)
 	if err != nil {
@@ -180,7 +184,7 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 	}
 	answer := agent.Answer{Context: cut(strings.Join(moves, "\n"), longestContext)}
 	if amid {
-		return answer, nil
+		return answer, chatted
 	}
 	subject := ""
 	if h.Prompts {
@@ -193,7 +197,7 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 		return answer, err
 	}
 	c.Turn = turn{Open: true, ID: e.Turn, Subject: subject, Tree: saved.Tree}
-	return answer, nil
+	return answer, chatted
 }
 
 // moves returns what happened to the files since the agent last heard of it. What happened

@@ -203,14 +203,6 @@ func IsHex[T ~string | ~[]byte](s T) bool {
 	return odd <= 0x0f
 }
 
-// The places of our refs. Below a session's refs the names "journal" and "archive" are reserved; no
-// id is equal to one, because ids begin with "cp-".
-const (
-	CheckpointRoot = "refs/checkpoints/"
-	TagRoot        = "refs/tags/checkpoint/"
-	NotesRef       = Ref("refs/notes/checkpoints")
-)
-
 // CheckpointRef returns refs/checkpoints/<session>/<id>.
 func CheckpointRef(s Session, id ID) Ref { return Ref(CheckpointRoot + string(s) + "/" + string(id)) }
 

@@ -1,7 +1,7 @@
 package remote
 
 // A fetch never writes to a ref that somebody reads. It brings everything into a quarantine, that
-// is, refs below IncomingRoot with a random prefix. The caller verifies what came, creates the real
+// is, refs below name.IncomingRoot with a random prefix. The caller verifies what came, creates the real
 // refs in its own transaction, and closes the quarantine. A quarantine that a killed process left
 // behind is swept by age.
 
@@ -15,9 +15,6 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 )
-
-// IncomingRoot is the prefix of quarantine refs: <root><hex time>-<random>/...
-const IncomingRoot = "refs/checkpoint-incoming/"
 
 // Quarantine keeps fetched objects reachable through refs that no reader looks at. Close deletes
 // them.
@@ -42,7 +39,7 @@ const explicit = 64
 // quarantine's name unique. there is the listing that the refs are from: if more than half of a
 // session's checkpoints are wanted, one pattern fetches all of them. After an error nothing stays.
 func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now time.Time, random uint32) (*Quarantine, error) {
-	room := fmt.Sprintf("%s%x-%08x/", IncomingRoot, now.Unix(), random)
+	room := fmt.Sprintf("%s%x-%08x/", name.IncomingRoot, now.Unix(), random)
 	wanted := map[name.Session]int{}
 	for _, ref := range refs {
 		if session, _, ok := name.SplitCheckpointRef(ref); ok {
@@ -113,10 +110,10 @@ func Sweep(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration
 // Abandoned lists the refs of quarantines older than age, as updates that delete them. The time is
 // in the name of a quarantine; a name without one counts as old.
 func Abandoned(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) ([]git.Update, error) {
-	left, err := repo.Refs(ctx, IncomingRoot)
+	left, err := repo.Refs(ctx, name.IncomingRoot)
 	var gone []git.Update
 	for _, l := range left {
-		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), IncomingRoot), "-")
+		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), name.IncomingRoot), "-")
 		began, err := strconv.ParseInt(stamp, 16, 64)
 		// Abs: a time in the future is from a clock that was wrong.
 		if err != nil || now.Sub(time.Unix(began, 0)).Abs() > age {

@@ -60,7 +60,7 @@ func (m Mapping) There(ref name.Ref) name.Ref {
 // Here returns the name here of a ref at the remote. ok is false if the ref is not one of ours.
 func (m Mapping) Here(ref name.Ref) (name.Ref, bool) {
 	if m.prefix == "" {
-		return ref, isOurs(ref)
+		return ref, ref.Travels()
 	}
 	rest, ok := strings.CutPrefix(string(ref), m.prefix)
 	switch {

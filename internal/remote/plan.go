@@ -105,8 +105,3 @@ func (p *Plan) bury(there *Session, dead func(name.ID) bool) {
 		p.Delete = append(p.Delete, Update{Ref: name.ArchiveRef(p.Session)})
 	}
 }
-
-// Empty reports whether the plan sends nothing.
-func (p *Plan) Empty() bool {
-	return len(p.Create)+len(p.Delete)+len(p.Archive)+len(p.Fold) == 0 && p.Journal == ""
-}

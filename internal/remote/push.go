@@ -109,7 +109,7 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 	if len(many) == 0 {
 		return specs, nil, nil
 	}
-	room := fmt.Sprintf("%s%x-%08x-out/", IncomingRoot, r.Now().Unix(), r.Random())
+	room := fmt.Sprintf("%s%x-%08x-out/", name.IncomingRoot, r.Now().Unix(), r.Random())
 	staged := &Quarantine{repo: r.Repo}
 	var write []git.Update
 	for _, u := range many {

@@ -122,10 +122,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s %s: %s", e.Verb, e.Remot
 // run starts a git command that talks to the remote. The configuration is set so that the user's
 // own cannot add refs to a push or change the output. A cancelled context returns its cause.
 func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, error) {
-	c.Config = append(c.Config, "remote."+r.Name+".mirror=false", "push.followTags=false", "push.gpgSign=false",
-		"fetch.writeCommitGraph=false", "fetch.output=full")
-	if strings.Contains(r.Name, "=") { // -c splits at the first "=", so such a name cannot be in a key
-		c.Config = c.Config[:len(c.Config)-5]
+	c.Config = append(c.Config, "fetch.writeCommitGraph=false", "fetch.output=full")
+	if !strings.Contains(r.Name, "=") { // -c splits at the first "=", so such a name cannot be in a key
+		c.Config = append(c.Config, "remote."+r.Name+".mirror=false")
 	}
 	c.Env = append(c.Env, r.environment()...)
 	res, err := r.Repo.Run(ctx, c)
@@ -180,8 +179,3 @@ var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // Redact removes user names and passwords from URLs in a text.
 func Redact(text string) string { return userInfo().ReplaceAllString(text, "://") }
-
-// isOurs reports whether a ref is in one of the namespaces that this program keeps at a remote.
-func isOurs(ref name.Ref) bool {
-	return strings.HasPrefix(string(ref), name.CheckpointRoot) || ref == name.NotesRef || strings.HasPrefix(string(ref), name.TagRoot)
-}

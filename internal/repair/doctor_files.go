@@ -43,42 +43,23 @@ func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	return nil, nil
 }
 
-// ownDir is this program's directory in the git directory of one worktree.
-type ownDir struct {
-	path     string
-	worktree string // for people: "main" or the name of the linked worktree
-}
-
-// ownDirs returns these directories for all worktrees of the repository, existing or not.
-func ownDirs(s *checkpoint.Service) ([]ownDir, error) {
-	dirs := []ownDir{{filepath.Join(s.Repo.CommonDir, "checkpoint"), "main"}}
-	linked, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return dirs, nil
-	}
-	for _, w := range linked {
-		dirs = append(dirs, ownDir{filepath.Join(s.Repo.CommonDir, "worktrees", w.Name(), "checkpoint"), w.Name()})
-	}
-	return dirs, err
-}
-
 // isHere reports whether a directory belongs to the current worktree.
-func isHere(s *checkpoint.Service, dir ownDir) bool {
-	return dir.path == filepath.Join(s.Repo.GitDir, "checkpoint")
+func isHere(s *checkpoint.Service, dir checkpoint.OwnDir) bool {
+	return dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint")
 }
 
 // lookAtTemporaries finds temporary files and staging directories that killed runs of this program
 // left behind.
 func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	var out []Ailment
-	dirs, err := ownDirs(s)
+	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
-		if in, err := snapshot.ReadIntent(dir.path); in != nil || err != nil {
+		if in, err := snapshot.ReadIntent(dir.Path); in != nil || err != nil {
 			continue // they may belong to a rollback that can be finished
 		}
 		temporary := func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) }
-		out = append(out, leftBehind(dir.path, "stale_temporary", "a run that was killed left it", temporary)...)
-		out = append(out, leftLately(dir.path, temporary)...)
+		out = append(out, leftBehind(dir.Path, "stale_temporary", "a run that was killed left it", temporary)...)
+		out = append(out, leftLately(dir.Path, temporary)...)
 		// Staging directories are at the top of a worktree. Only the current worktree's top is
 		// known.
 		if isHere(s, dir) {
@@ -153,14 +134,14 @@ func removable(kind, path, message string) Ailment {
 // lookAtLocks finds lock files of this program whose process was killed, and names old lock files
 // of git. The latter are never removed, because another process may hold them.
 func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	dirs, err := ownDirs(s)
+	dirs, err := checkpoint.OwnDirs(s)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
 	for _, dir := range dirs {
 		for _, of := range []struct{ leaf, what string }{{background.PushLock, "a push"}, {background.PackLock, "packing"}} {
-			if lock := filepath.Join(dir.path, of.leaf); older(lock, background.StaleAfter) {
+			if lock := filepath.Join(dir.Path, of.leaf); older(lock, background.StaleAfter) {
 				out = append(out, removable("stale_lock", lock, of.what+" in the background that was killed left its lock"))
 			}
 		}
@@ -232,21 +213,21 @@ func walkFiles(top string, each func(path string)) {
 // lookAtRollbacks reports rollbacks of any worktree that were killed and are neither continued nor
 // aborted.
 func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	dirs, err := ownDirs(s)
+	dirs, err := checkpoint.OwnDirs(s)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
 	for _, dir := range dirs {
-		in, err := snapshot.ReadIntent(dir.path)
+		in, err := snapshot.ReadIntent(dir.Path)
 		if in == nil && err == nil {
 			continue
 		}
-		a := Ailment{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.worktree}
+		a := Ailment{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.Worktree}
 		// Another worktree's rollback has to be finished there.
 		where := " in this worktree"
 		if !isHere(s, dir) {
-			where = fmt.Sprintf(" in worktree %q", dir.worktree)
+			where = fmt.Sprintf(" in worktree %q", dir.Worktree)
 		}
 		var meta checkpoint.Intent
 		if err == nil {
@@ -259,7 +240,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 				err = spoilt.Err
 			}
 			a.Message = "a rollback" + where + " was cut off, and what it was about cannot be read: " + err.Error()
-			a.Hint = checkpoint.SpoiltHint(filepath.Join(dir.path, "rollback"))
+			a.Hint = checkpoint.SpoiltHint(filepath.Join(dir.Path, "rollback"))
 		} else {
 			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)
 			a.Hint = "`git checkpoint rollback --continue` there finishes it, `--abort` takes it back"
@@ -271,19 +252,19 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 
 // lookAtActive finds worktrees whose active session does not exist.
 func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	dirs, err := ownDirs(s)
+	dirs, err := checkpoint.OwnDirs(s)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
 	for _, dir := range dirs {
-		path := filepath.Join(dir.path, "session")
+		path := filepath.Join(dir.Path, "session")
 		data, err := os.ReadFile(path)
 		if err != nil {
 			continue // none is active
 		}
 		a := Ailment{
-			Kind: "active_session", Level: LevelProblem, Object: dir.worktree, Hint: "--fix forgets it; `git checkpoint session switch` chooses another",
+			Kind: "active_session", Level: LevelProblem, Object: dir.Worktree, Hint: "--fix forgets it; `git checkpoint session switch` chooses another",
 			cure: cure{"forgotten", func(context.Context) error { return os.Remove(path) }},
 		}
 		active, err := name.ParseSession(strings.TrimSuffix(string(data[:min(len(data), maxSessionFile)]), "\n"))

@@ -21,8 +21,11 @@ import (
 
 // ownRoots returns the directories, and the notes ref, in which this program has refs.
 func ownRoots() []string {
-	root := func(prefix string) string { return strings.TrimSuffix(prefix, "/") }
-	return []string{root(name.CheckpointRoot), string(name.NotesRef), root(name.TagRoot), root(travel.TrackingRoot), root(remote.IncomingRoot)}
+	roots := name.Roots()
+	for i, root := range roots {
+		roots[i] = strings.TrimSuffix(root, "/")
+	}
+	return roots
 }
 
 // lookAtNames finds refs that conflict with refs of this program. git cannot have a ref "a" and a
@@ -99,7 +102,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now(), travel.IncomingAge)
 	if len(incoming) > 0 {
 		out = append(out, Ailment{
-			Kind: "stale_incoming", Level: LevelAdvice, Object: remote.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
+			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
 			Hint: "--fix drops them, as the next fetch does", cure: dropping(s, incoming...),
 		})
 	}
@@ -204,13 +207,13 @@ func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 // lookAtRemotes finds remote-tracking journals that are useless: the remote is gone, or they cannot
 // be read. They only say what was last seen at a remote, and a fetch brings them again.
 func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	refs, err := s.Repo.Refs(ctx, travel.TrackingRoot)
+	refs, err := s.Repo.Refs(ctx, name.TrackingRoot)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
 	for _, r := range refs {
-		rest := strings.TrimPrefix(string(r.Ref), travel.TrackingRoot)
+		rest := strings.TrimPrefix(string(r.Ref), name.TrackingRoot)
 		// The name of a remote may contain slashes, the name of a session cannot. So the session is
 		// after the last one.
 		at := strings.LastIndex(strings.TrimSuffix(rest, "/journal"), "/")

@@ -36,15 +36,25 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	} else if !errors.Is(err, store.ErrNoSession) {
 		return nil, checkpoint.Classify(err)
 	}
+	if err := s.Store.CheckTwin(ctx, session); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
 	// A topic is stored in an event that cannot be changed, so secrets are removed first.
 	req.Topic = clearance.Redacted(s, "topic", req.Topic)
-	if err := unfinishedTopic(ctx, s, req); err != nil {
+	// Closing a session may prune its checkpoints, so it waits until nothing can refuse.
+	same, err := unfinishedTopic(ctx, s, req)
+	if err != nil {
 		return nil, err
 	}
 	// Without a branch of its own a session belongs to the branch on which it was started.
 	branch := string(s.Repo.Head.Branch)
 	if req.Branch {
 		if branch, err = ownBranch(ctx, s, def, session); err != nil {
+			return nil, err
+		}
+	}
+	for _, older := range same {
+		if _, err := Close(ctx, s, string(older), "abandoned"); err != nil {
 			return nil, err
 		}
 	}
@@ -71,32 +81,29 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	return Show(ctx, s, string(session))
 }
 
-// unfinishedTopic returns an error if another session works on the topic. With Fresh it
-// closes that session as abandoned.
-func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) error {
+// unfinishedTopic returns the open sessions that work on the topic, for Start to close.
+// Without Fresh it returns an error if there is one.
+func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) (same []name.Session, err error) {
 	if req.Topic == "" {
-		return nil
+		return nil, nil
 	}
 	all, err := List(ctx, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range all {
 		if m.Topic != req.Topic || !isUnfinished(ctx, s, m.Session) {
 			continue
 		}
 		if !req.Fresh {
-			return &checkpoint.Error{
+			return nil, &checkpoint.Error{
 				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q works on %q and is not finished", m.Session, name.Clip(req.Topic, name.Said)),
 				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` goes on with it", "--fresh closes it as abandoned and starts anew"},
 			}
 		}
-		// With Fresh every unfinished session of the topic is closed.
-		if _, err := Close(ctx, s, string(m.Session), "abandoned"); err != nil {
-			return err
-		}
+		same = append(same, m.Session)
 	}
-	return nil
+	return same, nil
 }
 
 // isUnfinished reports whether a session is open. A damaged one counts as finished.

@@ -6,8 +6,8 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/snapshot"
 )
 
 // notesGlob makes `git log` show the notes. It is a glob because git warns about a literal
@@ -57,7 +58,10 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 var ours = [...][2]string{{"notes.displayRef", notesGlob}, {"log.excludeDecoration", name.CheckpointRoot}}
 
 // PlanDeinit returns the refs that `deinit --all` would remove.
-func PlanDeinit(ctx context.Context, s *checkpoint.Service, _ DeinitRequest) (*retain.Removed, error) {
+func PlanDeinit(ctx context.Context, s *checkpoint.Service) (*retain.Removed, error) {
+	if _, err := allFiles(s); err != nil {
+		return nil, err
+	}
 	updates, err := allRefs(ctx, s)
 	out := &retain.Removed{Removed: []checkpoint.Labelled{}}
 	for _, u := range updates {
@@ -66,10 +70,31 @@ func PlanDeinit(ctx context.Context, s *checkpoint.Service, _ DeinitRequest) (*r
 	return out, err
 }
 
-// allRefs returns updates that delete the refs of this program, except for those of a fetch
-// in progress.
+// allFiles returns the directories with the files of this program, of all worktrees. It refuses
+// while one of them says how a rollback is finished or taken back.
+func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
+	dirs, err := checkpoint.OwnDirs(s)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	for _, dir := range dirs {
+		in, err := snapshot.ReadIntent(dir.Path)
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		if in != nil {
+			return nil, &checkpoint.Error{
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("a rollback in worktree %q is not finished", dir.Worktree),
+				Hints: []string{"`git checkpoint rollback --continue` there finishes it", "`git checkpoint rollback --abort` there takes it back"},
+			}
+		}
+	}
+	return dirs, nil
+}
+
+// allRefs returns updates that delete the refs of this program.
 func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, name.TagRoot, string(name.NotesRef), "refs/checkpoint-remotes/")
+	refs, err := s.Repo.Refs(ctx, name.Roots()...)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -80,9 +105,16 @@ func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 	return updates, nil
 }
 
-// Deinit removes hooks and configuration, and with All every session, note and tag. It
-// returns what it removed.
+// Deinit removes hooks and configuration, and with All every session, note and tag, and the
+// files of all worktrees in their git directories. It returns what it removed.
 func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]string, error) {
+	var dirs []checkpoint.OwnDir
+	if req.All {
+		var err error
+		if dirs, err = allFiles(s); err != nil {
+			return nil, err
+		}
+	}
 	gone, err := unsetHooks(s)
 	if err != nil {
 		return gone, err
@@ -100,9 +132,10 @@ func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]st
 		for _, u := range updates {
 			gone = append(gone, string(u.Ref))
 		}
-		// Everything below is derived or local to this worktree, see docs/format.md.
-		if err := os.RemoveAll(filepath.Join(s.Repo.GitDir, "checkpoint")); err != nil {
-			return gone, checkpoint.Classify(err)
+		for _, dir := range dirs {
+			if err := os.RemoveAll(dir.Path); err != nil {
+				return gone, checkpoint.Classify(err)
+			}
 		}
 	}
 	for _, kv := range ours {
@@ -150,7 +183,7 @@ var knownKeys = [...][2]string{
 
 // Config returns the settings in force with their origins: the known ones, and others that
 // are set.
-func Config(_ context.Context, s *checkpoint.Service) ([]checkpoint.Setting, error) {
+func Config(s *checkpoint.Service) []checkpoint.Setting {
 	out := []checkpoint.Setting{}
 	seen := map[string]bool{}
 	for _, kv := range knownKeys {
@@ -171,5 +204,5 @@ func Config(_ context.Context, s *checkpoint.Service) ([]checkpoint.Setting, err
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -46,7 +46,7 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 
 // TrackedJournals returns the tips of a session's journal at all remotes, as they were last seen.
 func (s *Store) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
-	refs, err := s.Repo.Refs(ctx, "refs/checkpoint-remotes/*/"+string(session)+"/journal")
+	refs, err := s.Repo.Refs(ctx, name.TrackingRoot+"*/"+string(session)+"/journal")
 	if err != nil {
 		return nil, err
 	}

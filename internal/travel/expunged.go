@@ -7,11 +7,9 @@ package travel
 // then repeated.
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
@@ -115,22 +113,14 @@ func (t *trip) cleanNotes(ctx context.Context, c *consignment, list *clearance.E
 	return []remote.Update{{Ref: name.NotesRef, New: clean, Lease: c.there.Notes}}, nil
 }
 
-// reaches reports whether a commit or anything reachable from it is an expunged object. Missing
-// objects are allowed, as in a partial clone.
+// reaches reports whether a commit or anything reachable from it is an expunged object.
 func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
-	res, err := t.s.Repo.Run(ctx, git.Cmd{
-		Args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}, Stdin: strings.NewReader(string(commit) + "\n"),
-	})
+	hit := false
+	err := clearance.Reachable(ctx, t.s.Repo, []name.OID{commit}, nil, func(oid name.OID, _ string) { hit = hit || list.Objects[oid] })
 	if err != nil {
 		return false, checkpoint.Classify(fmt.Errorf("look for what was expunged: %w", err))
 	}
-	for line := range bytes.Lines(res.Stdout) {
-		oid, _, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		if list.Objects[name.OID(oid)] {
-			return true, nil
-		}
-	}
-	return false, nil
+	return hit, nil
 }
 
 // force sends the replacing updates. If the host refuses one, its line names the ref that still

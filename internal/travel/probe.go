@@ -7,19 +7,13 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/remote"
 )
-
-// Capability is one thing that a host accepts or does not. Why has the host's reason for a no.
-type Capability struct {
-	What string
-	OK   bool
-	Why  string
-}
 
 // CheckRemote finds out what a host accepts, by pushing probe refs and deleting them again. An
 // error beside a non-empty result means that checkpoints cannot be kept at the host as it is
 // configured.
-func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]Capability, error) {
+func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]remote.Capability, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
 		return nil, err
@@ -39,25 +33,21 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]Cap
 		t.remote.Place = places[0]
 	}
 	found, err := t.remote.Probe(ctx, commit, s.Store.Random())
-	var out []Capability
-	for _, c := range found {
-		out = append(out, Capability(c))
-	}
 	if err != nil {
-		return out, unreachable(err)
+		return found, unreachable(err)
 	}
 	// The first result is about refs below the configured prefix. The second is whether they are
 	// shown or, where the first was a no, whether the host takes branches instead.
 	switch {
 	case found[0].OK && len(found) > 1 && found[1].OK:
-		return out, nil
+		return found, nil
 	case found[0].OK:
-		return out, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes checkpoints and shows them to nobody"}
+		return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes checkpoints and shows them to nobody"}
 	case len(found) > 1 && found[1].OK:
-		return out, &checkpoint.Error{
+		return found, &checkpoint.Error{
 			Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes no refs of its own names",
 			Hints: []string{"git config checkpoint.refPrefix refs/heads/checkpoints/"},
 		}
 	}
-	return out, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%s takes no checkpoints", t.answer.Remote)}
+	return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%s takes no checkpoints", t.answer.Remote)}
 }

@@ -22,11 +22,8 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// TrackingRoot is the prefix of the tracking refs: <root><remote>/<session>/journal.
-const TrackingRoot = "refs/checkpoint-remotes/"
-
 func (t *trip) trackingRef(session name.Session) name.Ref {
-	return name.Ref(TrackingRoot + t.remote.Name + "/" + string(session) + "/journal")
+	return name.Ref(name.TrackingRoot + t.remote.Name + "/" + string(session) + "/journal")
 }
 
 // track updates the tracking refs of a configured remote. Addresses that were typed are not

@@ -176,14 +176,14 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 // here lists the refs of this repository with one call of git: checkpoints, notes and tracking
 // refs. It also reads the archives of the sessions.
 func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
-	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), TrackingRoot)
+	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	l := remote.NewListing()
 	t.tracked, t.tracking = map[name.OID][]string{}, map[name.Ref]name.OID{}
 	for _, r := range refs {
-		if rest, is := strings.CutPrefix(string(r.Ref), TrackingRoot); is {
+		if rest, is := strings.CutPrefix(string(r.Ref), name.TrackingRoot); is {
 			at := path.Dir(path.Dir(rest))
 			t.tracked[r.OID] = append(t.tracked[r.OID], at)
 			// The part between the root and "<session>/journal" is the name of the remote, which

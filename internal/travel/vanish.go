@@ -53,7 +53,7 @@ func connected(ctx context.Context, s *checkpoint.Service, commits []name.OID) e
 	if _, partial := s.Repo.Config.Get("extensions.partialClone"); partial {
 		args = append(args, "--exclude-promisor-objects")
 	}
-	args = append(args, "--not", "--exclude="+remote.IncomingRoot+"*", "--all")
+	args = append(args, "--not", "--exclude="+name.IncomingRoot+"*", "--all")
 	if _, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("look for all that came: %w", err)
 	}

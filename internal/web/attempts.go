@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"git-checkpoint/internal/attempt"
 	"git-checkpoint/internal/checkpoint"
@@ -14,9 +13,7 @@ type attemptsPage struct {
 	*attempt.Comparison
 	// Sort is the column by which the rows are sorted.
 	Sort string
-	// Ran shows the column with exit codes: a command ran in at least one attempt.
-	Ran bool
-	All []attempt.Attempt
+	All  []attempt.Attempt
 }
 
 // attempts shows the attempts of the repository.
@@ -31,12 +28,5 @@ func (s *Server) attempts(ctx context.Context, service *checkpoint.Service, r *h
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound { // there are attempts, but none of this session
 		return v, nil
 	}
-	if err == nil {
-		p.Ran = slices.ContainsFunc(p.Rows, func(c attempt.Compared) bool { return c.Code != nil })
-	}
 	return v, err
 }
-
-// Is reports whether metric is in best, the metrics by which an attempt is the best. Templates have
-// no function for that.
-func (p *attemptsPage) Is(best []string, metric string) bool { return slices.Contains(best, metric) }

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"html"
 	"strings"
 )
 
@@ -41,7 +42,7 @@ func (c Bars) SVG() string {
 		line(&b, left, y, plotRight, y)
 		text(&b, left-8, y+4, "end", 12, number(v))
 	}
-	fmt.Fprintf(&b, `<text transform="translate(20 %.1f) rotate(-90)" text-anchor="middle">%s</text>`+"\n", (top+plotBottom)/2, c.YLabel)
+	fmt.Fprintf(&b, `<text transform="translate(20 %.1f) rotate(-90)" text-anchor="middle">%s</text>`+"\n", (top+plotBottom)/2, html.EscapeString(c.YLabel))
 	room := (plotRight - left) / float64(len(c.Groups))
 	bar := room * 0.7 / float64(len(c.Names))
 	for i, g := range c.Groups {

@@ -86,6 +86,13 @@ func TestNothingToDraw(t *testing.T) {
 	wellFormed(t, chart.Lines{Series: []chart.Series{{Points: []chart.Point{{5, 5}}}}}.SVG())
 }
 
+// Words of a chart may have any characters.
+func TestWords(t *testing.T) {
+	const words = `a < "b" & c`
+	wellFormed(t, chart.Bars{Title: words, Note: words, YLabel: words, Names: []string{words}, Groups: []chart.Group{{Name: words, Values: []float64{1}}}}.SVG())
+	wellFormed(t, chart.Lines{Title: words, Note: words, XLabel: words, YLabel: words, Series: []chart.Series{{Name: words, Points: []chart.Point{{5, 5}}}}}.SVG())
+}
+
 // The charts and the table in the documents agree with the numbers stored beside them.
 func TestDocuments(t *testing.T) {
 	docs := filepath.Join("..", "..", "..", "docs")

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"git-checkpoint/internal/attempt"
@@ -202,10 +201,7 @@ func (a SideBySide) JSON(w io.Writer) error {
 // asterisk. The exit code has a column only if a command was run.
 func (a SideBySide) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
-	ran := false
-	for _, r := range a.Found.Rows {
-		ran = ran || r.Code != nil
-	}
+	ran := a.Found.Ran()
 	// The columns for metrics and for the exit code depend on the rows.
 	t := render.Table{Columns: []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}}
 	for _, m := range a.Found.Metrics {
@@ -221,7 +217,7 @@ func (a SideBySide) Text(w io.Writer, v render.View) error {
 		for _, m := range a.Found.Metrics {
 			value := cell(render.Normal, string(r.Metrics[m]))
 			// The asterisk is for people only: programs parse the value.
-			if v.Layout == render.Aligned && slices.Contains(r.Best, m) {
+			if v.Layout == render.Aligned && r.Is(m) {
 				value = cell(render.Success, string(r.Metrics[m])+" *")
 			}
 			row = append(row, value)
