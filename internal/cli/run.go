@@ -93,9 +93,9 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 		return said
 	}
 	switch {
-	// Code 1 is also what package run sets if the command has succeeded but its checkpoint could
-	// not be made.
-	case err != nil && done.Code == 1:
+	// Problem says why no checkpoint was made. Without it the error is about something else, such
+	// as the way back after a failed try.
+	case err != nil && done.Problem != "":
 		a.report(checkpoint.KindOf(err), notCreated(err))
 	case err != nil:
 		a.report(checkpoint.KindOf(err), err)
