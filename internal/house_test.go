@@ -29,7 +29,7 @@ func rooms() map[string][]string {
 		"internal/cli/answer": {"internal/record", "internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/connect", "internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
 		"internal/interop":    {"internal/clearance", "internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
 		// The verbs, each above what it uses.
-		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
+		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal"},
 		"internal/run":        {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/command", "internal/store", "internal/workflow", "internal/journal", "internal/name"},
 		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
