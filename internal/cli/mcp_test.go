@@ -193,3 +193,22 @@ func TestMCPWrites(t *testing.T) {
 		t.Errorf("redo: %s, a.txt has %q", problem, content())
 	}
 }
+
+// TestWithinPager checks that a command within another one answers plainly, also where git has
+// started a pager for the outer one.
+func TestWithinPager(t *testing.T) {
+	app := &App{Version: "test", Terminal: term.NewFakePipes("").Terminal}
+	app.Terminal.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_PAGER_IN_USE=true", "TERM=xterm"}
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	put(t, dir, "a.txt", "one\n")
+	run := within(app)
+	for _, args := range [][]string{{"save", "one"}, {"show", "-p"}} {
+		got := run(t.Context(), dir, args, nil)
+		if got.Code != 0 || strings.Contains(string(got.Out), "\x1b") {
+			t.Errorf("%q: exit code %d, %q, %s", args, got.Code, got.Out, got.Err)
+		}
+	}
+}
