@@ -77,34 +77,36 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 	var files []*fileDiff
 	total := 0
 	var paths []string
-	byPath := map[string]*fileDiff{}
+	shown := map[string]*fileDiff{}
 	for _, count := range inspect.Counts(numbers.String()) {
 		f := newFileDiff(count)
 		files = append(files, f)
 		changed := f.Added + f.Deleted
-		byPath[f.Path] = f
 		asked := only == f.Path
 		if f.Held = !asked && (only != "" || changed > longestFile || total+changed > longestPage); f.Held {
 			continue
 		}
 		total += changed
+		shown[f.Path] = f
 		for _, p := range []string{f.Path, f.Old} {
 			if p != "" {
 				paths = append(paths, ":(top,literal)"+p)
 			}
 		}
 	}
-	if len(paths) == 0 {
+	if len(shown) == 0 {
 		return files, nil
 	}
-	if len(paths) > 1000 || len(paths) == len(files) {
-		paths = nil // show all files: each has a path here, or the command line would become too long
+	// Without paths git compares all files. Either all are shown, or the command line would become
+	// too long; then readPatch drops what is held back.
+	if len(shown) == len(files) || len(paths) > 1000 {
+		paths = nil
 	}
 	patch := limited{most: longestPatch}
 	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.full {
 		return nil, err
 	}
-	readPatch(patch.String(), byPath)
+	readPatch(patch.String(), shown)
 	return files, nil
 }
 
