@@ -25,7 +25,7 @@ func (f *forking) runAll(ctx context.Context) error {
 	for i, p := range f.made {
 		at[p] = i
 	}
-	for range min(max(f.req.Jobs, 1), len(f.made)) {
+	for range min(f.req.Jobs, len(f.made)) {
 		workers.Go(func() {
 			for p := range next {
 				errs[at[p]] = f.runOne(ctx, p, &terminal)

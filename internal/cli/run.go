@@ -68,16 +68,21 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := run.Do(ctx, s, request)
-		// The command is missing or not executable. Exit as a shell would: 127 or 126.
-		if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
-			app.report(checkpoint.KindFailed, err)
-			return exitCode(cannot.Code)
-		}
 		if done == nil {
-			return err
+			return app.cannotRun(err)
 		}
 		return app.ran(done, err, asked)
 	})
+}
+
+// cannotRun reports that a command is missing or not executable and exits as a shell does, with 127
+// or 126. Other errors stay as they are.
+func (a *App) cannotRun(err error) error {
+	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
+		a.report(checkpoint.KindFailed, err)
+		return exitCode(cannot.Code)
+	}
+	return err
 }
 
 // ran reports what became of a step: warnings, the answer, and the error or failed try on stderr.

@@ -326,7 +326,12 @@ func mark(a, b *line) {
 	for end < min(len(x), len(y))-begin && x[len(x)-1-end] == y[len(y)-1-end] {
 		end++
 	}
-	begin, end = wordStart(x, begin), len(x)-wordEnd(x, len(x)-end)
+	for inWord(x, begin) {
+		begin--
+	}
+	for inWord(x, len(x)-end) {
+		end--
+	}
 	if begin+end == 0 || (begin+end)*3 < min(len(x), len(y)) || begin+end > min(len(x), len(y)) {
 		return
 	}
@@ -336,26 +341,14 @@ func mark(a, b *line) {
 	}
 }
 
-// wordStart moves a position in text back to the beginning of the word that it is in, so never into
-// the middle of a character.
-func wordStart(text string, at int) int {
-	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
-		at--
-	}
-	return at
+// inWord reports whether a position in text is within a word or a character.
+func inWord(text string, at int) bool {
+	return at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1]))
 }
 
 // isWord reports whether a byte belongs to a word; bytes of characters beyond ASCII do.
 func isWord(b byte) bool {
 	return b >= utf8.RuneSelf || b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
-}
-
-// wordEnd moves a position on to the end of the word that it is in.
-func wordEnd(text string, at int) int {
-	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
-		at++
-	}
-	return at
 }
 
 // languageOf is the highlighter's name for the language of a file, by the file's name; "" if there
