@@ -73,7 +73,7 @@ func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	case c.Where == "" && len(c.Command) == 0:
 		return r, usageError("what tells good from bad?", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
 	case len(c.Command) > 0:
-		return r, app.cannotRun(run.Find(c.Command[0]))
+		return r, cannotRun(app, run.Find(c.Command[0]))
 	}
 	return r, nil
 }

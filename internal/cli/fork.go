@@ -98,7 +98,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		}
 	}
 	made, err := attempt.Fork(ctx, s, request)
-	err = app.cannotRun(err)
+	err = cannotRun(app, err)
 	if err != nil && len(made) == 0 {
 		return err
 	}

@@ -69,7 +69,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := run.Do(ctx, s, request)
 		if done == nil {
-			return app.cannotRun(err)
+			return cannotRun(app, err)
 		}
 		return app.ran(done, err, asked)
 	})
@@ -77,7 +77,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 
 // cannotRun reports that a command is missing or not executable and exits as a shell does, with 127
 // or 126. Other errors stay as they are.
-func (a *App) cannotRun(err error) error {
+func cannotRun(a *App, err error) error {
 	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
 		a.report(checkpoint.KindFailed, err)
 		return exitCode(cannot.Code)
