@@ -26,11 +26,11 @@ const module = "git-checkpoint"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/git-checkpoint":  {"internal/cli", "internal/term"},
-		"internal/cli":        {"internal/pick", "internal/command", "internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
+		"internal/cli":        {"internal/wholefile", "internal/pick", "internal/command", "internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/web", "internal/watch", "internal/agent", "internal/connect", "internal/hook", "internal/mcp", "internal/clearance", "internal/cli/answer", "internal/interop", "internal/render", "internal/term", "internal/name", "internal/chat", "internal/setup", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/background", "internal/checkpoint"},
 		"internal/cli/answer": {"internal/record", "internal/land", "internal/blame", "internal/bisect", "internal/attempt", "internal/expunge", "internal/connect", "internal/clearance", "internal/interop", "internal/render", "internal/name", "internal/chat", "internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/retain", "internal/checkpoint"},
 		"internal/interop":    {"internal/clearance", "internal/name", "internal/transfer", "internal/session", "internal/create", "internal/checkpoint"},
 		// The verbs, each above what it uses.
-		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal", "internal/name"},
+		"internal/chat":       {"internal/run", "internal/resume", "internal/repair", "internal/transfer", "internal/rollback", "internal/create", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/journal"},
 		"internal/run":        {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/command", "internal/store", "internal/workflow", "internal/journal", "internal/name"},
 		"internal/setup":      {"internal/travel", "internal/retain", "internal/checkpoint", "internal/snapshot", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/resume":     {"internal/session", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -40,7 +40,7 @@ func rooms() map[string][]string {
 		"internal/blame":      {"internal/inspect", "internal/checkpoint", "internal/journal", "internal/git", "internal/name"},
 		"internal/land":       {"internal/clearance", "internal/rollback", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/linked":     {"internal/checkpoint", "internal/snapshot", "internal/git", "internal/name"},
-		"internal/transfer":   {"internal/clearance", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
+		"internal/transfer":   {"internal/wholefile", "internal/clearance", "internal/session", "internal/rollback", "internal/create", "internal/inspect", "internal/travel", "internal/checkpoint", "internal/archive", "internal/remote", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/expunge":    {"internal/clearance", "internal/create", "internal/checkpoint", "internal/guard", "internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/session":    {"internal/clearance", "internal/rollback", "internal/inspect", "internal/retain", "internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/git", "internal/name"},
 		"internal/rollback":   {"internal/clearance", "internal/agent", "internal/create", "internal/inspect", "internal/checkpoint", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/git", "internal/name"},
@@ -64,9 +64,9 @@ func rooms() map[string][]string {
 		"internal/odb":        {"internal/mapped", "internal/name"},
 		"internal/mapped":     {},
 		"internal/lockfile":   {},
-		"internal/agent":      {"internal/name"},
+		"internal/agent":      {"internal/wholefile", "internal/name"},
 		"internal/hook":       {"internal/lockfile", "internal/agent", "internal/chat", "internal/resume", "internal/session", "internal/create", "internal/checkpoint", "internal/store", "internal/record", "internal/journal", "internal/name"},
-		"internal/connect":    {"internal/agent", "internal/checkpoint", "internal/command", "internal/git"},
+		"internal/connect":    {"internal/wholefile", "internal/agent", "internal/checkpoint", "internal/command", "internal/git"},
 		"internal/mcp":        {"internal/name"},
 		"internal/watch":      {},
 		"internal/web":        {"internal/attempt", "internal/render", "internal/checkpoint", "internal/inspect", "internal/session", "internal/record", "internal/name"},
@@ -76,6 +76,7 @@ func rooms() map[string][]string {
 		"internal/clearance":  {"internal/checkpoint", "internal/command", "internal/guard", "internal/gitconfig", "internal/git", "internal/journal", "internal/name"},
 		"internal/term":       {},
 		"internal/pick":       {},
+		"internal/wholefile":  {},
 		"internal/name":       {},
 		// These test the program from outside.
 		"internal/scripttest":       {},

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"git-checkpoint/internal/wholefile"
 )
 
 // Changes reports whether the change modifies, creates or deletes the file.
@@ -49,7 +52,10 @@ func (c Change) Apply(receipt Receipt) error {
 	if c.Before == nil || len(c.inserted) > 0 {
 		receipt[c.Path] = written
 	}
-	return replaceFile(c.Path, c.After)
+	return wholefile.Write(c.Path, 0o666, func(to io.Writer) error {
+		_, err := to.Write(c.After)
+		return err
+	})
 }
 
 // drop deletes the file, and those of the directories created for it that are empty.
@@ -77,27 +83,4 @@ func makeDirectories(dir string) (made []string, err error) {
 		made = append([]string{at}, made...)
 	}
 	return made, os.MkdirAll(dir, 0o777)
-}
-
-// replaceFile writes a file through a rename, so that no reader sees half of it.
-func replaceFile(name string, content []byte) error {
-	mode := fs.FileMode(0)
-	if info, err := os.Stat(name); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.OpenFile(name+".git-checkpoint-new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if mode != 0 {
-		err = errors.Join(err, f.Chmod(mode))
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // what went wrong before is told
-	}
-	return err
 }

@@ -22,7 +22,7 @@ func (f *forking) runAll(ctx context.Context) error {
 	// Serialises the lines of several commands.
 	var terminal sync.Mutex
 	errs := make([]error, len(f.made))
-	for range min(max(f.req.Jobs, 1), len(f.made)) {
+	for range min(f.req.Jobs, len(f.made)) {
 		workers.Go(func() {
 			for i := range next {
 				// Commands that were started end by the signal. No other one is started, and

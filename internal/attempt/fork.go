@@ -31,7 +31,7 @@ type ForkRequest struct {
 	// Ref is the checkpoint to fork.
 	Ref string
 	Dir string // empty: beside this worktree
-	// Count is the number of attempts; 0 means 1.
+	// Count is the number of attempts; at least 1.
 	Count int
 	Name  string
 	// A new branch for each attempt; empty: HEAD is detached.
@@ -40,7 +40,7 @@ type ForkRequest struct {
 	CopyIgnored []string // pathspecs of ignored files to copy
 	// "{}" becomes the name of the attempt; empty: run nothing.
 	Command []string
-	// Jobs is how many commands run at the same time; 0 means 1.
+	// Jobs is how many commands run at the same time; at least 1.
 	Jobs int
 	IO   inspect.IO
 }
@@ -181,9 +181,9 @@ func (f *forking) has(ctx context.Context, oid name.OID) bool {
 // check refuses invalid options.
 func (f *forking) check(ctx context.Context) error {
 	switch req := f.req; {
-	case req.Count < 0 || req.Count > mostForks:
+	case req.Count < 1 || req.Count > mostForks:
 		return checkpoint.Usage("", "--count takes a number from 1 to %d", mostForks)
-	case req.Jobs < 0:
+	case req.Jobs < 1:
 		return checkpoint.Usage("", "--jobs takes a number from 1")
 	case req.Jobs > 1 && len(req.Command) == 0:
 		return checkpoint.Usage("the command goes after --", "--jobs is about a command, and there is none")
@@ -213,7 +213,7 @@ func (f *forking) checkBranches(ctx context.Context) error {
 	if f.req.Branch == "" {
 		return nil
 	}
-	for i := range max(f.req.Count, 1) {
+	for i := range f.req.Count {
 		branch := f.lettered(f.req.Branch, i)
 		if _, err := f.s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
 			return checkpoint.Usage("", "%q is no branch name", name.Clip(branch, name.Said))

@@ -17,7 +17,6 @@ import (
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
-	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/repair"
 	"git-checkpoint/internal/resume"
 	"git-checkpoint/internal/retain"
@@ -294,9 +293,4 @@ func chatExport(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	return &Answer{Text: fmt.Sprintf("Session %s is in %s: %d checkpoints, %d bytes.", session, file, done.Checkpoints, done.Bytes)}, nil
-}
-
-// chatSession returns the session of this worktree.
-func chatSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
-	return s.ChooseSession(ctx, "")
 }

@@ -10,7 +10,7 @@ import (
 // chatDelete shows what would be deleted and remembers the ids, so that a *yes deletes exactly
 // these checkpoints.
 func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
-	session, err := chatSession(ctx, s)
+	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
 		return nil, err
 	}

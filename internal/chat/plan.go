@@ -32,6 +32,10 @@ type chatMemory struct {
 	Seen string `json:"seen"`
 }
 
+// waits reports whether the memory is of a plan that was shown and waits for a *yes. Otherwise it
+// is of a rollback that was refused.
+func (m chatMemory) waits() bool { return m.Seen != "" || m.Delete != nil }
+
 // chatPatience is how long a plan can be confirmed.
 const chatPatience = 10 * time.Minute
 
@@ -73,7 +77,7 @@ func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollbac
 	if m.Walk != "" {
 		return rollback.PrepareUndo(ctx, s, rollback.UndoRequest{Levels: 1, Redo: m.Walk == "redo"})
 	}
-	session, err := chatSession(ctx, s)
+	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +102,8 @@ func chatForce(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !ok || !isFresh(s, m.Time) {
+	// A plan that was shown was not refused, and one of *delete is not about a rollback at all.
+	if !ok || m.waits() || !isFresh(s, m.Time) {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no rollback to force", Hints: []string{"*rollback-force:N names the checkpoint"}}
 	}
 	m.OverwriteIgnored = true
@@ -120,8 +125,7 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	// Without Seen and Delete, the memory is of a rollback that was refused.
-	waits := ok && (m.Seen != "" || m.Delete != nil)
+	waits := ok && m.waits()
 	if c.Alone && !m.Asked || !waits || !isFresh(s, m.Time) {
 		if c.Alone { // "y" is an ordinary prompt then: no answer, no error message
 			return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}

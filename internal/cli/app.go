@@ -251,6 +251,16 @@ func (a *App) git(w io.Writer) inspect.IO {
 	return to
 }
 
+// aside returns the streams for commands whose output stands beside the answer. With --json stdout
+// is for the answer alone, and they write to stderr.
+func (a *App) aside() inspect.IO {
+	to := inspect.IO{In: a.Terminal.In, Out: a.Terminal.Out, Err: a.Terminal.Err}
+	if a.json {
+		to.Out = a.Terminal.Err
+	}
+	return to
+}
+
 // warn prints a warning on stderr, unless --quiet was given.
 func (a *App) warn(message string) {
 	if !a.quiet {

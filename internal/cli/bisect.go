@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"git-checkpoint/internal/bisect"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
-	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/run"
 )
@@ -51,16 +49,14 @@ func (c *BisectCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// request turns the flags into a request. It prints progress on stderr, and moves the command's own
-// output there with --json, because stdout is for the JSON then.
+// request turns the flags into a request. Whether the command exists is checked before the search.
+// Progress goes to stderr.
 func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	r := bisect.Request{
 		Session: c.Session, Good: c.Good, Bad: c.Bad, Where: c.Where, Command: c.Command,
-		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
+		IO: app.aside(),
 	}
-	if app.json { // stdout is for the answer
-		r.IO.Out = app.Terminal.Err
-	} else if !app.quiet {
+	if !app.json && !app.quiet {
 		r.Tell = func(line string) {
 			_ = app.view.Line(app.Terminal.Err, render.Span{Role: render.Dim, Text: line}) // if stderr cannot be written, nobody can be told
 		}
@@ -77,18 +73,7 @@ func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	case c.Where == "" && len(c.Command) == 0:
 		return r, usageError("what tells good from bad?", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
 	case len(c.Command) > 0:
-		return r, c.find(app)
+		return r, cannotRun(app, run.Find(c.Command[0]))
 	}
 	return r, nil
-}
-
-// find checks before the search that the command exists. If not, the exit code is that of a shell:
-// 127, or 126 if it cannot be run.
-func (c *BisectCmd) find(app *App) error {
-	err := run.Find(c.Command[0])
-	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
-		app.report(checkpoint.KindFailed, err)
-		return exitCode(cannot.Code)
-	}
-	return err
 }

@@ -38,6 +38,9 @@ The formats go-team, ultra-create, orchestrate, crunch and pipeline write the fi
 // Run writes the file. It prints no confirmation if the export itself goes to stdout.
 func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	if writesLayout(c.Format) {
+		if c.Since != "" {
+			return usageError("--since is for a bundle, tar or jsonl")
+		}
 		return c.exportLayout(ctx, app, c.File, c.Format, c.Session)
 	}
 	chosen, err := exporterFor(c.Format, c.File)

@@ -11,6 +11,9 @@ import (
 // push.go).
 type FetchCmd struct {
 	travelFlags
+	// Tags is taken for the habit of "git fetch --tags". It is hidden, because tags are made in any
+	// case, and no remote is asked for them.
+	Tags bool `hidden:"" help:"Make tags, which a fetch always does."`
 }
 
 // Help returns the long help text of "fetch", for -h and the man page.

@@ -3,14 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 
 	"git-checkpoint/internal/attempt"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
-	"git-checkpoint/internal/inspect"
-	"git-checkpoint/internal/run"
 )
 
 // ForkCmd is "git checkpoint fork": it makes attempts, each a linked worktree with a session of its
@@ -71,14 +68,10 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 // check refuses combinations of flags that contradict each other.
 func (c *ForkCmd) check() error {
 	switch {
-	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0):
+	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
 		return usageError("--list and --remove make no attempt, and take nothing of what one is made with")
 	case c.DryRun && c.Remove == "":
 		return usageError("--dry-run is for --remove", "fork changes nothing that is there")
-	case c.Count < 1:
-		return usageError("--count takes a number from 1")
-	case c.Jobs < 1:
-		return usageError("--jobs takes a number from 1")
 	}
 	return nil
 }
@@ -96,10 +89,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	request := attempt.ForkRequest{
 		Session: c.Session, Ref: from, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
 		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs,
-		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
-	}
-	if app.json { // stdout is for the answer
-		request.IO.Out = app.Terminal.Err
+		IO: app.aside(),
 	}
 	if request.Dir != "" {
 		// The worktrees are made by git processes with other working directories.
@@ -108,11 +98,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		}
 	}
 	made, err := attempt.Fork(ctx, s, request)
-	// The command is missing or not executable. Exit as a shell would: 127 or 126.
-	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
-		app.report(checkpoint.KindFailed, err)
-		return exitCode(cannot.Code)
-	}
+	err = cannotRun(app, err)
 	if err != nil && len(made) == 0 {
 		return err
 	}

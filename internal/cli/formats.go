@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
@@ -85,8 +86,9 @@ func importers() []importer {
 	}
 }
 
-// importerFor returns the first importer that can read the file.
-func importerFor(path string) (importer, error) {
+// importerFor returns the first importer that can read the file. A format that was asked for has to
+// be that of the file.
+func importerFor(format, path string) (importer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return importer{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
@@ -106,6 +108,9 @@ func importerFor(path string) (importer, error) {
 	var names []string
 	for _, i := range importers() {
 		if i.takes(path, info, beginning) {
+			if format != "" && format != i.format {
+				return importer{}, usageError(fmt.Sprintf("%q is a %s, not a %s", path, i.format, format), "without --format it is recognised", "nothing was imported")
+			}
 			return i, nil
 		}
 		names = append(names, i.format)

@@ -37,7 +37,7 @@ func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	// From here on it is one of our own formats.
-	chosen, err := importerFor(c.File)
+	chosen, err := importerFor(c.Format, c.File)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // importFlags are the flags of import that apply to layouts of other systems only.
 type importFlags struct {
-	Format    string `placeholder:"<name>" help:"Layout to read: go-team, ultra-create, orchestrate, crunch or pipeline; recognised when not given."`
+	Format    string `placeholder:"<name>" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; recognised when not given."`
 	Session   string `placeholder:"<name>" complete:"session" help:"Session to take; the name to give it when there is only one."`
 	KeepGoing bool   `help:"Import the rest when some files cannot be imported."`
 	dryRunFlag
@@ -24,7 +24,7 @@ type importFlags struct {
 // exportFlags are the flags of export that have to do with layouts of other systems.
 type exportFlags struct {
 	Yes   bool `short:"y" help:"Write also what the guard could not look through for secrets."`
-	Force bool `help:"Replace files that say something else."`
+	Force bool `help:"Replace files of a layout that say something else; a file of our own is replaced always."`
 }
 
 // readsLayout reports whether package interop imports the path: a directory, a single document of

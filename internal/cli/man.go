@@ -40,7 +40,7 @@ func manPage() ManPage {
 			{"refs/checkpoints/<session>/", "The checkpoints and the journal of a session."},
 			{"refs/notes/checkpoints", "The records, as notes that `git log` can show."},
 			{"refs/tags/checkpoint/<session>/", "Tags of the milestones."},
-			{"<git dir>/checkpoint/", "The active session, locks and caches of this worktree; may be deleted at any time."},
+			{"<git dir>/checkpoint/", "The active session, the random id and caches of this worktree, and the state of a rollback in progress. Deleting it loses no checkpoint, but while a rollback is unfinished it takes away the way to go on, and without its id a worktree no longer knows which rollbacks `undo` can take back."},
 		},
 		SeeAlso: []string{"git(1)", "git-stash(1)", "git-notes(1)", "git-restore(1)", "git-log(1)"},
 	}

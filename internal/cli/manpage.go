@@ -167,13 +167,11 @@ func usage(n *kong.Node) string {
 	}
 	for _, p := range n.Positional {
 		word := strings.ReplaceAll(p.Summary(), " ...", "...")
-		// These words go after "--". A dashed tag with a text is for a command line, which is shown
-		// without brackets.
-		if p.Tag.Has("dashed") {
+		switch {
+		case p.Tag.Has("dashed"): // these words go after "--"
 			word = strings.Replace(word, "[", "[-- ", 1)
-			if p.Tag.Get("dashed") != "" {
-				word = strings.Trim(word, "[]")
-			}
+		case p.Tag.Has("command"): // it is optional for kong only: package run has a better error
+			word = strings.Trim(word, "[]")
 		}
 		words = append(words, word)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/mcp"
@@ -42,12 +43,14 @@ func (closable) Close() error { return nil }
 // within returns a function that runs another command line of this program in this process: with an
 // App of its own, in a directory, with buffers in place of the terminal. "mcp" and "web" use it.
 func within(a *App) mcp.Command {
+	// git may have started a pager for the outer run, which has nothing to do with the buffers.
+	environ := append(slices.Clone(a.Terminal.Environ), "GIT_PAGER_IN_USE=false")
 	return func(ctx context.Context, dir string, args []string, stdin []byte) mcp.Result {
 		var out, problems bytes.Buffer
 		// No stream is a terminal, so nothing is asked and answers are plain. ProgressAfter keeps
 		// progress bars out of the error output. heed stays nil: ctx is cancelled by the outer run.
 		inner := &App{
-			Terminal: &term.Terminal{In: bytes.NewReader(stdin), Out: &out, Err: &problems, Environ: a.Terminal.Environ, ProgressAfter: time.Hour},
+			Terminal: &term.Terminal{In: bytes.NewReader(stdin), Out: &out, Err: &problems, Environ: environ, ProgressAfter: time.Hour},
 			Version:  a.Version, args: args, dir: dir,
 		}
 		code := inner.main(ctx)

@@ -130,8 +130,8 @@ func TestMCPReads(t *testing.T) {
 // deletes.
 func TestMCPTools(t *testing.T) {
 	for write, want := range map[bool]string{
-		false: "diff list resume rollback_plan save show status validate",
-		true:  "diff list redo resume rollback rollback_plan save show status undo validate",
+		false: "diff list redo_plan resume rollback_plan save show status undo_plan validate",
+		true:  "diff list redo redo_plan resume rollback rollback_plan save show status undo undo_plan validate",
 	} {
 		session, _ := served(t, write, nil)
 		tools, err := session.ListTools(t.Context(), nil)
@@ -153,8 +153,7 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// TestMCPWrites checks that a rollback needs the digest of the current plan, and that undo and redo
-// work.
+// TestMCPWrites checks that rollback, undo and redo need the digest of the current plan.
 func TestMCPWrites(t *testing.T) {
 	session, dir := served(t, true, nil)
 	content := func() string {
@@ -186,10 +185,40 @@ func TestMCPWrites(t *testing.T) {
 	if _, problem := call(t, session, "rollback", map[string]any{"ref": "1", "plan": plan["digest"]}); problem != "" || content() != "one" {
 		t.Errorf("%s, a.txt has %q", problem, content())
 	}
-	if _, problem := call(t, session, "undo", nil); problem != "" || content() != "edited meanwhile" {
-		t.Errorf("undo: %s, a.txt has %q", problem, content())
+	for _, walk := range []struct{ verb, from, to string }{{"undo", "one", "edited meanwhile"}, {"redo", "edited meanwhile", "one"}} {
+		plan, problem := call(t, session, walk.verb+"_plan", nil)
+		if problem != "" || content() != walk.from {
+			t.Fatalf("%s_plan: %s, a.txt has %q", walk.verb, problem, content())
+		}
+		put(t, dir, "a.txt", "edited again")
+		for _, wrong := range []map[string]any{nil, {"plan": ""}, {"plan": "nonsense"}, {"plan": plan["digest"]}} {
+			if _, problem := call(t, session, walk.verb, wrong); problem == "" || content() != "edited again" {
+				t.Errorf("%s by %v: %s, a.txt has %q", walk.verb, wrong, problem, content())
+			}
+		}
+		put(t, dir, "a.txt", walk.from)
+		plan, _ = call(t, session, walk.verb+"_plan", nil)
+		if _, problem := call(t, session, walk.verb, map[string]any{"plan": plan["digest"]}); problem != "" || content() != walk.to {
+			t.Errorf("%s: %s, a.txt has %q", walk.verb, problem, content())
+		}
 	}
-	if _, problem := call(t, session, "redo", nil); problem != "" || content() != "one" {
-		t.Errorf("redo: %s, a.txt has %q", problem, content())
+}
+
+// TestWithinPager checks that a command within another one answers plainly, also where git has
+// started a pager for the outer one.
+func TestWithinPager(t *testing.T) {
+	app := &App{Version: "test", Terminal: term.NewFakePipes("").Terminal}
+	app.Terminal.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_PAGER_IN_USE=true", "TERM=xterm"}
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	put(t, dir, "a.txt", "one\n")
+	run := within(app)
+	for _, args := range [][]string{{"save", "one"}, {"show", "-p"}} {
+		got := run(t.Context(), dir, args, nil)
+		if got.Code != 0 || strings.Contains(string(got.Out), "\x1b") {
+			t.Errorf("%q: exit code %d, %q, %s", args, got.Code, got.Out, got.Err)
+		}
 	}
 }

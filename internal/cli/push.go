@@ -16,7 +16,6 @@ import (
 type travelFlags struct {
 	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
-	Tags    bool     `help:"Send the tags of checkpoints too; everybody who clones gets them."`
 	DryRun  bool     `short:"n" help:"Compare with the remote, as remote status does, and move nothing."`
 	jsonFlag
 	quietFlag
@@ -24,17 +23,14 @@ type travelFlags struct {
 
 // request turns the flags into a request.
 func (f *travelFlags) request(app *App) travel.Request {
-	req := travel.Request{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
-	if f.Tags {
-		req.Tags = travel.TagsTravel
-	}
-	return req
+	return travel.Request{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
 }
 
 // sendFlags are the flags of the commands that send: push and sync.
 type sendFlags struct {
 	travelFlags
-	Yes bool `short:"y" help:"Send without asking, also what the guard could not look through for secrets."`
+	Tags bool `help:"Send the tags of checkpoints too; everybody who clones gets them."`
+	Yes  bool `short:"y" help:"Send without asking, also what the guard could not look through for secrets."`
 }
 
 // request adds to the request how the user agrees to send untracked files to an address for the
@@ -43,6 +39,9 @@ type sendFlags struct {
 func (f *sendFlags) request(app *App) travel.Request {
 	req := f.travelFlags.request(app)
 	req.Unscanned = unscanned(f.Yes)
+	if f.Tags {
+		req.Tags = travel.TagsTravel
+	}
 	switch {
 	case f.Yes:
 		req.Agree = func(context.Context, clearance.FirstTime) error { return nil }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
@@ -92,7 +93,9 @@ func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Don
 // check refuses combinations of flags that contradict each other.
 func (c *RollbackCmd) check() error {
 	switch {
-	case (c.Continue || c.Abort) && (c.Ref != "" || c.Where != nil || len(c.Paths) > 0 || c.DryRun):
+	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
+		Continue: c.Continue, Abort: c.Abort, yesFlag: c.yesFlag, jsonFlag: c.jsonFlag, quietFlag: c.quietFlag,
+	}):
 		return usageError("--continue and --abort take nothing else", "git checkpoint status shows the rollback they are about")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usageError("--state-only moves no files, so it takes no paths")

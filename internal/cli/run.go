@@ -68,16 +68,21 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := run.Do(ctx, s, request)
-		// The command is missing or not executable. Exit as a shell would: 127 or 126.
-		if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
-			app.report(checkpoint.KindFailed, err)
-			return exitCode(cannot.Code)
-		}
 		if done == nil {
-			return err
+			return cannotRun(app, err)
 		}
 		return app.ran(done, err, asked)
 	})
+}
+
+// cannotRun reports that a command is missing or not executable and exits as a shell does, with 127
+// or 126. Other errors stay as they are.
+func cannotRun(a *App, err error) error {
+	if cannot := (*run.CannotRunError)(nil); errors.As(err, &cannot) {
+		a.report(checkpoint.KindFailed, err)
+		return exitCode(cannot.Code)
+	}
+	return err
 }
 
 // ran reports what became of a step: warnings, the answer, and the error or failed try on stderr.
@@ -93,9 +98,9 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 		return said
 	}
 	switch {
-	// Code 1 is also what package run sets if the command has succeeded but its checkpoint could
-	// not be made.
-	case err != nil && done.Code == 1:
+	// Problem says why no checkpoint was made. Without it the error is about something else, such
+	// as the way back after a failed try.
+	case err != nil && done.Problem != "":
 		a.report(checkpoint.KindOf(err), notCreated(err))
 	case err != nil:
 		a.report(checkpoint.KindOf(err), err)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -11,6 +10,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/watch"
 )
 
@@ -63,21 +63,13 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 		Save: func(ctx context.Context) error { return c.save(context.WithoutCancel(ctx), app, &made) },
 	}
 	err = w.Run(ctx)
-	if said := app.say("%s", fmt.Sprintf("Made %s", count(made))); err == nil {
+	if said := app.say("Made %s", render.Count(made, "checkpoint", "checkpoints")); err == nil {
 		err = said
 	}
 	if released := release(); err == nil {
 		err = released
 	}
 	return err
-}
-
-// count is a number of checkpoints in words.
-func count(made int) string {
-	if made == 1 {
-		return "1 checkpoint"
-	}
-	return fmt.Sprintf("%d checkpoints", made)
 }
 
 // save makes a checkpoint, unless nothing changed, and counts it in made.

@@ -3,8 +3,8 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/web"
+	"git-checkpoint/internal/wholefile"
 )
 
 // WebCmd is "git checkpoint web": it serves pages about the job to the browser, or writes them into
@@ -101,10 +102,9 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 	return server.Serve(ctx, l)
 }
 
-// write writes the file, after the secret scanner has passed what it contains. It writes to a
-// temporary file and renames that, so that a failure leaves no half of a file and keeps an older
-// one.
-func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) (err error) {
+// write writes the file, after the secret scanner has passed what it contains. A failure leaves no
+// half of a file and keeps an older one.
+func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) error {
 	t, err := inspect.ReadTimeline(ctx, s, c.Session)
 	if err != nil {
 		return err
@@ -117,21 +117,9 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 	if err := clearance.MayLeave(ctx, s, sending); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(c.Output), ".checkpoint-web-*")
+	err = wholefile.Write(c.Output, 0o666, func(to io.Writer) error { return server.WriteFile(ctx, s, t, !c.NoContents, to) })
 	if err != nil {
-		return fmt.Errorf("write %s: %w", c.Output, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name()) // the error that is returned is the one that matters
-		}
-	}()
-	err = errors.Join(server.WriteFile(ctx, s, t, !c.NoContents, file), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), c.Output)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", c.Output, err)
+		return fmt.Errorf("write the page: %w", err)
 	}
 	return app.say("Written: %s", c.Output)
 }

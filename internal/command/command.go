@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -100,8 +101,8 @@ func CodeOf(err error) int {
 }
 
 // Run starts the command and waits until it has ended. A signal from signals ends it, or is passed
-// on to it; see waiter. The error says that the command could not be started; every other outcome
-// is in End.
+// on to it; see waiter. The error says that the command could not be started, and End has the exit
+// code that a shell gives then; every other outcome is in End alone.
 func (c Command) Run(signals <-chan os.Signal) (End, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx,gosec // it is what the user wants to run; it is ended by signals, and gets time to
 	cmd.Dir, cmd.Env = c.Dir, c.Env
@@ -115,7 +116,7 @@ func (c Command) Run(signals <-chan os.Signal) (End, error) {
 	p := newProcess(cmd)
 	defer p.close()
 	if err := cmd.Start(); err != nil {
-		return End{}, fmt.Errorf("start %q: %w", c.Args[0], err)
+		return End{Code: unstarted(cmd)}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
@@ -126,6 +127,19 @@ func (c Command) Run(signals <-chan os.Signal) (End, error) {
 		w.over = timer.C
 	}
 	return w.wait(), nil
+}
+
+// unstarted returns the exit code for a command that could not be started. The system's error does
+// not tell a program that is not there from a script whose interpreter is not there.
+func unstarted(cmd *exec.Cmd) int {
+	program := cmd.Path
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(cmd.Dir, program)
+	}
+	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		return codeNotFound
+	}
+	return codeCannotRun
 }
 
 // waiter waits for the end of a running process. Whatever asks the process to end (a timeout, or a

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/wholefile"
 )
 
 // Request says which agents to add or remove, and where.
@@ -262,7 +264,10 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 		err = os.MkdirAll(filepath.Dir(file), 0o777)
 	}
 	if err == nil {
-		err = os.WriteFile(file, append(data, '\n'), 0o600)
+		err = wholefile.Write(file, 0o600, func(to io.Writer) error {
+			_, err := to.Write(append(data, '\n'))
+			return err
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("write down what was added: %w", checkpoint.Classify(err))

@@ -6,8 +6,8 @@
 // runs the command lines. tools.go defines the tools, resources.go the resources and prompts.
 //
 // Tools that change files (rollback, undo, redo) exist only if the person started the server with
-// --write. rollback also takes the digest of a plan that the client has shown. There is no tool
-// that pushes, prunes or deletes.
+// --write. Each takes the digest of a plan that the client has shown. There is no tool that pushes,
+// prunes or deletes.
 package mcp
 
 import (

@@ -17,7 +17,8 @@ type Where struct {
 	Root string `json:"root,omitempty" jsonschema:"a root of the client; the directory of the server when left out"`
 }
 
-// In is the input of tools without parameters of their own: status and validate.
+// In is the input of tools without parameters of their own: status, validate, undo_plan and
+// redo_plan.
 type In struct{ Where }
 
 // ListIn is the input of the tool list.
@@ -64,9 +65,10 @@ type ApplyIn struct {
 	Reason string `json:"reason,omitempty" jsonschema:"why, for the history"`
 }
 
-// StepsIn is the input of the tools undo and redo.
-type StepsIn struct {
+// WalkIn is the input of the tools undo and redo.
+type WalkIn struct {
 	Where
+	Plan string `json:"plan" jsonschema:"the digest that undo_plan or redo_plan gave"`
 }
 
 // answer is the structured result of a tool.
@@ -105,6 +107,13 @@ func (s *Server) addReaders(server *mcp.Server) {
 		func(in PlanIn) line {
 			return line{args: []string{"rollback", "--dry-run", "--json"}, values: []string{in.Ref}}
 		})
+	for verb, description := range map[string]string{
+		"undo": "What taking back the last rollback would write, delete and discard, and the digest of that plan. Nothing is changed",
+		"redo": "What doing again what the last undo took back would write, delete and discard, and the digest of that plan. Nothing is changed",
+	} {
+		add(s, server, verb+"_plan", description, reads("Plan a "+verb), false,
+			func(In) line { return line{args: []string{verb, "--dry-run", "--json"}} })
+	}
 	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
 	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and of the state. It changes no file", Annotations: save},
 		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
@@ -170,28 +179,30 @@ func (s *Server) addWriters(server *mcp.Server) {
 		Name: "rollback", Annotations: hints("Roll back"),
 		Description: "Go back to a checkpoint by the plan of this digest. Only when the person asked for it. It can be undone",
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in ApplyIn) (*mcp.CallToolResult, answer, error) {
-		args := option(option([]string{"rollback", "--yes", "--json"}, "plan", in.Plan), "reason", in.Reason)
-		if in.Plan == "" {
-			return nil, nil, fmt.Errorf("a rollback takes the digest of its plan: call rollback_plan, and show the plan to the person")
-		}
-		return s.change(ctx, req, in.Where, "Go back to "+name.Clip(in.Ref, name.Said)+"?", line{args: args, values: []string{in.Ref}})
+		l := line{args: option([]string{"rollback", "--yes", "--json"}, "reason", in.Reason), values: []string{in.Ref}}
+		return s.change(ctx, req, in.Where, "Go back to "+name.Clip(in.Ref, name.Said)+"?", in.Plan, l)
 	})
 	for _, verb := range []string{"undo", "redo"} {
 		mcp.AddTool(server, &mcp.Tool{
 			Name: verb, Annotations: hints(verb), Description: map[string]string{
-				"undo": "Take back the last rollback. Only when the person asked for it",
-				"redo": "Do again what the last undo took back. Only when the person asked for it",
+				"undo": "Take back the last rollback by the plan of this digest. Only when the person asked for it",
+				"redo": "Do again what the last undo took back by the plan of this digest. Only when the person asked for it",
 			}[verb],
-		}, func(ctx context.Context, req *mcp.CallToolRequest, in StepsIn) (*mcp.CallToolResult, answer, error) {
-			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", line{args: []string{verb, "--yes", "--json"}})
+		}, func(ctx context.Context, req *mcp.CallToolRequest, in WalkIn) (*mcp.CallToolResult, answer, error) {
+			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, line{args: []string{verb, "--yes", "--json"}})
 		})
 	}
 }
 
-// change runs a command that changes files. If the client can ask its user (elicitation), the user
+// change runs a command that changes files, by the plan of a digest. If the client can ask its user (elicitation), the user
 // must agree first. Otherwise the client's own permission prompt is all that stands between the
 // model and the files.
-func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question string, l line) (*mcp.CallToolResult, answer, error) {
+func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question, plan string, l line) (*mcp.CallToolResult, answer, error) {
+	verb := l.args[0]
+	if plan == "" {
+		return nil, nil, fmt.Errorf("%s takes the digest of its plan: call %s_plan, and show the plan to the person", verb, verb)
+	}
+	l.args = option(l.args, "plan", plan)
 	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {
 		said, err := req.Session.Elicit(ctx, &mcp.ElicitParams{
 			Message: question,

@@ -68,7 +68,8 @@ type Answer struct {
 	Session  name.Session `json:"session"`
 	Step     int          `json:"step"` // as far as it was known in advance
 	StepName string       `json:"step_name"`
-	// Exit code of the command; 130, 143 or 124 if it was interrupted or timed out.
+	// Exit code of the command; 130, 143 or 124 if it was interrupted or timed out, 126 or
+	// 127 if it could not be started.
 	Code int `json:"code"`
 	// Cut is the trigger of the checkpoint after an interruption; empty: the command ended
 	// by itself.
@@ -218,6 +219,7 @@ func (r *running) tries(ctx context.Context) error {
 		a.Tries++
 		end, err := r.execute(r.req.Command, r.req.Timeout)
 		if err != nil {
+			a.Code = max(end.Code, 1)
 			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started", Err: err}
 		}
 		a.Code = end.Code

@@ -32,7 +32,7 @@ type Terminal struct {
 	// ProgressAfter is how long a task takes before its progress is shown.
 	ProgressAfter time.Duration
 
-	columns func() int // width of the device; 0 when unknown
+	columns func() int // width of the device; 0 when unknown, nil when there is no device
 	lines   lineReader
 }
 
@@ -77,8 +77,10 @@ func (t *Terminal) Width() int {
 			return columns
 		}
 	}
-	if columns := t.columns(); columns > 0 {
-		return columns
+	if t.columns != nil {
+		if columns := t.columns(); columns > 0 {
+			return columns
+		}
 	}
 	return usualColumns
 }

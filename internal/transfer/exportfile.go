@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/wholefile"
 )
 
 // save writes the export to req.Path, or to req.Out if that is "-". An ordinary file is
@@ -31,7 +32,10 @@ func (p *parcel) save(ctx context.Context, req ExportRequest, format string, wri
 	case info != nil && !info.Mode().IsRegular():
 		err = into(ctx, file, to, write)
 	default:
-		err = replace(file, to, write)
+		err = wholefile.Write(file, 0o666, func(w io.Writer) error {
+			to.w = w
+			return write(to)
+		})
 	}
 	out.Bytes = to.n
 	return out, checkpoint.Classify(err)
@@ -72,35 +76,6 @@ func into(ctx context.Context, path string, to *sized, write func(io.Writer) err
 	}
 	to.w = f
 	return errors.Join(write(to), f.Close())
-}
-
-// replace writes to a temporary file in the same directory and renames it.
-func replace(path string, to *sized, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".git-checkpoint-export-")
-	if err != nil {
-		return fmt.Errorf("write %q: %w", path, underlying(err))
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone when all went well
-	to.w = f
-	err = write(to)
-	if err == nil {
-		// A temporary file has mode 0600, and an export is meant to be passed on.
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
-}
-
-// underlying removes the path from an error, because it is a temporary name that means
-// nothing to users.
-func underlying(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }
 
 // sized counts the bytes that are written.

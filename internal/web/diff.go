@@ -77,34 +77,36 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 	var files []*fileDiff
 	total := 0
 	var paths []string
-	byPath := map[string]*fileDiff{}
+	shown := map[string]*fileDiff{}
 	for _, count := range inspect.Counts(numbers.String()) {
 		f := newFileDiff(count)
 		files = append(files, f)
 		changed := f.Added + f.Deleted
-		byPath[f.Path] = f
 		asked := only == f.Path
 		if f.Held = !asked && (only != "" || changed > longestFile || total+changed > longestPage); f.Held {
 			continue
 		}
 		total += changed
+		shown[f.Path] = f
 		for _, p := range []string{f.Path, f.Old} {
 			if p != "" {
 				paths = append(paths, ":(top,literal)"+p)
 			}
 		}
 	}
-	if len(paths) == 0 {
+	if len(shown) == 0 {
 		return files, nil
 	}
-	if len(paths) > 1000 || len(paths) == len(files) {
-		paths = nil // show all files: each has a path here, or the command line would become too long
+	// Without paths git compares all files. Either all are shown, or the command line would become
+	// too long; then readPatch drops what is held back.
+	if len(shown) == len(files) || len(paths) > 1000 {
+		paths = nil
 	}
 	patch := limited{most: longestPatch}
 	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.full {
 		return nil, err
 	}
-	readPatch(patch.String(), byPath)
+	readPatch(patch.String(), shown)
 	return files, nil
 }
 
@@ -324,7 +326,12 @@ func mark(a, b *line) {
 	for end < min(len(x), len(y))-begin && x[len(x)-1-end] == y[len(y)-1-end] {
 		end++
 	}
-	begin, end = wordStart(x, begin), len(x)-wordEnd(x, len(x)-end)
+	for inWord(x, begin) {
+		begin--
+	}
+	for inWord(x, len(x)-end) {
+		end--
+	}
 	if begin+end == 0 || (begin+end)*3 < min(len(x), len(y)) || begin+end > min(len(x), len(y)) {
 		return
 	}
@@ -334,26 +341,14 @@ func mark(a, b *line) {
 	}
 }
 
-// wordStart moves a position in text back to the beginning of the word that it is in, so never into
-// the middle of a character.
-func wordStart(text string, at int) int {
-	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
-		at--
-	}
-	return at
+// inWord reports whether a position in text is within a word or a character.
+func inWord(text string, at int) bool {
+	return at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1]))
 }
 
 // isWord reports whether a byte belongs to a word; bytes of characters beyond ASCII do.
 func isWord(b byte) bool {
 	return b >= utf8.RuneSelf || b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
-}
-
-// wordEnd moves a position on to the end of the word that it is in.
-func wordEnd(text string, at int) int {
-	for at > 0 && at < len(text) && (!utf8.RuneStart(text[at]) || isWord(text[at]) && isWord(text[at-1])) {
-		at++
-	}
-	return at
 }
 
 // languageOf is the highlighter's name for the language of a file, by the file's name; "" if there

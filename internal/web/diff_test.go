@@ -1,10 +1,19 @@
 package web
 
 import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 )
 
 // TestReadPatch checks that quoted names, renames, binary files and changes of mode are assigned to
@@ -69,6 +78,55 @@ new mode 100755
 	}
 }
 
+// TestHeld checks that the lines of a file which is too long are held back beside a renamed file,
+// which counts with two paths, and that those of the others are shown.
+func TestHeld(t *testing.T) {
+	dir := t.TempDir()
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+	git := func(args ...string) name.OID {
+		t.Helper()
+		command := exec.Command("git", args...)
+		command.Dir, command.Env = dir, env
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return name.OID(strings.TrimSpace(string(out)))
+	}
+	put := func(file, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	put("old", "one\ntwo\nthree\nfour\n")
+	put("long", "")
+	git("add", ".")
+	from := git("write-tree")
+	git("mv", "old", "new")
+	put("new", "one\ntwo\nthree\nfive\n")
+	put("long", strings.Repeat("line\n", longestFile+1))
+	git("add", ".")
+	to := git("write-tree")
+	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing is written
+	for _, only := range []string{"", "new", "long"} {
+		files, err := filesOf(t.Context(), s, &inspect.Difference{FromTree: from, ToTree: to}, only)
+		if err != nil || len(files) != 2 {
+			t.Fatalf("%v, %d files", err, len(files))
+		}
+		for _, f := range files {
+			if shown := only == f.Path || only == "" && f.Path == "new"; f.Held == shown || shown != (len(f.Hunks) > 0) {
+				t.Errorf("asked for %q: %s is held back: %t, with %d hunks", only, f.Path, f.Held, len(f.Hunks))
+			}
+		}
+	}
+}
+
 // TestMark checks that marks begin and end between words, and never within a character.
 func TestMark(t *testing.T) {
 	for _, c := range []struct{ a, b, marked string }{
@@ -91,9 +149,39 @@ func TestMark(t *testing.T) {
 
 // TestTreeOf checks that numbers keep their digits, and that changed values are marked.
 func TestTreeOf(t *testing.T) {
-	tree := treeOf([]byte(`{"n":9007199254740993,"deep":{"list":[1,{"a":"b"}],"x":true}}`), []inspect.StateChange{{Path: "deep.x", Op: "changed"}})
+	tree := treeOf([]byte(`{"n":9007199254740993,"deep":{"list":[1,{"a":"b"}],"x":true}}`), []inspect.StateChange{{Path: "deep.x", Op: "changed", New: []byte("true")}})
 	if tree[0].Value != "9007199254740993" || tree[1].Count != "2 members" || !tree[1].Open || tree[1].Below[1].Changed != "changed" || tree[1].Below[0].Open {
 		t.Errorf("%+v", tree)
+	}
+}
+
+// TestTreeOfDiff checks that each change of a real diff is marked where it is, and only there: in
+// members with a dot in the name, and in lists by id and by place.
+func TestTreeOfDiff(t *testing.T) {
+	old := `{"a.b":1,"a":{"b":1},"by id":[{"id":"x","v":1},{"id":"y","v":1}],"plain":[{"k":1},{"k":2}],"same":[1,2],"l.":{"":0,"*":1}}`
+	now := `{"a.b":2,"a":{"b":1},"by id":[{"id":"y","v":2},{"id":"x","v":1}],"plain":[{"k":1},{"k":3}],"same":[1,2],"l.":{"":0,"*":2}}`
+	var changes []inspect.StateChange
+	for _, c := range record.Diff(json.RawMessage(old), json.RawMessage(now)) {
+		changes = append(changes, inspect.StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
+	}
+	var marked func(leaves []leaf, at string) []string
+	marked = func(leaves []leaf, at string) (found []string) {
+		for i, l := range leaves {
+			here := at + "/" + cmp.Or(l.Key, strconv.Itoa(i))
+			below := marked(l.Below, here)
+			if l.Open != (l.Changed != "" || len(below) > 0) {
+				t.Errorf("%s: open is %t", here, l.Open)
+			}
+			if l.Changed != "" {
+				found = append(found, here)
+			}
+			found = append(found, below...)
+		}
+		return found
+	}
+	got := strings.Join(marked(treeOf([]byte(" "+now), changes), ""), " ")
+	if want := "/a.b /by id/0/v /plain/1/k /l./*"; got != want {
+		t.Errorf("marked %s, want %s, of %+v", got, want, changes)
 	}
 }
 

@@ -33,10 +33,13 @@ type filePage struct {
 	Written checkpoint.Time
 }
 
+// firstInFile is the place of the first checkpoint that a file contains.
+func firstInFile(t *inspect.Timeline) int { return max(0, len(t.Steps)-mostInFile) }
+
 // Tips are the commits of the checkpoints that WriteFile includes. The caller must have them
 // checked for secrets before it writes the file.
 func Tips(t *inspect.Timeline) (tips []name.OID) {
-	for _, step := range t.Steps[max(0, len(t.Steps)-mostInFile):] {
+	for _, step := range t.Steps[firstInFile(t):] {
 		tips = append(tips, step.Commit)
 	}
 	return tips
@@ -46,7 +49,7 @@ func Tips(t *inspect.Timeline) (tips []name.OID) {
 // contents it leaves out the contents of files, state and outputs; paths and messages stay. Nothing
 // is written if a page cannot be drawn.
 func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline, contents bool, to io.Writer) error {
-	begin := max(0, len(t.Steps)-mostInFile)
+	begin := firstInFile(t)
 	p := &filePage{timelinePage: timelinePage{Timeline: *t, Older: begin}, Contents: contents, Written: checkpoint.Time{Time: s.Now()}}
 	rows := p.rows(ctx, service, begin, len(t.Steps))
 	p.Drawing, p.Days, p.Metrics = draw(rows, t.Moves), days(rows), nil

@@ -31,21 +31,31 @@ type leaf struct {
 // them.
 const mostLeaves = 5000
 
+// longestSearch bounds how many bytes are searched for the values that changed. Each search may read
+// the whole state, so of a large one with many changes only the first ones are marked.
+const longestSearch = 256 << 20
+
 // treeOf returns the members of a state as trees, marked with what changed since the step before.
 func treeOf(state json.RawMessage, changes []inspect.StateChange) []leaf {
-	changed := map[string]string{}
+	text, searched := string(state), 0
+	changed := map[int]string{} // by the place of the value in the state
 	for _, c := range changes {
-		changed[c.Path] = c.Op
+		if searched += len(text); searched > longestSearch {
+			break
+		}
+		// The path of what was removed leads to a place in the state before.
+		if at := gjson.Get(text, c.Path).Index; at > 0 && c.New != nil {
+			changed[at] = c.Op
+		}
 	}
 	left := mostLeaves
-	root := leafOf("", "", gjson.ParseBytes(state), changed, &left)
+	root := leafOf("", gjson.Parse(text), changed, &left)
 	return root.Below
 }
 
-// leafOf builds the node for a value at a path, and those below it. left is how many nodes may
-// still be made.
-func leafOf(key, path string, value gjson.Result, changed map[string]string, left *int) leaf {
-	l := leaf{Key: plain(key), Changed: changed[path]}
+// leafOf builds the node for a value, and those below it. left is how many nodes may still be made.
+func leafOf(key string, value gjson.Result, changed map[int]string, left *int) leaf {
+	l := leaf{Key: plain(key), Changed: changed[value.Index]}
 	l.Open = l.Changed != ""
 	*left--
 	if !value.IsObject() && !value.IsArray() {
@@ -65,7 +75,7 @@ func leafOf(key, path string, value gjson.Result, changed map[string]string, lef
 		if value.IsArray() {
 			name = ""
 		}
-		below := leafOf(name, strings.TrimPrefix(path+"."+name, "."), v, changed, left)
+		below := leafOf(name, v, changed, left)
 		l.Open = l.Open || below.Open
 		l.Below = append(l.Below, below)
 		return true

@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tools with the commands that they run, in a real repository, are tested in package cli.
+
+// TestStructured checks that whatever a command prints becomes one object, without the loss of a
+// digit, and that an exit code is told.
+func TestStructured(t *testing.T) {
+	for _, c := range []struct {
+		out   string
+		code  int
+		lines bool
+		want  string
+	}{
+		{`{"n":9007199254740993}`, 0, false, `{"n":9007199254740993}`},
+		{"{\"ok\":true}\n", 5, false, `{"exit_code":5,"ok":true}`},
+		{`{"a":1}`, 0, true, `{"items":[{"a":1}]}`},
+		{"{\"a\":1}\n{\"a\":2}\n", 0, true, `{"items":[{"a":1},{"a":2}]}`},
+		{"{\"a\":1}\n{\"ok\":false}\n", 5, true, `{"exit_code":5,"items":[{"a":1},{"ok":false}]}`},
+		{"", 0, true, `{"items":[]}`},
+		{"[1,2]", 0, false, `{"items":[[1,2]]}`},
+	} {
+		got, err := structured(Result{Out: []byte(c.out), Code: c.code}, c.lines)
+		if text, _ := json.Marshal(got); err != nil || string(text) != c.want {
+			t.Errorf("%q with code %d: %s, %v, want %s", c.out, c.code, text, err, c.want)
+		}
+	}
+	if got, err := structured(Result{Out: []byte("no JSON")}, false); err == nil {
+		t.Errorf("no JSON: %v", got)
+	}
+}
+
+// TestProblem checks that a model reads the message of an error and its hints, also after a warning
+// and where a command printed something else.
+func TestProblem(t *testing.T) {
+	for stderr, want := range map[string]string{
+		`{"error":{"kind":"refused","message":"no","hints":["try","again"]}}`:            "no\nhint: try\nhint: again",
+		"warning: the {disk} is slow\n" + `{"error":{"kind":"failed","message":"full"}}`: "full",
+		"fatal: no memory\n":           "exit code 4: fatal: no memory",
+		`{"error":{"message":""}}`:     `exit code 4: {"error":{"message":""}}`,
+		`{"error":{"message":"cut off`: `exit code 4: {"error":{"message":"cut off`,
+	} {
+		if _, err := structured(Result{Err: []byte(stderr), Code: 4}, false); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %q", stderr, err, want)
+		}
+	}
+}
+
+// TestRefOf checks that the address of a resource is what a person types for that checkpoint, and
+// that any other address is refused.
+func TestRefOf(t *testing.T) {
+	for address, want := range map[string]string{
+		"checkpoint://demo/3/state": "demo:3", "checkpoint://demo/@~1/state": "demo:@~1", "checkpoint://a%2Fb/cp-01%2Bx/state": "a/b:cp-01+x",
+		"checkpoint://demo/3/diff": "", "checkpoint://demo//state": "", "checkpoint:///3/state": "", "checkpoint://demo/state": "",
+		"file://demo/3/state": "", "checkpoint://demo/%zz/state": "", "": "",
+	} {
+		if got, err := refOf(address, "state"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", address, got, err, want)
+		}
+	}
+}
+
+// TestRun checks that what a client sends cannot become a flag, and that an empty value is left out.
+func TestRun(t *testing.T) {
+	var ran []string
+	s := &Server{Dir: "/here", Run: func(_ context.Context, dir string, args []string, _ []byte) Result {
+		ran = append([]string{dir}, args...)
+		return Result{}
+	}}
+	fixed := []string{"diff", "--json", "--output", "x"}[:2] // append must not write into what is behind it
+	if _, err := s.run(t.Context(), nil, "", line{args: fixed, values: []string{"", "a b"}}); err != nil || !slices.Equal(ran, []string{"/here", "diff", "--json", "a b"}) {
+		t.Errorf("%q, %v", ran, err)
+	}
+	if rest := fixed[:4]; rest[2] != "--output" {
+		t.Errorf("the arguments of the tool became %q", rest)
+	}
+	for _, value := range []string{"-f", "--yes", "-", "--" + strings.Repeat("x", 1<<20)} {
+		ran = nil
+		if _, err := s.run(t.Context(), nil, "/here", line{args: fixed, values: []string{value}}); err == nil || ran != nil || len(err.Error()) > 500 {
+			t.Errorf("%.20q: it ran %q, %.100v", value, ran, err)
+		}
+	}
+	if got := option(option([]string{"save"}, "name", ""), "message", "--yes"); !slices.Equal(got, []string{"save", "--message=--yes"}) {
+		t.Errorf("%q", got)
+	}
+}

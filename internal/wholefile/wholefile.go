@@ -1,0 +1,48 @@
+// Package wholefile writes files that people keep: what they export, and settings of other programs.
+package wholefile
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write writes a file in one step: to a temporary file beside it, which is then renamed. No reader
+// sees half of it, and when write fails the file that was there stays. That file's permissions stay
+// too; a new file gets perm, reduced by the umask. A symbolic link is replaced, not followed.
+func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err error) {
+	info, statErr := os.Stat(name)
+	// Each name is another one, so that what a killed process left is in nobody's way.
+	// os.CreateTemp is not used, because its files have mode 0600 whatever the umask says.
+	temp := filepath.Join(filepath.Dir(name), ".git-checkpoint-"+rand.Text())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return named(err, name)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp) // the error that is returned is the one that matters
+		}
+	}()
+	err = write(f)
+	if err == nil && statErr == nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp, name)
+}
+
+// named puts the name of the file into an error in place of the temporary one, which means nothing
+// to people.
+func named(err error, name string) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return &fs.PathError{Op: "write", Path: name, Err: of.Err}
+	}
+	return err
+}
