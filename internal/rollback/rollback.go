@@ -26,6 +26,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/workflow"
@@ -47,6 +48,7 @@ type Plan struct {
 	taken  time.Time // when cur was taken
 	def    *workflow.Definition
 	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
+	was    name.OID               // where the branch is that moves; empty if there is none or it does not exist
 
 	promote *Promotion // nil unless this is a promotion or a landing
 
