@@ -290,10 +290,11 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 	if err != nil {
 		return nil, err
 	}
-	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, append(excludedAlways(s), req.Exclude...)
-	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+	always, err := Rules(s)
+	if err != nil {
 		return nil, err
 	}
+	rules.IncludeIgnored, rules.Exclude, rules.MaxFileSize = req.IncludeIgnored, append(always.Exclude, req.Exclude...), always.MaxFileSize
 	if req.Size == SizeGuarded {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
 		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {

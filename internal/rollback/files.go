@@ -142,6 +142,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if err != nil {
 		return err
 	}
+	hooks := target.Keep
 	for range 2 { // a second time if ignored files have to be captured first
 		if err := r.take(ctx, force); err != nil {
 			return err
@@ -151,6 +152,11 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 				return err
 			}
 		}
+		excluded, err := r.excluded(ctx, target.Tree)
+		if err != nil {
+			return err
+		}
+		target.Keep = slices.Concat(hooks, excluded)
 		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
 			return checkpoint.DamagedError(r.files, err)
 		} else if err != nil {
@@ -166,6 +172,18 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 		return err
 	}
 	return r.refuseCollisions()
+}
+
+// excluded returns the files that differ from a tree and that checkpoint.exclude names. No rollback
+// touches them: what stands there is in no safety checkpoint, and what a rollback put there could
+// not be taken away again by its undo.
+func (r *Plan) excluded(ctx context.Context, tree name.OID) ([]string, error) {
+	specs := create.ExcludedAlways(r.s)
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	found, err := r.s.Repo.DiffMatching(ctx, r.cur.Tree, tree, specs)
+	return slices.Collect(maps.Keys(found)), checkpoint.Classify(err)
 }
 
 // refuseUnknownPaths returns an error for a path that neither side has, as git restore does.
@@ -189,11 +207,11 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 
 // take captures the worktree as it is. Paths in force are captured although they are ignored.
 func (r *Plan) take(ctx context.Context, force []string) error {
-	rules := snapshot.Rules{Force: force}
-	var err error
-	if rules.MaxFileSize, err = r.s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+	rules, err := create.Rules(r.s)
+	if err != nil {
 		return err
 	}
+	rules.Force = force
 	shot, err := r.s.Shot()
 	if err != nil {
 		return err
