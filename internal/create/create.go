@@ -96,15 +96,14 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	c.learn(ctx)
 	sweep(s)
 	made, err := c.make(ctx)
-	if wrong := c.learned(); wrong != nil {
-		return nil, wrong
-	}
-	if err == nil && !req.DryRun {
+	switch wrong := c.learned(); {
+	case wrong != nil: // there is no workflow whose words could be said
+		err = wrong
+	case err != nil:
+		err = c.failed(err)
+	case !req.DryRun:
 		background.StartPush(s, c.session)
 		background.StartPack(s, c.session)
-	}
-	if err != nil {
-		err = c.failed(err)
 	}
 	c.rememberFailure(err)
 	return made, err
@@ -479,8 +478,6 @@ func (c *creation) detail(created bool) *checkpoint.Detail {
 	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created, Pruned: c.pruned}
 	if created {
 		d.Ref = name.CheckpointRef(c.session, c.record.ID)
-	}
-	if created {
 		d.Said = c.confirmation()
 	}
 	if c.unknown != "" {
