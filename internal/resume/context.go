@@ -156,7 +156,7 @@ func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 // looked up with `show`.
 func (c *contextText) restore(parts map[string]json.RawMessage) {
 	var entries []string
-	for _, name := range sortedNames(parts) {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		// Empty values say nothing.
 		if v := compacted(parts[name]); v != "[]" && v != "{}" && v != "null" {
 			entries = append(entries, name+": "+v)
@@ -174,7 +174,7 @@ func (c *contextText) state(state json.RawMessage) {
 		return
 	}
 	var short, long []string
-	for _, name := range sortedNames(members) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if v := compacted(members[name]); len(v) <= 120 {
 			short = append(short, name+": "+v)
 		} else {
@@ -255,9 +255,4 @@ func cost(text string, end int) int {
 		letters = 0
 	}
 	return total
-}
-
-// sortedNames returns the names of the members in order, so that the text is the same every time.
-func sortedNames(members map[string]json.RawMessage) []string {
-	return slices.Sorted(maps.Keys(members))
 }

@@ -262,7 +262,7 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 		return made, nil
 	}
 	then := r.walk.brought(move)
-	if then == nil || then.Dead {
+	if isGone(then) {
 		return nil, nil
 	}
 	commit, err := r.s.Repo.ReadCommit(ctx, string(then.Event().Commit))

@@ -81,16 +81,20 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	req.Reason = clearance.Redacted(s, "reason", req.Reason)
 	var r *Plan
-	think := func() error {
+	err = thinkOver(s, req.DryRun, func() error {
 		r = &Plan{s: s, req: req, to: to, files: files}
 		return r.think(ctx)
-	}
-	if req.DryRun {
-		err = s.RetryBorrowed(think)
-	} else {
-		err = think()
-	}
+	})
 	return r, err
+}
+
+// thinkOver runs think. For a dry run it also works in a repository that can only be read, and may
+// run think twice then.
+func thinkOver(s *checkpoint.Service, dryRun bool, think func() error) error {
+	if dryRun {
+		return s.RetryBorrowed(think)
+	}
+	return think()
 }
 
 // placeOf returns the checkpoint that was current when a safety checkpoint was made. A rollback to
