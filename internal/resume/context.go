@@ -88,14 +88,16 @@ const longestLine = 600
 // written.
 func (c *contextText) add(line string) bool {
 	line = oneLine(line)
-	cut := fitting(line, min(longestLine, c.left-1))
+	most := min(longestLine, c.left-1)
+	cut := fitting(line, most)
+	ellipsis := ""
+	if len(cut) < len(line) { // the ellipsis needs three tokens of its own
+		cut, ellipsis = strings.TrimRight(fitting(line, most-3), " "), "…"
+	}
 	if cut == "" {
 		return false
 	}
-	// The ellipsis needs three tokens of its own.
-	if len(cut) < len(line) {
-		cut = strings.TrimRight(fitting(line, min(longestLine, c.left-1)-3), " ") + "…"
-	}
+	cut += ellipsis
 	c.left -= tokens(cut) + 1
 	c.text.WriteString(cut + "\n")
 	return true

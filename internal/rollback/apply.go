@@ -44,7 +44,7 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 			return nil, changedSince("the worktree has changed")
 		}
 		r.plan.Cur = r.cur
-		if err := r.sameHead(ctx); err != nil {
+		if err := sameHead(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	}
 	r.s.Trace("staged")
 	if r.answer.Branch.Moved {
-		err = r.sameHead(ctx)
+		err = sameHead(ctx, r)
 	}
 	var made []create.MadeFile
 	if err == nil {

@@ -152,11 +152,11 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 				return err
 			}
 		}
-		excluded, err := r.excluded(ctx, target.Tree)
+		out, err := excluded(ctx, r, target.Tree)
 		if err != nil {
 			return err
 		}
-		target.Keep = slices.Concat(hooks, excluded)
+		target.Keep = slices.Concat(hooks, out)
 		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
 			return checkpoint.DamagedError(r.files, err)
 		} else if err != nil {
@@ -177,7 +177,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 // excluded returns the files that differ from a tree and that checkpoint.exclude names. No rollback
 // touches them: what stands there is in no safety checkpoint, and what a rollback put there could
 // not be taken away again by its undo.
-func (r *Plan) excluded(ctx context.Context, tree name.OID) ([]string, error) {
+func excluded(ctx context.Context, r *Plan, tree name.OID) ([]string, error) {
 	specs := create.ExcludedAlways(r.s)
 	if len(specs) == 0 {
 		return nil, nil

@@ -21,7 +21,7 @@ func changedSince(what string) error {
 
 // sameHead returns an error if HEAD, or the branch that is to move, is no longer where the plan
 // found it. What it points to by now is in no safety checkpoint.
-func (r *Plan) sameHead(ctx context.Context) error {
+func sameHead(ctx context.Context, r *Plan) error {
 	if r.s.Repo.HeadNow() != r.s.Repo.Head {
 		return changedSince("HEAD has moved")
 	}
