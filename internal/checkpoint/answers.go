@@ -37,9 +37,8 @@ type Path = record.Path
 
 // FileChange is one path that differs between two trees.
 type FileChange struct {
-	Path    Path   `json:"path"`
-	Op      string `json:"op"` // added, modified, deleted, mode or type
-	OldPath Path   `json:"old_path,omitempty"`
+	Path Path   `json:"path"`
+	Op   string `json:"op"` // added, modified, deleted, mode or type; a rename is a deletion and an addition
 }
 
 // Labelled identifies a checkpoint by its id, with its label for people.

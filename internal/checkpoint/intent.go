@@ -23,7 +23,7 @@ type Intent struct {
 	Branch    BranchPlan
 	OldBranch name.Ref // HEAD's branch before; empty when it was detached
 	OldHead   name.OID // HEAD's commit before
-	TargetOld name.OID // old value of the branch that moves; empty when it did not exist
+	TargetOld name.OID // old value of the branch that moves; empty when it did not exist, or none moves
 	Reason    string
 	Stays     bool // of a promotion or landing: the current checkpoint stays and nothing is discarded
 }

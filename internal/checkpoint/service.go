@@ -178,6 +178,19 @@ func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Eve
 	}, nil
 }
 
+// FreeID draws ids until one is new in a session; st is nil for one that starts. Pruned ids count as
+// used, because the id identifies a checkpoint in all clones, and their tombstones would make the
+// new checkpoint dead.
+func (s *Service) FreeID(st *journal.State, step int, at time.Time) (name.ID, error) {
+	for range 64 {
+		id := name.NewID(step, at, uint16(s.Store.Random())) // four hex digits are needed
+		if st == nil || st.Entry(id) == nil && !st.Dead(id) {
+			return id, nil
+		}
+	}
+	return "", errors.New("no free checkpoint id at this millisecond")
+}
+
 // NameIn copies a record into an event that names a checkpoint: a create, adopt or rebuild. The
 // commit is C, the checkpoint commit.
 func NameIn(e *journal.Event, r *record.Record, commit name.OID) {

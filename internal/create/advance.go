@@ -245,12 +245,8 @@ func (c *creation) edit() error {
 			return checkpoint.Usage("", "%v", err)
 		}
 	}
-	metrics := c.def.State.Members.Metrics
-	if metrics == "" {
-		metrics = "metrics"
-	}
 	for _, m := range c.req.Metrics {
-		if state, err = record.SetMetric(state, metrics, m.Path, m.Value, record.Limits{}); err != nil {
+		if state, err = record.SetMetric(state, metricsPath(c.def), m.Path, m.Value, record.Limits{}); err != nil {
 			return checkpoint.Usage("--metric NAME=VALUE", "%v", err)
 		}
 	}

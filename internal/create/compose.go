@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,7 +84,9 @@ func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 		return err
 	}
 	c.composeGit()
-	return c.drawID(v)
+	var err error
+	c.record.ID, err = c.s.FreeID(v.State, c.record.Step, c.at)
+	return err
 }
 
 // prepare fills the members that do not depend on the worktree: state, status, step and label.
@@ -120,19 +121,6 @@ func (c *creation) prepare(v store.View, prev base) error {
 		return nil
 	}
 	return c.number(v)
-}
-
-// drawID draws ids until one is new in the session. Pruned ids count as used, because the id
-// identifies a checkpoint in all clones, and their tombstones would make the new checkpoint dead.
-func (c *creation) drawID(v store.View) error {
-	for range 64 {
-		id := name.NewID(c.record.Step, c.at, uint16(c.s.Store.Random())) // four hex digits are needed
-		if v.State == nil || v.State.Entry(id) == nil && !v.State.Dead(id) {
-			c.record.ID = id
-			return nil
-		}
-	}
-	return errors.New("no free checkpoint id at this millisecond")
 }
 
 // composeOutputs takes over the outputs of the checkpoint before (or of the promoted attempt),

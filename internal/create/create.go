@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,15 +97,14 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	c.learn(ctx)
 	sweep(s)
 	made, err := c.make(ctx)
-	if wrong := c.learned(); wrong != nil {
-		return nil, wrong
-	}
-	if err == nil && !req.DryRun {
+	switch wrong := c.learned(); {
+	case wrong != nil: // there is no workflow whose words could be said
+		err = wrong
+	case err != nil:
+		err = c.failed(err)
+	case !req.DryRun:
 		background.StartPush(s, c.session)
 		background.StartPack(s, c.session)
-	}
-	if err != nil {
-		err = c.failed(err)
 	}
 	c.rememberFailure(err)
 	return made, err
@@ -290,10 +290,11 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 	if err != nil {
 		return nil, err
 	}
-	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, append(excludedAlways(s), req.Exclude...)
-	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+	always, err := Rules(s)
+	if err != nil {
 		return nil, err
 	}
+	rules.IncludeIgnored, rules.Exclude, rules.MaxFileSize = req.IncludeIgnored, append(always.Exclude, req.Exclude...), always.MaxFileSize
 	if req.Size == SizeGuarded {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
 		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
@@ -348,10 +349,12 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	if err := c.reopen(v, &change); err != nil {
 		return change, err
 	}
-	e, err := c.event(journal.KindCreate)
+	e, err := c.s.NewEvent(journal.KindCreate, c.session)
 	if err != nil {
 		return change, err
 	}
+	e.Time = c.at
+	checkpoint.NameIn(&e, c.record, c.written.Commit)
 	e.Extra = ownIDs(c)
 	change.Events = append(change.Events, e)
 	c.pruneWith(ctx, v, &change, e)
@@ -398,17 +401,6 @@ func (c *creation) tagChoice(change *store.Change) error {
 		c.tag = name.TagRef(c.session, c.record.Step, c.record.Iteration)
 	}
 	return nil
-}
-
-// event returns the journal event that names the new checkpoint.
-func (c *creation) event(kind journal.Kind) (journal.Event, error) {
-	e, err := c.s.NewEvent(kind, c.session)
-	r := c.record
-	e.Time = c.at
-	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
-	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
-	e.Commit, e.Record, e.Previous = c.written.Commit, r.Checksum, r.Previous
-	return e, err
 }
 
 // ownIDs returns trailers with the ids that the document's own system has for the checkpoint and
@@ -467,19 +459,18 @@ func tooLarge(limit int64) error {
 
 // MetricsOf returns the member of a state in which its workflow keeps metrics, as raw JSON.
 func MetricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage {
-	metrics := def.State.Members.Metrics
-	if metrics == "" {
-		metrics = "metrics"
-	}
-	return json.RawMessage(gjson.GetBytes(state, metrics).Raw)
+	return json.RawMessage(gjson.GetBytes(state, metricsPath(def)).Raw)
+}
+
+// metricsPath returns the path of that member.
+func metricsPath(def *workflow.Definition) string {
+	return cmp.Or(def.State.Members.Metrics, "metrics")
 }
 
 func (c *creation) detail(created bool) *checkpoint.Detail {
 	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created, Pruned: c.pruned}
 	if created {
 		d.Ref = name.CheckpointRef(c.session, c.record.ID)
-	}
-	if created {
 		d.Said = c.confirmation()
 	}
 	if c.unknown != "" {

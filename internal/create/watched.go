@@ -31,9 +31,17 @@ func captureWatched(ctx context.Context, c *creation) error {
 	return c.watch.Judge(ctx)
 }
 
-// excludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
+// Rules returns the configured rules about what a capture leaves out. Each capture of a worktree has
+// them, or a file that no create takes would count as changed forever.
+func Rules(s *checkpoint.Service) (rules snapshot.Rules, err error) {
+	rules.Exclude = ExcludedAlways(s)
+	rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize)
+	return rules, err
+}
+
+// ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
 // git would take them relative to the working directory.
-func excludedAlways(s *checkpoint.Service) []string {
+func ExcludedAlways(s *checkpoint.Service) []string {
 	var out []string
 	for _, spec := range s.Repo.Config.All("checkpoint.exclude") {
 		if !strings.HasPrefix(spec, ":") {

@@ -75,7 +75,7 @@ func (r *Repo) DiffMatching(ctx context.Context, a, b name.OID, specs []string) 
 type HeadMove struct {
 	Branch name.Ref // the branch that HEAD is to be on; empty: HEAD is to be detached
 	To     name.OID // the commit
-	Old    name.OID // what the branch, or the detached HEAD, must point to before; empty: anything
+	Old    name.OID // what the branch, or HEAD where it is to be detached, must point to before; empty: it must not exist
 	Reason string   // for the reflog, on one line or more
 }
 
@@ -108,10 +108,8 @@ func (r *Repo) MoveHead(ctx context.Context, m HeadMove) error {
 	if ref == "" {
 		ref, args = "HEAD", append(args, "--no-deref")
 	}
-	args = append(args, ref, string(m.To))
-	if m.Old != "" {
-		args = append(args, string(m.Old))
-	}
+	// For git an empty old value means that the ref must not exist.
+	args = append(args, ref, string(m.To), string(m.Old))
 	if err := run("move "+ref, args...); err != nil || m.Branch == "" {
 		return err
 	}

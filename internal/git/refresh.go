@@ -12,6 +12,17 @@ import (
 // old values stay: half an answer would read as an unborn branch or a detached HEAD. If the
 // directory in which the command was started is gone, Prefix becomes the top of the worktree.
 func (r *Repo) Refresh() {
+	if head := r.HeadNow(); head != (Head{}) {
+		r.Head = head
+	}
+	if _, err := os.Stat(filepath.Join(r.WorkTree, r.Prefix)); err != nil {
+		r.Prefix = "" // the directory is gone
+	}
+}
+
+// HeadNow reads where HEAD is, while the member Head says where it was. It returns a zero Head if
+// git does not answer.
+func (r *Repo) HeadNow() Head {
 	fresh := &Repo{GitDir: r.GitDir, WorkTree: r.WorkTree, program: r.program, env: r.env}
 	// With -q, both say with the exit code 1 that there is no commit, or no branch.
 	ask := func(args ...string) (string, bool) {
@@ -20,10 +31,8 @@ func (r *Repo) Refresh() {
 	}
 	oid, answered := ask("rev-parse", "--verify", "-q", "HEAD")
 	branch, too := ask("symbolic-ref", "-q", "HEAD")
-	if answered && too && (oid != "" || branch != "") {
-		r.Head = Head{OID: name.OID(oid), Branch: name.Ref(branch)}
+	if !answered || !too {
+		return Head{}
 	}
-	if _, err := os.Stat(filepath.Join(r.WorkTree, r.Prefix)); err != nil {
-		r.Prefix = "" // the directory is gone
-	}
+	return Head{OID: name.OID(oid), Branch: name.Ref(branch)}
 }

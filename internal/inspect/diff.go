@@ -130,20 +130,19 @@ func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (g
 	return got, err
 }
 
-// captureLike captures with the configured limit for files, but never refuses because of the amount
-// of new data.
+// captureLike captures by the configured rules, but never refuses because of the amount of new data.
 func captureLike(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
 	shot, err := s.Shot()
 	if err != nil {
 		return nil, err
 	}
 	// There is no limit for the amount of new data: nothing is kept.
-	rules := snapshot.Rules{}
+	rules, err := create.Rules(s)
+	if err != nil {
+		return nil, err
+	}
 	if like != nil {
 		rules.Force = IgnoredOf(like)
-	}
-	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
-		return nil, err
 	}
 	got, err := shot.Take(ctx, rules)
 	return got, checkpoint.Classify(err)

@@ -127,7 +127,7 @@ type judging struct {
 	batch  *git.Batch
 	most   int // for how many records there is room, as far as known
 	looked []looked
-	room   []facts              // the memory for looked
+	memory []facts              // the memory for looked
 	order  []*facts             // the facts that were read last
 	facts  map[name.OID]*facts  // by their commits; nil: not asked for yet
 	notes  map[name.OID]name.ID // for a note that is not its checkpoint's record: whose record it is
@@ -200,9 +200,9 @@ func (j *judging) judgeSome(ctx context.Context, some []looked) someJudged {
 // factsOf returns what was read of a commit, or nil.
 func (j *judging) factsOf(commit name.OID) *facts {
 	if j.facts == nil {
-		j.facts = make(map[name.OID]*facts, len(j.room))
-		for i := range j.room {
-			j.facts[j.room[i].oid] = &j.room[i]
+		j.facts = make(map[name.OID]*facts, len(j.memory))
+		for i := range j.memory {
+			j.facts[j.memory[i].oid] = &j.memory[i]
 		}
 	}
 	return j.facts[commit]

@@ -88,14 +88,14 @@ const keepCommit = 64 << 20
 // after the other, so that each kind is one request to git.
 func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 	j.looked, j.facts = j.looked[:0], nil
-	j.room = slices.Grow(j.room[:0], 2*len(subjects)) // pointers into room must stay valid
+	j.memory = slices.Grow(j.memory[:0], 2*len(subjects)) // pointers into memory must stay valid
 	order := j.order[:0]
 	of := func(oid name.OID) *facts {
 		if oid == "" {
 			return nil
 		}
-		j.room = append(j.room, facts{oid: oid})
-		order = append(order, &j.room[len(j.room)-1])
+		j.memory = append(j.memory, facts{oid: oid})
+		order = append(order, &j.memory[len(j.memory)-1])
 		return order[len(order)-1]
 	}
 	for _, s := range subjects {
@@ -112,8 +112,8 @@ func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 			return err
 		}
 	}
-	for i := range j.room {
-		j.room[i].before = len(j.room[i].findings)
+	for i := range j.memory {
+		j.memory[i].before = len(j.memory[i].findings)
 	}
 	return nil
 }

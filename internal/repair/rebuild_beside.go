@@ -7,7 +7,6 @@ package repair
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -327,14 +326,9 @@ func (b *beside) make(ctx context.Context) error {
 		b.line.Missing = slices.Compact(b.line.Missing)
 		create.AddExtra(&r.Extra, "rebuilt_missing", b.line.Missing)
 	}
-	for tries := 0; ; tries++ {
-		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(b.s.Store.Random())) // four hex digits are wanted
-		if b.p.State.Entry(r.ID) == nil && !b.p.State.Dead(r.ID) {
-			break
-		}
-		if tries > 64 {
-			return errors.New("no free checkpoint id at this millisecond")
-		}
+	var err error
+	if r.ID, err = b.s.FreeID(b.p.State, r.Step, r.CreatedAt); err != nil {
+		return err
 	}
 	b.draft.Record = r
 	b.draft.Author, b.draft.Committer = b.s.Repo.Identity(r.CreatedAt)

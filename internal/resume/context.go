@@ -88,14 +88,16 @@ const longestLine = 600
 // written.
 func (c *contextText) add(line string) bool {
 	line = oneLine(line)
-	cut := fitting(line, min(longestLine, c.left-1))
+	most := min(longestLine, c.left-1)
+	cut := fitting(line, most)
+	ellipsis := ""
+	if len(cut) < len(line) { // the ellipsis needs three tokens of its own
+		cut, ellipsis = strings.TrimRight(fitting(line, most-3), " "), "…"
+	}
 	if cut == "" {
 		return false
 	}
-	// The ellipsis needs three tokens of its own.
-	if len(cut) < len(line) {
-		cut = strings.TrimRight(fitting(line, min(longestLine, c.left-1)-3), " ") + "…"
-	}
+	cut += ellipsis
 	c.left -= tokens(cut) + 1
 	c.text.WriteString(cut + "\n")
 	return true
@@ -156,7 +158,7 @@ func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 // looked up with `show`.
 func (c *contextText) restore(parts map[string]json.RawMessage) {
 	var entries []string
-	for _, name := range sortedNames(parts) {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		// Empty values say nothing.
 		if v := compacted(parts[name]); v != "[]" && v != "{}" && v != "null" {
 			entries = append(entries, name+": "+v)
@@ -174,7 +176,7 @@ func (c *contextText) state(state json.RawMessage) {
 		return
 	}
 	var short, long []string
-	for _, name := range sortedNames(members) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if v := compacted(members[name]); len(v) <= 120 {
 			short = append(short, name+": "+v)
 		} else {
@@ -255,9 +257,4 @@ func cost(text string, end int) int {
 		letters = 0
 	}
 	return total
-}
-
-// sortedNames returns the names of the members in order, so that the text is the same every time.
-func sortedNames(members map[string]json.RawMessage) []string {
-	return slices.Sorted(maps.Keys(members))
 }

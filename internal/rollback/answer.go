@@ -80,8 +80,12 @@ func indexStays(r *Plan) bool {
 	if r.plan.IndexTree != "" && r.plan.IndexTree != before.Tree {
 		return false
 	}
-	return after == nil || slices.Equal(after.Unmerged, before.Unmerged) && slices.Equal(after.IntentToAdd, before.IntentToAdd) &&
-		slices.Equal(after.AssumeUnchanged, before.AssumeUnchanged) && slices.Equal(after.SkipWorktree, before.SkipWorktree)
+	if after == nil {
+		return true
+	}
+	flags := *after
+	flags.Tree = before.Tree // compared above
+	return sameIndex(before, flags)
 }
 
 // paths converts file names to the type that answers use.

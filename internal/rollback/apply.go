@@ -41,9 +41,12 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 			return nil, err
 		}
 		if r.cur.Tree != tree {
-			return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the worktree has changed since the plan was shown", Hints: []string{"nothing was changed; run it again to see the new plan"}}
+			return nil, changedSince("the worktree has changed")
 		}
 		r.plan.Cur = r.cur
+		if err := sameHead(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	if len(r.legs) > 1 {
 		return applyLegs(ctx, r)
@@ -69,7 +72,13 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	r.s.Trace("staged")
-	made, err := r.made(ctx)
+	if r.answer.Branch.Moved {
+		err = sameHead(ctx, r)
+	}
+	var made []create.MadeFile
+	if err == nil {
+		made, err = r.made(ctx)
+	}
 	var safety *record.Record
 	if err == nil {
 		safety, err = r.makeSafety(ctx, modes, made)
@@ -115,7 +124,7 @@ func (r *Plan) begin(staged *snapshot.Restore, meta checkpoint.Intent) error {
 func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (*Answer, error) {
 	err := staged.Apply(ctx)
 	if err == nil && meta.Branch.Moved {
-		err = s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.Branch.Target, To: meta.Branch.To, Reason: meta.Reason})
+		err = moveHead(ctx, s, meta)
 	}
 	s.Trace("head")
 	if err == nil {
@@ -172,32 +181,6 @@ func lockHints(err error) []string {
 	return nil
 }
 
-// headBack moves HEAD, and the branches that the rollback moved, back to where they were.
-func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
-	if meta.TargetOld != "" {
-		if _, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: rollback taken back", string(meta.Branch.Target), string(meta.TargetOld)); err != nil {
-			return err
-		}
-	}
-	if b := meta.Branch.Back; b != nil {
-		moveBranch(ctx, s, b.Name, b.To, b.From) //nolint:errcheck // whoever moved it since had a reason
-	}
-	if meta.OldHead == "" || headIs(ctx, s, meta.OldBranch, meta.OldHead) {
-		return nil
-	}
-	return s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.OldBranch, To: meta.OldHead, Reason: "rollback taken back"})
-}
-
-// headIs reports whether HEAD is on the given branch (empty: detached) and at the given commit.
-func headIs(ctx context.Context, s *checkpoint.Service, branch name.Ref, commit name.OID) bool {
-	on, err := s.Repo.Output(ctx, "symbolic-ref", "-q", "HEAD")
-	if err != nil {
-		on = "" // detached
-	}
-	at, err := s.Repo.Output(ctx, "rev-parse", "-q", "--verify", "HEAD")
-	return err == nil && on == string(branch) && at == string(commit)
-}
-
 // meta prepares the event and everything else that --continue and --abort need. The event's lists
 // are computed when it is written.
 func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Intent, error) {
@@ -237,15 +220,8 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
 	}
-	if m.Branch.Moved && m.Branch.Target != "" {
-		// Note where the target branch is, so that goBack and Abort can put it back.
-		oid, err := r.s.Repo.Batch().Resolve(ctx, m.Branch.Target)
-		if err != nil && !errors.Is(err, git.ErrMissing) {
-			return m, err
-		}
-		m.TargetOld = oid
-	}
 	if m.Branch.Moved {
+		m.TargetOld = r.was
 		e.Branch = string(m.Branch.Target)
 		if e.Branch == "" {
 			e.Branch = "HEAD"
@@ -363,6 +339,18 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if done.Safety == meta.Safety { // killed after the event was written
 			answer.Safety = meta.Safety
 			return answer, checkpoint.Classify(staged.Finish())
+		}
+	}
+	if meta.Branch.Moved {
+		if now := refNow(ctx, s, headOf(meta)); now != meta.Branch.To && now != oldOf(meta) {
+			what := "HEAD"
+			if meta.Branch.Target != "" {
+				what = "branch " + short(meta.Branch.Target)
+			}
+			return nil, &checkpoint.Error{
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s has moved to %s since the rollback was cut off, and going on would drop that", what, now.Short()),
+				Hints: []string{"`git checkpoint rollback --abort` takes the files back and leaves it there"},
+			}
 		}
 	}
 	return finish(ctx, s, staged, meta, answer)

@@ -22,6 +22,7 @@ import (
 func (r *Plan) planBranch(ctx context.Context) error {
 	if r.promote != nil && r.promote.branch != nil {
 		r.answer.Branch = *r.promote.branch
+		r.was = r.answer.Branch.From
 		return nil
 	}
 	place, err := headRecord(ctx, r)
@@ -84,12 +85,14 @@ func movesBranch(r *Plan) bool {
 func (r *Plan) leaveBehind(ctx context.Context) error {
 	b := &r.answer.Branch
 	if b.Target == "" || b.Target == b.Name {
+		r.was = b.From
 		return nil
 	}
 	was, err := r.s.Repo.Batch().Resolve(ctx, b.Target)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return checkpoint.Classify(err)
 	}
+	r.was = was
 	if was == b.To {
 		return nil
 	}
@@ -97,18 +100,17 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 	if was == "" {
 		return nil
 	}
-	short := strings.TrimPrefix(string(b.Target), "refs/heads/")
 	lost, err := r.s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
 	if lost != "0" {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds what it has beyond the checkpoint's commit", short, was.Short()),
-			Hints: []string{"`git switch " + short + "` first, then the safety checkpoint keeps it", "--keep-branch leaves HEAD and branches"},
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds what it has beyond the checkpoint's commit", short(b.Target), was.Short()),
+			Hints: []string{"`git switch " + short(b.Target) + "` first, then the safety checkpoint keeps it", "--keep-branch leaves HEAD and branches"},
 		}
 	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves too, from %s; an undo takes it back too, unless somebody moves it before", short, was))
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves too, from %s; an undo takes it back too, unless somebody moves it before", short(b.Target), was))
 	return nil
 }
 
@@ -120,12 +122,11 @@ func (r *Plan) planBack(ctx context.Context) error {
 		return nil
 	}
 	was := asideOf(r.record)
-	short, isBranch := strings.CutPrefix(string(was.Name), "refs/heads/")
-	if !isBranch || string(was.Name) != r.undoes.Branch || was.Name == r.answer.Branch.Target {
+	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.undoes.Branch || was.Name == r.answer.Branch.Target {
 		return nil
 	}
 	stays := func(why string) {
-		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", short, why))
+		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", short(was.Name), why))
 	}
 	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
 	switch {
@@ -172,7 +173,7 @@ func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.Br
 		return
 	}
 	if err := moveBranch(ctx, s, b.Name, b.From, b.To); err != nil {
-		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", strings.TrimPrefix(string(b.Name), "refs/heads/"), err))
+		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", short(b.Name), err))
 	}
 }
 

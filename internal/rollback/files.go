@@ -142,6 +142,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if err != nil {
 		return err
 	}
+	hooks := target.Keep
 	for range 2 { // a second time if ignored files have to be captured first
 		if err := r.take(ctx, force); err != nil {
 			return err
@@ -156,6 +157,11 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 				return err
 			}
 		}
+		out, err := excluded(ctx, r, target.Tree)
+		if err != nil {
+			return err
+		}
+		target.Keep = slices.Concat(hooks, out)
 		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
 			return checkpoint.DamagedError(r.files, err)
 		} else if err != nil {
@@ -171,6 +177,18 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 		return err
 	}
 	return r.refuseCollisions()
+}
+
+// excluded returns the files that differ from a tree and that checkpoint.exclude names. No rollback
+// touches them: what stands there is in no safety checkpoint, and what a rollback put there could
+// not be taken away again by its undo.
+func excluded(ctx context.Context, r *Plan, tree name.OID) ([]string, error) {
+	specs := create.ExcludedAlways(r.s)
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	found, err := r.s.Repo.DiffMatching(ctx, r.cur.Tree, tree, specs)
+	return slices.Collect(maps.Keys(found)), checkpoint.Classify(err)
 }
 
 // refuseUnknownPaths returns an error for a path that neither side has, as git restore does.
@@ -194,11 +212,11 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 
 // take captures the worktree as it is. Paths in force are captured although they are ignored.
 func (r *Plan) take(ctx context.Context, force []string) error {
-	rules := snapshot.Rules{Force: force}
-	var err error
-	if rules.MaxFileSize, err = r.s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+	rules, err := create.Rules(r.s)
+	if err != nil {
 		return err
 	}
+	rules.Force = force
 	shot, err := r.s.Shot()
 	if err != nil {
 		return err
@@ -249,7 +267,7 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 		return made, nil
 	}
 	then := r.walk.brought(move)
-	if then == nil || then.Dead {
+	if isGone(then) {
 		return nil, nil
 	}
 	commit, err := r.s.Repo.ReadCommit(ctx, string(then.Event().Commit))

@@ -55,7 +55,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	case modePaths, ModeProduced, ModePromote, ModeLand: // it changed only some of the differing files
 		return nil, nil
 	}
-	if a == nil || b == nil || a.Dead || b.Dead {
+	if isGone(a) || isGone(b) {
 		return nil, nil
 	}
 	if Mode(e.Mode) == ModeWorktree { // with paths it changed only some, too

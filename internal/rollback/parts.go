@@ -73,7 +73,7 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 	end := courseOf(r).partsBefore(0)[last+1]
 	safety := func(at int) (*journal.Entry, error) {
 		e := r.walk.entry(r.levels[at].Head.Safety)
-		if e == nil || e.Dead {
+		if isGone(e) {
 			return nil, r.walk.withoutSafety(r.direction(), at+1)
 		}
 		return e, nil

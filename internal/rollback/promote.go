@@ -55,15 +55,9 @@ func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.F
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, req Request) (*Plan, error) {
 	req.Branch = BranchKeep
 	var r *Plan
-	think := func() error {
+	err := thinkOver(s, req.DryRun, func() error {
 		r = &Plan{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p}
 		return r.think(ctx)
-	}
-	var err error
-	if req.DryRun {
-		err = s.RetryBorrowed(think)
-	} else {
-		err = think()
-	}
+	})
 	return r, err
 }

@@ -26,6 +26,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/workflow"
@@ -47,6 +48,7 @@ type Plan struct {
 	taken  time.Time // when cur was taken
 	def    *workflow.Definition
 	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
+	was    name.OID               // where the branch is that moves; empty if there is none or it does not exist
 
 	promote *Promotion // nil unless this is a promotion or a landing
 
@@ -80,16 +82,20 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	req.Reason = clearance.Redacted(s, "reason", req.Reason)
 	var r *Plan
-	think := func() error {
+	err = thinkOver(s, req.DryRun, func() error {
 		r = &Plan{s: s, req: req, to: to, files: files}
 		return r.think(ctx)
-	}
-	if req.DryRun {
-		err = s.RetryBorrowed(think)
-	} else {
-		err = think()
-	}
+	})
 	return r, err
+}
+
+// thinkOver runs think. For a dry run it also works in a repository that can only be read, and may
+// run think twice then.
+func thinkOver(s *checkpoint.Service, dryRun bool, think func() error) error {
+	if dryRun {
+		return s.RetryBorrowed(think)
+	}
+	return think()
 }
 
 // placeOf returns the checkpoint that was current when a safety checkpoint was made. A rollback to

@@ -100,11 +100,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 		planned = *r
 		return planned.think(ctx)
 	}
-	if req.DryRun {
-		err = s.RetryBorrowed(think)
-	} else {
-		err = think()
-	}
+	err = thinkOver(s, req.DryRun, think)
 	return &planned, err
 }
 
@@ -271,7 +267,7 @@ func (w *walked) withoutSafety(d direction, count int) error {
 		e.Message = fmt.Sprintf("%q cannot be taken back: it made no safety checkpoint", last.Rollback.Subject())
 	}
 	for i := count; i < len(all); i++ {
-		if s := w.entry(all[i].Head.Safety); s != nil && !s.Dead {
+		if !isGone(w.entry(all[i].Head.Safety)) {
 			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s %d` passes over it", d, i+1))
 			break
 		}
@@ -282,7 +278,7 @@ func (w *walked) withoutSafety(d direction, count int) error {
 // movesAside reports whether undoing the level moves a branch that HEAD is not on.
 func movesAside(ctx context.Context, s *checkpoint.Service, w *walked, l journal.Level) bool {
 	e := w.entry(l.Head.Safety)
-	if l.Head.Branch == "" || e == nil || e.Dead {
+	if l.Head.Branch == "" || isGone(e) {
 		return false
 	}
 	rec, _, _, err := s.ReadRecord(ctx, e)
@@ -299,7 +295,7 @@ func (r *Plan) sameOperation(ctx context.Context) bool {
 	}
 	for _, l := range r.levels {
 		e := r.walk.entry(l.Head.Safety)
-		if e == nil || e.Dead {
+		if isGone(e) {
 			return false
 		}
 		then, _, _, err := r.s.ReadRecord(ctx, e)

@@ -43,7 +43,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 			return "", err
 		}
 	}
-	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Reason: "session start " + string(session)}); err != nil {
+	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
 		return "", checkpoint.Classify(err)
 	}
 	// The service has read HEAD before. Keep it in step.

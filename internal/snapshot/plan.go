@@ -254,7 +254,12 @@ func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) erro
 		if err != nil {
 			return err
 		}
-		if ok && !e.IsTree() && e.Mode != git.ModeGitlink && !s.holds(sk.Path, e, p.Target.Raw[sk.Path]) {
+		if !ok || e.IsTree() || e.Mode == git.ModeGitlink || s.holds(sk.Path, e, p.Target.Raw[sk.Path]) {
+			continue
+		}
+		if sk.Reason == ReasonExcluded { // it stays as it is, whatever the target has
+			p.Kept = append(p.Kept, sk.Path)
+		} else {
 			p.Collisions = append(p.Collisions, Collision{Path: sk.Path, Reason: sk.Reason})
 		}
 	}
@@ -286,6 +291,9 @@ func (p *Plan) blocked(c git.Change) {
 		return
 	}
 	for _, sk := range p.Cur.Skipped {
+		if sk.Reason == ReasonExcluded && covers(sk.Path, c.Path) {
+			break // it stays as it is
+		}
 		if covers(sk.Path, c.Path) || covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {
 			p.Collisions = append(p.Collisions, Collision{Path: strings.TrimSuffix(sk.Path, "/"), Reason: sk.Reason})
 			return

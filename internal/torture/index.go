@@ -77,16 +77,18 @@ func (c *run) compareIndex(m *move) error {
 }
 
 // flags returns the entries as users see them. In a sparse checkout git removes
-// skip-worktree, while reading the index, from files that are present.
+// skip-worktree, while reading the index, from files that are present. The mode of an intent-to-add
+// entry is that of the file when it was added and says nothing: git takes that of the file now, and
+// a checkpoint records the path alone.
 func (c *run) flags(m *moment) map[string]string {
-	if !c.kind.sparse {
-		return records(m.listing)
-	}
 	out := map[string]string{}
 	for _, e := range entries(m.listing) {
 		// A file that is present loses the flag when git reads the index.
-		if _, present := m.disk[e.path]; present && e.tag == "S" {
+		if _, present := m.disk[e.path]; present && e.tag == "S" && c.kind.sparse {
 			e.tag = "H"
+		}
+		if m.intents[e.path] {
+			e.mode = "any mode"
 		}
 		out[strings.Join([]string{e.tag, e.mode, e.oid, e.stage, e.path}, " ")] = ""
 	}

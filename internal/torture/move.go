@@ -183,7 +183,22 @@ func (c *run) hindrance(m *move) string {
 			return "the branch is checked out in " + top
 		}
 	}
-	return ""
+	return c.leftAlone(m)
+}
+
+// leftAlone returns why HEAD cannot go to another branch that has to move: some of its commits are
+// on no other ref, and the safety checkpoint holds those of HEAD only. After a move that was carried
+// out the branch is at its commit, and there is none.
+func (c *run) leftAlone(m *move) string {
+	branch, is := strings.CutPrefix(strings.TrimSpace(m.to.then.head), "ref: ")
+	if !is || m.to.then.head == m.now.head {
+		return ""
+	}
+	r, err := c.host.start(m.op.Tree, nil, "git", "rev-list", "--count", branch, "--not", m.to.then.commit, "--exclude="+branch, "--all", "--")
+	if count := strings.TrimSpace(r.out); err != nil || r.code != 0 || count == "0" {
+		return "" // also where there is no such branch yet
+	}
+	return "nothing else holds what " + branch + " has"
 }
 
 // moves reports whether HEAD has to move.

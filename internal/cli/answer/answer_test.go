@@ -88,7 +88,7 @@ func difference() *inspect.Difference {
 		},
 		Files: []checkpoint.FileChange{
 			{Path: "a.go", Op: "added"}, {Path: "b.go", Op: "modified"}, {Path: "c.go", Op: "deleted"},
-			{Path: "e.go", Op: "renamed", OldPath: "d.go"}, {Path: "link", Op: "type"},
+			{Path: "link", Op: "type"},
 		},
 		Checkpoints: []checkpoint.Labelled{{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements"}},
 		Commits:     []inspect.CommitLine{{OID: commit, Subject: "Add the queue"}},

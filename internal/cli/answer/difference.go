@@ -129,11 +129,7 @@ func length(lines int, entries *int) string {
 func (p *page) files(title string, changes []checkpoint.FileChange) {
 	var rows [][]render.Cell
 	for _, c := range changes {
-		path := c.Path
-		if c.OldPath != "" {
-			path = c.OldPath + " → " + c.Path
-		}
-		rows = append(rows, fileRow(c.Op, string(path)))
+		rows = append(rows, fileRow(c.Op, string(c.Path)))
 	}
 	rows, more := cut(p, rows, FilesListed)
 	p.cutSection(title, []render.Column{{}, {Min: 20}}, rows, 0)

@@ -100,8 +100,6 @@ func fileRow(op, path string) []render.Cell {
 		letter, role = "A", render.Added
 	case "deleted":
 		letter, role = "D", render.Removed
-	case "renamed":
-		letter = "R"
 	case "type":
 		letter = "T"
 	}
