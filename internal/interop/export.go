@@ -150,12 +150,16 @@ func (o *output) check() error {
 		}
 	}
 	for _, l := range o.links {
-		if to, err := o.root.Readlink(l.path); err == nil && to == l.to {
+		to, notLink := o.root.Readlink(l.path)
+		if notLink == nil && to == l.to {
 			continue
 		}
 		at, have, err := o.look(l.path, nil)
 		if err != nil {
 			return refusedPlace(err)
+		}
+		if notLink == nil {
+			have = leading(to)
 		}
 		// On a file system without links, a link may be a file with the name of its target in it.
 		if at != nothing && !o.replace(have) && strings.TrimSpace(string(have)) != l.to {
@@ -172,6 +176,10 @@ func (o *output) check() error {
 	}
 	return inTheWay(o.stays, "nothing was written; --force replaces them, another directory leaves them alone")
 }
+
+// leading stands for the content of a link, so that a mirror can remember where its links lead as it
+// remembers what its files say.
+func leading(to string) []byte { return []byte("a link to " + to) }
 
 // inTheWay is the error for existing files with other content, of which it lists the first 20.
 func inTheWay(paths []string, hint string) error {

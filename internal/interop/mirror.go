@@ -123,6 +123,7 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 		return err
 	}
 	before := known.Sessions[string(a.Session)]
+	t.recall(before)
 	o := &output{target: t, rendering: w}
 	o.replace = func(old []byte) bool { return w.kept[string(old)] || known.has(old) }
 	err = o.check()
@@ -175,14 +176,14 @@ func (o *output) onlyDerived() bool {
 	return true
 }
 
-// written returns the digest of everything in the rendering, by path. Links have the value "link".
+// written returns the digest of everything in the rendering, by path.
 func (o *output) written() map[string]string {
 	out := map[string]string{}
 	for _, f := range o.files {
 		out[f.path] = digest(f.content)
 	}
 	for _, l := range o.links {
-		out[l.path] = "link"
+		out[l.path] = digest(leading(l.to))
 	}
 	for _, row := range o.rows {
 		out[rowPrefix+row.ID] = digest(indented(row.json()))
@@ -193,14 +194,22 @@ func (o *output) written() map[string]string {
 // forget removes a file that is no longer part of the rendering, unless it was modified after the
 // mirror wrote it. Errors are ignored: the file stays.
 func (o *output) forget(p, was string) {
-	if was == "link" {
-		if _, err := o.root.Readlink(p); err == nil {
-			o.root.Remove(p) //nolint:errcheck // it stays, then
-		}
-		return
+	have, err := o.root.ReadFile(p)
+	if to, notLink := o.root.Readlink(p); notLink == nil {
+		have, err = leading(to), nil
 	}
-	if have, err := o.root.ReadFile(p); err == nil && digest(have) == was {
+	if err == nil && digest(have) == was {
 		o.root.Remove(p) //nolint:errcheck // it stays, then
+	}
+}
+
+// recall puts digests in the places of links in a record of version 0.1.0, which did not say where
+// they lead. A link that is there counts as the one that the mirror made.
+func (t *target) recall(before map[string]string) {
+	for p, was := range before {
+		if to, err := t.root.Readlink(p); err == nil && was == "link" {
+			before[p] = digest(leading(to))
+		}
 	}
 }
 
