@@ -52,6 +52,8 @@ func TestBrokenDefinitionsAreNamed(t *testing.T) {
 		{"keep", `{"name": "x", "version": "1", "retention": {"keep": -2}}`, `retention.keep: -2`},
 		{"keeps what", `{"name": "x", "version": "1", "retention": {"triggers": {"nightly": {"last": 1}}}}`, `retention.triggers.nightly: "nightly" is not one of the triggers`},
 		{"keeps per", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "per": "week"}}}}`, `retention.triggers.manual.per: "week"`},
+		{"keeps until", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "after": "soon"}}}}`, `retention.triggers.manual.after: "soon" is not an age`},
+		{"keeps steps", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "steps": -1}}}}`, `retention.triggers.manual.steps: -1 is not 0 or more`},
 		{"message", `{"name": "x", "version": "1", "messages": {"hello": "hi"}}`, `messages.hello: unknown message; known are corrupt, create_failed`},
 		{"setting", `{"name": "x", "version": "1", "settings": [{"from": "a", "key": "core.hooksPath"}]}`, `settings[0].key: "core.hooksPath"`},
 		{"form", `{"name": "x", "version": "1", "document": {"forms": [{"record": "a"}]}}`, `document.forms[0]: a form needs`},
