@@ -29,8 +29,8 @@ func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
 }
 
 // write adds the document of a session. Those of failed and abandoned sessions are in a
-// subdirectory. An original goes back to the directory that it came from; only if the session went
-// on here and is not closed does it leave the subdirectory.
+// subdirectory. An original goes back to the directory that it came from, unless the session went on
+// or was closed here.
 func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	c := current(a)
 	if c == nil {
@@ -41,7 +41,9 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	id := o.id(a)
 	if text, ok := w.original(c, keptDocument); ok {
 		f.content, f.made, f.key = text, nil, c.Import.Key
-		closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/") && (closed || !a.Touched)
+		if !a.Touched {
+			closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
+		}
 		if name, ok := base(c.Import); ok {
 			id = name
 		}
