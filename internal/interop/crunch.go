@@ -2,7 +2,6 @@ package interop
 
 import (
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -53,28 +52,6 @@ func (l crunch) read(r *reading) {
 			r.settings = src.json
 		}
 	}
-}
-
-// yaml is reading.json for a YAML document. The result's json is its conversion.
-func (r *reading) yaml(p string) (source, bool) {
-	data, err := r.tree.read(p)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.problem(p, "%v", err)
-		} else if _, dangling := r.link(p); dangling {
-			r.problem(p, "a symbolic link leads nowhere")
-		}
-		return source{}, false
-	}
-	doc, err := yamlToJSON(data)
-	if err == nil {
-		doc, err = transfer.ParseDocument(doc)
-	}
-	if err != nil {
-		r.problem(p, "%v", err)
-		return source{}, false
-	}
-	return source{path: p, text: data, json: doc, at: gjson.ParseBytes(doc)}, true
 }
 
 // issue adds the session of one issue. If the import is restricted to a single file (all is false),

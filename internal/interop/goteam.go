@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -258,7 +259,7 @@ func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjso
 		d.Hangs, rest = true, before
 	}
 	// What follows the step's name in the label is the iteration: cp-06-review-2.
-	if slug := transfer.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
+	if slug := name.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
 		d.Iteration = strings.TrimPrefix(strings.TrimPrefix(rest, slug), "-")
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -186,7 +188,7 @@ func (o *output) written() map[string]string {
 		out[l.path] = digest(leading(l.to))
 	}
 	for _, row := range o.rows {
-		out[rowPrefix+row.ID] = digest(indented(row.json()))
+		out[rowPrefix+row.ID] = digest(create.JSONFile(row.json()))
 	}
 	return out
 }
@@ -285,7 +287,8 @@ func (m *mirrored) save(session string, written map[string]string) error {
 
 // inWords returns what the user can do about an error, to be appended to its message.
 func inWords(err error) string {
-	if strings.Contains(err.Error(), "say something else") || strings.Contains(err.Error(), "says something else") {
+	var inTheWay inTheWayError
+	if errors.As(err, &inTheWay) {
 		return "; `git checkpoint import` takes it over, `git checkpoint export --force` replaces it"
 	}
 	return ""

@@ -72,6 +72,17 @@ func (s *source) digested() (string, error) {
 // file that has disappeared since its directory was listed is not a problem, but a dangling link
 // is.
 func (r *reading) json(p string) (source, bool) {
+	return r.parsed(p, func(text []byte) (json.RawMessage, error) {
+		// Windows editors start a file with a byte order mark, which JSON does not allow.
+		return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
+	})
+}
+
+// yaml is json for a YAML document. The result's json is its conversion.
+func (r *reading) yaml(p string) (source, bool) { return r.parsed(p, yamlToJSON) }
+
+// parsed reads a document that toJSON converts.
+func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error)) (source, bool) {
 	text, err := r.read(p)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +92,10 @@ func (r *reading) json(p string) (source, bool) {
 		}
 		return source{}, false
 	}
-	// Windows editors start a file with a byte order mark, which JSON does not allow.
-	doc, err := transfer.ParseDocument(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	doc, err := toJSON(text)
+	if err == nil {
+		doc, err = transfer.ParseDocument(doc)
+	}
 	if err != nil {
 		r.problem(p, "%v", err)
 		return source{}, false

@@ -1,15 +1,18 @@
 package interop
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -49,7 +52,7 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 		}
 	} else {
 		f.doc = o.compose(a, c, id, w)
-		f.content, f.key = indented(f.doc), id
+		f.content, f.key = create.JSONFile(f.doc), id
 	}
 	dir := orchestrateHome
 	if closed {
@@ -139,7 +142,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	}
 	state.set("project_name", project)
 	artifacts := &object{}
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		// orchestrate records the path of an artifact, not its content. Only an output that was
 		// made from a file here has a path.
 		if source := string(c.Record.Outputs[name].Source); source != "" && c.Import == nil {
@@ -175,8 +178,8 @@ func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 		if was.Record.ID != c.Record.Previous {
 			continue
 		}
-		old := gjson.GetBytes(was.Record.State, escape(member))
-		return old.Exists() && old.Raw == gjson.GetBytes(c.Record.State, escape(member)).Raw && !sameJSON(was.Record.State, c.Record.State)
+		old := gjson.GetBytes(was.Record.State, gjson.Escape(member))
+		return old.Exists() && old.Raw == gjson.GetBytes(c.Record.State, gjson.Escape(member)).Raw && !sameJSON(was.Record.State, c.Record.State)
 	}
 	return false
 }
@@ -203,7 +206,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 	slices.Sort(steps)
 	out := []json.RawMessage{}
 	for _, n := range steps {
-		out = append(out, json.RawMessage(encodeInt(n)))
+		out = append(out, json.RawMessage(strconv.Itoa(n)))
 	}
 	return out
 }
@@ -224,7 +227,7 @@ func (l pipeline) write(a *transfer.Archive, w *rendering) {
 		}
 	} else {
 		f.doc = l.compose(a, c, prd, w)
-		f.content, f.key = indented(f.doc), prd
+		f.content, f.key = create.JSONFile(f.doc), prd
 	}
 	f.path = path.Join(pipelineHome, name+".json")
 	w.single(a, c, f)
@@ -275,7 +278,7 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 		return doc.json()
 	}
 	doc.set("prd", prd)
-	doc.set("prd_title", either(f.topic, string(a.Session)))
+	doc.set("prd_title", cmp.Or(f.topic, string(a.Session)))
 	doc.set("current_phase", c.Record.Step)
 	status, underWay, pending := pipelineStatus(f)
 	doc.set("status", status)
@@ -292,7 +295,7 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 		doc.set("error", &e)
 	}
 	doc.set("timestamp", seconds(c.Record.CreatedAt))
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)
 	}
 	f.leave(a, c, w, "tasks", "gates", "error", "topic")
@@ -340,5 +343,5 @@ func messageOf(problem json.RawMessage) string {
 	if v.Type == gjson.String {
 		return v.Str
 	}
-	return either(text(v, "message", "error", "reason"), either(v.Raw, "unknown"))
+	return cmp.Or(text(v, "message", "error", "reason"), v.Raw, "unknown")
 }
