@@ -70,7 +70,7 @@ func bringIn(t *testing.T, s *checkpoint.Service, dry bool, in transfer.ImportSe
 	}
 	actions := []string{}
 	for _, d := range got {
-		actions = append(actions, string(d.Action))
+		actions = append(actions, d.Action)
 	}
 	return actions
 }
