@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/record"
@@ -11,10 +12,12 @@ import (
 
 // Situation describes a checkpoint for its workflow: state, status, age, and which steps were
 // finished or skipped when it was made. The workflow's rules and suggestions are computed from it.
+// Which files changed since then is left to the caller, who may not need it.
 func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situation {
 	in := workflow.Situation{
 		Session: string(st.Session), State: rec.State, Status: rec.Status, Error: rec.Error, Age: s.Now().Sub(rec.CreatedAt),
-		Place: workflow.Place{Step: rec.Step, Name: rec.StepName, Iteration: rec.Iteration, Milestone: rec.Milestone},
+		Branch: strings.TrimPrefix(string(rec.Git.Branch), "refs/heads/"),
+		Place:  workflow.Place{Step: rec.Step, Name: rec.StepName, Iteration: rec.Iteration, Milestone: rec.Milestone},
 	}
 	last := st.Len()
 	if e := st.Entry(rec.ID); e != nil {

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/travel"
+	"git-checkpoint/internal/workflow"
 )
 
 // History returns all events of a session, oldest first, in the order of the fold.
@@ -162,21 +163,29 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 			s.Warn(unknown)
 		}
 	}
-	switch {
-	case checkpoint.IsClosed(st.Status):
+	if checkpoint.IsClosed(st.Status) {
 		a.NextAction = "nothing: the session is " + st.Status
 		return nil
-	default:
-		a.Status = checkpoint.StatusOf(ctx, s, st)
 	}
-	// The workflow knows best what comes next. Without its word the next step is suggested.
-	if a.NextAction = def.NextAction(s.Situation(st, rec)); a.NextAction == "" {
-		a.NextAction = "create the next checkpoint"
-		if next, ok := def.Next(&e.Step, nil); ok {
-			a.NextAction = fmt.Sprintf("go on with step %d", next.Number)
-		}
+	a.Status = checkpoint.StatusOf(ctx, s, st)
+	in := s.Situation(st, rec)
+	for _, c := range a.Changed {
+		in.Changed = append(in.Changed, string(c.Path))
 	}
+	a.NextAction = nextAction(def, in)
 	return nil
+}
+
+// nextAction is what comes next. The workflow knows best; without its word the next step is
+// suggested.
+func nextAction(def *workflow.Definition, in workflow.Situation) string {
+	if said := def.NextAction(in); said != "" {
+		return said
+	}
+	if next, ok := def.Next(&in.Place.Step, nil); ok {
+		return fmt.Sprintf("go on with step %d", next.Number)
+	}
+	return "create the next checkpoint"
 }
 
 // newLines returns a reader of the lines, each with a newline.

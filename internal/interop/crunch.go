@@ -2,7 +2,6 @@ package interop
 
 import (
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -55,28 +54,6 @@ func (l crunch) read(r *reading) {
 	}
 }
 
-// yaml is reading.json for a YAML document. The result's json is its conversion.
-func (r *reading) yaml(p string) (source, bool) {
-	data, err := r.tree.read(p)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.problem(p, "%v", err)
-		} else if _, dangling := r.link(p); dangling {
-			r.problem(p, "a symbolic link leads nowhere")
-		}
-		return source{}, false
-	}
-	doc, err := yamlToJSON(data)
-	if err == nil {
-		doc, err = transfer.ParseDocument(doc)
-	}
-	if err != nil {
-		r.problem(p, "%v", err)
-		return source{}, false
-	}
-	return source{path: p, text: data, json: doc, at: gjson.ParseBytes(doc)}, true
-}
-
 // issue adds the session of one issue. If the import is restricted to a single file (all is false),
 // index and link are ignored, since they are about the whole directory.
 func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
@@ -112,8 +89,13 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		return
 	}
 	in.Session = session
-	l.order(documents, index)
+	place := map[string]int{}
+	for i, e := range index.Get("checkpoints").Array() {
+		place[text(e, "checkpoint_id")] = i + 1
+	}
+	documents = ordered(documents, func(d *transfer.ImportDocument) int { return place[d.OwnID] })
 	in.CreatedAt = documents[0].At
+	in.Branch = documents[len(documents)-1].Branch
 	for _, d := range documents {
 		in.Steps = append(in.Steps, transfer.ImportStep{Document: d})
 		if d.At.Before(in.CreatedAt) {
@@ -121,9 +103,11 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		}
 	}
 	if all {
-		in.Current = l.current(r, dir, index)
-		if !slices.ContainsFunc(documents, func(d *transfer.ImportDocument) bool { return d.Key == in.Current }) && in.Current != "" {
-			r.warn("%s: the latest is %q, which is not there", dir, in.Current)
+		latest, is := l.current(r, dir, index)
+		if i := slices.IndexFunc(documents, is); i >= 0 {
+			in.Current = documents[i].Key
+		} else if latest != "" {
+			r.warn("%s: the latest is %q, which is not there", dir, latest)
 		}
 	}
 	r.add(dir, in)
@@ -176,10 +160,9 @@ func (l crunch) document(
 	if in.Topic == "" {
 		in.Topic = text(at, "issue_snapshot.title")
 	}
-	in.Branch = text(at, "issue_snapshot.branch")
 	d := &transfer.ImportDocument{
 		Key: name, OwnID: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptYAML)}, At: when,
-		Trigger: text(at, "trigger"), Branch: in.Branch,
+		Trigger: text(at, "trigger"), Branch: text(at, "issue_snapshot.branch"),
 	}
 	if d.Trigger == "" {
 		d.Trigger = text(entry, "trigger")
@@ -208,46 +191,33 @@ func indexEntry(index gjson.Result, id string) gjson.Result {
 	return gjson.Result{}
 }
 
-// order sorts the documents as the index lists them. Those that it does not list are placed by
-// time, and by key if that is equal.
-func (crunch) order(documents []*transfer.ImportDocument, index gjson.Result) {
-	place := map[string]int{}
-	for i, e := range index.Get("checkpoints").Array() {
-		place[text(e, "checkpoint_id")] = i + 1
-	}
-	slices.SortStableFunc(documents, func(a, b *transfer.ImportDocument) int {
-		i, j := place[a.Key], place[b.Key]
-		if i != 0 && j != 0 {
-			return i - j
-		}
-		if c := a.At.Compare(b.At); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Key, b.Key)
-	})
-}
-
-// current returns the key of the current checkpoint: the target of the link latest, or else what
-// the index names. In a copy on a file system without links, latest is a file that contains the
-// name.
-func (crunch) current(r *reading, dir string, index gjson.Result) string {
+// current returns what the current checkpoint is called, "" if nothing says it, and which document
+// that is: the one with this file name if a link or file latest says it, the one with this id if
+// the index does. In a copy on a file system without links, latest is a file that contains the name.
+func (crunch) current(r *reading, dir string, index gjson.Result) (latest string, is func(*transfer.ImportDocument) bool) {
+	isKey := func(d *transfer.ImportDocument) bool { return d.Key == latest }
 	p := path.Join(dir, latestFile)
 	if to, ok := r.link(p); ok {
-		if name, ok := stem(to, ".yaml", ".yml"); ok && safeName(name) {
-			return name
+		name, ok := stem(to, ".yaml", ".yml")
+		if !ok || !safeName(name) {
+			r.problem(p, "the link leads to %q, which is no checkpoint beside it", to)
+			return "", isKey
 		}
-		r.problem(p, "the link leads to %q, which is no checkpoint beside it", to)
-		return ""
+		latest = name
+		return latest, isKey
 	}
 	if data, err := r.tree.read(p); err == nil {
-		if name, ok := stem(strings.TrimSpace(string(data)), ".yaml", ".yml"); ok && safeName(name) {
-			return name
+		name := strings.TrimSpace(string(data))
+		if file, ok := stem(name, ".yaml", ".yml"); ok {
+			name = file
 		}
-		if name := strings.TrimSpace(string(data)); safeName(name) {
-			return name
+		if safeName(name) {
+			latest = name
+			return latest, isKey
 		}
 	}
-	return text(index, "latest")
+	latest = text(index, "latest")
+	return latest, func(d *transfer.ImportDocument) bool { return d.OwnID == latest }
 }
 
 // issueOf returns the number in the name of a session such as issue-42. ok is false if it has none.

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/crc32"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -28,12 +30,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	ids := map[string]string{} // by checkpoint: the id
 	// Ids of originals are reserved first, so that a new checkpoint cannot take the id of an
 	// original that comes later.
-	used := map[string]bool{}
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
-			used[im.Key] = true
-		}
-	}
+	used := w.reserved(a)
 	var index []json.RawMessage
 	older := w.overtaken(a)
 	for i := range a.Checkpoints {
@@ -130,7 +127,7 @@ func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string,
 	state := &object{}
 	state.set("current_phase", l.phase(c))
 	doc.missing("workflow_state", state)
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)
 	}
 	return id, doc.json()
@@ -151,7 +148,7 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 	tail := string(r.ID)
 	id := "CP-" + l.phase(c) + "-" + r.CreatedAt.UTC().Format("20060102") + "-" + tail[max(0, len(tail)-4):]
 	for n, plain := 2, id; used[id]; n++ {
-		id = plain + "-" + encodeInt(n)
+		id = plain + "-" + strconv.Itoa(n)
 	}
 	return id
 }
@@ -182,7 +179,7 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 		o.set("phase_attempt", max(1, f.iteration))
 	})
 	part("issue_snapshot", func(o *object) {
-		o.set("title", either(f.topic, string(a.Session)))
+		o.set("title", cmp.Or(f.topic, string(a.Session)))
 		o.set("body", "")
 		o.set("labels", []string{})
 		o.set("assignees", []string{})
@@ -212,9 +209,9 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 		o.set("warnings", f.warnings)
 	})
 	if r.StepName != l.phase(c) {
-		w.leave(a, c, "the step %s, which is no phase of crunch; it stands at %s", either(r.StepName, encodeInt(r.Step)), l.phase(c))
+		w.leave(a, c, "the step %s, which is no phase of crunch; it stands at %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
 	}
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)
 	}
 	f.leave(a, c, w, "tasks", "branch", "files", "recovery")
@@ -280,10 +277,10 @@ func (o *object) front(name string, value any) {
 func (crunch) entry(c *transfer.Archived, f file) json.RawMessage {
 	doc := gjson.ParseBytes(f.doc)
 	o := &object{}
-	o.set("checkpoint_id", either(text(doc, "checkpoint_id"), f.key))
-	o.set("created_at", either(text(doc, "created_at"), seconds(c.Record.CreatedAt)))
-	o.set("trigger", either(text(doc, "trigger"), c.Record.Trigger))
-	o.set("phase", either(text(doc, "workflow_state.current_phase"), c.Record.StepName))
+	o.set("checkpoint_id", cmp.Or(text(doc, "checkpoint_id"), f.key))
+	o.set("created_at", cmp.Or(text(doc, "created_at"), seconds(c.Record.CreatedAt)))
+	o.set("trigger", cmp.Or(text(doc, "trigger"), c.Record.Trigger))
+	o.set("phase", cmp.Or(text(doc, "workflow_state.current_phase"), c.Record.StepName))
 	o.set("can_resume", doc.Get("recovery_info.can_resume").Type != gjson.False)
 	return o.json()
 }

@@ -152,10 +152,14 @@ func datesOf(file string) []string {
 	return out
 }
 
-// copyFile copies a regular file. A file that does not exist is skipped.
+// copyFile copies a regular file. Of a file that does not exist, no copy stays either: SQLite would
+// play the log of an earlier copy back into the database.
 func copyFile(from, to string) error {
 	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return plain(err)
+		}
 		return nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDatabase {

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -101,7 +104,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
 			own = append(own, s)
 			continue
 		}
-		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + either(s.Workflow, "no workflow") + "; --session takes it"})
+		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + cmp.Or(s.Workflow, "no workflow") + "; --session takes it"})
 	}
 	return own
 }
@@ -119,7 +122,7 @@ func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unsca
 	}
 	var out []*transfer.Archive
 	for _, session := range wanted {
-		a, err := transfer.ArchiveToWrite(ctx, s, transfer.Session(session), unscanned)
+		a, err := transfer.ArchiveToWrite(ctx, s, name.Session(session), unscanned)
 		if err != nil {
 			return nil, err
 		}
@@ -150,12 +153,16 @@ func (o *output) check() error {
 		}
 	}
 	for _, l := range o.links {
-		if to, err := o.root.Readlink(l.path); err == nil && to == l.to {
+		to, notLink := o.root.Readlink(l.path)
+		if notLink == nil && to == l.to {
 			continue
 		}
 		at, have, err := o.look(l.path, nil)
 		if err != nil {
 			return refusedPlace(err)
+		}
+		if notLink == nil {
+			have = leading(to)
 		}
 		// On a file system without links, a link may be a file with the name of its target in it.
 		if at != nothing && !o.replace(have) && strings.TrimSpace(string(have)) != l.to {
@@ -173,20 +180,20 @@ func (o *output) check() error {
 	return inTheWay(o.stays, "nothing was written; --force replaces them, another directory leaves them alone")
 }
 
-// inTheWay is the error for existing files with other content, of which it lists the first 20.
+// leading stands for the content of a link, so that a mirror can remember where its links lead as it
+// remembers what its files say.
+func leading(to string) []byte { return []byte("a link to " + to) }
+
+// inTheWayError says that there are files with other content.
+type inTheWayError string
+
+// Error names the file, or their number.
+func (e inTheWayError) Error() string { return string(e) }
+
+// inTheWay is the error for existing files with other content, an inTheWayError.
 func inTheWay(paths []string, hint string) error {
-	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: paths[0] + " is there already and says something else"}
-	if len(paths) > 1 {
-		e.Message = fmt.Sprintf("%d files are there already and say something else", len(paths))
-		for i, p := range paths {
-			if i == 20 {
-				e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(paths)-i))
-				break
-			}
-			e.Hints = append(e.Hints, p)
-		}
-	}
-	e.Hints = append(e.Hints, hint)
+	e := ofMany(checkpoint.KindRefused, paths, paths[0]+" is there already and says something else", "%d files are there already and say something else", hint)
+	e.Err, e.Message = inTheWayError(e.Message), ""
 	return e
 }
 
@@ -240,7 +247,7 @@ func (o *output) writeRows(ctx context.Context, gone []string) error {
 	}
 	return inDatabase(ctx, file, func(tx querier) error {
 		// Rows are compared in the form that a mirror remembers them, see written.
-		kept, err := writeRows(tx, o.rows, gone, func(old *ultraRow) bool { return o.replace(indented(old.json())) })
+		kept, err := writeRows(tx, o.rows, gone, func(old *ultraRow) bool { return o.replace(create.JSONFile(old.json())) })
 		if err != nil || len(kept) == 0 {
 			return err
 		}

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -183,8 +184,8 @@ func (f *facts) ofUltra() {
 			f.created = append(f.created, p)
 		}
 	}
-	f.branch = either(f.branch, f.take("git_state.branch").String())
-	f.commit = either(f.commit, f.take("git_state.commit").String())
+	f.branch = cmp.Or(f.branch, f.take("git_state.branch").String())
+	f.commit = cmp.Or(f.commit, f.take("git_state.commit").String())
 	if list := texts(f.take("git_state.worktrees")); len(f.worktrees) == 0 {
 		f.worktrees = list
 	}
@@ -193,7 +194,7 @@ func (f *facts) ofUltra() {
 // ofOrchestrate converts a state of orchestrate. Its phases become tasks; phases that are not
 // completed are pending.
 func (f *facts) ofOrchestrate() {
-	f.topic = either(f.take("workflow_description").String(), f.topic)
+	f.topic = cmp.Or(f.take("workflow_description").String(), f.topic)
 	for _, p := range []string{"checkpoint_id", "workflow_type", "created_at", "updated_at", "status", "current_phase", "workflow_state.project_name"} {
 		f.take(p)
 	}
@@ -206,8 +207,8 @@ func (f *facts) ofOrchestrate() {
 	}
 	// The limit is for a total_phases that is absurdly large: the document is untrusted.
 	for n := 1; n <= f.total && n < 1000; n++ {
-		if !slices.ContainsFunc(f.phases, func(p json.RawMessage) bool { return string(p) == encodeInt(n) }) {
-			f.pending = append(f.pending, task("phase_"+encodeInt(n)))
+		if !slices.ContainsFunc(f.phases, func(p json.RawMessage) bool { return string(p) == strconv.Itoa(n) }) {
+			f.pending = append(f.pending, task("phase_"+strconv.Itoa(n)))
 		}
 	}
 	if e := f.take("last_error"); e.Exists() && e.Type != gjson.Null {
@@ -218,8 +219,8 @@ func (f *facts) ofOrchestrate() {
 // ofCrunch converts a state of crunch. The nodes of its execution graph become tasks, sorted by the
 // many words that documents use for a status.
 func (f *facts) ofCrunch() {
-	f.topic = either(f.take("issue_snapshot.title").String(), f.topic)
-	f.branch = either(f.branch, f.take("issue_snapshot.branch").String())
+	f.topic = cmp.Or(f.take("issue_snapshot.title").String(), f.topic)
+	f.branch = cmp.Or(f.branch, f.take("issue_snapshot.branch").String())
 	for _, p := range []string{"checkpoint_id", "version", "created_at", "issue_number", "trigger", "workflow_state.current_phase"} {
 		f.take(p)
 	}
@@ -227,7 +228,7 @@ func (f *facts) ofCrunch() {
 		o := &object{}
 		o.set("id", key.String())
 		for _, m := range members(json.RawMessage(v.Raw)).names {
-			o.raw(m, json.RawMessage(v.Get(escape(m)).Raw))
+			o.raw(m, json.RawMessage(v.Get(gjson.Escape(m)).Raw))
 		}
 		switch text(v, "status") {
 		case "complete", "completed", "done", "success", "succeeded", "skipped":
@@ -251,7 +252,7 @@ func (f *facts) ofCrunch() {
 
 // ofPipeline converts a state of pipeline. Its workstreams become tasks.
 func (f *facts) ofPipeline() {
-	f.topic = either(f.take("prd_title").String(), f.topic)
+	f.topic = cmp.Or(f.take("prd_title").String(), f.topic)
 	for _, p := range []string{"prd", "current_phase", "status", "timestamp"} {
 		f.take(p)
 	}
@@ -290,20 +291,6 @@ func taskIDs(tasks []json.RawMessage) []string {
 	}
 	return out
 }
-
-// either returns a, or b if a is empty.
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-func encodeInt(n int) string { return strconv.Itoa(n) }
-
-// escape returns a member name as a gjson path. A name may contain characters, such as a dot, that
-// have a meaning in paths.
-func escape(member string) string { return gjson.Escape(member) }
 
 // keyOf returns the name that go-team's manifest uses for a checkpoint: the key under which it was
 // imported, or else its label. For a checkpoint that does not exist any more, label is used.

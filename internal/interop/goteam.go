@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -120,7 +121,11 @@ func (g goTeam) session(r *reading, dir string, files []string) {
 		return
 	}
 	in.Session, in.Topic = called, s.topic
-	s.order()
+	place := map[string]int{}
+	for i, v := range s.manifest.Get("checkpoints").Array() {
+		place[text(v, "id")] = i + 1
+	}
+	s.documents = ordered(s.documents, func(d *transfer.ImportDocument) int { return place[d.Key] })
 	in.Steps = s.steps()
 	in.Current = text(s.manifest, "current_checkpoint")
 	in.CreatedAt = s.documents[0].At
@@ -254,28 +259,10 @@ func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjso
 		d.Hangs, rest = true, before
 	}
 	// What follows the step's name in the label is the iteration: cp-06-review-2.
-	if slug := transfer.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
+	if slug := name.Slug(d.StepName); slug != "" && strings.HasPrefix(rest, slug) {
 		d.Iteration = strings.TrimPrefix(strings.TrimPrefix(rest, slug), "-")
 	}
 	return true
-}
-
-// order sorts the documents as the manifest lists them. Those that it does not list are placed by
-// time, and by key if that is equal.
-func (s *goTeamSession) order() {
-	place := map[string]int{}
-	for i, v := range s.manifest.Get("checkpoints").Array() {
-		place[text(v, "id")] = i + 1
-	}
-	slices.SortStableFunc(s.documents, func(a, b *transfer.ImportDocument) int {
-		if i, j := place[a.Key], place[b.Key]; i != 0 && j != 0 {
-			return i - j
-		}
-		if c := a.At.Compare(b.At); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Key, b.Key)
-	})
 }
 
 // steps merges documents and rollbacks into one sequence. A rollback goes before the first document

@@ -1,14 +1,17 @@
 package interop
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -39,7 +42,7 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 			f.key, f.content, f.made = c.Import.Key, text, nil
 		} else {
 			f.doc = g.compose(a, c, dir, w)
-			f.content = indented(f.doc)
+			f.content = create.JSONFile(f.doc)
 		}
 		f.path = path.Join(root, f.key+".json")
 		if w.place(a, c, f) {
@@ -90,7 +93,7 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	r := c.Record
 	f := learn(a, c)
 	var o object
-	o.set("id", "cp-"+encodeInt(r.Step)+"-"+r.CreatedAt.UTC().Format("20060102T150405Z"))
+	o.set("id", "cp-"+strconv.Itoa(r.Step)+"-"+r.CreatedAt.UTC().Format("20060102T150405Z"))
 	o.set("session_id", dir)
 	o.set("step_number", r.Step)
 	o.set("step_name", r.StepName)
@@ -112,7 +115,7 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	place.set("branch", f.branch)
 	// The checkpoint's own commit has all files. HEAD, which go-team would name, lacks untracked
 	// files.
-	place.set("commit_hash", either(string(c.Commit), f.commit))
+	place.set("commit_hash", cmp.Or(string(c.Commit), f.commit))
 	place.set("staged_files", f.staged)
 	o.set("git", &place)
 	var files object
@@ -139,7 +142,7 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) j
 	for _, known := range goTeamOutputs {
 		o.raw(known[0], json.RawMessage(known[1]))
 	}
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		content := c.Outputs[name]
 		isList := slices.ContainsFunc(goTeamOutputs[:], func(k [2]string) bool { return k[0] == name && k[1] == "[]" })
 		if raw, err := transfer.ParseDocument(content); err == nil && gjson.ParseBytes(raw).IsArray() {
@@ -170,7 +173,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 		return
 	}
 	back := g.rollbacks(a)
-	w.derive(path.Join(root, manifestFile), indented(g.manifest(a, manifest, dir, keys, back)))
+	w.derive(path.Join(root, manifestFile), create.JSONFile(g.manifest(a, manifest, dir, keys, back)))
 	// The history may be in a file of its own, as a list or in an object, or only in the manifest.
 	// The form that was imported is kept.
 	entries := back
@@ -182,12 +185,12 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 		if held := was.Get("rollback_history"); held.IsArray() {
 			o := members(history)
 			o.set("rollback_history", append(rawList(held), back...))
-			w.derive(path.Join(root, historyFile), indented(o.json()))
+			w.derive(path.Join(root, historyFile), create.JSONFile(o.json()))
 			return
 		}
 		entries = append(rawList(was), back...)
 	}
-	w.derive(path.Join(root, historyFile), indented(list(entries)))
+	w.derive(path.Join(root, historyFile), create.JSONFile(list(entries)))
 }
 
 // inner returns the object in a member, or the document itself if it has no such object.

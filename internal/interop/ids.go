@@ -1,10 +1,6 @@
 package interop
 
-import (
-	"bytes"
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // ids records the documents that were read, by id, to detect conflicting documents with one id.
 type ids map[string]struct{ path, digest string }
@@ -45,14 +41,4 @@ func shortened(raw string) string {
 		return raw[:40] + "…"
 	}
 	return raw
-}
-
-// indented formats JSON as the other systems do: indented by two spaces, with a newline at the end.
-func indented(raw json.RawMessage) []byte {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return raw
-	}
-	b.WriteByte('\n')
-	return b.Bytes()
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -99,19 +101,26 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 	return answer, take(ctx, s, requests, req, answer)
 }
 
-// faulty returns one error for all documents that cannot be imported, of which it lists the first
-// 20.
+// faulty returns one error for all documents that cannot be imported.
 func faulty(problems []Problem, hint string) error {
-	e := &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: problems[0].String()}
-	if len(problems) > 1 {
-		e.Message = fmt.Sprintf("%d files cannot be imported", len(problems))
-		for i, p := range problems {
-			if i == 20 {
-				e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(problems)-i))
-				break
-			}
-			e.Hints = append(e.Hints, p.String())
-		}
+	said := make([]string, len(problems))
+	for i, p := range problems {
+		said[i] = p.String()
+	}
+	return ofMany(checkpoint.KindInvalid, said, said[0], "%d files cannot be imported", hint)
+}
+
+// ofMany returns one error for several places. one is its message if there is only one, many the
+// format with their number; then the hints list the first 20.
+func ofMany(kind checkpoint.Kind, places []string, one, many, hint string) *checkpoint.Error {
+	e := &checkpoint.Error{Kind: kind, Message: one}
+	const shown = 20
+	if len(places) > 1 {
+		e.Message = fmt.Sprintf(many, len(places))
+		e.Hints = slices.Clone(places[:min(shown, len(places))])
+	}
+	if more := len(places) - shown; more > 0 {
+		e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", more))
 	}
 	e.Hints = append(e.Hints, hint)
 	return e
@@ -250,7 +259,7 @@ func know(ctx context.Context, s *checkpoint.Service, format string, in *transfe
 	if err != nil || !own {
 		return err
 	}
-	a, err := transfer.ReadArchive(ctx, s, transfer.Session(in.Session))
+	a, err := transfer.ReadArchive(ctx, s, name.Session(in.Session))
 	if err != nil {
 		return err
 	}

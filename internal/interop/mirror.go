@@ -5,14 +5,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -123,6 +126,7 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 		return err
 	}
 	before := known.Sessions[string(a.Session)]
+	t.recall(before)
 	o := &output{target: t, rendering: w}
 	o.replace = func(old []byte) bool { return w.kept[string(old)] || known.has(old) }
 	err = o.check()
@@ -152,8 +156,7 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 	if err := o.write(ctx); err != nil {
 		return err
 	}
-	known.Sessions[string(a.Session)] = now
-	return known.save()
+	return known.save(string(a.Session), now)
 }
 
 // rowPrefix marks the ids of database rows among the paths in mirrored.Sessions.
@@ -175,17 +178,17 @@ func (o *output) onlyDerived() bool {
 	return true
 }
 
-// written returns the digest of everything in the rendering, by path. Links have the value "link".
+// written returns the digest of everything in the rendering, by path.
 func (o *output) written() map[string]string {
 	out := map[string]string{}
 	for _, f := range o.files {
 		out[f.path] = digest(f.content)
 	}
 	for _, l := range o.links {
-		out[l.path] = "link"
+		out[l.path] = digest(leading(l.to))
 	}
 	for _, row := range o.rows {
-		out[rowPrefix+row.ID] = digest(indented(row.json()))
+		out[rowPrefix+row.ID] = digest(create.JSONFile(row.json()))
 	}
 	return out
 }
@@ -193,14 +196,22 @@ func (o *output) written() map[string]string {
 // forget removes a file that is no longer part of the rendering, unless it was modified after the
 // mirror wrote it. Errors are ignored: the file stays.
 func (o *output) forget(p, was string) {
-	if was == "link" {
-		if _, err := o.root.Readlink(p); err == nil {
-			o.root.Remove(p) //nolint:errcheck // it stays, then
-		}
-		return
+	have, err := o.root.ReadFile(p)
+	if to, notLink := o.root.Readlink(p); notLink == nil {
+		have, err = leading(to), nil
 	}
-	if have, err := o.root.ReadFile(p); err == nil && digest(have) == was {
+	if err == nil && digest(have) == was {
 		o.root.Remove(p) //nolint:errcheck // it stays, then
+	}
+}
+
+// recall puts digests in the places of links in a record of version 0.1.0, which did not say where
+// they lead. A link that is there counts as the one that the mirror made.
+func (t *target) recall(before map[string]string) {
+	for p, was := range before {
+		if to, err := t.root.Readlink(p); err == nil && was == "link" {
+			before[p] = digest(leading(to))
+		}
 	}
 }
 
@@ -213,27 +224,42 @@ func digest(content []byte) string {
 // mirrored records what a mirror has written, so that the next update can tell its own files from
 // those of others. It is kept in a directory of the repository that may be deleted. Without it,
 // existing files with other content are not replaced.
+//
+// Each session has a file of its own with its part of the record, so that commands in several
+// sessions cannot undo each other's entries. Two commands in one session settle it as they do for
+// the mirror itself, see mirror.
 type mirrored struct {
 	Sessions map[string]map[string]string `json:"sessions"` // by session: digest by path
-	file     string
+	file     string                       // its name without the part for the session
 }
 
-// readMirrored reads the record of a mirror. A missing or damaged one is empty.
+// readMirrored reads the record of a mirror. What is missing or damaged is empty. Version 0.1.0 had
+// one file for all sessions, which is read first: what is newer replaces it.
 func readMirrored(s *checkpoint.Service, m checkpoint.Mirror) (*mirrored, error) {
 	dir, err := s.Disposable()
 	if err != nil {
 		return nil, err
 	}
-	known := &mirrored{file: filepath.Join(dir, "mirror-"+digest([]byte(m.Format + ":" + m.Dir))[:16])}
-	data, err := os.ReadFile(known.file)
-	if err == nil && json.Unmarshal(data, known) != nil {
-		known.Sessions = nil
+	known := &mirrored{Sessions: map[string]map[string]string{}, file: filepath.Join(dir, "mirror-"+digest([]byte(m.Format + ":" + m.Dir))[:16])}
+	parts, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, plain(err)
 	}
-	if known.Sessions == nil {
-		known.Sessions = map[string]map[string]string{}
+	for _, e := range parts { // by name, so the file of 0.1.0 is the first
+		name := filepath.Join(dir, e.Name())
+		if rest, ours := strings.CutPrefix(name, known.file); !ours || rest != "" && len(rest) != len(partOf("")) {
+			continue
+		}
+		var part mirrored
+		if data, err := os.ReadFile(name); err == nil && json.Unmarshal(data, &part) == nil {
+			maps.Copy(known.Sessions, part.Sessions)
+		}
 	}
-	return known, nil //nolint:nilerr // it may be lost
+	return known, nil
 }
+
+// partOf returns what the name of a session's file has at its end.
+func partOf(session string) string { return "-" + digest([]byte(session))[:16] }
 
 // has reports whether the mirror has written this content, at any path.
 func (m *mirrored) has(content []byte) bool {
@@ -248,18 +274,21 @@ func (m *mirrored) has(content []byte) bool {
 	return false
 }
 
-// save replaces the file in one step.
-func (m *mirrored) save() error {
-	temp := fmt.Sprintf("%s-%d.tmp", m.file, os.Getpid())
-	if err := os.WriteFile(temp, encode(m), fs.FileMode(0o666)); err != nil {
+// save replaces the file of one session in one step.
+func (m *mirrored) save(session string, written map[string]string) error {
+	file := m.file + partOf(session)
+	temp := fmt.Sprintf("%s-%d.tmp", file, os.Getpid())
+	part := mirrored{Sessions: map[string]map[string]string{session: written}}
+	if err := os.WriteFile(temp, encode(part), fs.FileMode(0o666)); err != nil {
 		return plain(err)
 	}
-	return os.Rename(temp, m.file)
+	return os.Rename(temp, file)
 }
 
 // inWords returns what the user can do about an error, to be appended to its message.
 func inWords(err error) string {
-	if strings.Contains(err.Error(), "say something else") || strings.Contains(err.Error(), "says something else") {
+	var inTheWay inTheWayError
+	if errors.As(err, &inTheWay) {
 		return "; `git checkpoint import` takes it over, `git checkpoint export --force` replaces it"
 	}
 	return ""

@@ -3,8 +3,6 @@ package interop
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
-	"slices"
 
 	"github.com/tidwall/gjson"
 )
@@ -83,8 +81,6 @@ func encode(value any) json.RawMessage {
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // compacted returns JSON without white space, or the text itself if it is not valid.
 func compacted(raw json.RawMessage) json.RawMessage {

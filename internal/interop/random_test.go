@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/repair"
 	"git-checkpoint/internal/transfer"
 )
@@ -80,7 +81,7 @@ func roundTrip(t *testing.T, g *gen, format string) {
 	w.serve(func(ctx context.Context, s *checkpoint.Service) {
 		heard := map[string]bool{}
 		for _, session := range in.Sessions {
-			a, err := transfer.ReadArchive(ctx, s, transfer.Session(session))
+			a, err := transfer.ReadArchive(ctx, s, name.Session(session))
 			if err != nil {
 				t.Fatal(err)
 			}

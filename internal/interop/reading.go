@@ -2,10 +2,12 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +72,17 @@ func (s *source) digested() (string, error) {
 // file that has disappeared since its directory was listed is not a problem, but a dangling link
 // is.
 func (r *reading) json(p string) (source, bool) {
+	return r.parsed(p, func(text []byte) (json.RawMessage, error) {
+		// Windows editors start a file with a byte order mark, which JSON does not allow.
+		return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
+	})
+}
+
+// yaml is json for a YAML document. The result's json is its conversion.
+func (r *reading) yaml(p string) (source, bool) { return r.parsed(p, yamlToJSON) }
+
+// parsed reads a document that toJSON converts.
+func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error)) (source, bool) {
 	text, err := r.read(p)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +92,10 @@ func (r *reading) json(p string) (source, bool) {
 		}
 		return source{}, false
 	}
-	// Windows editors start a file with a byte order mark, which JSON does not allow.
-	doc, err := transfer.ParseDocument(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	doc, err := toJSON(text)
+	if err == nil {
+		doc, err = transfer.ParseDocument(doc)
+	}
 	if err != nil {
 		r.problem(p, "%v", err)
 		return source{}, false
@@ -140,6 +155,32 @@ func moment(texts ...string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// ordered returns documents as a manifest or an index lists them. place gives the position of a
+// document in that list, 0 if it is not there. Such a document comes before the first listed one
+// that is later, by time and, if that is equal, by key.
+func ordered(documents []*transfer.ImportDocument, place func(*transfer.ImportDocument) int) []*transfer.ImportDocument {
+	byTime := func(a, b *transfer.ImportDocument) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Key, b.Key))
+	}
+	var listed, others, out []*transfer.ImportDocument
+	for _, d := range documents {
+		if place(d) > 0 {
+			listed = append(listed, d)
+		} else {
+			others = append(others, d)
+		}
+	}
+	slices.SortStableFunc(listed, func(a, b *transfer.ImportDocument) int { return place(a) - place(b) })
+	slices.SortStableFunc(others, byTime)
+	for _, d := range listed {
+		for len(others) > 0 && byTime(others[0], d) < 0 {
+			out, others = append(out, others[0]), others[1:]
+		}
+		out = append(out, d)
+	}
+	return append(out, others...)
 }
 
 // stem returns a file name without its extension. ok is false if it has none of the given ones.

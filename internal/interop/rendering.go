@@ -112,6 +112,17 @@ func (w *rendering) overtaken(a *transfer.Archive) map[int]bool {
 	return older
 }
 
+// reserved returns the ids of the documents that were imported from this layout.
+func (w *rendering) reserved(a *transfer.Archive) map[string]bool {
+	used := map[string]bool{}
+	for i := range a.Checkpoints {
+		if im := a.Checkpoints[i].Import; im != nil && im.Format == w.format {
+			used[im.Key] = true
+		}
+	}
+	return used
+}
+
 // derive adds a derived file.
 func (w *rendering) derive(p string, content []byte) {
 	w.files = append(w.files, file{path: p, content: content})

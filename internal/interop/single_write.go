@@ -1,15 +1,18 @@
 package interop
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -29,8 +32,8 @@ func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
 }
 
 // write adds the document of a session. Those of failed and abandoned sessions are in a
-// subdirectory. An original goes back to the directory that it came from; only if the session went
-// on here and is not closed does it leave the subdirectory.
+// subdirectory. An original goes back to the directory that it came from, unless the session went on
+// or was closed here.
 func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	c := current(a)
 	if c == nil {
@@ -41,13 +44,15 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	id := o.id(a)
 	if text, ok := w.original(c, keptDocument); ok {
 		f.content, f.made, f.key = text, nil, c.Import.Key
-		closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/") && (closed || !a.Touched)
+		if !a.Touched {
+			closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
+		}
 		if name, ok := base(c.Import); ok {
 			id = name
 		}
 	} else {
 		f.doc = o.compose(a, c, id, w)
-		f.content, f.key = indented(f.doc), id
+		f.content, f.key = create.JSONFile(f.doc), id
 	}
 	dir := orchestrateHome
 	if closed {
@@ -137,7 +142,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	}
 	state.set("project_name", project)
 	artifacts := &object{}
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		// orchestrate records the path of an artifact, not its content. Only an output that was
 		// made from a file here has a path.
 		if source := string(c.Record.Outputs[name].Source); source != "" && c.Import == nil {
@@ -173,8 +178,8 @@ func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 		if was.Record.ID != c.Record.Previous {
 			continue
 		}
-		old := gjson.GetBytes(was.Record.State, escape(member))
-		return old.Exists() && old.Raw == gjson.GetBytes(c.Record.State, escape(member)).Raw && !sameJSON(was.Record.State, c.Record.State)
+		old := gjson.GetBytes(was.Record.State, gjson.Escape(member))
+		return old.Exists() && old.Raw == gjson.GetBytes(c.Record.State, gjson.Escape(member)).Raw && !sameJSON(was.Record.State, c.Record.State)
 	}
 	return false
 }
@@ -201,7 +206,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 	slices.Sort(steps)
 	out := []json.RawMessage{}
 	for _, n := range steps {
-		out = append(out, json.RawMessage(encodeInt(n)))
+		out = append(out, json.RawMessage(strconv.Itoa(n)))
 	}
 	return out
 }
@@ -222,7 +227,7 @@ func (l pipeline) write(a *transfer.Archive, w *rendering) {
 		}
 	} else {
 		f.doc = l.compose(a, c, prd, w)
-		f.content, f.key = indented(f.doc), prd
+		f.content, f.key = create.JSONFile(f.doc), prd
 	}
 	f.path = path.Join(pipelineHome, name+".json")
 	w.single(a, c, f)
@@ -273,7 +278,7 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 		return doc.json()
 	}
 	doc.set("prd", prd)
-	doc.set("prd_title", either(f.topic, string(a.Session)))
+	doc.set("prd_title", cmp.Or(f.topic, string(a.Session)))
 	doc.set("current_phase", c.Record.Step)
 	status, underWay, pending := pipelineStatus(f)
 	doc.set("status", status)
@@ -290,7 +295,7 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 		doc.set("error", &e)
 	}
 	doc.set("timestamp", seconds(c.Record.CreatedAt))
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)
 	}
 	f.leave(a, c, w, "tasks", "gates", "error", "topic")
@@ -338,5 +343,5 @@ func messageOf(problem json.RawMessage) string {
 	if v.Type == gjson.String {
 		return v.Str
 	}
-	return either(text(v, "message", "error", "reason"), either(v.Raw, "unknown"))
+	return cmp.Or(text(v, "message", "error", "reason"), v.Raw, "unknown")
 }

@@ -1,15 +1,18 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -129,6 +132,9 @@ func dropGone(tx querier, archives []*transfer.Archive) error {
 // are what an export of that layout would have, plus a row for each original that has only a file.
 // Checkpoints of other workflows get rows with our own ids.
 func rowsOf(a *transfer.Archive) []*ultraRow {
+	if a.Workflow != UltraCreate {
+		return ownRows(a)
+	}
 	w := newRendering(UltraCreate, func(string) bool { return false })
 	ultraCreate{}.write(a, w)
 	var out []*ultraRow
@@ -144,10 +150,7 @@ func rowsOf(a *transfer.Archive) []*ultraRow {
 			}
 		}
 	}
-	if a.Workflow == UltraCreate {
-		return out
-	}
-	return ownRows(a)
+	return out
 }
 
 // ownRows returns a row for each checkpoint of another workflow: our id, the session as the
@@ -157,7 +160,7 @@ func ownRows(a *transfer.Archive) []*ultraRow {
 	for i := range a.Checkpoints {
 		r := a.Checkpoints[i].Record
 		out = append(out, &ultraRow{
-			ID: string(r.ID), Project: string(a.Session), Phase: either(r.StepName, "phase_"+encodeInt(r.Step)), State: string(compacted(r.State)),
+			ID: string(r.ID), Project: string(a.Session), Phase: cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step)), State: string(compacted(r.State)),
 			Timestamp: stamp(r.CreatedAt), null: map[string]bool{},
 		})
 	}
@@ -240,7 +243,7 @@ func writeSession(tx querier, a *transfer.Archive) error {
 func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) error {
 	r := c.Record
 	var outputs object
-	for _, name := range sortedKeys(r.Outputs) {
+	for _, name := range create.SortedKeys(r.Outputs) {
 		outputs.set(name, r.Outputs[name].Size)
 	}
 	from := ""

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Limits of an import: bytes of one document, bytes of all documents together, and directory
@@ -67,7 +68,7 @@ func (t *tree) list(dir string) ([]fs.DirEntry, error) {
 	}
 	f, err := t.root.Open(at)
 	// A project has only some of the layouts, so missing directories are normal.
-	if errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {
@@ -172,11 +173,6 @@ func plain(err error) error {
 		return at.Err
 	}
 	return err
-}
-
-// isNotDirectory reports whether an element of the path is a file.
-func isNotDirectory(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "not a directory")
 }
 
 // virtual is the entry of a directory that exists only as part of a prefix.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -57,12 +58,12 @@ func (u ultraCreate) read(r *reading) {
 			u.document(r, name, src, seen, rows, projects)
 		}
 	}
-	for _, id := range sortedKeys(rows) {
+	for _, id := range create.SortedKeys(rows) {
 		if row := rows[id]; !row.told {
 			u.row(r, row, projects)
 		}
 	}
-	for _, name := range sortedKeys(projects) {
+	for _, name := range create.SortedKeys(projects) {
 		u.project(r, projects[name])
 	}
 }
@@ -130,7 +131,7 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 			r.problem(src.path, "the id %q is that of a row in %s too, which says something else of %s", id, ultraDatabase, differs)
 			return
 		}
-		d.Kept = append(d.Kept, transfer.ImportFile{Name: keptRow, Content: indented(row.json())})
+		d.Kept = append(d.Kept, transfer.ImportFile{Name: keptRow, Content: create.JSONFile(row.json())})
 	}
 	u.add(r, d, at, projects)
 }
@@ -147,7 +148,7 @@ func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraPr
 		r.problem(p, "%v", err)
 		return
 	}
-	d := &transfer.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []transfer.ImportFile{{Name: keptRow, Content: indented(row.json())}}}
+	d := &transfer.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []transfer.ImportFile{{Name: keptRow, Content: create.JSONFile(row.json())}}}
 	u.add(r, d, gjson.ParseBytes(doc), projects)
 }
 

@@ -3,9 +3,11 @@ package interop
 import (
 	"encoding/json"
 	"path"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -15,12 +17,7 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	project := u.projectOf(a)
 	// Ids of originals are reserved first, so that a new checkpoint cannot take the id of an
 	// original that comes later.
-	used := map[string]bool{}
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == UltraCreate {
-			used[im.Key] = true
-		}
-	}
+	used := w.reserved(a)
 	older := w.overtaken(a)
 	for i := range a.Checkpoints {
 		c := &a.Checkpoints[i]
@@ -35,7 +32,7 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 		}
 		id := u.newID(c, used)
 		doc, state := u.compose(a, c, id, project, w)
-		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: indented(doc), made: c}
+		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
 		if w.place(a, c, f) {
 			w.rows = append(w.rows, &ultraRow{
 				ID: id, Project: project, Phase: text(gjson.ParseBytes(doc), "phase"), State: string(state),
@@ -52,7 +49,7 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 	case !w.mixed(a):
 	case document == nil:
 		if made, err := rowOf(row).document(); err == nil {
-			document = indented(made)
+			document = create.JSONFile(made)
 		}
 	case row == nil:
 		if made, ok := rowOfDocument(c.Import.Key, document); ok {
@@ -110,9 +107,9 @@ func (ultraCreate) projectOf(a *transfer.Archive) string {
 // newID returns an id in ultra-create's form, made of time and phase. A second checkpoint in the
 // same second gets a number.
 func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
-	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + encodeInt(c.Record.Step)
+	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + strconv.Itoa(c.Record.Step)
 	for n, plain := 2, id; used[id]; n++ {
-		id = plain + "_" + encodeInt(n)
+		id = plain + "_" + strconv.Itoa(n)
 	}
 	used[id] = true
 	return id
@@ -126,7 +123,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	var o object
 	o.set("checkpoint_id", id)
 	o.set("project_id", project)
-	o.set("phase", "phase_"+encodeInt(r.Step))
+	o.set("phase", "phase_"+strconv.Itoa(r.Step))
 	o.set("timestamp", r.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"))
 	if r.Message != "" {
 		o.set("description", r.Message)
@@ -158,7 +155,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 		f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
 	}
 	o.raw("metrics", metrics)
-	for _, name := range sortedKeys(c.Outputs) {
+	for _, name := range create.SortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)
 	}
 	return o.json(), state

@@ -41,7 +41,6 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	// In another clone a missing branch means nothing: it may not have been fetched.
 	elsewhere := elsewhereMade(s, r.found)
 	if b := name.Ref(r.record.Git.Branch); b != "" {
-		in.Branch = strings.TrimPrefix(string(b), "refs/heads/")
 		_, err := s.Repo.Batch().Resolve(ctx, b)
 		in.BranchGone = errors.Is(err, git.ErrMissing) && b != s.Repo.Head.Branch && !elsewhere
 	}

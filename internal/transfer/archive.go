@@ -226,9 +226,6 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	return c, nil
 }
 
-// Session converts a string that is known to be a valid session name.
-func Session(s string) name.Session { return name.Session(s) }
-
 // MadeHere reports whether a session has live or discarded checkpoints that were not
 // imported.
 func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool, error) {

@@ -100,6 +100,3 @@ const maxDocumentDepth = 95
 func ParseDocument(text []byte) (json.RawMessage, error) {
 	return record.ParseJSON(text, record.Limits{Depth: maxDocumentDepth})
 }
-
-// Slug returns a step's name in the form that labels use.
-func Slug(stepName string) string { return name.Slug(stepName) }

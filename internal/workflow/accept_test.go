@@ -213,8 +213,8 @@ func FuzzAccept(f *testing.F) {
 			d.Check(change)
 			d.SessionOf(a)
 			_, _ = d.Place(PlaceRequest{Trigger: TriggerManual, Document: &a.Facts, State: a.State})
-			situation := Situation{State: a.State, Status: a.Status, Error: a.Error}
-			r := d.Resume(ResumeInput{Situation: situation, Current: document, Changed: []string{"f"}})
+			situation := Situation{State: a.State, Status: a.Status, Error: a.Error, Changed: []string{"f"}}
+			r := d.Resume(ResumeInput{Situation: situation, Current: document})
 			if r.CanResume != (r.Action != ActionRefuse) || !json.Valid(r.State) {
 				t.Fatalf("%s: resume is %+v", d.Name, r)
 			}

@@ -343,7 +343,7 @@ func (b *behaviour) rest() bool {
 	}
 	values := map[string]any{"label": "L", "files": 1, "commit": "C", "error": "E", "step": 2, "step_name": "N", "last_valid": "V", "key": "K",
 		"reverted": 3, "discarded": "D", "left_behind": 4, "next_step": 5, "next_name": "M", "state": "S", "trigger": "T"}
-	for _, key := range MessageKeys() {
+	for _, key := range sortedKeys(Default().Messages) {
 		if !b.tell("%s: %q", key, b.d.Message(key, values)) {
 			return false
 		}

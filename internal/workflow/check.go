@@ -98,15 +98,15 @@ func (d *Definition) Check(c Change) []Violation {
 	return found[:min(len(found), maxViolations)]
 }
 
-// HasRules reports whether the workflow has rules of its own. Only they look at Change.Old, so
-// without them a caller need not read it.
+// HasRules reports whether the workflow has rules of its own. Of what Check does
+// only they look at Change.Old, so without them a caller of Check need not read it.
 func (d *Definition) HasRules() bool { return len(d.Rules) > 0 }
 
 // variables are the decoded states of a change.
 type variables struct{ old, new any }
 
-// newVariables decodes the new state. The old one is left to checkRules, which needs it only if
-// there are rules.
+// newVariables decodes the new state. The old one is left to checkRules and Derive, which need it
+// only if the workflow has rules or derivations.
 func newVariables(c Change) (variables, []Violation) {
 	v := variables{}
 	fresh := c.New

@@ -24,7 +24,7 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 		state = json.RawMessage("{}")
 	}
 	c.Handed = len(given) > 0
-	m := newMeter(c.Old, state)
+	m, old := newMeter(c.Old, state), value(c.Old)
 	for _, rule := range d.Derivations {
 		if isGiven(rule.Path, c, given) {
 			continue
@@ -33,6 +33,7 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 		if broken != nil {
 			return nil, &StateError{broken[0].Message}
 		}
+		v.old = old
 		vars := d.ruleVariables(m, v, c)
 		applies, err := d.holds(m, d.ruleScope(), rule.When, vars)
 		if err != nil || !applies {

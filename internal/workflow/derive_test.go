@@ -63,6 +63,24 @@ func TestGivenMembersAreKept(t *testing.T) {
 	}
 }
 
+// A derivation and the values that it uses see the state of the checkpoint before.
+func TestDerivationsSeeTheOldState(t *testing.T) {
+	d, err := Parse([]byte(`{"name": "x", "version": "1", "values": {"before": "old?.n ?? 0"},
+		"derive": [{"path": "was", "value": "old?.n"}, {"path": "sum", "value": "before + new.n"}]}`), "x.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, want string }{
+		{`{"n": 1}`, `{"n": 2,"was":1,"sum":3}`},
+		{``, `{"n": 2,"sum":2}`},
+	} {
+		got, err := d.Derive(Change{Old: json.RawMessage(c.old), New: json.RawMessage(`{"n": 2}`), Trigger: TriggerManual}, nil)
+		if err != nil || string(got) != c.want {
+			t.Errorf("after %s: %s, %v; want %s", c.old, got, err, c.want)
+		}
+	}
+}
+
 func TestNothingDoneMeansNoEstimate(t *testing.T) {
 	d, _ := Builtin("ultra-create")
 	state := json.RawMessage(`{"completed_tasks": [], "pending_tasks": [{"id": "b"}], "metrics": {"estimated_remaining": "9s"}}`)

@@ -41,7 +41,7 @@ func TestTheManualIsComplete(t *testing.T) {
 	for _, s := range []scope{ruleScope(), resumeScope(), sessionScope(), messageScope()} {
 		words = append(words, sortedKeys(s.vars)...)
 	}
-	words = append(words, MessageKeys()...)
+	words = append(words, sortedKeys(Default().Messages)...)
 	for name := range newLanguage().loops {
 		words = append(words, name)
 	}

@@ -29,13 +29,16 @@ type evaluation struct {
 // mentions one of them.
 func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only string) *evaluation {
 	e := &evaluation{d: d, meter: newMeter(s.State, s.Error, current)}
+	for _, path := range s.Changed {
+		e.meter.size += len(path)
+	}
 	state := value(s.State)
 	if state == nil {
 		state = map[string]any{}
 	}
 	e.vars = map[string]any{
 		"state": state, "error": value(s.Error), "current": value(current),
-		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": "", "files": nil,
+		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": plain(s.Changed),
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "",
 	}
 	e.vars["next_step"], e.vars["next_name"] = nil, ""

@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -97,10 +98,10 @@ func (d *Definition) compile(s scope, text, want string) (*program, error) {
 	return p, nil
 }
 
-// compile type-checks text against the variables of s. The guard rewrites the syntax tree first,
-// then the visitors in then see the result. The library's optimizer is off: it could replace nodes
-// that the guard has counted or metered.
-func (l *language) compile(s scope, text, want string, then ...ast.Visitor) (*program, error) {
+// compile type-checks text against the variables of s. The visitors in first see the tree as it was
+// written, then the guard rewrites it. The library's optimizer is off: it could replace nodes that
+// the guard has counted or metered.
+func (l *language) compile(s scope, text, want string, first ...ast.Visitor) (*program, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("%d characters are more than %d in an expression", len(text), maxExpression)
 	}
@@ -108,10 +109,13 @@ func (l *language) compile(s scope, text, want string, then ...ast.Visitor) (*pr
 		return nil, errors.New("the expression is empty")
 	}
 	g := &guard{language: l}
-	options := []expr.Option{l.use, expr.Env(s.vars), expr.Patch(g), expr.MaxNodes(maxNodes), expr.Optimize(false)}
-	for _, v := range then {
+	vars := maps.Clone(s.vars)
+	vars[meterName] = types.Any // for what the guard inserts
+	options := []expr.Option{l.use, expr.Env(vars), expr.MaxNodes(maxNodes), expr.Optimize(false)}
+	for _, v := range first {
 		options = append(options, expr.Patch(v))
 	}
+	options = append(options, expr.Patch(g)) // the last of them, see guard.Reset
 	if want == "bool" {
 		options = append(options, expr.AsBool())
 	}
@@ -173,9 +177,11 @@ func (l *language) use(c *conf.Config) {
 type meter struct {
 	// left is the budget that remains. Nothing runs any more once it is 0.
 	left int
-	// size is the number of bytes of all texts that the expressions can see, the cost of one
-	// operation that looks at all of them.
+	// size is the number of bytes of all texts that the expressions can see and of the longest list
+	// that numbers made, the cost of one operation that looks at all of them.
 	size int
+	// longest is the length of that list.
+	longest int
 }
 
 // maxWork is the budget of one evaluation. A cheap operation costs 50.
@@ -203,6 +209,16 @@ func (m *meter) charge(nodes, heavy int) error {
 	}
 	m.left -= cost
 	return nil
+}
+
+// made charges for a list of numbers that did not exist before. From then on a heavy operation may
+// look at it, which costs some eight bytes for each number.
+func (m *meter) made(length int) error {
+	if length > m.longest {
+		m.size += 8 * (length - m.longest)
+		m.longest = length
+	}
+	return m.charge(length, 0)
 }
 
 // run evaluates p with the given variables. It charges for the expression once; iterations of loops

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,11 +16,11 @@ import (
 func (d *Definition) freshness(in ResumeInput, out *Resume) {
 	f := d.Resumption.Freshness
 	if in.BranchGone {
-		out.changed(or(f.Branch, freshWarn), fmt.Sprintf("branch %s is gone", in.Branch),
+		out.changed(cmp.Or(f.Branch, freshWarn), fmt.Sprintf("branch %s is gone", in.Branch),
 			"cannot resume, start fresh", "Go on without it?")
 	}
 	if len(in.Changed) > 0 {
-		out.changed(or(f.Files, freshWarn), "files changed since the checkpoint: "+someOf(in.Changed),
+		out.changed(cmp.Or(f.Files, freshWarn), "files changed since the checkpoint: "+someOf(in.Changed),
 			"cannot resume over them", "Go on with them as they are?")
 	}
 	current := d.issue(in)
@@ -149,12 +150,4 @@ func someOf(names []string) string {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()
-}
-
-// or returns word, or the default if word is empty.
-func or(word, absent string) string {
-	if word == "" {
-		return absent
-	}
-	return word
 }

@@ -38,7 +38,7 @@ func functions() map[string]function {
 		"list":       {list, one},
 		"keys":       {wrap(keys), one},
 		"natural":    {wrap(natural), one},
-		"numbers":    {numbers, []any{new(func(any, any) []any)}},
+		numbersName:  {numbers, []any{new(func(any, any, any) []any)}},
 		"first":      {first, []any{new(func(any) any)}},
 		"last":       {last, []any{new(func(any) any)}},
 		"len":        {length, []any{new(func(any) int)}},
@@ -179,8 +179,14 @@ func keys(args ...any) ([]any, error) {
 // maxNumbers is the length of the longest list that numbers makes.
 const maxNumbers = 100_000
 
-// numbers returns the integers from the first argument to the second, both included.
+// numbers returns the integers from the first argument to the second, both included. The guard adds
+// the meter as a third argument, because the result may be much larger than the data. Numbers
+// beyond 2^53 in magnitude are an error: n+1 may be the same float as n there.
 func numbers(args ...any) (any, error) {
+	m, ok := args[2].(*meter)
+	if !ok {
+		return nil, errors.New("numbers without a meter")
+	}
 	from, err := number(args[0])
 	if err != nil {
 		return nil, err
@@ -189,12 +195,20 @@ func numbers(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !(math.Abs(from) <= 1<<53 && math.Abs(to) <= 1<<53) { // also for what is no number at all, 0/0
+		return nil, errors.New("numbers of more than 2^53 in magnitude")
+	}
 	if to-from >= maxNumbers {
 		return nil, fmt.Errorf("more than %d numbers", maxNumbers)
 	}
-	items := []any{}
-	for n := math.Ceil(from); n <= to; n++ {
-		items = append(items, int(n))
+	first := int(math.Ceil(from))
+	length := max(0, int(math.Floor(to))-first+1)
+	if err := m.made(length); err != nil {
+		return nil, err
+	}
+	items := make([]any, length)
+	for i := range items {
+		items[i] = first + i
 	}
 	return items, nil
 }

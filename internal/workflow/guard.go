@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker/nature"
 )
 
 // Names that the guard inserts into expressions. Authors cannot use them: the guard refuses
@@ -15,6 +16,10 @@ const (
 	addName   = "__add"
 	inName    = "__in"
 )
+
+// numbersName is the one function of authors that makes values from nothing. The guard passes it the
+// meter.
+const numbersName = "numbers"
 
 // functionWeight is how many heavy operations a function call counts for. A function may look at
 // its arguments several times.
@@ -29,6 +34,7 @@ const functionWeight = 3
 //     the expression and the size of the data, and nothing else.
 //   - "+" becomes a call of add, which adds only numbers: a text that is doubled repeatedly would
 //     fill the memory. "in" becomes a call of in, which treats an absent list as empty.
+//   - numbers gets the meter, so that it can charge for what it makes.
 //   - An operation that may look at a whole value (==, in, contains, a function) is heavy.
 type guard struct {
 	language *language
@@ -37,6 +43,13 @@ type guard struct {
 	heavy int
 	err   error
 }
+
+// Reset and ShouldRepeat make the library run the guard after all other visitors, directly before it
+// checks the types for good. Both would allow more than one run, which the guard does not need.
+func (g *guard) Reset() {}
+
+// ShouldRepeat is always false.
+func (g *guard) ShouldRepeat() bool { return false }
 
 // Visit is called by the library for each node, children before their parents.
 func (g *guard) Visit(node *ast.Node) {
@@ -53,8 +66,14 @@ func (g *guard) Visit(node *ast.Node) {
 	case *ast.SliceNode:
 		g.refuse("a slice")
 	case *ast.CallNode:
+		// The library has checked types before, for visitors only. It would take the type of a call
+		// from there and not report an unknown name in its arguments.
+		n.SetNature(nature.Nature{})
 		if callee, ok := n.Callee.(*ast.IdentifierNode); !ok || !g.language.has(callee.Value) {
 			g.refuse("a call of anything but the functions of rules")
+		}
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == numbersName {
+			n.Arguments = append(n.Arguments, &ast.IdentifierNode{Value: meterName})
 		}
 		g.heavy += functionWeight
 	case *ast.BuiltinNode:

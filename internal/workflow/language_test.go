@@ -46,6 +46,9 @@ func TestLanguage(t *testing.T) {
 		`natural(["a10", "a9", "a09", "b", "a"])`:   `["a","a9","a09","a10","b"]`,
 		`numbers(2, 4)`:                             `[2,3,4]`,
 		`numbers(1, 0)`:                             `[]`,
+		`numbers(1.5, 3.5)`:                         `[2,3]`,
+		`numbers(0.2, 0.4)`:                         `[]`,
+		`numbers(-2, -1)`:                           `[-2,-1]`,
 		`first(new.a)`:                              `"x"`,
 		`last(new.b)`:                               `"z"`,
 		`first(nil)`:                                `null`,
@@ -84,6 +87,11 @@ func TestLanguage(t *testing.T) {
 		`union(new.s)`:           "a text is not a list",
 		`keys(new.a)`:            "a list is not an object",
 		`numbers(1, 1000000)`:    "more than 100000",
+		`numbers(1e17, 1e17)`:    "more than 2^53",
+		`numbers(1/0, 1/0)`:      "more than 2^53",
+		`numbers(0, 0/0.0)`:      "more than 2^53",
+		`numbers(1)`:             "not enough arguments",
+		`numbers(1, 2, 3)`:       "too many arguments",
 		`"a" + "b"`:              "is not a number",
 		`new.zz.deeper`:          "cannot fetch",
 		`len(new.i)`:             "a number is not a list",
@@ -129,6 +137,14 @@ func TestEvaluationIsBounded(t *testing.T) {
 		}
 		t.Logf("%s: refused after %v", text, time.Since(began))
 	}
+	// What numbers makes counts as well, not only what the state has.
+	text := `all(numbers(1, 100000), len(numbers(1, 100000)) > 0)`
+	if _, err := asked(text, `{}`, `{}`); err == nil || !strings.Contains(err.Error(), "does not end within its bound") {
+		t.Errorf("%s: error is %v", text, err)
+	}
+	if got, err := asked(`len(filter(numbers(1, 1000), # in numbers(1, 500)))`, `{}`, `{}`); err != nil || got != 500 {
+		t.Errorf("an honest rule with numbers: %v, %v", got, err)
+	}
 	if got, err := asked(`all(new.a, # == "xxxxxxxx") and subset(new.a, old.a)`, state, state); err != nil || got != true {
 		t.Errorf("an honest rule over the same state: %v, %v", got, err)
 	}
@@ -146,6 +162,15 @@ func TestRulesThatCannotBeCheckedAreBroken(t *testing.T) {
 	state := `{"a": [` + strings.TrimSuffix(strings.Repeat("1,", 2000), ",") + `]}`
 	found := d.Check(Change{New: json.RawMessage(state), NewStatus: "in_progress", Trigger: TriggerManual})
 	if len(found) != 2 || found[0].Rule != "endless" || !strings.Contains(found[0].Message, "does not end") || found[1].Rule != "wrong" {
+		t.Errorf("violations are %v", found)
+	}
+	// A value that is made once and looked at many times.
+	if d, err = Parse([]byte(`{"name": "x", "version": "1", "values": {"many": "numbers(1, 100000)"}, "rules": [
+		{"name": "endless", "check": "all(many, # in many)", "message": "m"}]}`), "x.json"); err != nil {
+		t.Fatal(err)
+	}
+	found = d.Check(Change{New: json.RawMessage(`{}`), NewStatus: "in_progress", Trigger: TriggerManual})
+	if len(found) != 1 || !strings.Contains(found[0].Message, "does not end") {
 		t.Errorf("violations are %v", found)
 	}
 }

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/types"
@@ -24,9 +22,6 @@ func messageScope() scope {
 	}
 	return scope{"message", vars}
 }
-
-// MessageKeys returns the keys of all messages, sorted.
-func MessageKeys() []string { return slices.Sorted(maps.Keys(Default().Messages)) }
 
 // Message fills the workflow's template for key, or the default definition's if the workflow has
 // none. Values may be texts, numbers, booleans, nil, and lists of texts or integers. A variable

@@ -32,6 +32,9 @@ type Situation struct {
 	Live    []int
 	Named   func(step int) string // may be nil
 	Skipped []int
+	// Branch is the recorded branch. Changed are the paths of files that differ from the checkpoint.
+	Branch  string
+	Changed []string
 	// Age is the time since the checkpoint was made.
 	Age time.Duration
 }
@@ -39,11 +42,8 @@ type Situation struct {
 // ResumeInput is a situation together with what the caller found out about its surroundings.
 type ResumeInput struct {
 	Situation
-	// Branch is the recorded branch. BranchGone means that it does not exist any more.
-	Branch     string
+	// BranchGone means that the recorded branch does not exist any more.
 	BranchGone bool
-	// Changed are the paths of files that differ from the checkpoint.
-	Changed []string
 	// Missing are the results of Files that do not exist on disk.
 	Missing []FileRef
 	// Current is the issue as it is now, nil if the caller does not know it.
@@ -128,7 +128,6 @@ func filesIn(found []FileRef, path string, v any) []FileRef {
 // its part of the answer empty; only can_resume turns an error into a refusal.
 func (d *Definition) Resume(in ResumeInput) Resume {
 	e := d.newEvaluation(in.Situation, in.Current, "")
-	e.vars["branch"], e.vars["files"] = in.Branch, plain(in.Changed)
 	r := &d.Resumption
 	out := Resume{Action: ActionResume, State: in.State, Restore: map[string]json.RawMessage{}}
 	out.Completed, out.Pending = raws(e.vars["completed"]), raws(e.vars["pending"])

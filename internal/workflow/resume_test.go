@@ -230,7 +230,7 @@ func TestFreshness(t *testing.T) {
 		})
 	}
 	d, _ := Builtin("go-team")
-	r := d.Resume(ResumeInput{Situation: Situation{Session: "s", Status: "in_progress"}, BranchGone: true, Branch: "b", Changed: []string{"f"}})
+	r := d.Resume(ResumeInput{Situation: Situation{Session: "s", Status: "in_progress", Branch: "b", Changed: []string{"f"}}, BranchGone: true})
 	if r.Action != ActionResume || len(r.Warnings) != 2 {
 		t.Errorf("a workflow without rules on freshness: %+v", r)
 	}
@@ -276,6 +276,29 @@ func TestResumeTasksAndSteps(t *testing.T) {
 				t.Errorf("%s: %s at %s", name, r.Action, status)
 			}
 		}
+	}
+}
+
+// Every part of resume and next_action sees the branch and the changed files, also those that later
+// parts depend on.
+func TestBranchAndFilesAreKnownEverywhere(t *testing.T) {
+	d, err := Parse([]byte(`{"name": "x", "version": "1", "next_action": {"*": "{branch}: {files}"},
+		"resume": {"completed": "files", "pending": "[branch]", "progress": {"done": "len(files)", "total": "len(files) + 1", "text": "{files} on {branch}"},
+			"point": "{branch}: {files}", "statuses": {"*": {"action": "resume", "message": "{branch}: {files}"}}}}`), "x.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	situation := Situation{Session: "s", Status: "in_progress", Branch: "b", Changed: texts("f", "g")}
+	r := d.Resume(ResumeInput{Situation: situation})
+	expect(t, r, ActionResume, "b: f, g", "b: f, g")
+	if got := append(strs(r.Completed), strs(r.Pending)...); !slices.Equal(got, texts(`"f"`, `"g"`, `"b"`)) {
+		t.Errorf("completed and pending are %q", got)
+	}
+	if r.Progress != (Fraction{2, 3}) || r.ProgressText != "f, g on b" {
+		t.Errorf("progress is %v, %q", r.Progress, r.ProgressText)
+	}
+	if got := d.NextAction(situation); got != "b: f, g" {
+		t.Errorf("next is %q", got)
 	}
 }
 

@@ -285,7 +285,13 @@ func (r *retainer) counted(items []Item) error {
 			inGroup[g]++
 		}
 		limit := r.d.Retention.Keep
-		over := keep.Last >= 0 && inGroup[g] > keep.Last || keep.Steps > 0 && item.Step <= newest-keep.Steps
+		over := ""
+		switch {
+		case keep.Last >= 0 && inGroup[g] > keep.Last:
+			over = fmt.Sprintf("not among the last %d of trigger %s%s", keep.Last, item.Trigger, where)
+		case keep.Steps > 0 && item.Step <= newest-keep.Steps:
+			over = fmt.Sprintf("not in the newest %d steps, for trigger %s", keep.Steps, item.Trigger)
+		}
 		after, err := ageOr(keep.After, -1)
 		if err != nil {
 			return err
@@ -293,8 +299,8 @@ func (r *retainer) counted(items []Item) error {
 		switch {
 		case item.Current:
 			r.stay(i, "current")
-		case over && r.p.Now.Sub(item.CreatedAt) > after:
-			r.drop(i, item, fmt.Sprintf("not among the last %d of trigger %s%s", keep.Last, item.Trigger, where))
+		case over != "" && r.p.Now.Sub(item.CreatedAt) > after:
+			r.drop(i, item, over)
 		case limit != nil && *limit >= 0 && !isAmong(item, inSession, *limit):
 			r.drop(i, item, fmt.Sprintf("not among the %d newest", *limit))
 		}

@@ -121,6 +121,28 @@ func TestNeverIsAnAge(t *testing.T) {
 	}
 }
 
+// The reason says which of the limits of a trigger let a checkpoint go.
+func TestReasonsNameTheLimit(t *testing.T) {
+	d, err := Parse([]byte(`{"name": "x", "version": "1", "retention": {"triggers": {
+		"tool": {"last": -1, "steps": 2}, "watch": {"last": 1, "steps": 2}}}}`), "x.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts, err := d.Retain(items("tool@1 watch@1 tool@3 watch@3 watch@3 manual@3*"), Policy{Now: epoch.Add(day)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := []string{}
+	for _, v := range verdicts {
+		said = append(said, v.Reason)
+	}
+	want := texts("not in the newest 2 steps, for trigger tool", "not among the last 1 of trigger watch", "kept by the workflow",
+		"not among the last 1 of trigger watch", "kept by the workflow", "current")
+	if !slices.Equal(said, want) {
+		t.Errorf("reasons are %q", said)
+	}
+}
+
 func TestRetentionByFlags(t *testing.T) {
 	d := Default()
 	n := func(n int) *int { return &n }

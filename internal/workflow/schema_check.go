@@ -26,7 +26,7 @@ func (s *stateSchema) violations(value any, size int) []Violation {
 	if err == nil {
 		return nil
 	}
-	e := explainer{}
+	e := explainer{own: map[*jsonschema.Schema]*jsonschema.Resolved{}, patterns: map[string]*regexp.Regexp{}}
 	e.explain(s.root, value, "")
 	if len(e.found) == 0 {
 		e.report("", value, s.root, innermost(err))
@@ -34,14 +34,20 @@ func (s *stateSchema) violations(value any, size int) []Violation {
 	return e.found
 }
 
-// explainer collects the violations of a value that is known to be invalid.
+// explainer collects the violations of a value that is known to be invalid. A schema of items or
+// members applies to many values, so what is made of it is kept: own by schema, patterns by text.
 type explainer struct {
-	found []Violation
+	found    []Violation
+	own      map[*jsonschema.Schema]*jsonschema.Resolved
+	patterns map[string]*regexp.Regexp
 }
+
+// isFull reports whether there are as many violations as are reported.
+func (e *explainer) isFull() bool { return len(e.found) >= maxViolations }
 
 // report adds a violation of s by the value at path.
 func (e *explainer) report(path string, value any, s *jsonschema.Schema, message string) {
-	if len(e.found) < maxViolations {
+	if !e.isFull() {
 		e.found = append(e.found, Violation{
 			Rule: ruleSchema, Path: path, Value: shorten(string(encode(value)), maxValue),
 			Allowed: describe(s), Message: message,
@@ -53,7 +59,10 @@ func (e *explainer) report(path string, value any, s *jsonschema.Schema, message
 // itself, because it knows their paths, and asks the library about everything else that s says of
 // the value.
 func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
-	if err := own(s, value); err != nil {
+	if e.isFull() {
+		return
+	}
+	if err := e.validate(s, value); err != nil {
 		e.report(path, value, s, innermost(err))
 	}
 	for _, part := range s.AllOf {
@@ -82,15 +91,18 @@ func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path str
 		}
 	}
 	for _, name := range sortedKeys(object) {
+		if e.isFull() {
+			return
+		}
 		value, known := object[name], false
 		if property := s.Properties[name]; property != nil {
 			known = true
 			e.explain(property, value, join(path, name))
 		}
-		for pattern, property := range s.PatternProperties {
-			if regexp.MustCompile(pattern).MatchString(name) {
+		for _, pattern := range sortedKeys(s.PatternProperties) {
+			if e.pattern(pattern).MatchString(name) {
 				known = true
-				e.explain(property, value, join(path, name))
+				e.explain(s.PatternProperties[pattern], value, join(path, name))
 			}
 		}
 		if !known && s.AdditionalProperties != nil {
@@ -101,7 +113,7 @@ func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path str
 
 // missing reports a required member that is absent.
 func (e *explainer) missing(s *jsonschema.Schema, path, name string) {
-	if len(e.found) < maxViolations {
+	if !e.isFull() {
 		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Allowed: describe(s.Properties[name]), Message: "is missing"})
 	}
 }
@@ -113,8 +125,8 @@ func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
 		e.explain(s.AdditionalProperties, value, path)
 		return
 	}
-	known := strings.Join(sortedKeys(s.Properties), ", ")
-	if len(e.found) < maxViolations {
+	if !e.isFull() {
+		known := strings.Join(sortedKeys(s.Properties), ", ")
 		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Value: shorten(string(encode(value)), maxValue), Allowed: known, Message: "is not a known member"})
 	}
 }
@@ -125,16 +137,28 @@ func restricts(s *jsonschema.Schema) bool {
 	return describe(s) != "" || s.Not != nil || len(s.Properties)+len(s.Required)+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0
 }
 
-// own validates value against the part of s that explain does not handle itself.
-func own(s *jsonschema.Schema, value any) error {
-	local := *s
-	local.Properties, local.PatternProperties, local.AdditionalProperties = nil, nil, nil
-	local.Items, local.PrefixItems, local.AllOf, local.Required = nil, nil, nil, nil
-	resolved, err := local.Resolve(nil)
-	if err != nil {
-		return err
+// validate validates value against the part of s that explain does not handle itself.
+func (e *explainer) validate(s *jsonschema.Schema, value any) error {
+	resolved := e.own[s]
+	if resolved == nil {
+		local := *s
+		local.Properties, local.PatternProperties, local.AdditionalProperties = nil, nil, nil
+		local.Items, local.PrefixItems, local.AllOf, local.Required = nil, nil, nil, nil
+		var err error
+		if resolved, err = local.Resolve(nil); err != nil {
+			return err
+		}
+		e.own[s] = resolved
 	}
 	return resolved.Validate(value)
+}
+
+// pattern returns the compiled form of a pattern, which buildSchema has checked.
+func (e *explainer) pattern(text string) *regexp.Regexp {
+	if e.patterns[text] == nil {
+		e.patterns[text] = regexp.MustCompile(text)
+	}
+	return e.patterns[text]
 }
 
 // innermost returns a short text for the library's error, without the chain of schemas that wraps

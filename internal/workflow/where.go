@@ -21,8 +21,8 @@ var listMembers = [...]string{"commit", "current", "discarded", "pinned", "valid
 
 // fileCount is the variable for "files" when it stands alone: the number of files that a list
 // shows. The record has an object of the same name, which is what the "files" in "files.created"
-// refers to.
-const fileCount = "__files"
+// refers to. An author cannot write this name.
+const fileCount = "number of files"
 
 // Condition is a compiled expression over a checkpoint, as given to `list --where`. words are the
 // names and texts that occur in it.
