@@ -153,7 +153,8 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// TestMCPWrites checks that rollback, undo and redo need the digest of the current plan.
+// TestMCPWrites checks that rollback needs the digest of the current plan, and that undo and redo
+// keep to it if they get one.
 func TestMCPWrites(t *testing.T) {
 	session, dir := served(t, true, nil)
 	content := func() string {
@@ -191,7 +192,7 @@ func TestMCPWrites(t *testing.T) {
 			t.Fatalf("%s_plan: %s, a.txt has %q", walk.verb, problem, content())
 		}
 		put(t, dir, "a.txt", "edited again")
-		for _, wrong := range []map[string]any{nil, {"plan": ""}, {"plan": "nonsense"}, {"plan": plan["digest"]}} {
+		for _, wrong := range []map[string]any{{"plan": "nonsense"}, {"plan": plan["digest"]}} {
 			if _, problem := call(t, session, walk.verb, wrong); problem == "" || content() != "edited again" {
 				t.Errorf("%s by %v: %s, a.txt has %q", walk.verb, wrong, problem, content())
 			}
@@ -201,6 +202,9 @@ func TestMCPWrites(t *testing.T) {
 		if _, problem := call(t, session, walk.verb, map[string]any{"plan": plan["digest"]}); problem != "" || content() != walk.to {
 			t.Errorf("%s: %s, a.txt has %q", walk.verb, problem, content())
 		}
+	}
+	if _, problem := call(t, session, "undo", nil); problem != "" || content() != "edited meanwhile" {
+		t.Errorf("undo without a plan: %s, a.txt has %q", problem, content())
 	}
 }
 

@@ -68,7 +68,7 @@ type ApplyIn struct {
 // WalkIn is the input of the tools undo and redo.
 type WalkIn struct {
 	Where
-	Plan string `json:"plan" jsonschema:"the digest that undo_plan or redo_plan gave"`
+	Plan string `json:"plan,omitempty" jsonschema:"the digest that undo_plan or redo_plan gave; refused when something has changed since"`
 }
 
 // answer is the structured result of a tool.
@@ -185,8 +185,8 @@ func (s *Server) addWriters(server *mcp.Server) {
 	for _, verb := range []string{"undo", "redo"} {
 		mcp.AddTool(server, &mcp.Tool{
 			Name: verb, Annotations: hints(verb), Description: map[string]string{
-				"undo": "Take back the last rollback by the plan of this digest. Only when the person asked for it",
-				"redo": "Do again what the last undo took back by the plan of this digest. Only when the person asked for it",
+				"undo": "Take back the last rollback, if a plan is given only by that. Only when the person asked for it",
+				"redo": "Do again what the last undo took back, if a plan is given only by that. Only when the person asked for it",
 			}[verb],
 		}, func(ctx context.Context, req *mcp.CallToolRequest, in WalkIn) (*mcp.CallToolResult, answer, error) {
 			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, line{args: []string{verb, "--yes", "--json"}})
@@ -194,13 +194,13 @@ func (s *Server) addWriters(server *mcp.Server) {
 	}
 }
 
-// change runs a command that changes files, by the plan of a digest. If the client can ask its user (elicitation), the user
-// must agree first. Otherwise the client's own permission prompt is all that stands between the
-// model and the files.
+// change runs a command that changes files, by the plan of a digest. Only a rollback must have one:
+// it names a target, while undo and redo go one level and can be taken back. If the client can ask
+// its user (elicitation), the user must agree first. Otherwise the client's own permission prompt
+// is all that stands between the model and the files.
 func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question, plan string, l line) (*mcp.CallToolResult, answer, error) {
-	verb := l.args[0]
-	if plan == "" {
-		return nil, nil, fmt.Errorf("%s takes the digest of its plan: call %s_plan, and show the plan to the person", verb, verb)
+	if plan == "" && l.args[0] == "rollback" {
+		return nil, nil, errors.New("rollback takes the digest of its plan: call rollback_plan, and show the plan to the person")
 	}
 	l.args = option(l.args, "plan", plan)
 	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {
