@@ -27,7 +27,7 @@ const (
 	// These limit an archive that comes from another clone: maxArchived its checkpoints, and
 	// maxChain the archives that it is built on.
 	maxArchived = 1 << 20
-	maxChain    = 64
+	maxChain    = 1024
 )
 
 // archiveMessage returns the commit message of an archive. Two clones must write the same commit,

@@ -76,7 +76,7 @@ func TestArchiveOrder(t *testing.T) {
 	}
 }
 
-// An archive may go on from 64 others, and no more.
+// An archive may go on from maxChain others, and no more. Each push to an archived session adds one.
 func TestArchiveChain(t *testing.T) {
 	f := newFixture(t)
 	id := f.create("demo", milestone{step: 1})
