@@ -107,6 +107,7 @@ func TestLetter(t *testing.T) {
 
 // fork makes attempts at a step.
 func (w *world) fork(req ForkRequest) (made []Attempt, err error) {
+	req.Count, req.Jobs = max(req.Count, 1), 1
 	w.Helper()
 	err = w.serve(func(ctx context.Context, s *checkpoint.Service) error { made, err = Fork(ctx, s, req); return err })
 	return made, err

@@ -49,7 +49,7 @@ func TestForkInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	made, err := attempt.Fork(ctx, s, attempt.ForkRequest{
-		Count: 3, Command: []string{"echo", "said"}, IO: inspect.IO{In: strings.NewReader(""), Out: interrupting{cancel}, Err: t.Output()},
+		Count: 3, Jobs: 1, Command: []string{"echo", "said"}, IO: inspect.IO{In: strings.NewReader(""), Out: interrupting{cancel}, Err: t.Output()},
 	})
 	if len(made) != 3 || made[1].Run != nil || made[2].Run != nil {
 		t.Fatalf("%d attempts: %+v", len(made), made)
