@@ -34,17 +34,7 @@ const staleAfter = time.Second
 // order of the steps.
 func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if r.plan != nil && time.Since(r.taken) > staleAfter {
-		// The user may have edited files while reading the plan, and the new content is in no
-		// checkpoint.
-		tree := r.cur.Tree
-		if err := r.take(ctx, r.forced); err != nil {
-			return nil, err
-		}
-		if r.cur.Tree != tree {
-			return nil, changedSince("the worktree has changed")
-		}
-		r.plan.Cur = r.cur
-		if err := sameHead(ctx, r); err != nil {
+		if err := lookAgain(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -105,6 +95,20 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	r.answerNext(ctx)
 	done.Said = r.said("rolled_back")
 	return done, nil
+}
+
+// lookAgain fails if the worktree or HEAD is not as it was when the plan was made. The user may
+// have edited files while reading the plan, and the new content is in no checkpoint.
+func lookAgain(ctx context.Context, r *Plan) error {
+	tree := r.cur.Tree
+	if err := r.take(ctx, r.forced); err != nil {
+		return err
+	}
+	if r.cur.Tree != tree {
+		return changedSince("the worktree has changed")
+	}
+	r.plan.Cur = r.cur
+	return sameHead(ctx, r)
 }
 
 // begin writes the intent file. From here on a killed rollback is finished by --continue or
