@@ -19,10 +19,17 @@ func (r *Repo) LooseObjects() int {
 
 // Packs counts the packs that a repack may join: those without a .keep file.
 func (r *Repo) Packs() int {
-	dir := filepath.Join(r.CommonDir, "objects", "pack")
-	packs, _ := filepath.Glob(filepath.Join(dir, "*.pack")) //nolint:errcheck // the pattern is well formed
-	kept, _ := filepath.Glob(filepath.Join(dir, "*.keep"))  //nolint:errcheck // the pattern is well formed
-	return len(packs) - len(kept)
+	entries, _ := os.ReadDir(filepath.Join(r.CommonDir, "objects", "pack")) //nolint:errcheck // then there is none
+	count := 0
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".pack":
+			count++
+		case ".keep":
+			count--
+		}
+	}
+	return count
 }
 
 // LooseRefs counts the loose refs (those with a file of their own) directly below prefix. It stops
