@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // first compares the first checkpoint of files that git does not know, and the rollback
@@ -38,9 +39,11 @@ func firstCreate(ctx context.Context, b *bench, size int) (samples, error) {
 	if err := os.CopyFS(r.dir, os.DirFS(sized.dir)); err != nil { // its .git goes in each round
 		return samples{}, err
 	}
-	defer os.RemoveAll(r.dir)
+	defer os.RemoveAll(r.dir) //nolint:errcheck // below the directory of the bench
+	aside := asideIn(b)
+	defer aside.remove()
 	begin := func(ctx context.Context) error {
-		if err := os.RemoveAll(filepath.Join(r.dir, ".git")); err != nil {
+		if err := aside.take(r.dir, ".git"); err != nil {
 			return err
 		}
 		if _, err := r.git(ctx, nil, "init", "-q", "-b", "main"); err != nil {
@@ -65,9 +68,11 @@ func firstRollback(ctx context.Context, b *bench, size int) (samples, error) {
 	if err != nil {
 		return samples{}, err
 	}
+	aside := asideIn(b)
+	defer aside.remove()
 	gone := func(context.Context) error {
 		for i := 0; i < len(r.paths); i += 500 {
-			if err := os.RemoveAll(filepath.Join(r.dir, filepath.Dir(filepath.Dir(r.paths[i])))); err != nil {
+			if err := aside.take(r.dir, filepath.Dir(filepath.Dir(r.paths[i]))); err != nil {
 				return err
 			}
 		}
@@ -80,3 +85,23 @@ func firstRollback(ctx context.Context, b *bench, size int) (samples, error) {
 			return err
 		}})
 }
+
+// aside is where directories go that must not be there in the next round. They are moved away and
+// not deleted: ext4 does not give out an inode again for a minute after its file was deleted, and
+// looks at each such inode whenever a file is created.
+type aside struct {
+	dir   string
+	taken int
+}
+
+func asideIn(b *bench) *aside { return &aside{dir: filepath.Join(b.root, "aside")} }
+
+func (a *aside) take(dir, name string) error {
+	a.taken++
+	if err := os.MkdirAll(a.dir, 0o777); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(dir, name), filepath.Join(a.dir, strconv.Itoa(a.taken)))
+}
+
+func (a *aside) remove() { os.RemoveAll(a.dir) } //nolint:errcheck // below the directory of the bench
