@@ -33,6 +33,8 @@ const (
 	// well before git would start a whole gc
 	// during a commit because of the objects that checkpoints add.
 	objectsPart = 2
+	// leastPacks is more than a geometric repack leaves, or packing would start after each create.
+	leastPacks = 16
 	// It also starts at gc.auto/refsPart loose refs of a session. That is a lower number, as git
 	// opens each loose ref whenever it lists refs.
 	refsPart = 8
@@ -73,7 +75,7 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 	}
 	if s.Repo.MayPackObjects() {
 		packs, err := s.Repo.Config.Size("gc.autoPackLimit", usualGCAutoPackLimit)
-		if int64(s.Repo.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(s.Repo.Packs()) > packs/objectsPart {
+		if int64(s.Repo.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(s.Repo.Packs()) > max(packs/objectsPart, leastPacks) {
 			return true
 		}
 	}

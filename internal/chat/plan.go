@@ -140,8 +140,9 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		return chatDeleted(ctx, s, m)
 	}
 	plan, err := planFor(ctx, s, m)
-	if err != nil {
-		return nil, err
+	if err != nil { // something is in the way by now; chatPlan says it, and remembers what was refused
+		m.Seen = ""
+		return chatPlan(ctx, s, m)
 	}
 	seen, err := plan.Fingerprint()
 	if err != nil {

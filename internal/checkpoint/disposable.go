@@ -35,6 +35,10 @@ type OwnDir struct {
 	Worktree string // for people: "main" or the name of the linked worktree
 }
 
+// ReceiptFile is the file, in the directory that all worktrees share, which lists what `agent add` put into the
+// settings of agents.
+const ReceiptFile = "agents-added.json"
+
 // OwnDirs returns these directories for all worktrees of the repository, existing or not.
 func OwnDirs(s *Service) ([]OwnDir, error) {
 	dirs := []OwnDir{{filepath.Join(s.Repo.CommonDir, "checkpoint"), "main"}}

@@ -6,16 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 )
 
-// Start runs the program as a process of its own: it tunes the garbage collector, handles signals,
-// and returns the exit code. args are the arguments without the program's name.
+// Start runs the program as a process of its own: it handles signals and returns the exit code. args are the arguments without the program's name.
 func (a *App) Start(args []string) int {
-	// Most runs are short and end before a collection pays off. With 300 the first collection
-	// happens at 12 MiB instead of 4, and the heap may grow to four times of what is in use.
-	debug.SetGCPercent(300)
 	ctx, cancel := context.WithCancel(context.Background())
 	a.args, a.heed = args, func() <-chan struct{} { return heed(cancel) }
 	return a.main(ctx)

@@ -100,7 +100,7 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 	switch {
 	// Problem says why no checkpoint was made. Without it the error is about something else, such
 	// as the way back after a failed try.
-	case err != nil && done.Problem != "":
+	case err != nil && done.Problem == err.Error():
 		a.report(checkpoint.KindOf(err), notCreated(err))
 	case err != nil:
 		a.report(checkpoint.KindOf(err), err)

@@ -224,13 +224,13 @@ func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 // the user's.
 func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
 	if scope != agent.ScopeUser {
-		return filepath.Join(s.Repo.CommonDir, "checkpoint", "agents-added.json")
+		return filepath.Join(s.Repo.CommonDir, "checkpoint", checkpoint.ReceiptFile)
 	}
 	state := s.Getenv("XDG_STATE_HOME")
 	if state == "" {
 		state = filepath.Join(home(s), ".local", "state")
 	}
-	return filepath.Join(state, "git-checkpoint", "agents-added.json")
+	return filepath.Join(state, "git-checkpoint", checkpoint.ReceiptFile)
 }
 
 // readReceipt reads the receipt. A damaged one counts as empty, and entries are then

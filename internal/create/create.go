@@ -302,11 +302,7 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 		}
 		rules.Known = func() name.OID { return CurrentTree(ctx, s, session) }
 	}
-	got, err := shot.Take(ctx, rules)
-	if pathspec := (*snapshot.PathspecError)(nil); errors.As(err, &pathspec) {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err}
-	}
-	return got, checkpoint.Classify(err)
+	return Take(ctx, shot, rules)
 }
 
 // CurrentTree returns the tree of the session's current checkpoint, or "" if there is none that can

@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -37,6 +38,16 @@ func Rules(s *checkpoint.Service) (rules snapshot.Rules, err error) {
 	rules.Exclude = ExcludedAlways(s)
 	rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize)
 	return rules, err
+}
+
+// Take captures by rules. A pathspec that git refuses is a usage error: it stands in an option or in
+// checkpoint.exclude.
+func Take(ctx context.Context, shot *snapshot.Shot, rules snapshot.Rules) (*snapshot.Capture, error) {
+	got, err := shot.Take(ctx, rules)
+	if pathspec := (*snapshot.PathspecError)(nil); errors.As(err, &pathspec) {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"it is in an option, or in checkpoint.exclude of git's configuration"}}
+	}
+	return got, checkpoint.Classify(err)
 }
 
 // ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.

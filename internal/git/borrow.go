@@ -23,7 +23,8 @@ func Unwritable(err error) bool {
 		return true
 	}
 	var e *Error
-	return errors.As(err, &e) && strings.Contains(e.Stderr, "insufficient permission for adding an object")
+	return errors.As(err, &e) && (strings.Contains(e.Stderr, "insufficient permission for adding an object") ||
+		strings.Contains(e.Stderr, "nable to create temporary file")) // index-pack
 }
 
 // Borrow redirects new objects into a temporary directory, which Close removes. Existing objects

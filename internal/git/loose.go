@@ -33,6 +33,7 @@ type looseDir struct {
 	// reports whether an intact copy of an object of n bytes is in a pack, and freshens that pack.
 	whole  func(name.OID) bool
 	packed func(oid name.OID, n int) bool
+	inPack func(name.OID) bool // whether a pack has a copy, intact or not
 
 	mu       sync.Mutex   // protects the two below
 	deflater *zlib.Writer // shared, because making a new one costs as much as writing forty small objects
@@ -126,6 +127,12 @@ func (d *looseDir) there(oid name.OID, n int) (bool, error) {
 	}
 	fresh, err := freshen(d.path(oid))
 	return fresh && (n > maxHere || d.whole(oid)), err
+}
+
+// found reports whether there is a copy of an object, intact or not.
+func (d *looseDir) found(oid name.OID) bool {
+	_, err := os.Lstat(d.path(oid))
+	return err == nil || d.inPack(oid)
 }
 
 // tempPack makes a file for the entries of a pack. What a crash leaves of this name is swept

@@ -48,6 +48,10 @@ func (r *Repo) newObjects() *objects {
 		_, err := r.readLoose(oid, maxHere)
 		return err == nil
 	}
+	loose.inPack = func(oid name.OID) bool {
+		_, found := o.packs.Find(oid)
+		return found
+	}
 	loose.packed = func(oid name.OID, n int) bool {
 		place, ok := o.packs.Find(oid)
 		if !ok || !freshenPack(place.Pack()) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/odb"
 )
 
 // maxLane is how many compressed bytes a lane holds before they go into the spool file.
@@ -32,6 +33,9 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	}
 	if _, own := r.writer.(*looseWriter); !own {
 		return do() // git writes each object, because each needs an id of another format too
+	}
+	if r.Packs() > odb.MaxPacks {
+		return do() // objects in packs are not found any more, and would be packed again each time
 	}
 	before := r.writer
 	r.pack = newPackWriter(r)
@@ -129,8 +133,16 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	if !w.claim(oid, k) {
 		return oid, nil
 	}
-	if there, err := w.repo.database().loose.there(oid, len(data)); there || err != nil {
+	loose := w.repo.database().loose
+	switch there, err := loose.there(oid, len(data)); {
+	case there || err != nil:
+		w.forget(oid)
 		return oid, err
+	case loose.found(oid):
+		// A copy that is damaged, or that cannot be freshened: git would look at it and go by it, or
+		// refuse the pack. A loose object replaces it, or is what git reads in its place.
+		w.forget(oid)
+		return oid, loose.write(oid, typ, data)
 	}
 	w.busy.Add(1)
 	lane := <-w.lanes
@@ -152,6 +164,14 @@ func (w *packWriter) claim(oid name.OID, k *kept) bool {
 	}
 	w.known[oid] = k
 	return true
+}
+
+// forget takes an object out of those that are written: it is not in the pack, so writing it again
+// has to look again whether it is still there.
+func (w *packWriter) forget(oid name.OID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.known, oid)
 }
 
 // added counts an entry, and moves what its lane holds into the spool file when that is much.
@@ -226,7 +246,8 @@ func (w *packWriter) flush(ctx context.Context) error {
 func (w *packWriter) close() (err error) {
 	w.busy.Wait()
 	if w.spool != nil {
-		err = errors.Join(w.spool.Close(), os.Remove(w.spool.Name()))
+		err = w.spool.Close()
+		os.Remove(w.spool.Name()) //nolint:errcheck // git sweeps it, and may have done so already
 		w.spool = nil
 	}
 	return err

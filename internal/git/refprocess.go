@@ -43,21 +43,21 @@ func updateRefCmd() Cmd {
 // The process reads no refs before it gets the transaction. If there is no transaction, it ends
 // when Close closes its input, or when this process is killed.
 func (r *Repo) ReadyRefs(ctx context.Context) {
-	if r.refs != nil || r.writesRefs() {
+	if r.refs.Load() != nil || r.writesRefs() {
 		return
 	}
 	p := &refProcess{tried: make(chan struct{})}
 	c := updateRefCmd()
 	c.Stderr = &p.stderr
 	p.cmd = r.command(context.WithoutCancel(ctx), c)
-	r.refs = p
-	go p.begin()
+	if r.refs.CompareAndSwap(nil, p) {
+		go p.begin()
+	}
 }
 
 // ready returns the waiting process, once. It returns nil if there is none or it failed to start.
 func (r *Repo) ready() *refProcess {
-	p := r.refs
-	r.refs = nil
+	p := r.refs.Swap(nil)
 	if p != nil {
 		if <-p.tried; p.stdin == nil {
 			return nil

@@ -23,7 +23,7 @@ func TestReadyRefs(t *testing.T) {
 	if err := r.UpdateRefs(ctx, []Update{{Ref: "refs/x/a", New: head}}); !errors.Is(err, ErrRaced) {
 		t.Errorf("a ref that was made since then: %v", err)
 	}
-	if r.refs != nil {
+	if r.refs.Load() != nil {
 		t.Error("the process waits for a second transaction")
 	}
 	if err := r.UpdateRefs(ctx, []Update{{Ref: "refs/x/b", New: head}}); err != nil { // a new one
@@ -37,7 +37,7 @@ func TestReadyRefs(t *testing.T) {
 		t.Errorf("%v, %v", refs, err)
 	}
 	r.ReadyRefs(ctx)
-	p := r.refs
+	p := r.refs.Load()
 	if err := r.Close(); err != nil || p.cmd.ProcessState == nil || !p.cmd.ProcessState.Success() {
 		t.Errorf("closed: %v, %v", err, p.cmd.ProcessState)
 	}
@@ -55,11 +55,11 @@ func TestReadyRefsEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r.ReadyRefs(ctx)
 	cancel() // a transaction is not cut off
-	<-r.refs.tried
-	if r.refs.cmd.ProcessState != nil {
+	<-r.refs.Load().tried
+	if r.refs.Load().cmd.ProcessState != nil {
 		t.Fatal("ended with its context")
 	}
-	if err := r.refs.cmd.Process.Signal(os.Kill); err != nil {
+	if err := r.refs.Load().cmd.Process.Signal(os.Kill); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.UpdateRefs(t.Context(), []Update{{Ref: "refs/x/a", New: r.Head.OID}}); err == nil {

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"git-checkpoint/internal/discover"
 	"git-checkpoint/internal/gitconfig"
@@ -60,8 +61,8 @@ type Repo struct {
 
 	writer  ObjectWriter // where WriteObject writes: a looseWriter, a processWriter, or pack
 	writing sync.Once
-	pack    *packWriter // set while InPacks runs
-	refs    *refProcess // an update-ref that waits for the next UpdateRefs
+	pack    *packWriter                // set while InPacks runs
+	refs    atomic.Pointer[refProcess] // an update-ref that waits for the next UpdateRefs
 
 	plainly   bool // this program may write refs without git, see writesRefs
 	plainOnce sync.Once

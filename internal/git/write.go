@@ -81,13 +81,14 @@ func checkCollision(oid name.OID, typ string, data []byte) error {
 	return nil
 }
 
-// freshen sets the mtime of a loose object to now and reports whether the object exists. An empty
-// file does not count: a crash leaves one for an object that was not synced, and it must be
-// replaced.
+// freshen sets the mtime of a loose object to now and reports whether it could. An empty file does
+// not count: a crash leaves one for an object that was not synced, and it must be replaced.
 func freshen(path string) (bool, error) {
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
+	} else if errors.Is(err, fs.ErrPermission) {
+		return false, nil // another user's: as git does, write a copy of our own
 	} else if err != nil {
 		return false, err
 	}

@@ -144,8 +144,7 @@ func captureLike(ctx context.Context, s *checkpoint.Service, like *record.Record
 	if like != nil {
 		rules.Force = IgnoredOf(like)
 	}
-	got, err := shot.Take(ctx, rules)
-	return got, checkpoint.Classify(err)
+	return create.Take(ctx, shot, rules)
 }
 
 // diffRecords compares the states and the outputs. The workflow's identities tell which elements of

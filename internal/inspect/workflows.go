@@ -64,7 +64,7 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 // own workflows must also have the right name.
 func CheckWorkflow(data []byte, source string) WorkflowInfo {
 	info := WorkflowInfo{Origin: source, Problems: []WorkflowProblem{}}
-	d, err := workflow.Parse(data, source)
+	d, err := workflow.Check(data, source)
 	var broken *workflow.DefinitionError
 	switch {
 	case errors.As(err, &broken):

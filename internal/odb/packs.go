@@ -37,9 +37,9 @@ var (
 	ErrLarge     = fmt.Errorf("%w: too large", ErrElsewhere)
 )
 
-// maxPacks is the largest number of packs in a directory that are searched. If there are more,
+// MaxPacks is the largest number of packs in a directory that are searched. If there are more,
 // the directory is ignored. `git gc` keeps far fewer.
-const maxPacks = 64
+const MaxPacks = 64
 
 // Packs finds objects in the packs of some object directories. It is safe for concurrent use,
 // except for Close.
@@ -150,7 +150,7 @@ func (p *Packs) list() {
 				here = append(here, found{filepath.Join(dir, "pack", e.Name()), info.ModTime()})
 			}
 		}
-		if len(here) > maxPacks {
+		if len(here) > MaxPacks {
 			continue
 		}
 		slices.SortStableFunc(here, func(a, b found) int { return b.time.Compare(a.time) })

@@ -418,7 +418,8 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, 
 	}
 	// This Plan exists only to capture and to make the safety checkpoint.
 	half := &Plan{s: s, to: &checkpoint.Found{Session: meta.Session, State: st}, answer: &Answer{ToLabel: meta.Event.ToLabel + ", half-way"}}
-	if err := half.take(ctx, staged.Paths()); err != nil { // also what is ignored by now
+	// Also what is ignored or excluded by now: it is moved again.
+	if err := half.take(ctx, staged.Paths(), staged.Paths()...); err != nil {
 		return nil, meta, err
 	}
 	if _, err := half.makeSafety(ctx, nil, nil); err != nil {

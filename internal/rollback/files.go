@@ -176,19 +176,10 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if err := r.refuseUnknownPaths(ctx); err != nil {
 		return err
 	}
-	return r.refuseCollisions()
-}
-
-// excluded returns the files that differ from a tree and that checkpoint.exclude names. No rollback
-// touches them: what stands there is in no safety checkpoint, and what a rollback put there could
-// not be taken away again by its undo.
-func excluded(ctx context.Context, r *Plan, tree name.OID) ([]string, error) {
-	specs := create.ExcludedAlways(r.s)
-	if len(specs) == 0 {
-		return nil, nil
+	if err := sayExcluded(r, target.Keep[len(hooks):], scope); err != nil {
+		return err
 	}
-	found, err := r.s.Repo.DiffMatching(ctx, r.cur.Tree, tree, specs)
-	return slices.Collect(maps.Keys(found)), checkpoint.Classify(err)
+	return r.refuseCollisions()
 }
 
 // refuseUnknownPaths returns an error for a path that neither side has, as git restore does.
@@ -210,20 +201,21 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 	return nil
 }
 
-// take captures the worktree as it is. Paths in force are captured although they are ignored.
-func (r *Plan) take(ctx context.Context, force []string) error {
+// take captures the worktree as it is. Paths in force are captured although they are ignored, and
+// those in always although they are excluded.
+func (r *Plan) take(ctx context.Context, force []string, always ...string) error {
 	rules, err := create.Rules(r.s)
 	if err != nil {
 		return err
 	}
-	rules.Force = force
+	rules.Force, rules.Always = force, always
 	shot, err := r.s.Shot()
 	if err != nil {
 		return err
 	}
-	r.cur, err = shot.Take(ctx, rules)
+	r.cur, err = create.Take(ctx, shot, rules)
 	r.forced, r.taken = force, time.Now()
-	return checkpoint.Classify(err)
+	return err
 }
 
 // wrote returns the files that the rollbacks to be undone have written, with their content. The

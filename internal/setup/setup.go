@@ -6,8 +6,11 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -85,7 +88,10 @@ func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 		if in != nil {
 			return nil, &checkpoint.Error{
 				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("a rollback in worktree %q is not finished", dir.Worktree),
-				Hints: []string{"`git checkpoint rollback --continue` there finishes it", "`git checkpoint rollback --abort` there takes it back"},
+				Hints: []string{
+					"`git checkpoint rollback --continue` there finishes it", "`git checkpoint rollback --abort` there takes it back",
+					"`git worktree prune` forgets a worktree that does not exist any more",
+				},
 			}
 		}
 	}
@@ -103,6 +109,22 @@ func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 		updates = append(updates, git.Update{Ref: r.Ref, Old: r.OID})
 	}
 	return updates, nil
+}
+
+// clearDir removes a directory of this program, but for the receipt of hooks in agents' settings:
+// what it still lists was added in other worktrees, and only a deinit there can remove it.
+func clearDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != checkpoint.ReceiptFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	os.Remove(dir) //nolint:errcheck // it stays with the receipt
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Deinit removes hooks and configuration, and with All every session, note and tag, and the
@@ -133,7 +155,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]st
 			gone = append(gone, string(u.Ref))
 		}
 		for _, dir := range dirs {
-			if err := os.RemoveAll(dir.Path); err != nil {
+			if err := clearDir(dir.Path); err != nil {
 				return gone, checkpoint.Classify(err)
 			}
 		}

@@ -177,7 +177,7 @@ type candidate struct {
 // Files in Rules.Force are handled after the other untracked files, with those of
 // Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
 func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
-	excluded, err := s.matching(ctx, private, rules.Exclude)
+	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
 	if err != nil {
 		return nil, err
 	}
@@ -423,8 +423,9 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[s
 	return nil
 }
 
-// matching returns the tracked and untracked paths that match one of pathspecs.
-func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []string) (map[string]bool, error) {
+// matching returns the tracked and untracked paths that match one of pathspecs, except for those in
+// not.
+func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
 	if len(pathspecs) == 0 {
 		return nil, nil
 	}
@@ -433,6 +434,9 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs []
 	out := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		out[strings.TrimSuffix(p, "/")] = true
+	}
+	for _, p := range not {
+		delete(out, p)
 	}
 	return out, err
 }

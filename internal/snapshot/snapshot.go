@@ -124,6 +124,7 @@ type Rules struct {
 	IncludeIgnored []string // pathspecs of ignored files to capture, relative to the working directory
 	Exclude        []string // pathspecs of files to skip, relative to the working directory
 	Force          []string // exact paths to capture even if they are ignored or too large
+	Always         []string // exact paths to capture whatever Exclude says
 
 	// Known returns the tree of the previous checkpoint. The files in it do not count as new for
 	// MaxNewSize and MaxNewFiles. A nil Known means that there is no such checkpoint.

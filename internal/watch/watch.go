@@ -184,8 +184,12 @@ func (w *Watcher) nested(dir string) bool {
 // forget stops watching a directory and those below it. A directory that was moved is watched
 // under its old name otherwise, also where it is outside of the worktree.
 func (w *Watcher) forget(dir string) {
+	if !w.watched[dir] { // a file, or a directory with nothing watched below it
+		return
+	}
+	below := dir + "/"
 	for d := range w.watched {
-		if d != dir && !strings.HasPrefix(d, dir+"/") {
+		if d != dir && !strings.HasPrefix(d, below) {
 			continue
 		}
 		delete(w.watched, d)

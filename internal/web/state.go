@@ -33,7 +33,7 @@ const mostLeaves = 5000
 
 // longestSearch bounds how many bytes are searched for the values that changed. Each search may read
 // the whole state, so of a large one with many changes only the first ones are marked.
-const longestSearch = 256 << 20
+const longestSearch = 16 << 20
 
 // treeOf returns the members of a state as trees, marked with what changed since the step before.
 func treeOf(state json.RawMessage, changes []inspect.StateChange) []leaf {

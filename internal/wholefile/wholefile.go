@@ -29,7 +29,10 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 	}()
 	err = write(f)
 	if err == nil && statErr == nil {
-		err = f.Chmod(info.Mode().Perm())
+		var made fs.FileInfo
+		if made, err = f.Stat(); err == nil && made.Mode().Perm() != info.Mode().Perm() {
+			err = f.Chmod(info.Mode().Perm()) // some file systems refuse any chmod
+		}
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

@@ -62,6 +62,7 @@ type Definition struct {
 	// demand, because most runs of the program need only a few of them.
 	cache struct {
 		sync.Mutex
+		strict    bool // see Check
 		language  *language
 		programs  map[string]*program
 		templates map[string]*template

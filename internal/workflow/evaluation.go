@@ -29,9 +29,6 @@ type evaluation struct {
 // mentions one of them.
 func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only string) *evaluation {
 	e := &evaluation{d: d, meter: newMeter(s.State, s.Error, current)}
-	for _, path := range s.Changed {
-		e.meter.size += len(path)
-	}
 	state := value(s.State)
 	if state == nil {
 		state = map[string]any{}

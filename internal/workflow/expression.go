@@ -89,6 +89,7 @@ func (d *Definition) compile(s scope, text, want string) (*program, error) {
 	}
 	if d.cache.programs == nil {
 		d.cache.programs, d.cache.language = map[string]*program{}, newLanguage()
+		d.cache.language.strict = d.cache.strict
 	}
 	p, err := d.cache.language.compile(s, text, want)
 	if err != nil {
@@ -136,6 +137,7 @@ func (l *language) compile(s scope, text, want string, first ...ast.Visitor) (*p
 type language struct {
 	functions conf.FunctionsTable
 	loops     conf.FunctionsTable
+	strict    bool // arguments of calls are checked too, see Check
 }
 
 // newLanguage builds both tables. The library wants a function's signature as reflect types, which

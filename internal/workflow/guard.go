@@ -66,14 +66,18 @@ func (g *guard) Visit(node *ast.Node) {
 	case *ast.SliceNode:
 		g.refuse("a slice")
 	case *ast.CallNode:
-		// The library has checked types before, for visitors only. It would take the type of a call
-		// from there and not report an unknown name in its arguments.
-		n.SetNature(nature.Nature{})
-		if callee, ok := n.Callee.(*ast.IdentifierNode); !ok || !g.language.has(callee.Value) {
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok || !g.language.has(callee.Value) {
 			g.refuse("a call of anything but the functions of rules")
 		}
-		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == numbersName {
+		counted := ok && callee.Value == numbersName
+		if counted {
 			n.Arguments = append(n.Arguments, &ast.IdentifierNode{Value: meterName})
+		}
+		// The library has checked types before, for visitors only. It would take the type of a call
+		// from there and not report an unknown name in its arguments.
+		if counted || g.language.strict {
+			n.SetNature(nature.Nature{})
 		}
 		g.heavy += functionWeight
 	case *ast.BuiltinNode:

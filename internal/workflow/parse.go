@@ -12,12 +12,24 @@ import (
 // and member; source is the name of the text in these messages. Parse compiles all expressions,
 // templates and the schema, so that a definition that it accepts does not fail to compile later.
 func Parse(data []byte, source string) (*Definition, error) {
+	return parse(data, source, false)
+}
+
+// Check is Parse for the author of a definition. It also refuses unknown names and missing
+// arguments inside the arguments of a function, which Parse takes for null, because definitions that
+// have them were accepted before.
+func Check(data []byte, source string) (*Definition, error) {
+	return parse(data, source, true)
+}
+
+func parse(data []byte, source string, strict bool) (*Definition, error) {
 	value, err := decode(data, maxDefinitionSize)
 	if err != nil {
 		return nil, &DefinitionError{source, []Problem{{Line: lineOf(data, err), Text: err.Error()}}}
 	}
 	var found problems
 	d := &Definition{source: slices.Clone(data)}
+	d.cache.strict = strict
 	assign(value, reflect.ValueOf(d).Elem(), "", &found)
 	if len(found) == 0 {
 		d.verify(&found)

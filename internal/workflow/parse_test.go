@@ -56,7 +56,7 @@ func TestBrokenDefinitionsAreNamed(t *testing.T) {
 		{"keeps what", `{"name": "x", "version": "1", "retention": {"triggers": {"nightly": {"last": 1}}}}`, `retention.triggers.nightly: "nightly" is not one of the triggers`},
 		{"keeps per", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "per": "week"}}}}`, `retention.triggers.manual.per: "week"`},
 		{"keeps until", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "after": "soon"}}}}`, `retention.triggers.manual.after: "soon" is not an age`},
-		{"keeps steps", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "steps": -1}}}}`, `retention.triggers.manual.steps: -1 is not 0 or more`},
+		{"keeps steps", `{"name": "x", "version": "1", "retention": {"triggers": {"manual": {"last": 1, "steps": -2}}}}`, `retention.triggers.manual.steps: -2 is not -1 or more`},
 		{"message", `{"name": "x", "version": "1", "messages": {"hello": "hi"}}`, `messages.hello: unknown message; known are corrupt, create_failed`},
 		{"setting", `{"name": "x", "version": "1", "settings": [{"from": "a", "key": "core.hooksPath"}]}`, `settings[0].key: "core.hooksPath"`},
 		{"form", `{"name": "x", "version": "1", "document": {"forms": [{"record": "a"}]}}`, `document.forms[0]: a form needs`},
@@ -67,11 +67,23 @@ func TestBrokenDefinitionsAreNamed(t *testing.T) {
 		{"long expression", rule(`"check": "` + strings.Repeat(" ", maxExpression) + `true"`), `characters are more than 2000`},
 		{"many nodes", rule(`"check": "step == 1` + strings.Repeat(" or step == 1", 150) + `"`), `exceeds maximum`},
 	} {
-		_, err := Parse([]byte(c.text), "w.json")
+		_, err := Check([]byte(c.text), "w.json")
 		var broken *DefinitionError
 		if !errors.As(err, &broken) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error is %v, want %q", c.about, err, c.want)
 		}
+	}
+}
+
+// A definition that was accepted before goes on working: what Check finds in the arguments of a
+// function, Parse takes for null.
+func TestParseIsLessStrictThanCheck(t *testing.T) {
+	text := []byte(rule(`"check": "subset(new.a, typo)"`))
+	if _, err := Check(text, "w.json"); err == nil || !strings.Contains(err.Error(), "unknown name typo") {
+		t.Errorf("Check: %v", err)
+	}
+	if _, err := Parse(text, "w.json"); err != nil {
+		t.Errorf("Parse: %v", err)
 	}
 }
 

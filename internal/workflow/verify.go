@@ -161,8 +161,8 @@ func (d *Definition) verifyRetention(found *problems) {
 		if keep.Last < -1 {
 			found.add(path+".last", "%d is not -1 or more", keep.Last)
 		}
-		if keep.Steps < 0 {
-			found.add(path+".steps", "%d is not 0 or more", keep.Steps)
+		if keep.Steps < -1 {
+			found.add(path+".steps", "%d is not -1 or more", keep.Steps)
 		}
 		age(path+".after", keep.After)
 		oneOf(found, path+".per", keep.Per, "", perSession, perPhase)

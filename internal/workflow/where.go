@@ -39,7 +39,9 @@ func Where(text string) (*Condition, error) {
 		s.vars[m] = types.Any
 	}
 	words := &wordReader{words: map[string]bool{}}
-	p, err := newLanguage().compile(s, text, "", words)
+	l := newLanguage()
+	l.strict = true
+	p, err := l.compile(s, text, "", words)
 	if err != nil {
 		return nil, err
 	}
