@@ -66,20 +66,7 @@ func (g *guard) Visit(node *ast.Node) {
 	case *ast.SliceNode:
 		g.refuse("a slice")
 	case *ast.CallNode:
-		callee, ok := n.Callee.(*ast.IdentifierNode)
-		if !ok || !g.language.has(callee.Value) {
-			g.refuse("a call of anything but the functions of rules")
-		}
-		counted := ok && callee.Value == numbersName
-		if counted {
-			n.Arguments = append(n.Arguments, &ast.IdentifierNode{Value: meterName})
-		}
-		// The library has checked types before, for visitors only. It would take the type of a call
-		// from there and not report an unknown name in its arguments.
-		if counted || g.language.strict {
-			n.SetNature(nature.Nature{})
-		}
-		g.heavy += functionWeight
+		g.call(n)
 	case *ast.BuiltinNode:
 		if _, ok := g.language.loops[n.Name]; !ok {
 			g.refuse("a call of %s", n.Name)
@@ -94,6 +81,24 @@ func (g *guard) Visit(node *ast.Node) {
 	case *ast.PredicateNode:
 		n.Node = metered(n.Node, g.nodes)
 	}
+}
+
+// call handles a call of one of our functions.
+func (g *guard) call(n *ast.CallNode) {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok || !g.language.has(callee.Value) {
+		g.refuse("a call of anything but the functions of rules")
+	}
+	counted := ok && callee.Value == numbersName
+	if counted {
+		n.Arguments = append(n.Arguments, &ast.IdentifierNode{Value: meterName})
+	}
+	// The library has checked types before, for visitors only. It would take the type of a call
+	// from there and not report an unknown name in its arguments.
+	if counted || g.language.strict {
+		n.SetNature(nature.Nature{})
+	}
+	g.heavy += functionWeight
 }
 
 // refuse records the first construct that is not allowed.
