@@ -66,7 +66,9 @@ func (r *Repo) DiffMatching(ctx context.Context, a, b name.OID, specs []string) 
 	}
 	matched := map[string]bool{}
 	for p := range strings.SplitSeq(string(out.Stdout), "\x00") {
-		matched[p] = true
+		if p != "" { // what follows the last NUL
+			matched[p] = true
+		}
 	}
 	return matched, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/snapshot"
 )
@@ -62,7 +63,7 @@ func Begin(s *checkpoint.Service, n Note) (*Note, error) {
 	err = errors.Join(err, f.Close())
 	n.file = filepath.Join(notesDir(s), n.Kind+"-"+n.Name+suffix)
 	if err == nil {
-		err = os.Link(f.Name(), n.file)
+		err = lockfile.Claim(f.Name(), n.file)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil, ErrTaken

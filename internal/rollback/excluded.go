@@ -21,25 +21,24 @@ func excluded(ctx context.Context, r *Plan, tree name.OID) ([]string, error) {
 		return nil, nil
 	}
 	found, err := r.s.Repo.DiffMatching(ctx, r.cur.Tree, tree, specs)
-	return slices.Collect(maps.Keys(found)), checkpoint.Classify(err)
+	return slices.Sorted(maps.Keys(found)), checkpoint.Classify(err)
 }
 
 // sayExcluded refuses a rollback of some paths if checkpoint.exclude names all that differ: it would
 // restore nothing, but still discard checkpoints. An undo warns of such paths: a rollback that was
 // made before they were excluded may have changed them, and they are not brought back.
-func sayExcluded(r *Plan, excluded []string, scope snapshot.Scope) error {
-	excluded = slices.DeleteFunc(slices.Clone(excluded), func(p string) bool {
-		return p == "" || scope.Only != nil && !scope.Only(p)
-	})
-	if len(excluded) == 0 {
+func sayExcluded(r *Plan, paths []string, scope snapshot.Scope) error {
+	first := slices.IndexFunc(paths, func(p string) bool { return scope.Only == nil || scope.Only(p) })
+	if first < 0 {
 		return nil
 	}
+	said := fmt.Sprintf("%s is left as it is, because checkpoint.exclude names it", name.Clip(paths[first], name.Said))
 	how := fmt.Sprintf("`git restore --source=%s -- PATH` brings it back", r.files.Event().Commit.Short())
 	if r.undoes != nil {
-		r.s.Warn(fmt.Sprintf("%s is left as it is, because checkpoint.exclude names it; %s", name.Clip(excluded[0], name.Said), how))
+		r.s.Warn(said + "; " + how)
 	} else if len(r.req.Paths) > 0 && len(r.plan.Ops) == 0 {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s is left as it is, because checkpoint.exclude names it; nothing else differs", name.Clip(excluded[0], name.Said)),
+			Kind: checkpoint.KindRefused, Message: said + "; nothing else differs",
 			Hints: []string{how},
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 )
 
@@ -157,13 +158,7 @@ func createFile(path string, data []byte) error {
 		return err
 	}
 	defer os.Remove(temp) //nolint:errcheck // swept later
-	if err := os.Link(temp, path); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, err := os.Lstat(path); err == nil { // for file systems without hard links
-		return fs.ErrExist
-	}
-	return os.Rename(temp, path)
+	return lockfile.Claim(temp, path)
 }
 
 // writeTemp writes data to a new temporary file beside path and returns its name.
