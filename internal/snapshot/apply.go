@@ -53,8 +53,8 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 }
 
 // Apply moves the files and puts the index in place. Deletions come first, so that a file can be
-// written where a directory was, and the other way round. After an error or a kill it can be
-// called again, or be undone with Back.
+// written where a directory was, and the other way round. If it fails, Back takes everything back.
+// After a kill another process can call it again, or Back.
 func (r *Restore) Apply(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
@@ -95,7 +95,7 @@ func (r *Restore) trace(step string) {
 // unchanged returns a ChangedError if the file at p is not the one that was captured. After a
 // kill it cannot tell and returns nil: the caller has captured all files again before.
 func (r *Restore) unchanged(p string) error {
-	if r.seen == nil {
+	if r.resumed() {
 		return nil
 	}
 	info, err := r.shot.tree.lstat(p)
@@ -121,8 +121,8 @@ func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 	if gone, err := r.shot.tree.lstat(o.Path); err != nil || gone == nil {
 		return err
 	}
-	if _, err := os.Lstat(r.intent.oldFile(i)); err == nil {
-		return nil // done before a kill; the file that is here now is new
+	if r.resumed() && r.moved(i) {
+		return nil // done before the kill; the file that is here now is new
 	}
 	if err := r.unchanged(o.Path); err != nil {
 		return err
@@ -133,12 +133,10 @@ func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 // put moves new/<n> to the path of operation i. What is there now is linked to old/<n> first, so
 // that the path changes in one rename and nothing is lost.
 func (r *Restore) put(_ context.Context, i int, o Op) error {
-	from := r.intent.newFile(i)
-	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
-		return nil // done before a kill
-	}
-	if done, err := r.swapped(i); done || err != nil {
-		return err
+	if r.resumed() {
+		if done, err := r.wasPut(i); done || err != nil {
+			return err
+		}
 	}
 	info, err := r.shot.tree.lstat(o.Path)
 	if err != nil {
@@ -156,6 +154,15 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 		return err
 	}
 	return r.putFresh(i, o.Path)
+}
+
+// wasPut reports whether put did its work for operation i before a kill. It completes an exchange
+// that the kill interrupted.
+func (r *Restore) wasPut(i int) (bool, error) {
+	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return r.swapped(i)
 }
 
 // putOver replaces an existing file.
@@ -206,6 +213,9 @@ func (r *Restore) makeParents(p string) error {
 			break
 		}
 		made = append(made, d)
+	}
+	if len(made) == 0 {
+		return nil
 	}
 	if err := r.shot.tree.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return err

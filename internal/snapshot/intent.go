@@ -165,14 +165,16 @@ func (r *Restore) oldModes() map[string]fs.FileMode {
 
 // parents returns the directories that new files go into and that exist already.
 func (r *Restore) parents() map[string]bool {
-	out := map[string]bool{}
+	out, missing := map[string]bool{}, map[string]bool{}
 	for _, o := range r.intent.Ops {
 		if o.kind() != "write" {
 			continue
 		}
-		for d := path.Dir(o.Path); d != "." && !out[d]; d = path.Dir(d) {
+		for d := path.Dir(o.Path); d != "." && !out[d] && !missing[d]; d = path.Dir(d) {
 			if info, err := r.shot.tree.lstat(d); err == nil && info != nil && info.IsDir() {
 				out[d] = true
+			} else {
+				missing[d] = true
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func (r *Restore) replace(i int, p string) error {
 	r.note(i, p)
 	r.trace("swapped")
 	// After a kill, everything was captured again before this call.
-	if r.seen == nil || sameFile(next, old) && r.kept(i, p) {
+	if r.resumed() || sameFile(next, old) && r.kept(i, p) {
 		return os.Remove(next)
 	}
 	if err := r.shot.tree.swap(next, p); err != nil {
@@ -73,7 +73,7 @@ func (r *Restore) note(i int, p string) {
 // was captured again before.
 func (r *Restore) giveBack(i int, p string) error {
 	old := r.intent.oldFile(i)
-	if r.seen == nil {
+	if r.resumed() {
 		return r.shot.tree.place(old, p)
 	}
 	err := r.shot.tree.placeNew(old, p)
@@ -112,7 +112,7 @@ func sameFile(a, b string) bool {
 // kept reports whether the file in old/<n> still is the version that was captured. The ctime is
 // not compared, because the move changed it.
 func (r *Restore) kept(i int, p string) bool {
-	if r.seen == nil {
+	if r.resumed() {
 		return true
 	}
 	info, err := os.Lstat(r.intent.oldFile(i))
@@ -127,7 +127,7 @@ func (r *Restore) kept(i int, p string) bool {
 // writing to the same inode.
 func (r *Restore) lastLook() error {
 	for i, o := range r.intent.Ops {
-		if k := o.kind(); (k == "write" || k == "delete") && r.moved(i) && !r.kept(i, o.Path) {
+		if k := o.kind(); (k == "write" || k == "delete") && r.seen[o.Path] != nil && r.moved(i) && !r.kept(i, o.Path) {
 			return &ChangedError{o.Path}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,6 +35,9 @@ type Restore struct {
 	staged    map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
 	placed    map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
 }
+
+// resumed reports whether the restore was begun by another process, which was killed.
+func (r *Restore) resumed() bool { return r.seen == nil }
 
 // Stage takes the index lock and writes everything that the plan needs into a staging directory
 // on the worktree's file system. A filter that fails or a disk that is full shows here, before
@@ -201,42 +205,52 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 		specs[n] = string(r.intent.Ops[i].content())
 	}
 	return r.shot.repo.Batch().Objects(ctx, specs, func(n int, obj git.Object, err error) error {
-		o := r.intent.Ops[which[n]]
+		i := which[n]
+		o := r.intent.Ops[i]
 		if err != nil {
 			return fmt.Errorf("read what %q becomes: %w", o.Path, err)
 		}
-		file := r.intent.newFile(which[n])
 		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
-			err = os.Symlink(string(obj.Data), file)
-		} else if err = os.WriteFile(file, obj.Data, permOf(o.New.Mode)); err == nil {
-			err = r.setPerm(file, o)
+			if err = os.Symlink(string(obj.Data), r.intent.newFile(i)); err == nil {
+				r.staged[i], err = os.Lstat(r.intent.newFile(i))
+			}
+			return err
 		}
-		if err == nil {
-			r.staged[which[n]], err = os.Lstat(file)
-		}
-		return err
+		return r.create(i, func(f *os.File) error {
+			_, err := f.Write(obj.Data)
+			return err
+		})
 	})
 }
 
-// stream has git write a large blob to its file, without conversions.
-func (r *Restore) stream(ctx context.Context, i int) error {
+// create makes new/<i> as a regular file that fill writes to, with the permission bits that the
+// plan asks for. If it asks for none, they are those from the umask.
+func (r *Restore) create(i int, fill func(*os.File) error) error {
 	o := r.intent.Ops[i]
 	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, permOf(o.New.Mode))
 	if err != nil {
 		return err
 	}
-	_, err = r.shot.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(o.content())}, Stdout: f})
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	defer f.Close() //nolint:errcheck // closed below, unless there is an error already
+	if err := fill(f); err != nil {
 		return err
 	}
-	if err := r.setPerm(f.Name(), o); err != nil {
-		return err
+	info, err := f.Stat()
+	if err == nil && o.Perm != 0 && o.Perm != info.Mode().Perm() {
+		if err = f.Chmod(o.Perm); err == nil {
+			info, err = f.Stat()
+		}
 	}
-	r.staged[i], err = os.Lstat(f.Name())
-	return err
+	r.staged[i] = info
+	return errors.Join(err, f.Close())
+}
+
+// stream has git write a large blob to its file, without conversions.
+func (r *Restore) stream(ctx context.Context, i int) error {
+	return r.create(i, func(f *os.File) error {
+		_, err := r.shot.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
+		return err
+	})
 }
 
 // permOf returns the permission bits to create a file with; the umask is applied to them.
@@ -255,14 +269,6 @@ func (s *Shot) makesLinks() bool {
 		on = on || kv == "core.symlinks=true"
 	}
 	return on || err != nil
-}
-
-// setPerm sets the permission bits that the plan asks for. 0 leaves those from the umask.
-func (r *Restore) setPerm(file string, o Op) error {
-	if o.Perm == 0 {
-		return nil
-	}
-	return os.Chmod(file, o.Perm)
 }
 
 // fillConverted has git check blobs out with its conversions and filters. attrs are the
