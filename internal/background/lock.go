@@ -22,23 +22,16 @@ func Lock(lock string) (release func(), ok bool) {
 	if err != nil || !ok {
 		return nil, false
 	}
-	// After the machine was asleep another process may hold the lock.
-	held := func() bool {
-		data, err := os.ReadFile(lock)
-		return err == nil && string(data) == note
-	}
-	done := keepFresh(lock, held)
+	done := keepFresh(lock, note)
 	return func() {
 		done()
-		if held() {
-			os.Remove(lock) //nolint:errcheck // stale by age at the latest
-		}
+		lockfile.Release(lock, note)
 	}, true
 }
 
 // keepFresh renews the mtime of a lock while it is held, until done is called, because packing or
-// a push may take longer than StaleAfter.
-func keepFresh(lock string, held func() bool) (done func()) {
+// a push may take longer than StaleAfter. After the machine was asleep another process may hold it.
+func keepFresh(lock, note string) (done func()) {
 	stop := make(chan struct{})
 	go func() {
 		ticker := time.NewTicker(StaleAfter / 10)
@@ -48,7 +41,7 @@ func keepFresh(lock string, held func() bool) (done func()) {
 			case <-stop:
 				return
 			case now := <-ticker.C:
-				if held() {
+				if lockfile.Holds(lock, note) {
 					os.Chtimes(lock, now, now) //nolint:errcheck // the next tick tries again
 				}
 			}

@@ -39,7 +39,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	defer stop()
 	app.heed = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
 	var top string
-	var release func() error
+	var release func()
 	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
 		// BeWatcher takes the lock that lets one watcher run per worktree.
 		top = s.Repo.WorkTree
@@ -49,6 +49,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	defer release()
 	made := 0
 	w := &watch.Watcher{
 		Top: top, Settle: c.Settle, Every: c.Every, Say: app.warn,
@@ -65,9 +66,6 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	err = w.Run(ctx)
 	if said := app.say("Made %s", render.Count(made, "checkpoint", "checkpoints")); err == nil {
 		err = said
-	}
-	if released := release(); err == nil {
-		err = released
 	}
 	return err
 }

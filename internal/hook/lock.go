@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,13 +26,14 @@ func (h *Handler) lock(ctx context.Context) (release func(), err error) {
 		info, err := os.Lstat(name)
 		return err != nil || time.Since(info.ModTime()) > staleLock
 	}
+	note := rand.Text()
 	for {
-		mine, err := lockfile.Take(name, "", left)
+		mine, err := lockfile.Take(name, note, left)
 		if err != nil {
 			return nil, err
 		}
 		if mine {
-			return func() { os.Remove(name) }, nil //nolint:errcheck // the next one takes it over by age
+			return func() { lockfile.Release(name, note) }, nil
 		}
 		select {
 		case <-ctx.Done():

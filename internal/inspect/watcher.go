@@ -25,13 +25,14 @@ func Watching(s *checkpoint.Service) bool {
 
 // BeWatcher makes this process the watcher of the worktree until release is called. It refuses if
 // another one runs.
-func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
+func BeWatcher(s *checkpoint.Service) (release func(), err error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
 	file := filepath.Join(dir, watcherFile)
-	mine, err := lockfile.Take(file, snapshot.ProcessNote()+"\n", func() bool { return !Watching(s) })
+	note := snapshot.ProcessNote()
+	mine, err := lockfile.Take(file, note, func() bool { return !Watching(s) })
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -41,7 +42,7 @@ func BeWatcher(s *checkpoint.Service) (release func() error, err error) {
 			Hints: []string{"Ctrl+C in its terminal ends it"},
 		}
 	}
-	return func() error { return os.Remove(file) }, nil
+	return func() { lockfile.Release(file, note) }, nil
 }
 
 // Ignored returns which of some directories git ignores. The paths are relative to the top of the

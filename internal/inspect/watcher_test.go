@@ -44,9 +44,7 @@ func TestOneWatcher(t *testing.T) {
 	if _, err := inspect.BeWatcher(s); checkpoint.KindOf(err) != checkpoint.KindRefused {
 		t.Errorf("a second watcher: %v", err)
 	}
-	if err := release(); err != nil {
-		t.Error(err)
-	}
+	release()
 	watching("after it", false)
 	// A process id that no process has, as after a kill.
 	file := filepath.Join(root, ".git", "checkpoint", "watcher")
@@ -58,7 +56,5 @@ func TestOneWatcher(t *testing.T) {
 		t.Fatal(err)
 	}
 	watching("with the next one", true)
-	if err := release(); err != nil {
-		t.Error(err)
-	}
+	release()
 }

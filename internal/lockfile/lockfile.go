@@ -1,10 +1,9 @@
-// Package lockfile takes lock files that survive a kill: a lock that its process left behind is
-// taken over, by one of all processes that find it.
+// Package lockfile makes lock files. If a process is killed while it holds a lock, the file stays;
+// Take then removes it and makes a new one.
 //
-// To remove such a lock and to make a new one are two steps. Without more, two processes could
-// both find it, the second would remove the fresh lock of the first, and both would hold it. So
-// Take does both, and looks once more before, while it holds the directory (hold). Take is the
-// place to start.
+// These are two steps. If two processes found the old lock at the same time, the second could
+// remove the new lock of the first, and both would believe that they hold it. So Take locks the
+// directory (hold), checks again that the lock is an old one, and only then replaces it.
 package lockfile
 
 import (
@@ -17,7 +16,7 @@ import (
 
 // Take creates the file path with a note in it and reports whether it could. If the file exists,
 // left is asked whether a process that is gone left it behind; it is replaced then. left is asked
-// twice, and the file may vanish before it looks. The caller has to remove the file in the end.
+// twice, and the file may vanish before it looks. Release ends the lock.
 //
 // The file appears together with its note, so that nobody reads half of it.
 func Take(path, note string, left func() bool) (bool, error) {
@@ -51,6 +50,20 @@ func Take(path, note string, left func() bool) (bool, error) {
 		return false, fmt.Errorf("take %q: %w", path, err)
 	}
 	return true, nil
+}
+
+// Holds reports whether the lock is still the one that Take made with this note, and not that of
+// a process that has taken it over since. The note must differ from those of other processes.
+func Holds(path, note string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && string(data) == note
+}
+
+// Release removes a lock that Take made with this note, unless another process has taken it over.
+func Release(path, note string) {
+	if Holds(path, note) {
+		os.Remove(path) //nolint:errcheck // it can be taken over
+	}
 }
 
 // taken reports whether a process that is not gone holds the lock.

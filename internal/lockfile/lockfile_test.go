@@ -70,3 +70,19 @@ func TestTake(t *testing.T) {
 		t.Errorf("below a file: %v, %v", got, err)
 	}
 }
+
+// Release removes the lock that was taken with its note, and no other.
+func TestRelease(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if mine, err := Take(path, "one", nil); !mine || err != nil {
+		t.Fatal(mine, err)
+	}
+	Release(path, "two")
+	if !Holds(path, "one") || Holds(path, "two") {
+		t.Error("the lock of another process was removed")
+	}
+	Release(path, "one")
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the lock is still there: %v", err)
+	}
+}

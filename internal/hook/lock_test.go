@@ -1,0 +1,38 @@
+package hook
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A hook that slept for longer than a lock lasts does not remove the lock of the hook that took
+// it over.
+func TestLockOfAnother(t *testing.T) {
+	h := &Handler{Dir: t.TempDir()}
+	slept, err := h.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(h.Dir, "lock")
+	old := time.Now().Add(-2 * staleLock)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	release, err := h.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slept()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h.lock(over); err == nil {
+		t.Error("two hooks hold the lock")
+	}
+	release()
+	if _, err := os.Lstat(file); !os.IsNotExist(err) {
+		t.Errorf("the lock is still there: %v", err)
+	}
+}
