@@ -177,8 +177,6 @@ func (c *run) killed(op Op, args []string) (reap func(), err error) {
 	}
 	time.Sleep(time.Duration(op.Kill) * time.Millisecond)
 	killGroup(cmd)
-	// The system needs a moment for a kill.
-	time.Sleep(20 * time.Millisecond)
 	return func() { cmd.Wait() }, nil //nolint:errcheck // it was killed
 }
 
