@@ -191,8 +191,8 @@ func (c *run) unlocked() error {
 	return err
 }
 
-// findLock returns a finding if the git directory has a lock file. It does not look at
-// objects.
+// findLock returns a finding if the git directory has a lock file. It does not look at objects. The
+// lock of a private index is no finding: it is in nobody's way, and goes by age like the index.
 func (c *run) findLock() error {
 	return filepath.WalkDir(filepath.Join(c.host.root, "repo", ".git"), func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -200,7 +200,7 @@ func (c *run) findLock() error {
 			return nil
 		case err != nil:
 			return err
-		case strings.HasSuffix(p, ".lock"):
+		case strings.HasSuffix(p, ".lock") && !strings.HasPrefix(d.Name(), "tmp-"):
 			return broken("%s is left", p)
 		case d.IsDir() && d.Name() == "objects":
 			return fs.SkipDir
