@@ -194,7 +194,7 @@ func (a *App) confirmed(found answer.Answer) error {
 
 // tell writes an answer as text, also with --json: for questions to a person.
 func (a *App) tell(w io.Writer, found answer.Answer) error {
-	return write(w, func(w io.Writer) error { return found.Text(w, a.view) })
+	return write(w, func(w io.Writer) error { return answer.Text(w, a.view, found) })
 }
 
 // write calls show and writes what it produced to w. Up to maxGathered bytes are held back until

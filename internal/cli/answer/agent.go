@@ -19,9 +19,8 @@ func (a Agents) JSON(w io.Writer) error {
 	return jsonLines(w, a.Found)
 }
 
-// Text writes a table.
-func (a Agents) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes a table.
+func (a Agents) text(p *page) {
 	t := render.Table{Columns: []render.Column{{Title: "Agent"}, {Title: "Installed"}, {Title: "Hooks", Min: 12}, {Title: "Last event"}, {Title: "Notes", Min: 12}}}
 	for _, st := range a.Found {
 		installed, last := "no", ""
@@ -29,7 +28,7 @@ func (a Agents) Text(w io.Writer, v render.View) error {
 			installed = "yes"
 		}
 		if st.LastEvent != nil {
-			last = v.Time(st.LastEvent.Time)
+			last = p.view.Time(st.LastEvent.Time)
 		}
 		var files []string
 		for _, h := range st.Hooks {
@@ -41,7 +40,6 @@ func (a Agents) Text(w io.Writer, v render.View) error {
 		})
 	}
 	p.table(t)
-	return p.err
 }
 
 // notes returns what the user should know about an agent's hooks: a problem with its remedy, or
@@ -97,9 +95,8 @@ func (a Connected) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes the changes to each settings file, or after they are done what to know about them.
-func (a Connected) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the changes to each settings file, or after they are done what to know about them.
+func (a Connected) text(p *page) {
 	for _, planned := range a.Plan.Agents {
 		if a.Done {
 			a.done(p, planned)
@@ -123,7 +120,6 @@ func (a Connected) Text(w io.Writer, v render.View) error {
 	if a.Plan.Keep && !a.Done {
 		p.line(plain("Each turn keeps what the agent wrote of the conversation, without the secrets that are found; it leaves with push and export"))
 	}
-	return p.err
 }
 
 // done confirms the changes for one agent. Entries that a user has edited are left alone, and

@@ -2,7 +2,7 @@
 // tab-separated text for pipes, and JSON for --json.
 //
 // There is one type per answer. It wraps the result of a verb (such as rollback.Answer) and
-// implements Answer. Text fills a page, a small writer with methods for lines, fields, tables and
+// implements Answer. Its method text fills a page, a small writer with methods for lines, fields, tables and
 // sections, which adapts to the View: a person sees shortened lists and relative times, a program
 // gets everything. JSON writes the members as documented.
 //
@@ -21,10 +21,18 @@ import (
 
 // Answer is the result of a command, in its two forms.
 type Answer interface {
-	// Text writes the answer as lines or tables, for a person or a program as the view says.
-	Text(io.Writer, render.View) error
+	// text writes the answer as lines or tables, for a person or a program as the view of the page
+	// says.
+	text(*page)
 	// JSON writes an object on one line, or one object per line where the answer is a list.
 	JSON(io.Writer) error
+}
+
+// Text writes an answer as text.
+func Text(w io.Writer, v render.View, a Answer) error {
+	p := &page{w: w, view: v}
+	a.text(p)
+	return p.err
 }
 
 // listed is the number of entries of a list that a person sees before "... and 12 more". Lists in a

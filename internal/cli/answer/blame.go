@@ -22,10 +22,9 @@ func (a Blamed) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes each line of the file after the checkpoint that wrote it, or the commit if it is
+// text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
-func (a Blamed) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Blamed) text(p *page) {
 	t := render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}}
 	for _, l := range a.Lines {
 		// A line that is older than the session has no checkpoint, only a commit.
@@ -34,12 +33,11 @@ func (a Blamed) Text(w io.Writer, v render.View) error {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			from, cell(render.Dim, clipped(l.Message)), cell(render.Dim, v.Time(l.Time.Time)),
+			from, cell(render.Dim, clipped(l.Message)), cell(render.Dim, p.view.Time(l.Time.Time)),
 			cell(render.Dim, strconv.Itoa(l.Line)), cell(render.Normal, l.Content),
 		})
 	}
 	p.table(t)
-	return p.err
 }
 
 // clipped shortens a message so that the line of the file still fits next to it.

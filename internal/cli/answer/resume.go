@@ -24,17 +24,16 @@ func (a Resumed) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Text writes a report: where work stopped, open questions, and what is left to do. If the user has
+// text writes a report: where work stopped, open questions, and what is left to do. If the user has
 // made a choice, it writes the result of that instead.
-func (a Resumed) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Resume
+func (a Resumed) text(p *page) {
+	r := a.Resume
 	switch {
 	case r.Removed != nil:
-		return Deleted{r.Removed}.Text(w, v)
+		Deleted{r.Removed}.text(p)
 	case r.Closed != "":
 		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))
-		return p.err
 	case r.Accepted:
 		p.done("Resumed: ", r.Label)
 		p.field("Goes on at", r.ResumePoint)
@@ -43,10 +42,9 @@ func (a Resumed) Text(w io.Writer, v render.View) error {
 			p.wentTo("Rolled back to", r.Restored)
 		}
 		p.values("Pending", r.Pending)
-		return p.err
+	default:
+		p.report(r)
 	}
-	p.report(r)
-	return p.err
 }
 
 // startFlags returns the flags that start a session like the one that was closed.

@@ -17,9 +17,8 @@ func (a Validated) JSON(w io.Writer) error {
 	return render.JSON(w, repair.Validated(a))
 }
 
-// Text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
-func (a Validated) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
+func (a Validated) text(p *page) {
 	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
 	if !a.OK {
@@ -42,7 +41,6 @@ func (a Validated) Text(w io.Writer, v render.View) error {
 	if !a.OK && a.Checkpoint != "" {
 		p.fate(a)
 	}
-	return p.err
 }
 
 // fate tells whether a damaged checkpoint can still be restored, and otherwise the last valid one
@@ -83,9 +81,8 @@ func (a Validation) Sound() bool { return a.Damaged+a.Sessions == 0 }
 // JSON writes nothing, because the lines before have all of it.
 func (a Validation) JSON(io.Writer) error { return nil }
 
-// Text writes the totals.
-func (a Validation) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the totals.
+func (a Validation) text(p *page) {
 	switch {
 	case a.Sound() && a.Checkpoints == 0:
 		p.line(plain("There is nothing to validate"))
@@ -98,7 +95,6 @@ func (a Validation) Text(w io.Writer, v render.View) error {
 		}
 		p.line(plain(text))
 	}
-	return p.err
 }
 
 // subjectOf names what a line is about: a checkpoint by its label or else its id, or the session.
