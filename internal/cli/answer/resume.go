@@ -173,27 +173,9 @@ func (p *page) values(title string, values []json.RawMessage) {
 
 // textOf returns a JSON value for people: strings without quotes.
 func textOf(raw json.RawMessage) string {
-	if isWord(raw) {
-		return string(raw[1 : len(raw)-1])
-	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
 		return text
 	}
 	return jsonText(raw)
-}
-
-// isWord reports whether a JSON value is a string of ASCII without escapes. It is the fast path of
-// textOf: most values are such strings, and there may be ten thousand of them.
-func isWord(raw json.RawMessage) bool {
-	last := len(raw) - 1
-	if last < 1 || raw[0] != '"' || raw[last] != '"' {
-		return false
-	}
-	for _, c := range raw[1:last] {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }
