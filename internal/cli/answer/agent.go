@@ -15,9 +15,7 @@ type Agents struct {
 }
 
 // JSON writes a line for each agent.
-func (a Agents) JSON(w io.Writer) error {
-	return jsonLines(w, a.Found)
-}
+func (a Agents) JSON(w io.Writer) error { return jsonLines(w, a.Found) }
 
 // text writes a table.
 func (a Agents) text(p *page) {

@@ -198,8 +198,9 @@ func cell(role render.Role, text string) render.Cell {
 
 // jsonLines writes each entry of a list as one line of JSON.
 func jsonLines[T any](w io.Writer, list []T) error {
-	for _, entry := range list {
-		if err := render.JSON(w, entry); err != nil {
+	lines := render.NewLines(w)
+	for i := range list {
+		if err := lines.Write(&list[i]); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 type Forked struct{ Made []attempt.Attempt }
 
 // JSON writes a line for each attempt.
-func (a Forked) JSON(w io.Writer) error { return attemptLines(w, a.Made) }
+func (a Forked) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
 
 // text writes where each attempt is, how the command ended that was run in each, and what to do
 // next.
@@ -70,18 +70,7 @@ func endOf(r *attempt.Ran) string {
 type Attempts struct{ All []attempt.Attempt }
 
 // JSON writes a line for each attempt.
-func (a Attempts) JSON(w io.Writer) error { return attemptLines(w, a.All) }
-
-// attemptLines writes a JSON line for each attempt.
-func attemptLines(w io.Writer, all []attempt.Attempt) error {
-	lines := render.NewLines(w)
-	for i := range all {
-		if err := lines.Write(&all[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a Attempts) JSON(w io.Writer) error { return jsonLines(w, a.All) }
 
 // text writes a table.
 func (a Attempts) text(p *page) {
@@ -180,15 +169,7 @@ func (a RemovedAttempt) text(p *page) {
 type SideBySide struct{ Found *attempt.Comparison }
 
 // JSON writes a line for each attempt.
-func (a SideBySide) JSON(w io.Writer) error {
-	lines := render.NewLines(w)
-	for i := range a.Found.Rows {
-		if err := lines.Write(&a.Found.Rows[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a SideBySide) JSON(w io.Writer) error { return jsonLines(w, a.Found.Rows) }
 
 // text writes a table with one row per attempt and one column per metric. The best values have an
 // asterisk. The exit code has a column only if a command was run.

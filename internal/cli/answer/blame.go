@@ -12,15 +12,7 @@ import (
 type Blamed struct{ Lines []blame.Line }
 
 // JSON writes an object for each line of the file.
-func (a Blamed) JSON(w io.Writer) error {
-	lines := render.NewLines(w)
-	for i := range a.Lines {
-		if err := lines.Write(&a.Lines[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a Blamed) JSON(w io.Writer) error { return jsonLines(w, a.Lines) }
 
 // text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.

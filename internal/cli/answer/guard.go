@@ -13,9 +13,7 @@ import (
 type Guarded struct{ Found *clearance.Answer }
 
 // JSON writes a line for each secret.
-func (a Guarded) JSON(w io.Writer) error {
-	return jsonLines(w, a.Found.Secrets)
-}
+func (a Guarded) JSON(w io.Writer) error { return jsonLines(w, a.Found.Secrets) }
 
 // text writes a table of the secrets found. Without any, a person sees how much was searched, and a
 // program gets nothing.
@@ -65,9 +63,7 @@ func (a Allowed) text(p *page) {
 type Rules []clearance.Rule
 
 // JSON writes a line for each rule.
-func (a Rules) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Rules) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes the table of rules.
 func (a Rules) text(p *page) {

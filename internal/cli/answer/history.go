@@ -14,9 +14,7 @@ import (
 type Audit []inspect.HistoryLine
 
 // JSON writes a line for each event.
-func (a Audit) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Audit) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes the table of events.
 func (a Audit) text(p *page) {

@@ -14,9 +14,7 @@ import (
 type Levels struct{ Undo, Redo []rollback.UndoLevel }
 
 // JSON writes a line for each level.
-func (a Levels) JSON(w io.Writer) error {
-	return jsonLines(w, slices.Concat(a.Undo, a.Redo))
-}
+func (a Levels) JSON(w io.Writer) error { return jsonLines(w, slices.Concat(a.Undo, a.Redo)) }
 
 // text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
 func (a Levels) text(p *page) {

@@ -18,12 +18,9 @@ type Listed struct {
 
 // JSON writes a line for each checkpoint of all sessions.
 func (a Listed) JSON(w io.Writer) error {
-	lines := render.NewLines(w)
 	for _, l := range a.Sessions {
-		for i := range l.Items {
-			if err := lines.Write(&l.Items[i]); err != nil {
-				return err
-			}
+		if err := jsonLines(w, l.Items); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -11,9 +11,7 @@ import (
 type Marked []retain.Marked
 
 // JSON writes a line for each checkpoint.
-func (a Marked) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Marked) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text names the checkpoints.
 func (a Marked) text(p *page) {

@@ -17,9 +17,7 @@ type Travelled struct {
 }
 
 // JSON writes a line for each ref.
-func (a Travelled) JSON(w io.Writer) error {
-	return jsonLines(w, a.Trip.Lines)
-}
+func (a Travelled) JSON(w io.Writer) error { return jsonLines(w, a.Trip.Lines) }
 
 // text writes the outcome for each ref, or that there was nothing to do. The remote has a column if
 // several are involved.
@@ -81,9 +79,7 @@ func shortRef(ref name.Ref) string {
 type RemoteSessions []travel.RemoteSession
 
 // JSON writes a line for each session.
-func (a RemoteSessions) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a RemoteSessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table.
 func (a RemoteSessions) text(p *page) {

@@ -51,9 +51,7 @@ func (a Value) JSON(w io.Writer) error { return render.JSON(w, json.RawMessage(a
 type Settings []checkpoint.Setting
 
 // JSON writes a line for each setting.
-func (a Settings) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Settings) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table.
 func (a Settings) text(p *page) {
