@@ -61,9 +61,6 @@ type Connected struct {
 	Done   bool // the plan was carried out
 }
 
-// Unconfirmed returns the same plan; its JSON has no confirmation in it.
-func (a Connected) Unconfirmed() Answer { return a }
-
 // connectedFile is what happens to one settings file, in the JSON form.
 type connectedFile struct {
 	File    string   `json:"file"`

@@ -115,9 +115,6 @@ func originOf(a attempt.Attempt) string {
 // Removal is the plan of fork --remove.
 type Removal struct{ Plan *attempt.Removal }
 
-// Unconfirmed returns the same plan.
-func (a Removal) Unconfirmed() Answer { return a }
-
 // JSON writes one object.
 func (a Removal) JSON(w io.Writer) error { return removalJSON(w, a.Plan) }
 

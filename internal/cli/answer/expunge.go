@@ -40,9 +40,6 @@ type ToExpunge struct{ Plan *expunge.Answer }
 // JSON writes one object.
 func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
 
-// Unconfirmed returns the same plan.
-func (a ToExpunge) Unconfirmed() Answer { return a }
-
 // text names the checkpoints to be rewritten and where each has the content.
 func (a ToExpunge) text(p *page) {
 	d := a.Plan

@@ -11,9 +11,6 @@ import (
 // ToLand is the plan of land.
 type ToLand struct{ Plan *land.Answer }
 
-// Unconfirmed returns the same plan.
-func (a ToLand) Unconfirmed() Answer { return a }
-
 // JSON writes one object.
 func (a ToLand) JSON(w io.Writer) error { return render.JSON(w, a.Plan) }
 

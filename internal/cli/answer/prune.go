@@ -22,9 +22,6 @@ func (a Pruned) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Unconfirmed returns the same plan.
-func (a Pruned) Unconfirmed() Answer { return a }
-
 // text lists what was or would be pruned, and why. A dry run also lists what is kept.
 func (a Pruned) text(p *page) {
 	r := a.Prune

@@ -8,25 +8,12 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Plan is an answer about something that has not been done yet and needs a confirmation.
-type Plan interface {
-	Answer
-	// Unconfirmed returns the answer to give if nobody confirmed the plan.
-	Unconfirmed() Answer
-}
-
-// Unconfirmed returns the plan marked as a dry run.
+// Unconfirmed returns the plan marked as a dry run, to be given if nobody confirmed it.
 func (a Planned) Unconfirmed() Answer {
 	r := *a.Plan
 	r.DryRun = true
 	return Planned{&r, a.Files}
 }
-
-// Unconfirmed returns the same list.
-func (a RefsToDelete) Unconfirmed() Answer { return a }
-
-// Unconfirmed returns the same list.
-func (a ToDelete) Unconfirmed() Answer { return a }
 
 // Value is a value of a record, in JSON.
 type Value json.RawMessage
