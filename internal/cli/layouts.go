@@ -35,7 +35,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	switch {
 	case err != nil:
 		return false, nil //nolint:nilerr // importerFor says so
-	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(importers(), func(i importer) bool { return i.format == f.Format }):
+	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(ownFormats(), func(own ownFormat) bool { return own.name == f.Format }):
 		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "there are "+strings.Join(interop.Formats(), ", "))
 	case interop.Known(f.Format), f.Format == "" && info.IsDir():
 		return true, nil
