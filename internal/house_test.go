@@ -109,7 +109,7 @@ func outside() map[string][]string {
 		"github.com/goccy/go-yaml/":        {"internal/interop"},
 		"github.com/tailscale/hujson":      {"internal/agent"},
 		"github.com/modelcontextprotocol/": {"internal/mcp"},
-		"github.com/fsnotify/":             {"internal/watch", "internal/web"},
+		"github.com/fsnotify/":             {"internal/watch"},
 		"modernc.org/sqlite":               {"internal/interop"},
 		"charm.land/":                      {"internal/pick"},
 		"github.com/charmbracelet/":        {"internal/pick"},

@@ -140,7 +140,7 @@ func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind a
 // chatText renders the answer to a chat command as a chat shows it.
 func chatText(now time.Time, said *chat.Answer) (string, error) {
 	var b bytes.Buffer
-	err := answer.Chatted{Chat: said}.Text(&b, render.View{Layout: render.Aligned, Width: chatWidth, Now: now})
+	err := answer.Text(&b, render.View{Layout: render.Aligned, Width: chatWidth, Now: now}, answer.Chatted{Chat: said})
 	return said.InWords(strings.TrimRight(b.String(), "\n")), err
 }
 

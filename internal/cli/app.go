@@ -131,9 +131,7 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	a.lookConfigured(s)
 	err = do(s)
 	// Mirrors must also follow what was written before an interrupt.
-	for _, w := range interop.MirrorAll(context.WithoutCancel(ctx), s) {
-		a.warn(w)
-	}
+	a.warnAll(interop.MirrorAll(context.WithoutCancel(ctx), s))
 	return err
 }
 
@@ -164,6 +162,14 @@ func (a *App) lookConfigured(s *checkpoint.Service) {
 // give writes an answer to stdout, as JSON with --json, else as text.
 func (a *App) give(found answer.Answer) error { return a.giveTo(a.Terminal.Out, found) }
 
+// giveUnless is give for what a verb returned with an error.
+func (a *App) giveUnless(err error, found answer.Answer) error {
+	if err != nil {
+		return err
+	}
+	return a.give(found)
+}
+
 // giveTo is give for another writer, such as a pager.
 func (a *App) giveTo(w io.Writer, found answer.Answer) error {
 	if a.json {
@@ -192,9 +198,17 @@ func (a *App) confirmed(found answer.Answer) error {
 	return a.give(found)
 }
 
+// confirmUnless is confirmed for what a verb returned with an error.
+func (a *App) confirmUnless(err error, found answer.Answer) error {
+	if err != nil {
+		return err
+	}
+	return a.confirmed(found)
+}
+
 // tell writes an answer as text, also with --json: for questions to a person.
 func (a *App) tell(w io.Writer, found answer.Answer) error {
-	return write(w, func(w io.Writer) error { return found.Text(w, a.view) })
+	return write(w, func(w io.Writer) error { return answer.Text(w, a.view, found) })
 }
 
 // write calls show and writes what it produced to w. Up to maxGathered bytes are held back until
@@ -265,6 +279,13 @@ func (a *App) aside() inspect.IO {
 func (a *App) warn(message string) {
 	if !a.quiet {
 		_ = render.Warn(a.Terminal.Err, a.errStyle, message) // if stderr cannot be written, nobody can be told
+	}
+}
+
+// warnAll is warn for several warnings.
+func (a *App) warnAll(messages []string) {
+	for _, m := range messages {
+		a.warn(m)
 	}
 }
 

@@ -48,14 +48,10 @@ func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 				return app.give(answer.Compared{Difference: d})
 			}
 			return app.page(ctx, s, func(w io.Writer) error {
-				code, err := inspect.PrintDiff(ctx, s, d, nil, []string{"--stat"}, app.git(w))
-				return ended(code, err)
+				return ended(inspect.PrintDiff(ctx, s, d, nil, []string{"--stat"}, app.git(w)))
 			})
 		}
 		found, err := attempt.Compare(ctx, s, request)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.SideBySide{Found: found})
+		return app.giveUnless(err, answer.SideBySide{Found: found})
 	})
 }

@@ -45,9 +45,7 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, file
 	if how.Yes && !files.Files { // the plan is not shown for a decision, so a short list is enough
 		planned.Files = answer.FilesFew
 	}
-	for _, w := range planned.Plan.Warnings {
-		a.warn(w)
-	}
+	a.warnAll(planned.Plan.Warnings)
 	if how.DryRun {
 		var err error
 		if planned.Plan.Digest, err = plan.Fingerprint(); err != nil {
@@ -91,7 +89,7 @@ func (a *App) carriedOut(done outcome, told ...string) func(*rollback.Answer, er
 // with --json, where stdout is for the JSON of the result and a person reads the plan on stderr.
 // With --yes it prints the plan at most. Without a terminal to ask on it prints the plan and
 // refuses (exit code 4).
-func (a *App) confirm(ctx context.Context, planned answer.Plan, how yesFlag) error {
+func (a *App) confirm(ctx context.Context, planned answer.Answer, how yesFlag) error {
 	switch {
 	case how.Yes && (a.quiet || a.json):
 		return nil
@@ -99,7 +97,10 @@ func (a *App) confirm(ctx context.Context, planned answer.Plan, how yesFlag) err
 		return a.tell(a.Terminal.Out, planned)
 	// A script or an agent without --yes gets the plan to look at, and the refusal.
 	case !a.Terminal.Interactive():
-		if err := a.give(planned.Unconfirmed()); err != nil {
+		if plan, ok := planned.(answer.Planned); ok {
+			planned = plan.Unconfirmed()
+		}
+		if err := a.give(planned); err != nil {
 			return err
 		}
 		return refused("not confirmed, nothing was changed", "--yes (-y) goes ahead without asking")

@@ -35,7 +35,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	switch {
 	case err != nil:
 		return false, nil //nolint:nilerr // importerFor says so
-	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(importers(), func(i importer) bool { return i.format == f.Format }):
+	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(ownFormats(), func(own ownFormat) bool { return own.name == f.Format }):
 		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "there are "+strings.Join(interop.Formats(), ", "))
 	case interop.Known(f.Format), f.Format == "" && info.IsDir():
 		return true, nil
@@ -63,9 +63,7 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		if err != nil {
 			return err
 		}
-		for _, w := range done.Warnings {
-			app.warn(w)
-		}
+		app.warnAll(done.Warnings)
 		for _, p := range done.Problems {
 			app.warn(p.String())
 		}
@@ -77,7 +75,7 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		if err := show(answer.ImportedLayout{Done: done}); err != nil || len(done.Problems) == 0 {
 			return err
 		}
-		return exitCode(codeOf(checkpoint.KindInvalid))
+		return invalid
 	})
 }
 
@@ -97,9 +95,6 @@ func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format str
 			req.Existing = interop.ExistingReplace
 		}
 		done, err := interop.Export(ctx, s, req)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.ExportedLayout{Done: done})
+		return app.confirmUnless(err, answer.ExportedLayout{Done: done})
 	})
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -18,12 +16,8 @@ import (
 // request (.SH starts a section, .PP a paragraph, .RS and .RE indent), and \fB, \fI and \fR switch
 // to bold, italic and back. manWriter writes requests, and roff and roffInside escape text.
 type ManPage struct {
-	// Date is the date of the page; zero leaves it out.
-	Date time.Time
 	// Source is the program with its version, as in "git-checkpoint 1.0".
-	Source string
-	// Summary is one line; if it is empty, the grammar's description of the program is used.
-	Summary     string
+	Source      string
 	Description string
 	// These lists become sections of terms. An empty list has no section.
 	ExitStatus, Configuration, Environment, Files []ManEntry
@@ -37,12 +31,12 @@ type ManEntry struct{ Term, Text string }
 // WriteManPage writes the man page of app for section 1, laid out like git's own pages. Commands
 // and flags that are hidden in the help are hidden here too.
 func WriteManPage(w io.Writer, app *kong.Application, page ManPage) error {
-	name := newManName(app.Name)
-	m := &manWriter{name: name}
-	m.head(page)
+	m := &manWriter{}
+	dashed := strings.ReplaceAll(app.Name, " ", "-")
+	m.head(dashed, page.Source)
 	m.section("NAME")
-	m.line(roff(name.dashed) + ` \- ` + roff(strings.TrimSuffix(cmp.Or(page.Summary, app.Help), ".")))
-	m.synopsis(app.Node)
+	m.line(roff(dashed) + ` \- ` + roff(strings.TrimSuffix(app.Help, ".")))
+	m.synopsis(app)
 	if page.Description != "" || app.Detail != "" {
 		m.section("DESCRIPTION")
 		m.prose(page.Description)
@@ -53,50 +47,27 @@ func WriteManPage(w io.Writer, app *kong.Application, page ManPage) error {
 		m.flags(app.Node)
 	}
 	m.commands(app.Node)
-	for _, list := range []struct {
-		title   string
-		entries []ManEntry
-	}{
-		{"EXIT STATUS", page.ExitStatus},
-		{"CONFIGURATION", page.Configuration},
-		{"ENVIRONMENT", page.Environment},
-		{"FILES", page.Files},
-	} {
-		m.entries(list.title, list.entries)
-	}
+	m.entries("EXIT STATUS", page.ExitStatus)
+	m.entries("CONFIGURATION", page.Configuration)
+	m.entries("ENVIRONMENT", page.Environment)
+	m.entries("FILES", page.Files)
 	m.seeAlso(page.SeeAlso)
 	_, err := io.WriteString(w, m.text.String())
 	return err
 }
 
-// manName is the program's name in its two spellings: dashed as the file is called
-// (git-checkpoint), typed as people type it (git checkpoint).
-type manName struct{ dashed, typed string }
-
-// newManName makes both spellings from either of them.
-func newManName(name string) manName {
-	dashed := strings.ReplaceAll(name, " ", "-")
-	return manName{dashed, strings.Replace(dashed, "git-", "git ", 1)}
-}
-
 // manWriter builds the page.
 type manWriter struct {
-	name manName
 	text strings.Builder
 	// fresh is set if nothing has been written yet in this section or indentation, so that no space
 	// is needed above the next paragraph.
 	fresh bool
 }
 
-// head writes the title line, and switches off hyphenation (.nh) and justification (.ad l) as git's
+// head writes the title line, which has no date, and switches off hyphenation (.nh) and justification (.ad l) as git's
 // pages do: both would alter commands that people copy from the page.
-func (m *manWriter) head(page ManPage) {
-	date := ""
-	if !page.Date.IsZero() {
-		date = page.Date.UTC().Format(time.DateOnly)
-	}
-	m.line(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "Git Manual"`,
-		roff(strings.ToUpper(m.name.dashed)), date, roff(page.Source)))
+func (m *manWriter) head(name, source string) {
+	m.line(fmt.Sprintf(`.TH "%s" "1" "" "%s" "Git Manual"`, roff(strings.ToUpper(name)), roff(source)))
 	m.line(".nh")
 	m.line(".ad l")
 }
@@ -119,13 +90,13 @@ func (m *manWriter) gap(request string) {
 func (m *manWriter) section(title string) { m.line(`.SH "` + roff(title) + `"`) }
 
 // synopsis writes the usage of every visible command.
-func (m *manWriter) synopsis(root *kong.Node) {
+func (m *manWriter) synopsis(app *kong.Application) {
 	m.section("SYNOPSIS")
 	m.line(".nf")
-	m.line(`\fI` + roff(m.name.typed) + `\fR`)
-	for _, leaf := range root.Leaves(true) {
+	m.line(`\fI` + roff(app.Name) + `\fR`)
+	for _, leaf := range app.Leaves(true) {
 		if !hiddenAbove(leaf) {
-			m.line(`\fI` + roff(m.name.typed) + `\fR ` + roff(usage(leaf)))
+			m.line(`\fI` + roff(app.Name) + `\fR ` + roff(usage(leaf)))
 		}
 	}
 	m.line(".fi")
@@ -183,44 +154,24 @@ func usage(n *kong.Node) string {
 func spelled(n *kong.Node) string {
 	var words []string
 	for ; n != nil && n.Type != kong.ApplicationNode; n = n.Parent {
-		word := n.Name
-		if n.Type == kong.ArgumentNode {
-			word = "<" + word + ">"
-		}
-		words = append([]string{word}, words...)
+		words = append([]string{n.Name}, words...)
 	}
 	return strings.Join(words, " ")
 }
 
-// commands describes every command, in the order of the help: those without a group, then group by
-// group.
+// commands describes every command, group by group.
 func (m *manWriter) commands(root *kong.Node) {
-	var order []string
-	groups := map[string][]*kong.Node{}
-	titles := map[string]string{}
-	for _, n := range root.Children {
+	m.section("COMMANDS")
+	title := ""
+	for _, n := range inGroups(root) {
 		if n.Hidden {
 			continue
 		}
-		key := ""
-		if g := n.ClosestGroup(); g != nil {
-			key, titles[g.Key] = g.Key, strings.TrimSuffix(g.Title, ":")
+		if g := n.ClosestGroup(); g != nil && g.Title != title {
+			title = g.Title
+			m.line(`.SS "` + roff(strings.TrimSuffix(title, ":")) + `"`)
 		}
-		if groups[key] == nil && key != "" {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], n)
-	}
-	if len(groups) > 0 {
-		m.section("COMMANDS")
-	}
-	for _, key := range append([]string{""}, order...) {
-		if titles[key] != "" {
-			m.line(`.SS "` + roff(titles[key]) + `"`)
-		}
-		for _, n := range groups[key] {
-			m.command(n)
-		}
+		m.command(n)
 	}
 }
 
@@ -325,10 +276,7 @@ func (m *manWriter) seeAlso(pages []string) {
 	formatted := make([]string, len(pages))
 	for i, page := range pages {
 		name, section, _ := strings.Cut(page, "(")
-		formatted[i] = `\fB` + roff(name) + `\fR`
-		if section != "" {
-			formatted[i] += "(" + roff(section)
-		}
+		formatted[i] = `\fB` + roff(name) + `\fR(` + roff(section)
 	}
 	m.line(strings.Join(formatted, ", "))
 }

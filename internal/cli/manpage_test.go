@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"pgregory.net/rapid"
@@ -64,7 +63,6 @@ func sampleModel(t *testing.T) *kong.Application {
 
 func samplePage() cli.ManPage {
 	return cli.ManPage{
-		Date:          time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
 		Source:        "git-checkpoint 1.0",
 		Description:   "A `checkpoint` holds the files.\n.and this line starts with a dot.",
 		ExitStatus:    []cli.ManEntry{{"0", "ok"}, {"4", "refused: it would lose something"}},
@@ -87,7 +85,7 @@ func manPage(t *testing.T, app *kong.Application, page cli.ManPage) string {
 func TestManPageSource(t *testing.T) {
 	got := manPage(t, sampleModel(t), samplePage())
 	for _, want := range []string{
-		`.TH "GIT\-CHECKPOINT" "1" "2026-11-20" "git\-checkpoint 1.0" "Git Manual"`,
+		`.TH "GIT\-CHECKPOINT" "1" "" "git\-checkpoint 1.0" "Git Manual"`,
 		".SH \"NAME\"\ngit\\-checkpoint \\- Record where a job stands\n",
 		"\\fIgit checkpoint\\fR\n",
 		"\\fIgit checkpoint\\fR create [<options>]\n",

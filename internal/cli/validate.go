@@ -6,7 +6,6 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/repair"
-	"git-checkpoint/internal/term"
 )
 
 // ValidateCmd is "git checkpoint validate".
@@ -41,7 +40,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			request.Signatures = repair.SignaturesRequired
 		}
 		if c.Deep {
-			progress := app.Terminal.Progress(term.Task{Label: "Reading objects"})
+			progress := app.Terminal.Progress("Reading objects")
 			defer progress.Finish()
 			request.Depth, request.Read = repair.DepthObjects, func(n int) { progress.Add(int64(n)) }
 		}

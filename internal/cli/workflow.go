@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/render"
 )
 
 // WorkflowCmd is "git checkpoint workflow", the group of commands about workflow definitions.
@@ -36,10 +37,7 @@ type WorkflowListCmd struct {
 func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.Workflows(s)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Workflows(found))
+		return app.giveUnless(err, answer.Workflows(found))
 	})
 }
 
@@ -60,7 +58,7 @@ func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
 		if app.json {
 			return app.give(answer.Value(text))
 		}
-		_, err = app.Terminal.Out.Write(answer.Tamed(text))
+		_, err = app.Terminal.Out.Write(render.TameJSON(text))
 		return err
 	})
 }

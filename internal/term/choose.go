@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // Item is one entry of a list to choose from.
 type Item struct {
-	Key  string // what the user types for it; empty: its number in the list, from 1
-	Text string // shown after the key, and searched
-	Line string // the complete line, key included; empty: made of Key and Text
+	Key  string // what the user types for it
+	Line string // what is shown and searched, key included; it may have color codes
 }
 
 // listed is the number of items shown at once. Further ones are found by typing a part of their
@@ -33,17 +30,13 @@ func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (i
 	if len(items) == 0 {
 		return 0, ErrQuit
 	}
-	keyed := make([]Item, len(items))
 	all := make([]int, len(items))
-	for i, item := range items {
-		if item.Key == "" {
-			item.Key = strconv.Itoa(i + 1)
-		}
-		keyed[i], all[i] = item, i
+	for i := range items {
+		all[i] = i
 	}
 	shown, note := all, ""
 	for {
-		line, err := t.prompt(ctx, list(keyed, shown)+note+question+" (q quits) ")
+		line, err := t.prompt(ctx, list(items, shown)+note+question+" (q quits) ")
 		switch {
 		case errors.Is(err, io.EOF), err == nil && line == "q":
 			return 0, ErrQuit
@@ -53,7 +46,7 @@ func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (i
 			shown, note = all, ""
 			continue
 		}
-		found := search(keyed, line)
+		found := search(items, line)
 		switch len(found) {
 		case 0:
 			note = fmt.Sprintf("Nothing here matches %q.\n", line)
@@ -68,16 +61,8 @@ func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (i
 // list returns the lines of the items shown, up to the limit.
 func list(items []Item, shown []int) string {
 	var b strings.Builder
-	width := 0
 	for _, i := range shown[:min(len(shown), listed)] {
-		width = max(width, utf8.RuneCountInString(items[i].Key))
-	}
-	for _, i := range shown[:min(len(shown), listed)] {
-		if items[i].Line != "" {
-			b.WriteString(items[i].Line + "\n")
-			continue
-		}
-		fmt.Fprintf(&b, "  %*s  %s\n", width, items[i].Key, items[i].Text)
+		b.WriteString(items[i].Line + "\n")
 	}
 	if more := len(shown) - listed; more > 0 {
 		fmt.Fprintf(&b, "  … and %d more: type a part of one to find it\n", more)
@@ -86,13 +71,13 @@ func list(items []Item, shown []int) string {
 }
 
 // search returns the indexes of the items that match what was typed. A complete key wins over a
-// part of a text: "3" is item 3, not every item that contains a 3.
+// part of a line: "3" is item 3, not every item that contains a 3.
 func search(items []Item, line string) (found []int) {
 	for i, item := range items {
 		if item.Key == line {
 			return []int{i}
 		}
-		text := strings.ToLower(colourCode().ReplaceAllString(item.Text+item.Line, ""))
+		text := strings.ToLower(colourCode().ReplaceAllString(item.Line, ""))
 		if strings.Contains(text, strings.ToLower(line)) {
 			found = append(found, i)
 		}

@@ -44,7 +44,7 @@ func TestNoPromptOffATerminal(t *testing.T) {
 		f := NewFake("y", "1", "r")
 		off(f)
 		_, err1 := f.Confirm(ctx, "Continue?")
-		_, err2 := f.Choose(ctx, "Which?", []Item{{Text: "one"}})
+		_, err2 := f.Choose(ctx, "Which?", []Item{{Key: "1", Line: "1  one"}})
 		_, err3 := f.Ask(ctx, "What now?", []Choice{{'r', "resume"}})
 		for _, err := range []error{err1, err2, err3} {
 			if !errors.Is(err, ErrNotInteractive) {
@@ -110,7 +110,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	items := []Item{{Key: "4", Text: "cp-04-code"}, {Key: "3+1", Text: "cp-03-design+1"}, {Key: "3", Line: "* 3  \x1b[33mcp-03-design\x1b[0m"}, {Text: "other:3"}}
+	items := []Item{{"4", "4  cp-04-code"}, {"3+1", "3+1  cp-03-design+1"}, {"3", "* 3  \x1b[33mcp-03-design\x1b[0m"}, {"4", "other:3"}}
 	for _, c := range []struct {
 		answers []string
 		want    int
@@ -136,7 +136,7 @@ func TestChoose(t *testing.T) {
 }
 
 func TestChooseShows(t *testing.T) {
-	items := []Item{{Key: "3+1", Text: "cp-03-design+1"}, {Key: "3", Text: "cp-03-design"}, {Key: "2", Text: "cp-02-wish"}}
+	items := []Item{{"3+1", "  3+1  cp-03-design+1"}, {"3", "    3  cp-03-design"}, {"2", "    2  cp-02-wish"}}
 	f := NewFake("design", "no\x1b", "", "2")
 	if got, err := f.Choose(context.Background(), "Roll back to which?", items); got != 2 || err != nil {
 		t.Fatalf("got %d, %v", got, err)
@@ -154,7 +154,7 @@ func TestChooseShows(t *testing.T) {
 func TestChooseFromMany(t *testing.T) {
 	var items []Item
 	for i := range 65 {
-		items = append(items, Item{Text: fmt.Sprintf("item <%d>", i)})
+		items = append(items, Item{fmt.Sprint(i + 1), fmt.Sprintf("item <%d>", i)})
 	}
 	f := NewFake("64")
 	if got, err := f.Choose(context.Background(), "Which?", items); got != 63 || err != nil {

@@ -137,15 +137,15 @@ func TestProgressOnATerminal(t *testing.T) {
 	s := newScreen(t)
 	term := s.terminal()
 	term.ProgressAfter = time.Millisecond
-	p := term.Progress(Task{Label: "Capturing files", Total: 3000})
+	p := term.Progress("Capturing files")
 	p.Add(1200)
-	s.waitFor("1200/3000  40%")
+	s.waitFor("Capturing files  1200")
 	p.Finish()
 	_, _ = io.WriteString(s.device, "done\n")
 	s.waitFor("done")
-	// The line is cleared: nothing of the bar is left beside "done".
+	// The line is cleared: nothing of it is left beside "done".
 	if !strings.HasSuffix(s.text(), "\r\x1b[Kdone\r\n") {
-		t.Errorf("the bar was left behind: %q", s.text())
+		t.Errorf("the line was left behind: %q", s.text())
 	}
 }
 

@@ -48,7 +48,7 @@ type Server struct {
 	Write Command
 	// Session is the session to show first; empty means the one that commands would choose.
 	Session string
-	// Refs are the directories in which git keeps the refs of this repository; live watches them.
+	// Refs are the directories in which git keeps the refs of this repository; open pages follow them.
 	Refs []string
 	// Now is the clock: for tickets, and for relative times on the pages.
 	Now func() time.Time
@@ -61,8 +61,6 @@ type Server struct {
 	form string
 	// tickets are the addresses that were printed and may still be opened.
 	tickets tickets
-	// live tells open pages that refs have changed.
-	live live
 	// idle ends the server when nobody uses it.
 	idle idle
 	// one lets a single request at a time use the repository and the templates: a Service is not
@@ -102,7 +100,6 @@ func (s *Server) Address() string {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s.live.watch(ctx, s.Refs)
 	s.idle.start(idleLife, stop)
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,

@@ -15,13 +15,10 @@ type Agents struct {
 }
 
 // JSON writes a line for each agent.
-func (a Agents) JSON(w io.Writer) error {
-	return jsonLines(w, a.Found)
-}
+func (a Agents) JSON(w io.Writer) error { return jsonLines(w, a.Found) }
 
-// Text writes a table.
-func (a Agents) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes a table.
+func (a Agents) text(p *page) {
 	t := render.Table{Columns: []render.Column{{Title: "Agent"}, {Title: "Installed"}, {Title: "Hooks", Min: 12}, {Title: "Last event"}, {Title: "Notes", Min: 12}}}
 	for _, st := range a.Found {
 		installed, last := "no", ""
@@ -29,7 +26,7 @@ func (a Agents) Text(w io.Writer, v render.View) error {
 			installed = "yes"
 		}
 		if st.LastEvent != nil {
-			last = v.Time(st.LastEvent.Time)
+			last = p.view.Time(st.LastEvent.Time)
 		}
 		var files []string
 		for _, h := range st.Hooks {
@@ -41,7 +38,6 @@ func (a Agents) Text(w io.Writer, v render.View) error {
 		})
 	}
 	p.table(t)
-	return p.err
 }
 
 // notes returns what the user should know about an agent's hooks: a problem with its remedy, or
@@ -64,9 +60,6 @@ type Connected struct {
 	DryRun bool
 	Done   bool // the plan was carried out
 }
-
-// Unconfirmed returns the same plan; its JSON has no confirmation in it.
-func (a Connected) Unconfirmed() Answer { return a }
 
 // connectedFile is what happens to one settings file, in the JSON form.
 type connectedFile struct {
@@ -97,9 +90,8 @@ func (a Connected) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes the changes to each settings file, or after they are done what to know about them.
-func (a Connected) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the changes to each settings file, or after they are done what to know about them.
+func (a Connected) text(p *page) {
 	for _, planned := range a.Plan.Agents {
 		if a.Done {
 			a.done(p, planned)
@@ -123,7 +115,6 @@ func (a Connected) Text(w io.Writer, v render.View) error {
 	if a.Plan.Keep && !a.Done {
 		p.line(plain("Each turn keeps what the agent wrote of the conversation, without the secrets that are found; it leaves with push and export"))
 	}
-	return p.err
 }
 
 // done confirms the changes for one agent. Entries that a user has edited are left alone, and

@@ -2,7 +2,7 @@
 // tab-separated text for pipes, and JSON for --json.
 //
 // There is one type per answer. It wraps the result of a verb (such as rollback.Answer) and
-// implements Answer. Text fills a page, a small writer with methods for lines, fields, tables and
+// implements Answer. Its method text fills a page, a small writer with methods for lines, fields, tables and
 // sections, which adapts to the View: a person sees shortened lists and relative times, a program
 // gets everything. JSON writes the members as documented.
 //
@@ -21,10 +21,18 @@ import (
 
 // Answer is the result of a command, in its two forms.
 type Answer interface {
-	// Text writes the answer as lines or tables, for a person or a program as the view says.
-	Text(io.Writer, render.View) error
+	// text writes the answer as lines or tables, for a person or a program as the view of the page
+	// says.
+	text(*page)
 	// JSON writes an object on one line, or one object per line where the answer is a list.
 	JSON(io.Writer) error
+}
+
+// Text writes an answer as text.
+func Text(w io.Writer, v render.View, a Answer) error {
+	p := &page{w: w, view: v}
+	a.text(p)
+	return p.err
 }
 
 // listed is the number of entries of a list that a person sees before "... and 12 more". Lists in a
@@ -102,10 +110,9 @@ func (p *page) gap() {
 func (p *page) fields(rows ...field) {
 	t := render.Table{Columns: []render.Column{{}, {Min: 20}}}
 	for _, row := range rows {
-		if row.value.empty() {
-			continue
+		if row.value.Text() != "" {
+			t.Rows = append(t.Rows, []render.Cell{cell(render.Dim, row.name), row.value})
 		}
-		t.Rows = append(t.Rows, []render.Cell{cell(render.Dim, row.name), row.value.Cell})
 	}
 	p.table(t)
 }
@@ -155,29 +162,14 @@ func (p *page) enumeration(list []string) string {
 // field is one row for fields.
 type field struct {
 	name  string
-	value value
+	value render.Cell
 }
 
-// value is a cell that knows whether it is empty.
-type value struct{ render.Cell }
-
-// empty reports whether the cell has no text.
-func (v value) empty() bool {
-	for _, s := range v.Cell {
-		if s.Text != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// say and says make the value of a field, with or without a role; plain, dim and heading make a
-// span.
-func say(text string) value                    { return value{cell(render.Normal, text)} }
-func says(role render.Role, text string) value { return value{cell(role, text)} }
-func plain(text string) render.Span            { return render.Span{Text: text} }
-func dim(text string) render.Span              { return render.Span{Role: render.Dim, Text: text} }
-func heading(text string) render.Span          { return render.Span{Role: render.Heading, Text: text} }
+// say makes a cell of normal text; plain, dim and heading make a span.
+func say(text string) render.Cell     { return cell(render.Normal, text) }
+func plain(text string) render.Span   { return render.Span{Text: text} }
+func dim(text string) render.Span     { return render.Span{Role: render.Dim, Text: text} }
+func heading(text string) render.Span { return render.Span{Role: render.Heading, Text: text} }
 
 // cell returns a cell with text, or nil for an empty text. nil gets no padding before it at the end
 // of a row.
@@ -190,8 +182,9 @@ func cell(role render.Role, text string) render.Cell {
 
 // jsonLines writes each entry of a list as one line of JSON.
 func jsonLines[T any](w io.Writer, list []T) error {
-	for _, entry := range list {
-		if err := render.JSON(w, entry); err != nil {
+	lines := render.NewLines(w)
+	for i := range list {
+		if err := lines.Write(&list[i]); err != nil {
 			return err
 		}
 	}

@@ -200,8 +200,8 @@ func TestGoldens(t *testing.T) {
 	people := render.View{Layout: render.Aligned, Width: 100, Now: now()}
 	for title, given := range answers() {
 		forms := map[string]func(*bytes.Buffer) error{
-			"term": func(b *bytes.Buffer) error { return given.Text(b, people) },
-			"pipe": func(b *bytes.Buffer) error { return given.Text(b, render.View{}) },
+			"term": func(b *bytes.Buffer) error { return answer.Text(b, people, given) },
+			"pipe": func(b *bytes.Buffer) error { return answer.Text(b, render.View{}, given) },
 			"json": func(b *bytes.Buffer) error { return given.JSON(b) },
 		}
 		for form, write := range forms {
@@ -245,7 +245,7 @@ func TestTamed(t *testing.T) {
 	} {
 		for _, view := range []render.View{{}, {Layout: render.Aligned, Width: 80, Now: now()}} {
 			var b bytes.Buffer
-			if err := given.Text(&b, view); err != nil {
+			if err := answer.Text(&b, view, given); err != nil {
 				t.Errorf("%T: %v", given, err)
 			}
 			if i := strings.IndexFunc(b.String(), obeyed); i >= 0 {
@@ -297,7 +297,7 @@ func TestLongLists(t *testing.T) {
 		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 0", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "more"},
 	} {
 		var b bytes.Buffer
-		if err := c.a.Text(&b, render.View{Layout: c.layout, Now: now(), Width: 200}); err != nil {
+		if err := answer.Text(&b, render.View{Layout: c.layout, Now: now(), Width: 200}, c.a); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range c.has {

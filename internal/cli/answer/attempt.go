@@ -19,12 +19,11 @@ import (
 type Forked struct{ Made []attempt.Attempt }
 
 // JSON writes a line for each attempt.
-func (a Forked) JSON(w io.Writer) error { return attemptLines(w, a.Made) }
+func (a Forked) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
 
-// Text writes where each attempt is, how the command ended that was run in each, and what to do
+// text writes where each attempt is, how the command ended that was run in each, and what to do
 // next.
-func (a Forked) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Forked) text(p *page) {
 	for _, made := range a.Made {
 		p.done("Forked "+made.FromLabel+" as "+made.Name+": "+made.Worktree+", session "+string(made.Session), "")
 	}
@@ -42,7 +41,6 @@ func (a Forked) Text(w io.Writer, v render.View) error {
 		}
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+next))
 	}
-	return p.err
 }
 
 // roleOf returns the role of an exit code.
@@ -72,22 +70,10 @@ func endOf(r *attempt.Ran) string {
 type Attempts struct{ All []attempt.Attempt }
 
 // JSON writes a line for each attempt.
-func (a Attempts) JSON(w io.Writer) error { return attemptLines(w, a.All) }
+func (a Attempts) JSON(w io.Writer) error { return jsonLines(w, a.All) }
 
-// attemptLines writes a JSON line for each attempt.
-func attemptLines(w io.Writer, all []attempt.Attempt) error {
-	lines := render.NewLines(w)
-	for i := range all {
-		if err := lines.Write(&all[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Text writes a table.
-func (a Attempts) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes a table.
+func (a Attempts) text(p *page) {
 	if len(a.All) == 0 {
 		p.line(plain("No attempts. git checkpoint fork <ref> makes one."))
 	}
@@ -113,7 +99,6 @@ func (a Attempts) Text(w io.Writer, v render.View) error {
 		})
 	}
 	p.table(t)
-	return p.err
 }
 
 // originOf names the checkpoint that an attempt was forked from, with its session.
@@ -130,9 +115,6 @@ func originOf(a attempt.Attempt) string {
 // Removal is the plan of fork --remove.
 type Removal struct{ Plan *attempt.Removal }
 
-// Unconfirmed returns the same plan.
-func (a Removal) Unconfirmed() Answer { return a }
-
 // JSON writes one object.
 func (a Removal) JSON(w io.Writer) error { return removalJSON(w, a.Plan) }
 
@@ -143,10 +125,10 @@ func removalJSON(w io.Writer, plan *attempt.Removal) error {
 	return render.JSON(w, r)
 }
 
-// Text writes what is captured before the worktree goes, and which files are lost because no
+// text writes what is captured before the worktree goes, and which files are lost because no
 // checkpoint has them.
-func (a Removal) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Plan
+func (a Removal) text(p *page) {
+	r := a.Plan
 	first := "nothing, its newest checkpoint has it all"
 	switch {
 	case r.Attempt.Unfinished:
@@ -157,14 +139,13 @@ func (a Removal) Text(w io.Writer, v render.View) error {
 	p.fields(
 		field{"Removes", say(r.Attempt.Worktree)},
 		field{"First", say(first)},
-		field{"Stays", says(render.ID, "session "+string(r.Attempt.Session))},
+		field{"Stays", cell(render.ID, "session "+string(r.Attempt.Session))},
 	)
 	var rows [][]render.Cell
 	for _, path := range r.Ignored {
 		rows = append(rows, []render.Cell{cell(render.Removed, string(path))})
 	}
 	p.section("Ignored files, which are in no checkpoint and go", []render.Column{{Min: 20}}, rows)
-	return p.err
 }
 
 // RemovedAttempt is the result of fork --remove.
@@ -173,34 +154,23 @@ type RemovedAttempt struct{ Done *attempt.Removal }
 // JSON writes one object.
 func (a RemovedAttempt) JSON(w io.Writer) error { return removalJSON(w, a.Done) }
 
-// Text confirms the removal and names the checkpoint that was made before.
-func (a RemovedAttempt) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text confirms the removal and names the checkpoint that was made before.
+func (a RemovedAttempt) text(p *page) {
 	p.done("Removed: "+a.Done.Attempt.Worktree, "")
 	if a.Done.Kept != "" {
 		p.line(plain("What was there is kept as " + string(a.Done.Kept)))
 	}
-	return p.err
 }
 
 // SideBySide is the answer of compare.
 type SideBySide struct{ Found *attempt.Comparison }
 
 // JSON writes a line for each attempt.
-func (a SideBySide) JSON(w io.Writer) error {
-	lines := render.NewLines(w)
-	for i := range a.Found.Rows {
-		if err := lines.Write(&a.Found.Rows[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a SideBySide) JSON(w io.Writer) error { return jsonLines(w, a.Found.Rows) }
 
-// Text writes a table with one row per attempt and one column per metric. The best values have an
+// text writes a table with one row per attempt and one column per metric. The best values have an
 // asterisk. The exit code has a column only if a command was run.
-func (a SideBySide) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a SideBySide) text(p *page) {
 	ran := a.Found.Ran()
 	// The columns for metrics and for the exit code depend on the rows.
 	t := render.Table{Columns: []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}}
@@ -217,7 +187,7 @@ func (a SideBySide) Text(w io.Writer, v render.View) error {
 		for _, m := range a.Found.Metrics {
 			value := cell(render.Normal, string(r.Metrics[m]))
 			// The asterisk is for people only: programs parse the value.
-			if v.Layout == render.Aligned && r.Is(m) {
+			if p.view.Layout == render.Aligned && r.Is(m) {
 				value = cell(render.Success, string(r.Metrics[m])+" *")
 			}
 			row = append(row, value)
@@ -230,10 +200,9 @@ func (a SideBySide) Text(w io.Writer, v render.View) error {
 			}
 			row = append(row, code)
 		}
-		t.Rows = append(t.Rows, append(row, cell(render.Normal, v.Time(r.CreatedAt.Time)), cell(render.Normal, r.Message)))
+		t.Rows = append(t.Rows, append(row, cell(render.Normal, p.view.Time(r.CreatedAt.Time)), cell(render.Normal, r.Message)))
 	}
 	p.table(t)
-	return p.err
 }
 
 // Promoted is the result of promote.
@@ -251,9 +220,9 @@ func (a Promoted) JSON(w io.Writer) error {
 	}{tidied(a.Done.Answer), json.RawMessage(created)})
 }
 
-// Text confirms the checkpoint and tells how to undo the promotion.
-func (a Promoted) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Done
+// text confirms the checkpoint and tells how to undo the promotion.
+func (a Promoted) text(p *page) {
+	r := a.Done
 	p.done("Promoted "+r.Promotes.Attempt+": ", r.Created.Record.Label)
 	figures := amounts(r.Answer, "written", "deleted", "changed in mode")
 	if figures == "" {
@@ -261,5 +230,4 @@ func (a Promoted) Text(w io.Writer, v render.View) error {
 	}
 	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
-	return p.err
 }

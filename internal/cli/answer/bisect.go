@@ -14,10 +14,10 @@ type Bisected struct{ Found *bisect.Answer }
 // JSON writes one object.
 func (a Bisected) JSON(w io.Writer) error { return render.JSON(w, a.Found) }
 
-// Text names the checkpoint that broke it, or those that it may be where some could not be tested,
+// text names the checkpoint that broke it, or those that it may be where some could not be tested,
 // and a command that shows the difference.
-func (a Bisected) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Found
+func (a Bisected) text(p *page) {
+	r := a.Found
 	switch {
 	case r.Broke != nil:
 		said := ""
@@ -41,5 +41,4 @@ func (a Bisected) Text(w io.Writer, v render.View) error {
 	if r.Diff != "" {
 		p.line(render.Span{Role: render.Hint, Text: "See:"}, plain(" "+r.Diff))
 	}
-	return p.err
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"git-checkpoint/internal/blame"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 )
 
@@ -12,20 +13,15 @@ import (
 type Blamed struct{ Lines []blame.Line }
 
 // JSON writes an object for each line of the file.
-func (a Blamed) JSON(w io.Writer) error {
-	lines := render.NewLines(w)
-	for i := range a.Lines {
-		if err := lines.Write(&a.Lines[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a Blamed) JSON(w io.Writer) error { return jsonLines(w, a.Lines) }
 
-// Text writes each line of the file after the checkpoint that wrote it, or the commit if it is
+// messageWidth is how many characters of a message are shown, so that the line of the file still
+// fits next to it.
+const messageWidth = 32
+
+// text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
-func (a Blamed) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Blamed) text(p *page) {
 	t := render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}}
 	for _, l := range a.Lines {
 		// A line that is older than the session has no checkpoint, only a commit.
@@ -34,19 +30,9 @@ func (a Blamed) Text(w io.Writer, v render.View) error {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			from, cell(render.Dim, clipped(l.Message)), cell(render.Dim, v.Time(l.Time.Time)),
+			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, p.view.Time(l.Time.Time)),
 			cell(render.Dim, strconv.Itoa(l.Line)), cell(render.Normal, l.Content),
 		})
 	}
 	p.table(t)
-	return p.err
-}
-
-// clipped shortens a message so that the line of the file still fits next to it.
-func clipped(message string) string {
-	const most = 32
-	if r := []rune(message); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return message
 }

@@ -14,29 +14,21 @@ type Chatted struct{ Chat *chat.Answer }
 // JSON exists for the interface only: commands in a chat have no flags.
 func (a Chatted) JSON(w io.Writer) error { return render.JSON(w, a.Chat) }
 
-// Text writes the answer of the command, then the lines of validate and rebuild if it was one of
+// text writes the answer of the command, then the lines of validate and rebuild if it was one of
 // these, then free text.
-func (a Chatted) Text(w io.Writer, v render.View) error {
+func (a Chatted) text(p *page) {
 	c := a.Chat
 	if found := a.found(); found != nil {
-		if err := found.Text(w, v); err != nil {
-			return err
-		}
+		found.text(p)
 	}
-	p := &page{w: w, view: v}
 	for _, line := range c.Validated {
-		if p.err == nil {
-			p.err = Validated(line).Text(w, v)
-		}
+		Validated(line).text(p)
 	}
 	for _, line := range c.Rebuilt {
-		if p.err == nil {
-			p.err = Rebuilt(line).Text(w, v)
-		}
+		Rebuilt(line).text(p)
 	}
 	p.text("", c.Text)
 	p.text("", c.Next)
-	return p.err
 }
 
 // found returns the answer of the command that ran. A chat.Answer has a member for each command, at
@@ -54,7 +46,7 @@ func (a Chatted) found() Answer {
 	case c.Undone != nil:
 		return Undone{Done: c.Undone}
 	case c.Redone != nil:
-		return Redone{Done: c.Redone}
+		return Undone{Done: c.Redone, Redo: true}
 	case c.History != nil:
 		return Audit(c.History)
 	case c.Created != nil:

@@ -16,20 +16,18 @@ import (
 // the third tells the session and the changes.
 type Created struct{ Detail *checkpoint.Detail }
 
-// Text writes the confirmation. A workflow may word it itself (Said).
-func (a Created) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the confirmation. A workflow may word it itself (Said).
+func (a Created) text(p *page) {
 	d := a.Detail
 	if d.Said != "" {
 		p.text("", d.Said)
 		p.prunedByRule(len(d.Pruned))
-		return p.err
+		return
 	}
 	p.done("Checkpoint created: ", d.Record.Label)
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
 	p.line(plain(whatIsNew(d.Record)))
 	p.prunedByRule(len(d.Pruned))
-	return p.err
 }
 
 // whatIsNew names the session of a checkpoint and counts the files that it changed.
@@ -54,11 +52,9 @@ func whatIsNew(r *record.Record) string {
 // in Detail.
 type Unchanged struct{ Detail *checkpoint.Detail }
 
-// Text names that checkpoint.
-func (a Unchanged) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text names that checkpoint.
+func (a Unchanged) text(p *page) {
 	p.line(plain("nothing changed since "), render.Span{Role: render.ID, Text: a.Detail.Record.Label}, plain(" (--always makes one anyway)"))
-	return p.err
 }
 
 // JSON writes the record of that checkpoint. Its member created is false.
@@ -70,13 +66,11 @@ func (a Created) JSON(w io.Writer) error { return Shown(a).JSON(w) }
 // Captured is the answer of create --dry-run.
 type Captured struct{ Detail *checkpoint.Detail }
 
-// Text writes what the checkpoint would be called and what it would contain.
-func (a Captured) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes what the checkpoint would be called and what it would contain.
+func (a Captured) text(p *page) {
 	r := a.Detail.Record
 	p.line(plain("Would create checkpoint: "), render.Span{Role: render.ID, Text: r.Label})
 	p.captured(a.Detail)
-	return p.err
 }
 
 // JSON writes the record that would be stored.
@@ -103,28 +97,27 @@ func (a Shown) Document() ([]byte, error) {
 	return raw, nil
 }
 
-// Text writes the contents of the record: identity and place first, then message, state, outputs,
+// text writes the contents of the record: identity and place first, then message, state, outputs,
 // error and files.
-func (a Shown) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Shown) text(p *page) {
 	d, r := a.Detail, a.Detail.Record
 	title := render.Cell{{Role: render.ID, Text: r.Label}}
 	for _, mark := range marks(d.Current, d.Discarded, d.Pinned, true) {
 		title = append(title, plain(" "), mark)
 	}
 	p.fields(
-		field{"Checkpoint", value{title}},
+		field{"Checkpoint", title},
 		field{"Id", say(string(r.ID))},
 		field{"Session", say(string(r.Session))},
-		field{"Topic", says(render.Normal, r.Topic)},
+		field{"Topic", cell(render.Normal, r.Topic)},
 		field{"Step", say(stepOf(d))},
 		field{"Trigger", say(r.Trigger)},
 		field{"Status", say(r.Status)},
 		field{"Workflow", say(r.Workflow.Name)},
-		field{"Time", say(v.Time(r.CreatedAt))},
-		field{"Commit", says(render.ID, v.OID(d.Commit))},
+		field{"Time", say(p.view.Time(r.CreatedAt))},
+		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
 		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
-		field{"Branch", say(branchOf(d, v))},
+		field{"Branch", say(branchOf(d, p.view))},
 		field{"Holds", say(held(d))},
 		field{"Staged", say(counted(len(r.Git.Staged), "file", "files"))},
 		field{"Rebuilt from", say(string(r.RebuiltFrom))},
@@ -141,7 +134,6 @@ func (a Shown) Text(w io.Writer, v render.View) error {
 		p.text("  ", jsonText(r.Error))
 	}
 	p.captured(d)
-	return p.err
 }
 
 // stepOf returns the step of a checkpoint with its name and iteration.

@@ -24,10 +24,11 @@ func (a Compared) JSON(w io.Writer) error {
 	return render.JSON(w, d)
 }
 
-// Text writes the differences of state, outputs and files, then the checkpoints and commits in
+// text writes the differences of state, outputs and files, then the checkpoints and commits in
 // between.
-func (a Compared) Text(w io.Writer, v render.View) error {
-	p, d := &page{w: w, view: v, names: a.Files}, a.Difference
+func (a Compared) text(p *page) {
+	p.names = a.Files
+	d := a.Difference
 	to := plain("the worktree now")
 	if d.To != nil {
 		to = render.Span{Role: render.ID, Text: d.To.Label}
@@ -46,10 +47,9 @@ func (a Compared) Text(w io.Writer, v render.View) error {
 	p.section("Checkpoints between", []render.Column{{}}, rows)
 	rows = nil
 	for _, c := range d.Commits {
-		rows = append(rows, []render.Cell{cell(render.ID, v.OID(c.OID)), cell(render.Normal, c.Subject)})
+		rows = append(rows, []render.Cell{cell(render.ID, p.view.OID(c.OID)), cell(render.Normal, c.Subject)})
 	}
 	p.section("Commits between", []render.Column{{}, {Min: 20}}, rows)
-	return p.err
 }
 
 // stateChanges writes the changes of the state. An object that moved from one list to another is a

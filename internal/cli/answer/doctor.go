@@ -13,9 +13,8 @@ type Ailment repair.Ailment
 // JSON writes one line.
 func (a Ailment) JSON(w io.Writer) error { return render.JSON(w, repair.Ailment(a)) }
 
-// Text writes a finding with a mark for its level, and its remedy unless it was fixed.
-func (a Ailment) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes a finding with a mark for its level, and its remedy unless it was fixed.
+func (a Ailment) text(p *page) {
 	mark := render.Span{Role: render.Error, Text: "✗ "}
 	switch {
 	case a.Fixed:
@@ -31,7 +30,6 @@ func (a Ailment) Text(w io.Writer, v render.View) error {
 	}
 	p.line(line...)
 	if a.Hint != "" && !a.Fixed {
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+a.Hint))
+		p.hint(a.Hint)
 	}
-	return p.err
 }

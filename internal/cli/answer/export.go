@@ -13,11 +13,9 @@ type Exported struct{ Done *transfer.Exported }
 // JSON writes one object.
 func (a Exported) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text confirms the file and counts its contents.
-func (a Exported) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text confirms the file and counts its contents.
+func (a Exported) text(p *page) {
 	p.done("Exported: "+a.Done.File, "")
 	p.line(plain(render.Count(len(a.Done.Sessions), "session", "sessions") + ", " + render.Count(a.Done.Checkpoints, "checkpoint", "checkpoints") +
-		" | " + a.Done.Format + ", " + v.Size(a.Done.Bytes)))
-	return p.err
+		" | " + a.Done.Format + ", " + p.view.Size(a.Done.Bytes)))
 }

@@ -19,10 +19,10 @@ func (a Expunged) JSON(w io.Writer) error {
 	return render.JSON(w, d)
 }
 
-// Text writes what was done and what is left to do. Expunging only rewrites checkpoints: the
+// text writes what was done and what is left to do. Expunging only rewrites checkpoints: the
 // objects stay until git removes them, and other clones and remotes keep theirs until they sync.
-func (a Expunged) Text(w io.Writer, v render.View) error {
-	p, d := &page{w: w, view: v}, a.Done
+func (a Expunged) text(p *page) {
+	d := a.Done
 	p.done("Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" written again", "")
 	p.rewritten(d.Checkpoints)
 	p.stillHeld(d)
@@ -32,7 +32,6 @@ func (a Expunged) Text(w io.Writer, v render.View) error {
 	p.line(plain("    git reflog expire --expire=now --all"))
 	p.line(plain("    git gc --prune=now"))
 	p.line(plain("Change the key: whoever fetched before may have it."))
-	return p.err
 }
 
 // ToExpunge is the plan of expunge.
@@ -41,19 +40,15 @@ type ToExpunge struct{ Plan *expunge.Answer }
 // JSON writes one object.
 func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
 
-// Unconfirmed returns the same plan.
-func (a ToExpunge) Unconfirmed() Answer { return a }
-
-// Text names the checkpoints to be rewritten and where each has the content.
-func (a ToExpunge) Text(w io.Writer, v render.View) error {
-	p, d := &page{w: w, view: v}, a.Plan
+// text names the checkpoints to be rewritten and where each has the content.
+func (a ToExpunge) text(p *page) {
+	d := a.Plan
 	p.line(plain("Would write " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + " again, without " + render.Count(len(d.Objects), "object", "objects")))
 	p.rewritten(d.Checkpoints)
 	if d.UndoLevels > 0 {
 		p.line(plain(render.Count(d.UndoLevels, "undo level", "undo levels") + " will leave these files as they are instead of bringing them back"))
 	}
 	p.stillHeld(d)
-	return p.err
 }
 
 // rewritten lists checkpoints with what they contain. Those that come after one of them are

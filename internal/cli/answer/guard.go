@@ -13,19 +13,16 @@ import (
 type Guarded struct{ Found *clearance.Answer }
 
 // JSON writes a line for each secret.
-func (a Guarded) JSON(w io.Writer) error {
-	return jsonLines(w, a.Found.Secrets)
-}
+func (a Guarded) JSON(w io.Writer) error { return jsonLines(w, a.Found.Secrets) }
 
-// Text writes a table of the secrets found. Without any, a person sees how much was searched, and a
+// text writes a table of the secrets found. Without any, a person sees how much was searched, and a
 // program gets nothing.
-func (a Guarded) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Guarded) text(p *page) {
 	if len(a.Found.Secrets) == 0 {
-		if v.Layout == render.Aligned {
+		if p.view.Layout == render.Aligned {
 			p.line(render.Span{Text: fmt.Sprintf("No secrets in %s.", render.Count(a.Found.Looked, "object", "objects"))})
 		}
-		return p.err
+		return
 	}
 	t := render.Table{Columns: []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}}
 	for _, s := range a.Found.Secrets {
@@ -43,7 +40,6 @@ func (a Guarded) Text(w io.Writer, v render.View) error {
 		})
 	}
 	p.table(t)
-	return p.err
 }
 
 // Allowed is the answer of guard allow.
@@ -54,32 +50,26 @@ func (a Allowed) JSON(w io.Writer) error {
 	return Guarded{&clearance.Answer{Secrets: a.Done.Allowed}}.JSON(w)
 }
 
-// Text names the rules and the setting that was changed.
-func (a Allowed) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text names the rules and the setting that was changed.
+func (a Allowed) text(p *page) {
 	var rules []string
 	for _, s := range a.Done.Allowed {
 		rules = append(rules, s.Rule)
 	}
 	p.done("Allowed: "+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+string(a.Done.Scope)+" configuration)", "")
-	return p.err
 }
 
 // Rules is the answer of guard --rules.
 type Rules []clearance.Rule
 
 // JSON writes a line for each rule.
-func (a Rules) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Rules) JSON(w io.Writer) error { return jsonLines(w, a) }
 
-// Text writes the table of rules.
-func (a Rules) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the table of rules.
+func (a Rules) text(p *page) {
 	t := render.Table{Columns: []render.Column{{Title: "Rule"}, {Title: "Looks like", Min: 10}, {Title: "Described by", Min: 10}}}
 	for _, r := range a {
 		t.Rows = append(t.Rows, []render.Cell{cell(render.ID, r.ID), cell(render.Normal, r.What), cell(render.Dim, r.Source)})
 	}
 	p.table(t)
-	return p.err
 }

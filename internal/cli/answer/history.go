@@ -14,13 +14,10 @@ import (
 type Audit []inspect.HistoryLine
 
 // JSON writes a line for each event.
-func (a Audit) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Audit) JSON(w io.Writer) error { return jsonLines(w, a) }
 
-// Text writes the table of events.
-func (a Audit) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the table of events.
+func (a Audit) text(p *page) {
 	// An event names only its own checkpoint by label, so collect the labels from all events.
 	labels := map[name.ID]string{}
 	for _, e := range a {
@@ -35,12 +32,11 @@ func (a Audit) Text(w io.Writer, v render.View) error {
 	}}
 	for _, e := range a {
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.Normal, v.Time(e.Time.Time)), cell(render.Normal, e.Event), cell(render.ID, subject(e, called)),
-			cell(render.Normal, p.person(e.Actor)), cell(render.Normal, reason(e)), cell(render.Dim, v.OID(e.OID)),
+			cell(render.Normal, p.view.Time(e.Time.Time)), cell(render.Normal, e.Event), cell(render.ID, subject(e, called)),
+			cell(render.Normal, p.person(e.Actor)), cell(render.Normal, reason(e)), cell(render.Dim, p.view.OID(e.OID)),
 		})
 	}
 	p.table(t)
-	return p.err
 }
 
 // called returns a function that names checkpoints: by label for people, by id for programs, since
@@ -96,9 +92,9 @@ type Verified struct{ Proof *repair.Verified }
 // JSON writes one object.
 func (a Verified) JSON(w io.Writer) error { return render.JSON(w, a.Proof) }
 
-// Text tells whether the chain of events is intact, and otherwise where it breaks first.
-func (a Verified) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Proof
+// text tells whether the chain of events is intact, and otherwise where it breaks first.
+func (a Verified) text(p *page) {
+	r := a.Proof
 	since := ""
 	if r.Since != "" {
 		since = ", and holds " + string(r.Since)
@@ -106,10 +102,9 @@ func (a Verified) Text(w io.Writer, v render.View) error {
 	if r.OK {
 		p.done("The journal of "+string(r.Session)+" is whole: "+render.Count(r.Events, "event", "events")+since, "")
 		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
-		return p.err
+		return
 	}
 	p.line(render.Span{Role: render.Error, Text: "✗ "}, plain("The journal of "+string(r.Session)+" is broken"))
-	p.line(plain("  "), render.Span{Role: render.Error, Text: string(r.Break.Kind)}, plain(": "+r.Break.Message), dim(" ("+r.Break.Object+")"))
-	p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+r.Break.Hint))
-	return p.err
+	p.finding("  ", *r.Break)
+	p.hint(r.Break.Hint)
 }

@@ -11,16 +11,13 @@ import (
 // ToLand is the plan of land.
 type ToLand struct{ Plan *land.Answer }
 
-// Unconfirmed returns the same plan.
-func (a ToLand) Unconfirmed() Answer { return a }
-
 // JSON writes one object.
 func (a ToLand) JSON(w io.Writer) error { return render.JSON(w, a.Plan) }
 
-// Text lists the commits that land will make, and the files in them that git has not tracked so
+// text lists the commits that land will make, and the files in them that git has not tracked so
 // far.
-func (a ToLand) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Plan
+func (a ToLand) text(p *page) {
+	r := a.Plan
 	p.fields(
 		field{"Lands on", say("branch " + branchName(r.Branch) + ", at " + r.From.Short())},
 		field{"Worktree", say("does not change")},
@@ -36,7 +33,6 @@ func (a ToLand) Text(w io.Writer, v render.View) error {
 		rows = append(rows, []render.Cell{cell(render.Normal, string(path))})
 	}
 	p.section("Not tracked until now", []render.Column{{Min: 20}}, rows)
-	return p.err
 }
 
 // Landed is the result of land.
@@ -45,9 +41,9 @@ type Landed struct{ Done *land.Answer }
 // JSON writes one object.
 func (a Landed) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text lists the commits that were made, and tells how to undo them.
-func (a Landed) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Done
+// text lists the commits that were made, and tells how to undo them.
+func (a Landed) text(p *page) {
+	r := a.Done
 	branch := branchName(r.Branch)
 	p.done("Landed "+render.Count(len(r.Commits), "commit", "commits")+" on ", branch)
 	for _, c := range r.Commits {
@@ -63,7 +59,6 @@ func (a Landed) Text(w io.Writer, v render.View) error {
 		undo = "git branch -D " + branch
 	}
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" "+undo))
-	return p.err
 }
 
 // unlanded names the steps that make no commit, and tells why. It is empty if there are none.

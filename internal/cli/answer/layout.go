@@ -16,9 +16,9 @@ type ImportedLayout struct{ Done *interop.ImportAnswer }
 // JSON writes one object.
 func (a ImportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text counts the documents that were imported. For a dry run it also lists them.
-func (a ImportedLayout) Text(w io.Writer, v render.View) error {
-	p, d := &page{w: w, view: v}, a.Done
+// text counts the documents that were imported. For a dry run it also lists them.
+func (a ImportedLayout) text(p *page) {
+	d := a.Done
 	told := strings.Join([]string{
 		render.Count(d.Added, "checkpoint", "checkpoints") + " new", render.Count(d.Changed, "document", "documents") + " changed",
 		render.Count(d.Unchanged, "document was", "documents were") + " here already",
@@ -39,7 +39,6 @@ func (a ImportedLayout) Text(w io.Writer, v render.View) error {
 	for _, s := range d.Settings {
 		p.line(dim("git config " + s.Key + " " + s.Value))
 	}
-	return p.err
 }
 
 // documents lists the documents of a dry run: what happens to each, and the commit that has its
@@ -64,9 +63,9 @@ type ExportedLayout struct{ Done *interop.ExportAnswer }
 // JSON writes one object.
 func (a ExportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
 
-// Text confirms the export and lists what that layout cannot represent.
-func (a ExportedLayout) Text(w io.Writer, v render.View) error {
-	p, d := &page{w: w, view: v}, a.Done
+// text confirms the export and lists what that layout cannot represent.
+func (a ExportedLayout) text(p *page) {
+	d := a.Done
 	p.done("Exported: "+d.To, "")
 	p.line(plain(render.Count(len(d.Sessions), "session", "sessions") + ", " + render.Count(d.Checkpoints, "checkpoint", "checkpoints") +
 		" | " + d.Format + ", " + render.Count(len(d.Files), "file", "files")))
@@ -75,5 +74,4 @@ func (a ExportedLayout) Text(w io.Writer, v render.View) error {
 		rows = append(rows, []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), cell(render.Normal, l.What)})
 	}
 	p.section("Has no place there", []render.Column{{}, {Min: 12}, {Min: 20}}, rows)
-	return p.err
 }

@@ -14,13 +14,10 @@ import (
 type Levels struct{ Undo, Redo []rollback.UndoLevel }
 
 // JSON writes a line for each level.
-func (a Levels) JSON(w io.Writer) error {
-	return jsonLines(w, slices.Concat(a.Undo, a.Redo))
-}
+func (a Levels) JSON(w io.Writer) error { return jsonLines(w, slices.Concat(a.Undo, a.Redo)) }
 
-// Text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
-func (a Levels) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
+func (a Levels) text(p *page) {
 	t := render.Table{Columns: []render.Column{
 		{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Time"}, {Title: "Rollback", Min: 16}, {Title: "Files", Align: render.Right},
 		{Title: "Goes to"}, {Title: "Safety"},
@@ -38,16 +35,15 @@ func (a Levels) Text(w io.Writer, v render.View) error {
 				safety = cell(render.Warning, "pruned")
 			}
 			t.Rows = append(t.Rows, []render.Cell{
-				cell(render.Normal, l.List), cell(render.Normal, strconv.Itoa(l.N)), cell(render.Normal, v.Time(l.Time.Time)),
+				cell(render.Normal, l.List), cell(render.Normal, strconv.Itoa(l.N)), cell(render.Normal, p.view.Time(l.Time.Time)),
 				cell(render.Normal, l.What), cell(render.Normal, files), cell(render.ID, place(l)), safety,
 			})
 		}
 	}
 	p.table(t)
-	if len(t.Rows) == 0 && v.Layout == render.Aligned {
+	if len(t.Rows) == 0 && p.view.Layout == render.Aligned {
 		p.line(plain("Nothing to undo and nothing to redo in this worktree."))
 	}
-	return p.err
 }
 
 // place returns the checkpoint that becomes current when a level is undone or redone.

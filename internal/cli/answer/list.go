@@ -18,27 +18,23 @@ type Listed struct {
 
 // JSON writes a line for each checkpoint of all sessions.
 func (a Listed) JSON(w io.Writer) error {
-	lines := render.NewLines(w)
 	for _, l := range a.Sessions {
-		for i := range l.Items {
-			if err := lines.Write(&l.Items[i]); err != nil {
-				return err
-			}
+		if err := jsonLines(w, l.Items); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Text writes each session's name and topic and the table of its checkpoints.
-func (a Listed) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes each session's name and topic and the table of its checkpoints.
+func (a Listed) text(p *page) {
 	p.unfinished(a.Unfinished)
 	for i, l := range a.Sessions {
 		if i > 0 {
 			p.gap()
 		}
 		p.fields(field{"Session", say(string(l.Session))}, field{"Topic", say(l.Topic)})
-		if v.Layout == render.Tabbed {
+		if p.view.Layout == render.Tabbed {
 			p.items(l.Items)
 		} else {
 			p.rows(l.Items)
@@ -52,7 +48,6 @@ func (a Listed) Text(w io.Writer, v render.View) error {
 	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
 		p.none()
 	}
-	return p.err
 }
 
 // leftOut tells a person how many checkpoints are hidden by default, and the flag that shows them.

@@ -50,7 +50,7 @@ func TestListFits(t *testing.T) {
 	for _, width := range []int{60, 80, 120, 200} {
 		for title, listed := range worked() {
 			var text bytes.Buffer
-			if err := listed.Text(&text, render.View{Layout: render.Aligned, Width: width, Now: now()}); err != nil {
+			if err := answer.Text(&text, render.View{Layout: render.Aligned, Width: width, Now: now()}, listed); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, fmt.Sprintf("listed-%s-%d.term", title, width), text.Bytes())

@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/retain"
 )
 
@@ -12,13 +11,11 @@ import (
 type Marked []retain.Marked
 
 // JSON writes a line for each checkpoint.
-func (a Marked) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Marked) JSON(w io.Writer) error { return jsonLines(w, a) }
 
-// Text names the checkpoints.
-func (a Marked) Text(w io.Writer, v render.View) error {
-	p, verb := &page{w: w, view: v}, "Unpinned: "
+// text names the checkpoints.
+func (a Marked) text(p *page) {
+	verb := "Unpinned: "
 	labels := make([]string, len(a))
 	for i, m := range a {
 		labels[i] = m.Label
@@ -27,5 +24,4 @@ func (a Marked) Text(w io.Writer, v render.View) error {
 		}
 	}
 	p.done(verb+strings.Join(labels, ", "), "")
-	return p.err
 }

@@ -24,22 +24,23 @@ type Planned struct {
 // JSON writes the complete plan.
 func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
 
-// Text writes the plan in the order of importance: what others did meanwhile, the target, what is
+// text writes the plan in the order of importance: what others did meanwhile, the target, what is
 // discarded, the branch, the files, and what is at risk or left alone.
-func (a Planned) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v, names: a.Files}, a.Plan
+func (a Planned) text(p *page) {
+	p.names = a.Files
+	r := a.Plan
 	p.meanwhile(r.Meanwhile)
 	if r.Empty {
 		p.line(plain("Everything is as it was at " + target(r) + " already; there is nothing to bring back."))
-		return p.err
+		return
 	}
 	p.text("", r.Said)
-	place := value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}
+	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}
 	heading := []field{{"Rollback to", place}}
 	// A promotion is a rollback whose files come from another session, and an undo or redo is one
 	// that goes over levels. Each has a heading of its own.
 	if from := r.Promotes; from != nil {
-		heading = []field{{"Promotes", value{render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}}
+		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
 		heading = []field{{verbs()[r.Levels[0].List], say(p.enumeration(whats(r.Levels)))}, {"Goes to", place}}
@@ -48,7 +49,7 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 		field{"Brings", say(brings(r))},
 		field{"State", say(stateStep(r))},
 		field{"Discards", say(p.enumeration(r.Plan.Discard))},
-		field{"Branch", say(branchPlan(r, v))},
+		field{"Branch", say(branchPlan(r, p.view))},
 		field{"First", say("a safety checkpoint of what is here now")},
 	)...)
 	p.plannedFiles(r)
@@ -62,7 +63,6 @@ func (a Planned) Text(w io.Writer, v render.View) error {
 		rows = append(rows, []render.Cell{cell(render.Dim, string(path))})
 	}
 	p.section("Left alone", []render.Column{{Min: 20}}, rows)
-	return p.err
 }
 
 // verbs returns the heading of an undo or redo, by the name of the list that it takes levels from.

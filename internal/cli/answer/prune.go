@@ -3,6 +3,7 @@ package answer
 import (
 	"io"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/retain"
@@ -21,12 +22,9 @@ func (a Pruned) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Unconfirmed returns the same plan.
-func (a Pruned) Unconfirmed() Answer { return a }
-
-// Text lists what was or would be pruned, and why. A dry run also lists what is kept.
-func (a Pruned) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Prune
+// text lists what was or would be pruned, and why. A dry run also lists what is kept.
+func (a Pruned) text(p *page) {
+	r := a.Prune
 	count := render.Count(len(r.Pruned), "checkpoint", "checkpoints")
 	size := render.Size(r.Bytes)
 	switch {
@@ -42,7 +40,7 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 	p.judged("", r.Pruned)
 	var rows [][]render.Cell
 	for _, l := range r.Levels {
-		rows = append(rows, []render.Cell{cell(render.Warning, l.List), cell(render.Normal, v.Time(l.Time.Time)), cell(render.Normal, l.What)})
+		rows = append(rows, []render.Cell{cell(render.Warning, l.List), cell(render.Normal, p.view.Time(l.Time.Time)), cell(render.Normal, l.What)})
 	}
 	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, rows)
 	if r.DryRun {
@@ -50,21 +48,20 @@ func (a Pruned) Text(w io.Writer, v render.View) error {
 	}
 	// Also in a dry run, so that the user knows before.
 	if len(r.Pruned) > 0 {
-		p.line(dim(a.wayBack(v)))
+		p.line(dim(a.wayBack(p.view.Now)))
 	}
-	return p.err
 }
 
 // wayBack tells how long git keeps the objects of what was pruned. A prune cannot be undone, but
 // until then a branch can rescue the files of a checkpoint.
-func (a Pruned) wayBack(v render.View) string {
+func (a Pruned) wayBack(now time.Time) string {
 	const keeps = "git branch <name> <commit> keeps one's files"
 	until := a.Prune.GitKeepsUntil
 	switch {
 	case until == nil:
 		return "A prune cannot be undone, but git deletes nothing here (gc.pruneExpire): " + keeps
 	// The grace period of git gc is counted from the age of the objects.
-	case until.After(v.Now):
+	case until.After(now):
 		return "A prune cannot be undone. Git has the files until " + until.UTC().Format("2006-01-02 15:04 UTC") + " at least: " + keeps
 	case a.GC:
 		return "A prune cannot be undone, and this git gc deletes what is older than its grace"
@@ -118,12 +115,10 @@ func (p *page) prunedByRule(n int) {
 // PrunedByClose lists the checkpoints that closing a session pruned.
 type PrunedByClose []retain.Judged
 
-// Text names them and why; it writes nothing if there are none.
-func (a PrunedByClose) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text names them and why; it writes nothing if there are none.
+func (a PrunedByClose) text(p *page) {
 	p.prunedByRule(len(a))
 	p.judged("", a)
-	return p.err
 }
 
 // JSON writes all of them as one array on one line.

@@ -17,10 +17,9 @@ func (a Rebuilt) JSON(w io.Writer) error {
 	return render.JSON(w, repair.Rebuilt(a))
 }
 
-// Text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
+// text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
 // damaged.
-func (a Rebuilt) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Rebuilt) text(p *page) {
 	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	mark := render.Span{Role: render.Success, Text: "✓ "}
 	if !a.OK {
@@ -37,14 +36,13 @@ func (a Rebuilt) Text(w io.Writer, v render.View) error {
 		p.line(plain("  without " + strings.Join(a.Missing, ", ")))
 	}
 	for _, f := range a.Left {
-		p.line(plain("  still "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		p.finding("  still ", f)
 		// A checkpoint that was replaced gets one hint, below, and not one for each finding.
 		if a.Rebuilt == "" && f.Hint != "" {
-			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
+			p.hint(f.Hint)
 		}
 	}
 	if a.Rebuilt != "" && len(a.Left) > 0 {
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" `git checkpoint delete "+string(a.Checkpoint)+"` drops the broken one; "+string(a.Rebuilt)+" stands in for it"))
+		p.hint("`git checkpoint delete " + string(a.Checkpoint) + "` drops the broken one; " + string(a.Rebuilt) + " stands in for it")
 	}
-	return p.err
 }

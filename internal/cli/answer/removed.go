@@ -18,12 +18,11 @@ func (a Deleted) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Text lists what was deleted and how much space git gc can free.
-func (a Deleted) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Removed
+// text lists what was deleted and how much space git gc can free.
+func (a Deleted) text(p *page) {
+	r := a.Removed
 	p.done("Deleted: "+render.Count(len(r.Removed), "checkpoint", "checkpoints")+", "+render.Size(r.Bytes)+" to be freed by git gc", "")
 	p.removed(r.Removed)
-	return p.err
 }
 
 // ToDelete is the plan of delete and session delete.
@@ -32,12 +31,11 @@ type ToDelete struct{ Removed *retain.Removed }
 // JSON writes one object.
 func (a ToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
 
-// Text lists what would be deleted and how much space that would free.
-func (a ToDelete) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Removed
+// text lists what would be deleted and how much space that would free.
+func (a ToDelete) text(p *page) {
+	r := a.Removed
 	p.line(plain("Would delete " + render.Count(len(r.Removed), "checkpoint", "checkpoints") + ", " + render.Size(r.Bytes)))
 	p.removed(r.Removed)
-	return p.err
 }
 
 // RefsToDelete is the plan of deinit: the refs that it would remove from the repository.
@@ -46,12 +44,10 @@ type RefsToDelete struct{ Removed *retain.Removed }
 // JSON writes one object.
 func (a RefsToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
 
-// Text lists the refs.
-func (a RefsToDelete) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text lists the refs.
+func (a RefsToDelete) text(p *page) {
 	p.line(plain("Would delete all sessions: " + render.Count(len(a.Removed.Removed), "ref", "refs")))
 	p.removed(a.Removed.Removed)
-	return p.err
 }
 
 // removed lists checkpoints, shortened for people.

@@ -24,17 +24,16 @@ func (a Resumed) JSON(w io.Writer) error {
 	return render.JSON(w, r)
 }
 
-// Text writes a report: where work stopped, open questions, and what is left to do. If the user has
+// text writes a report: where work stopped, open questions, and what is left to do. If the user has
 // made a choice, it writes the result of that instead.
-func (a Resumed) Text(w io.Writer, v render.View) error {
-	p, r := &page{w: w, view: v}, a.Resume
+func (a Resumed) text(p *page) {
+	r := a.Resume
 	switch {
 	case r.Removed != nil:
-		return Deleted{r.Removed}.Text(w, v)
+		Deleted{r.Removed}.text(p)
 	case r.Closed != "":
 		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))
-		return p.err
 	case r.Accepted:
 		p.done("Resumed: ", r.Label)
 		p.field("Goes on at", r.ResumePoint)
@@ -43,10 +42,9 @@ func (a Resumed) Text(w io.Writer, v render.View) error {
 			p.wentTo("Rolled back to", r.Restored)
 		}
 		p.values("Pending", r.Pending)
-		return p.err
+	default:
+		p.report(r)
 	}
-	p.report(r)
-	return p.err
 }
 
 // startFlags returns the flags that start a session like the one that was closed.
@@ -74,7 +72,7 @@ func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}}},
+		field{"Checkpoint", render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}},
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},
@@ -175,27 +173,9 @@ func (p *page) values(title string, values []json.RawMessage) {
 
 // textOf returns a JSON value for people: strings without quotes.
 func textOf(raw json.RawMessage) string {
-	if isWord(raw) {
-		return string(raw[1 : len(raw)-1])
-	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
 		return text
 	}
 	return jsonText(raw)
-}
-
-// isWord reports whether a JSON value is a string of ASCII without escapes. It is the fast path of
-// textOf: most values are such strings, and there may be ten thousand of them.
-func isWord(raw json.RawMessage) bool {
-	last := len(raw) - 1
-	if last < 1 || raw[0] != '"' || raw[last] != '"' {
-		return false
-	}
-	for _, c := range raw[1:last] {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }

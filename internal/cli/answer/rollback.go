@@ -19,41 +19,29 @@ type RolledBack struct{ Done *rollback.Answer }
 // JSON writes the plan that was carried out, and its result.
 func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// Text writes where the worktree is now, what comes next, and how to undo the rollback.
-func (a RolledBack) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes where the worktree is now, what comes next, and how to undo the rollback.
+func (a RolledBack) text(p *page) {
 	p.wentTo("Rolled back to", a.Done)
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
-	return p.err
 }
 
-// Undone is the result of an undo.
-type Undone struct{ Done *rollback.Answer }
+// Undone is the result of an undo or a redo.
+type Undone struct {
+	Done *rollback.Answer
+	Redo bool
+}
 
 // JSON writes the plan that was carried out, and its result.
 func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// Text writes where the worktree is now, what comes next, and what another undo or a redo would do.
-func (a Undone) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
-	p.wentTo("Undone, back at", a.Done)
+// text writes where the worktree is now, what comes next, and what another undo or redo would do.
+func (a Undone) text(p *page) {
+	verb := "Undone, back at"
+	if a.Redo {
+		verb = "Redone, at"
+	}
+	p.wentTo(verb, a.Done)
 	p.walked(a.Done)
-	return p.err
-}
-
-// Redone is the result of a redo.
-type Redone struct{ Done *rollback.Answer }
-
-// JSON writes the plan that was carried out, and its result.
-func (a Redone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
-
-// Text writes where the worktree is now, what comes next, and what another redo or an undo would
-// do.
-func (a Redone) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
-	p.wentTo("Redone, at", a.Done)
-	p.walked(a.Done)
-	return p.err
 }
 
 // wentTo writes the result of a rollback, an undo or a redo: target, numbers, branch and next step.

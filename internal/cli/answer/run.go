@@ -22,23 +22,23 @@ func (a Ran) JSON(w io.Writer) error {
 	return render.JSON(w, s)
 }
 
-// Text writes the checkpoint that the step made, or why there is none, and what was restored after
+// text writes the checkpoint that the step made, or why there is none, and what was restored after
 // a failure.
-func (a Ran) Text(w io.Writer, v render.View) error {
-	p, s := &page{w: w, view: v}, a.Step
+func (a Ran) text(p *page) {
+	s := a.Step
 	switch {
 	// Nothing was run: this is a dry run.
 	case s.Tries == 0:
 		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: stepName(s)}, plain(after(s.LastGood)))
 	case s.Created != nil:
-		return Created{s.Created}.Text(w, v)
+		Created{s.Created}.text(p)
+		return
 	case s.Code == 0 && s.Problem != "":
 		p.line(plain("No checkpoint: " + s.Problem))
 	}
 	if s.Restored != nil {
 		p.wentTo("Rolled back to", s.Restored)
 	}
-	return p.err
 }
 
 // stepName returns the number and name of the step.

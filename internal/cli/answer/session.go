@@ -15,22 +15,22 @@ type Session struct{ Manifest *session.Manifest }
 // JSON writes one object.
 func (a Session) JSON(w io.Writer) error { return manifestJSON(w, *a.Manifest) }
 
-// Text writes the facts about the session, its checkpoints and its rollbacks.
-func (a Session) Text(w io.Writer, v render.View) error {
-	p, m := &page{w: w, view: v}, a.Manifest
+// text writes the facts about the session, its checkpoints and its rollbacks.
+func (a Session) text(p *page) {
+	m := a.Manifest
 	p.fields(
 		field{"Session", say(string(m.Session))},
 		field{"Workflow", say(m.Workflow)},
 		field{"Topic", say(m.Topic)},
 		field{"Status", say(m.Status)},
 		field{"Branch", say(branchOwned(m))},
-		field{"Created", say(v.Time(m.CreatedAt.Time))},
-		field{"Updated", say(v.Time(m.UpdatedAt.Time))},
+		field{"Created", say(p.view.Time(m.CreatedAt.Time))},
+		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
 	)
 	var rows [][]render.Cell
 	for _, c := range m.Checkpoints {
 		rows = append(rows, []render.Cell{
-			cell(render.ID, c.Label), cell(render.Normal, v.Time(c.Timestamp.Time)),
+			cell(render.ID, c.Label), cell(render.Normal, p.view.Time(c.Timestamp.Time)),
 			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid)), cell(render.Dim, string(c.ID)),
 		})
 	}
@@ -44,11 +44,10 @@ func (a Session) Text(w io.Writer, v render.View) error {
 	called := p.called(labels)
 	for _, r := range m.RollbackHistory {
 		rows = append(rows, []render.Cell{
-			cell(render.Normal, v.Time(r.Time.Time)), cell(render.Normal, called(r.From)+" → "+called(r.To)), cell(render.Normal, r.Reason),
+			cell(render.Normal, p.view.Time(r.Time.Time)), cell(render.Normal, called(r.From)+" → "+called(r.To)), cell(render.Normal, r.Reason),
 		})
 	}
 	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, rows)
-	return p.err
 }
 
 // Sessions is the answer of session list.
@@ -64,16 +63,15 @@ func (a Sessions) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a table. A person does not see sessions without checkpoints, except the active one.
-func (a Sessions) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes a table. A person does not see sessions without checkpoints, except the active one.
+func (a Sessions) text(p *page) {
 	t := render.Table{Columns: []render.Column{
 		{Title: "Session"}, {Title: "Status"}, {Title: "Checkpoints", Align: render.Right},
 		{Title: "Updated"}, {Title: "Workflow"}, {Title: "Topic", Min: 12}, {Title: "Marks"},
 	}}
 	empty := 0
 	for _, m := range a {
-		if v.Layout == render.Aligned && len(m.Checkpoints) == 0 && !m.Active {
+		if p.view.Layout == render.Aligned && len(m.Checkpoints) == 0 && !m.Active {
 			empty++
 			continue
 		}
@@ -83,19 +81,18 @@ func (a Sessions) Text(w io.Writer, v render.View) error {
 		}
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, string(m.Session)), cell(render.Normal, m.Status),
-			cell(render.Normal, strconv.Itoa(len(m.Checkpoints))), cell(render.Normal, v.Time(m.UpdatedAt.Time)),
+			cell(render.Normal, strconv.Itoa(len(m.Checkpoints))), cell(render.Normal, p.view.Time(m.UpdatedAt.Time)),
 			cell(render.Normal, m.Workflow), cell(render.Normal, m.Topic), cell(render.Success, active),
 		})
 	}
 	p.table(t)
 	switch {
-	case v.Layout == render.Tabbed:
+	case p.view.Layout == render.Tabbed:
 	case len(a) == 0:
 		p.line(plain("No sessions yet: git checkpoint save starts one."))
 	case empty > 0:
 		p.line(dim(render.Count(empty, "session", "sessions") + " without checkpoints not shown"))
 	}
-	return p.err
 }
 
 // manifestJSON writes a manifest whose lists are never null.

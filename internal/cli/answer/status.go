@@ -24,35 +24,35 @@ func (a Stands) JSON(w io.Writer) error {
 	return render.JSON(w, s)
 }
 
-// Text writes the state of the job in this worktree, and what to do next.
-func (a Stands) Text(w io.Writer, v render.View) error {
-	p, s := &page{w: w, view: v, names: a.Files}, a.Status
+// text writes the state of the job in this worktree, and what to do next.
+func (a Stands) text(p *page) {
+	p.names = a.Files
+	s := a.Status
 	p.unfinished(s.UnfinishedRollback)
 	// The session that was active here is over, and no other one has been started.
 	if s.Closed != "" {
 		p.line(plain("No session is active here; the last one, "), render.Span{Role: render.ID, Text: string(s.Closed)}, plain(", is "+s.Status+"."))
 		p.fields(field{"Branch", say(branchName(s.Branch))}, field{"Next", say("git checkpoint session start <name>")})
-		return p.err
+		return
 	}
 	if s.Session == "" {
 		p.line(plain("No session here yet; the first checkpoint starts one."))
 		p.fields(field{"Branch", say(branchName(s.Branch))})
-		return p.err
+		return
 	}
 	p.fields(
 		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status))},
 		field{"Topic", say(s.Topic)},
-		field{"Current", value{p.current(s)}},
-		field{"Last", say(timeOf(s.LastCheckpointAt, v))},
+		field{"Current", p.current(s)},
+		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
 		field{"Checkpoints", say(countLine(s))},
 		field{"Branch", say(branchName(s.Branch))},
 		field{"Automatic", say(disabled(s))},
 		field{"Watch", say(watched(s))},
 		field{"Next", say(s.NextAction)},
-		field{"Remote", say(remoteLine(s.Remote, v))},
+		field{"Remote", say(remoteLine(s.Remote, p.view))},
 	)
 	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
-	return p.err
 }
 
 // unfinished reports a rollback that was interrupted, with both ways to end it. It comes first,

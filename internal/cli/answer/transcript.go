@@ -41,18 +41,17 @@ func (a Talks) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes the lines as the agent wrote them. It escapes them for a terminal only, so that in a
+// text writes the lines as the agent wrote them. It escapes them for a terminal only, so that in a
 // pipe they keep every byte.
-func (a Talks) Text(w io.Writer, v render.View) error {
+func (a Talks) text(p *page) {
 	for _, t := range a {
 		for _, line := range t.Lines {
-			if v.Layout == render.Aligned {
+			if p.view.Layout == render.Aligned {
 				line = []byte(render.EscapeLines(string(line)))
 			}
-			if _, err := w.Write(line); err != nil {
-				return err
+			if p.err == nil {
+				_, p.err = p.w.Write(line)
 			}
 		}
 	}
-	return nil
 }

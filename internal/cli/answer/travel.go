@@ -17,17 +17,14 @@ type Travelled struct {
 }
 
 // JSON writes a line for each ref.
-func (a Travelled) JSON(w io.Writer) error {
-	return jsonLines(w, a.Trip.Lines)
-}
+func (a Travelled) JSON(w io.Writer) error { return jsonLines(w, a.Trip.Lines) }
 
-// Text writes the outcome for each ref, or that there was nothing to do. The remote has a column if
+// text writes the outcome for each ref, or that there was nothing to do. The remote has a column if
 // several are involved.
-func (a Travelled) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+func (a Travelled) text(p *page) {
 	if len(a.Trip.Lines) == 0 && !a.Failed {
 		p.line(plain("Everything is up to date with " + a.Trip.Remote))
-		return p.err
+		return
 	}
 	t := render.Table{Columns: []render.Column{{}, {Title: ""}, {}, {Min: 12}}}
 	// The lines may be about several remotes.
@@ -48,7 +45,6 @@ func (a Travelled) Text(w io.Writer, v render.View) error {
 		t.Columns = append(t.Columns, render.Column{})
 	}
 	p.beginning(t, 40)
-	return p.err
 }
 
 // Refused returns a line for each ref that was rejected or in conflict, with the reason.
@@ -83,20 +79,16 @@ func shortRef(ref name.Ref) string {
 type RemoteSessions []travel.RemoteSession
 
 // JSON writes a line for each session.
-func (a RemoteSessions) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a RemoteSessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 
-// Text writes a table.
-func (a RemoteSessions) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes a table.
+func (a RemoteSessions) text(p *page) {
 	t := render.Table{Columns: []render.Column{{Title: "Session"}, {Title: "State"}, {Title: "To push"}, {Title: "To fetch"}, {Title: "Conflicts"}, {Title: "Last sync"}}}
 	for _, s := range a {
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, string(s.Session)), cell(render.Normal, s.State), cell(render.Normal, fmt.Sprint(s.ToPush)),
-			cell(render.Normal, fmt.Sprint(s.ToFetch)), cell(render.Normal, fmt.Sprint(len(s.Conflicts))), cell(render.Normal, timeOf(s.LastSync, v)),
+			cell(render.Normal, fmt.Sprint(s.ToFetch)), cell(render.Normal, fmt.Sprint(len(s.Conflicts))), cell(render.Normal, timeOf(s.LastSync, p.view)),
 		})
 	}
 	p.table(t)
-	return p.err
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"io"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/repair"
@@ -17,9 +18,8 @@ func (a Validated) JSON(w io.Writer) error {
 	return render.JSON(w, repair.Validated(a))
 }
 
-// Text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
-func (a Validated) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
+func (a Validated) text(p *page) {
 	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
 	if !a.OK {
@@ -34,15 +34,24 @@ func (a Validated) Text(w io.Writer, v render.View) error {
 	}
 	p.line(line...)
 	for _, f := range a.Findings {
-		p.line(plain("  "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		p.finding("  ", f)
 		if f.Hint != "" {
-			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
+			p.hint(f.Hint)
 		}
 	}
 	if !a.OK && a.Checkpoint != "" {
 		p.fate(a)
 	}
-	return p.err
+}
+
+// finding writes what is wrong with an object.
+func (p *page) finding(words string, f checkpoint.Finding) {
+	p.line(plain(words), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+}
+
+// hint writes what to do about the finding before.
+func (p *page) hint(text string) {
+	p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+text))
 }
 
 // fate tells whether a damaged checkpoint can still be restored, and otherwise the last valid one
@@ -53,8 +62,7 @@ func (p *page) fate(a Validated) {
 		p.line(plain("  its files and state can still be restored"))
 	case a.LastValid != "":
 		p.line(plain("  it cannot be restored; the last valid one is "), render.Span{Role: render.ID, Text: string(a.LastValid)})
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"},
-			plain(" `git checkpoint rollback "+string(a.LastValid)+"` goes back to it, `git checkpoint rebuild "+string(a.Checkpoint)+"` saves what can be proven"))
+		p.hint("`git checkpoint rollback " + string(a.LastValid) + "` goes back to it, `git checkpoint rebuild " + string(a.Checkpoint) + "` saves what can be proven")
 	default:
 		p.line(plain("  it cannot be restored, and none before it is valid"))
 	}
@@ -83,9 +91,8 @@ func (a Validation) Sound() bool { return a.Damaged+a.Sessions == 0 }
 // JSON writes nothing, because the lines before have all of it.
 func (a Validation) JSON(io.Writer) error { return nil }
 
-// Text writes the totals.
-func (a Validation) Text(w io.Writer, v render.View) error {
-	p := &page{w: w, view: v}
+// text writes the totals.
+func (a Validation) text(p *page) {
 	switch {
 	case a.Sound() && a.Checkpoints == 0:
 		p.line(plain("There is nothing to validate"))
@@ -98,7 +105,6 @@ func (a Validation) Text(w io.Writer, v render.View) error {
 		}
 		p.line(plain(text))
 	}
-	return p.err
 }
 
 // subjectOf names what a line is about: a checkpoint by its label or else its id, or the session.

@@ -8,38 +8,27 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Plan is an answer about something that has not been done yet and needs a confirmation.
-type Plan interface {
-	Answer
-	// Unconfirmed returns the answer to give if nobody confirmed the plan.
-	Unconfirmed() Answer
-}
-
-// Unconfirmed returns the plan marked as a dry run.
+// Unconfirmed returns the plan marked as a dry run, to be given if nobody confirmed it.
 func (a Planned) Unconfirmed() Answer {
 	r := *a.Plan
 	r.DryRun = true
 	return Planned{&r, a.Files}
 }
 
-// Unconfirmed returns the same list.
-func (a RefsToDelete) Unconfirmed() Answer { return a }
-
-// Unconfirmed returns the same list.
-func (a ToDelete) Unconfirmed() Answer { return a }
-
 // Value is a value of a record, in JSON.
 type Value json.RawMessage
 
-// Text writes a string as its text, which may have several lines, and any other value as JSON on
+// text writes a string as its text, which may have several lines, and any other value as JSON on
 // one line.
-func (a Value) Text(w io.Writer, v render.View) error {
+func (a Value) text(p *page) {
 	var text string
 	// Unmarshal accepts null as a string and leaves it empty.
 	if json.Unmarshal(a, &text) != nil || string(a) == "null" {
 		text = jsonText(json.RawMessage(a))
 	}
-	return v.Text(w, "", text)
+	if p.err == nil {
+		p.err = p.view.Text(p.w, "", text) // unlike p.text it writes a line for an empty string too
+	}
 }
 
 // JSON writes the value on one line.
@@ -49,21 +38,15 @@ func (a Value) JSON(w io.Writer) error { return render.JSON(w, json.RawMessage(a
 type Settings []checkpoint.Setting
 
 // JSON writes a line for each setting.
-func (a Settings) JSON(w io.Writer) error {
-	return jsonLines(w, a)
-}
+func (a Settings) JSON(w io.Writer) error { return jsonLines(w, a) }
 
-// Text writes a table.
-func (a Settings) Text(w io.Writer, v render.View) error {
+// text writes a table.
+func (a Settings) text(p *page) {
 	t := render.Table{Columns: []render.Column{{Title: "Setting"}, {Title: "Value", Min: 12}, {Title: "From"}}}
 	for _, s := range a {
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, s.Key), cell(render.Normal, s.Value), cell(render.Dim, s.Origin),
 		})
 	}
-	return v.Table(w, t)
+	p.table(t)
 }
-
-// Tamed returns a JSON text with the same layout, in which characters that a terminal would obey
-// are written as \u escapes inside strings.
-func Tamed(text []byte) []byte { return render.TameJSON(text) }

@@ -22,8 +22,8 @@ func (a Workflows) JSON(w io.Writer) error {
 	return nil
 }
 
-// Text writes a table. For an invalid workflow it shows the first problem.
-func (a Workflows) Text(w io.Writer, v render.View) error {
+// text writes a table. For an invalid workflow it shows the first problem.
+func (a Workflows) text(p *page) {
 	t := render.Table{Columns: []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}}
 	for _, info := range a {
 		title := cell(render.Normal, info.Title)
@@ -34,7 +34,7 @@ func (a Workflows) Text(w io.Writer, v render.View) error {
 			cell(render.ID, info.Name), cell(render.Normal, info.Version), title, cell(render.Dim, info.Origin),
 		})
 	}
-	return v.Table(w, t)
+	p.table(t)
 }
 
 // Checked is the answer of workflow check.
@@ -47,10 +47,10 @@ func (a Checked) JSON(w io.Writer) error {
 	return render.JSON(w, info)
 }
 
-// Text confirms a valid workflow, or writes a line for each problem in the form of a compiler:
+// text confirms a valid workflow, or writes a line for each problem in the form of a compiler:
 // file:line: message.
-func (a Checked) Text(w io.Writer, v render.View) error {
-	p, info := &page{w: w, view: v}, a.Workflow
+func (a Checked) text(p *page) {
+	info := a.Workflow
 	if info.OK {
 		p.done("Workflow "+info.Name+" "+info.Version+" is fine", "")
 	}
@@ -61,5 +61,4 @@ func (a Checked) Text(w io.Writer, v render.View) error {
 		}
 		p.line(plain(where + problem.Text))
 	}
-	return p.err
 }
