@@ -3,7 +3,7 @@
 //
 // To remove such a lock and to make a new one are two steps. Without more, two processes could
 // both find it, the second would remove the fresh lock of the first, and both would hold it. So
-// Take does both, and looks once more before, while it holds the directory (hold). Take is the
+// Take does both, and looks once more before, while it holds the directory (Hold). Take is the
 // place to start.
 package lockfile
 
@@ -35,7 +35,7 @@ func Take(path, note string, left func() bool) (bool, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return false, fmt.Errorf("take %q: %w", path, err)
 	}
-	release := hold(dir)
+	release := Hold(dir)
 	defer release()
 	if taken(path, left) {
 		return false, nil // another process was faster
