@@ -135,7 +135,7 @@ func (r *reader) locate(oids []name.OID) []located {
 // read returns an object of at most limit bytes. The content is checked against the id. If the copy
 // in a pack is damaged, the loose one is tried.
 func (r *reader) read(l located, limit int64) (Object, error) {
-	o, err := r.readAsGit(l, limit, (*odb.Reader).Read)
+	o, err := r.readAsGit(l, limit)
 	if l.packed && err != nil && !errors.Is(err, odb.ErrLarge) {
 		return r.readLoose(l.oid, limit)
 	}
@@ -144,11 +144,10 @@ func (r *reader) read(l located, limit int64) (Object, error) {
 
 // readAsGit reads the copy that git would read: the loose object is used only if the one in the
 // pack cannot be read. It is not used if the pack holds other content under the id, because git
-// does not notice that. packed is how packs are read: (*odb.Reader).Read, or Peek, whose content is
-// only valid until the next read.
-func (r *reader) readAsGit(l located, limit int64, packed func(*odb.Reader, odb.Place, int64) (odb.Object, error)) (Object, error) {
+// does not notice that.
+func (r *reader) readAsGit(l located, limit int64) (Object, error) {
 	if l.packed {
-		o, err := packed(&r.Reader, l.place, limit)
+		o, err := r.Read(l.place, limit)
 		if err == nil || errors.Is(err, odb.ErrLarge) {
 			return r.proven(l.oid, o, err)
 		}

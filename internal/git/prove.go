@@ -25,8 +25,8 @@ var ErrGarbled = errors.New("garbled: its content has another id")
 // loose object that it reads.
 //
 // Of an object of more than keep bytes only the id is checked and Data is nil, so that no object
-// can fill the memory. Other content is valid until each returns. each gets the errors of Objects,
-// and ErrGarbled together with the garbled content. It is called in no particular order.
+// can fill the memory. each gets the errors of Objects, and ErrGarbled together with the garbled
+// content. It is called in no particular order.
 func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
 	if len(oids) == 0 {
 		return ctx.Err()
@@ -64,7 +64,7 @@ func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep i
 
 // Follow proves the object from, then the objects that each returns for it, and so on, until there
 // are none left. The order is depth first. An object that is named twice is read twice; each must
-// prevent loops. Content is valid until each returns.
+// prevent loops.
 func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func(Object, error) ([]name.OID, error)) error {
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
@@ -92,7 +92,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		if here && len(oid) == 2*r.sum.Size() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
-			o, err = r.readAsGit(l, maxHere, (*odb.Reader).Peek)
+			o, err = r.readAsGit(l, maxHere)
 		}
 		if err != nil {
 			err = b.proveRest(ctx, []string{string(oid)}, []int{0}, keep, take)
@@ -130,7 +130,7 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		o, err := r.readAsGit(l, maxHere, (*odb.Reader).Peek)
+		o, err := r.readAsGit(l, maxHere)
 		if err != nil {
 			rest = append(rest, l.index)
 			continue

@@ -9,10 +9,9 @@ package journal
 // that is missing, repeated or moved. A cache can always be made again from git, so the decoder
 // reports anything unexpected as an error and never repairs.
 //
-// Consecutive creates differ in little. The first suitable create of each block of 1024 nodes is
-// the block's base, and later ones store only what differs from it (cachenext.go). Such a record is
-// parsed when somebody asks for its event, not when the file is loaded. All other events are stored
-// whole (cacheevent.go).
+// Nearly all events are creates, and a command needs few of them whole. So a create is only scanned
+// when the file is loaded, for what the fold asks of every node, and parsed when somebody asks for
+// its event (cachelazy.go). All other events are parsed at once.
 
 import (
 	"encoding/binary"
@@ -20,7 +19,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"runtime"
 	"sync"
 	"time"
 
@@ -29,7 +27,7 @@ import (
 
 // cacheHeader is the first line of the file. Its number must change with every change of the
 // payloads, including the order of the table in texts.
-const cacheHeader = "checkpoint journal cache 4\n"
+const cacheHeader = "checkpoint journal cache 5\n"
 
 // maxRecord limits the length of a payload, in bytes. Only a damaged file exceeds it.
 const maxRecord = MaxMessage * 2
@@ -38,16 +36,18 @@ const maxRecord = MaxMessage * 2
 const (
 	recordMerge = iota
 	recordEvent
-	recordBase // the create that later records of the block are relative to
-	recordNext // a create, stored as its difference to the block's base
 )
 
-// block is the maximum number of nodes that share a base.
-const block = 1024
+// smallRecord is a typical size of a record in bytes, used to guess the number of nodes.
+const smallRecord = 256
+
+// grows is the spare capacity of slices that the next event will be appended to. A command writes
+// one event or a few.
+const grows = 8
 
 // Encode returns the whole journal as the content of a cache file.
 func (l *Log) Encode() []byte {
-	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*192), 0)
+	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*2*smallRecord), 0)
 }
 
 // AppendTo appends to dst the records of all nodes from number from on, and for 0 also the header.
@@ -58,30 +58,8 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 		dst = append(dst, cacheHeader...)
 	}
 	var payload []byte
-	base := none
-	// Start at the beginning of the block even if its first records are in the file already, to
-	// find its base again.
-	for i := int32(from) &^ (block - 1); int(i) < len(l.nodes); i++ {
-		if i%block == 0 {
-			base = none
-		}
-		kind := byte(recordEvent)
-		switch plain := l.nodes[i].plain(len(l.edges.of(i))); {
-		case l.nodes[i].class == classMerge:
-			kind = recordMerge
-		case plain && base == none:
-			kind, base = recordBase, i
-		case plain && l.session(i) == l.session(base):
-			kind = recordNext
-		}
-		if int(i) < from {
-			continue
-		}
-		if kind == recordNext {
-			payload = l.appendNext(payload[:0], i, base)
-		} else {
-			payload = l.appendWhole(payload[:0], kind, i)
-		}
+	for i := int32(from); int(i) < len(l.nodes); i++ {
+		payload = l.appendRecord(payload[:0], i)
 		dst = binary.AppendUvarint(dst, uint64(len(payload)))
 		dst = append(dst, payload...)
 		dst = binary.LittleEndian.AppendUint32(dst, recordSum(i, payload))
@@ -89,22 +67,36 @@ func (l *Log) AppendTo(dst []byte, from int) []byte {
 	return dst
 }
 
-// appendWhole appends the payload of a node that is not relative: type, commit id, number of
-// parents, each parent as the distance to its number, committer date in seconds, and the event
-// unless it is a merge.
-func (l *Log) appendWhole(dst []byte, kind byte, i int32) []byte {
-	dst = appendText(append(dst, kind), string(l.oid(i)))
+// appendRecord appends the payload of a node: type, committer date in seconds, commit id, number of
+// parents, each parent as the distance to its number, and the event unless it is a merge.
+func (l *Log) appendRecord(dst []byte, i int32) []byte {
+	own := l.nodes[i].own
+	if own == nil {
+		return append(dst, l.record(i)...)
+	}
+	kind := byte(recordEvent)
+	if own.Event == nil {
+		kind = recordMerge
+	}
+	dst = appendText(binary.AppendVarint(append(dst, kind), own.CommitterTime.Unix()), string(own.OID))
 	parents := l.edges.of(i)
 	dst = binary.AppendUvarint(dst, uint64(len(parents)))
 	for _, p := range parents {
 		dst = binary.AppendUvarint(dst, uint64(i-p))
 	}
-	dst = binary.AppendVarint(dst, l.committed(i).Unix())
-	if kind == recordMerge {
+	if own.Event == nil {
 		return dst
 	}
-	return appendEvent(dst, l.event(i))
+	return appendEvent(dst, own.Event)
 }
+
+// recordSum returns the checksum of a record. The record's number is the initial value of the CRC,
+// so that a record is valid in its own place only.
+func recordSum(number int32, payload []byte) uint32 {
+	return crc32.Update(uint32(number), castagnoli(), payload)
+}
+
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // Decode reads a cache file. It returns an error if any record is damaged, missing or of another
 // version. The Log keeps data, which must not change any more.
@@ -116,169 +108,61 @@ func Decode(data []byte) (*Log, error) {
 	return l, nil
 }
 
-// decode splits the file into records and parses these in parallel, each part into edges of its
-// own, which are then joined.
+// decode does the work of Decode, without saying in errors what was read.
 func decode(data []byte) (*Log, error) {
 	if int64(len(data)) > math.MaxUint32 || len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
 		return nil, errors.New("it is no cache of this version")
 	}
-	l, err := split(data)
-	if err != nil {
-		return nil, err
-	}
-	count := len(l.nodes)
-	parts := make([]decoder, min(count/partSize+1, runtime.GOMAXPROCS(0)))
-	errs := make([]error, len(parts))
-	var wait sync.WaitGroup
-	for k := range parts {
-		from, to := int32(k*count/len(parts)), int32((k+1)*count/len(parts))
-		parts[k] = decoder{Log: l, edges: edges{from: from}}
-		wait.Go(func() { errs[k] = parts[k].part(from, to) })
-	}
-	wait.Wait()
-	for k := range parts {
-		if errs[k] != nil {
-			return nil, errs[k]
-		}
-		l.edges.join(parts[k].edges)
-	}
-	if int(l.edges.line) == count { // a line is in the order of the fold already
-		return l, nil
-	}
-	return finish(l)
-}
-
-// grows is the spare capacity of slices that the next event will be appended to. A command writes
-// one event or a few.
-const grows = 8
-
-// partSize is the number of records from which on another goroutine pays off.
-const partSize = 1024
-
-// split finds the bounds of all records and parses the bases. The bases have to come first, because
-// the goroutines that parse the other records read them.
-func split(data []byte) (*Log, error) {
-	l := &Log{data: data, nodes: make([]node, 0, len(data)/smallRecord+grows)}
-	var bases []int32
-	base := none // of the present block
+	guess := len(data)/smallRecord + grows
+	l := &Log{data: data, nodes: make([]node, 0, guess), edges: edges{start: make([]int32, 0, guess+1), to: make([]int32, 0, guess)}}
 	for at := len(cacheHeader); at < len(data); {
 		size, head := binary.Uvarint(data[at:])
 		from, n := at+max(head, 0), len(l.nodes)
 		if head <= 0 || size == 0 || size > maxRecord || uint64(len(data)-from) < size+4 || n >= MaxNodes {
 			return nil, fmt.Errorf("record %d does not fit", n)
 		}
-		if n%block == 0 {
-			base = none
-		}
-		if data[from] == recordBase {
-			if base != none {
-				return nil, fmt.Errorf("record %d is a second base", n)
-			}
-			base = int32(n)
-			bases = append(bases, base)
-		}
-		l.nodes = append(l.nodes, node{at: uint32(from), size: uint32(size), base: base})
 		at = from + int(size) + 4
+		if err := l.decodeNode(node{at: uint32(from), size: uint32(size)}); err != nil {
+			return nil, fmt.Errorf("record %d: %w", n, err)
+		}
 	}
 	if len(l.nodes) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	d := decoder{Log: l}
-	for _, i := range bases {
-		if err := d.node(i); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i, err)
-		}
-	}
-	return l, nil
+	return finish(l)
 }
 
-// smallRecord is a typical size of a record in bytes, used to guess the number of nodes.
-const smallRecord = 128
-
-// recordSum returns the checksum of a record. The record's number is the initial value of the CRC,
-// so that a record is valid in its own place only.
-func recordSum(number int32, payload []byte) uint32 {
-	return crc32.Update(uint32(number), castagnoli(), payload)
-}
-
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
-
-// decoder parses records into nodes, in ascending order of their numbers.
-type decoder struct {
-	*Log        // all decoders share the nodes, each writes to those of its part only
-	edges edges // of the part
-}
-
-// part parses the records from number from up to, but not including, to.
-func (d *decoder) part(from, to int32) error {
-	for i := from; i < to; i++ {
-		if err := d.node(i); err != nil {
-			return fmt.Errorf("record %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// node verifies and parses the record of node i. A relative record is only scanned for what the
-// fold asks for; its event is parsed later, by Log.open.
-func (d *decoder) node(i int32) error {
-	n, record := &d.nodes[i], d.record(i)
-	if binary.LittleEndian.Uint32(d.data[n.at+n.size:]) != recordSum(i, record) {
+// decodeNode verifies the record of n, reads it, and appends n to the journal.
+func (l *Log) decodeNode(n node) error {
+	i := int32(len(l.nodes))
+	l.nodes = append(l.nodes, n)
+	record := l.record(i)
+	if binary.LittleEndian.Uint32(l.data[n.at+n.size:]) != recordSum(i, record) {
 		return errors.New("it has a wrong checksum")
 	}
 	r := reader{rest: record[1:]}
-	if record[0] == recordNext {
-		base := d.base(i)
-		if base == none || base > i {
-			return errors.New("its block has no base before it")
-		}
-		if err := d.parent(i, r.next(n, &d.nodes[base])); err != nil {
-			return err
-		}
-		d.edges.end()
-		return r.end()
-	}
-	own := Node{OID: name.OID(r.text())}
-	count := r.uint()
-	if count > uint64(len(r.rest)) {
-		return errors.New("it has more parents than fit")
-	}
-	for range count {
+	committed, oid := r.int(), r.raw()
+	for left := r.count(); left > 0; left-- {
 		distance := r.uint()
-		if err := d.parent(i, distance); err != nil {
-			return err
+		if distance == 0 || distance > uint64(i) {
+			return errors.New("a parent is not before it")
 		}
-		own.Parents = append(own.Parents, d.recorded(i-int32(distance)))
+		l.edges.parent(i - int32(distance))
 	}
-	d.edges.end()
-	own.CommitterTime = time.Unix(r.int(), 0).UTC()
-	switch record[0] {
-	case recordMerge:
-	case recordEvent, recordBase:
-		own.Event = &Event{OID: own.OID, Parents: own.Parents}
-		r.event(own.Event)
-	default:
+	l.edges.end()
+	if record[0] > recordEvent {
 		return fmt.Errorf("its type is %d", record[0])
 	}
-	// split has parsed this base before. Other goroutines may be reading it, so do not write to it.
-	if n.own != nil {
-		return nil // split has read it, and others look at it
+	if body := r; record[0] == recordEvent && body.create(&l.nodes[i], l.nodes[max(i-1, 0)].session) {
+		return body.end()
 	}
-	n.own = &own
-	n.tell(own.Event)
-	if record[0] == recordBase && !n.plain(len(own.Parents)) {
-		return errors.New("it cannot be a base")
+	own := Node{OID: name.OID(oid), Parents: l.parents(i), CommitterTime: time.Unix(committed, 0).UTC()}
+	if record[0] == recordEvent {
+		own.Event = r.event(own.OID, own.Parents)
 	}
+	l.nodes[i].own = &own
+	l.nodes[i].tell(own.Event)
 	return r.end()
-}
-
-// parent adds a parent of node i, given as the distance between their numbers.
-func (d *decoder) parent(i int32, distance uint64) error {
-	if distance == 0 || distance > uint64(i) {
-		return errors.New("a parent is not before it")
-	}
-	d.edges.parent(i - int32(distance))
-	return nil
 }
 
 // end returns an error unless the payload was read exactly to its end.
@@ -293,11 +177,12 @@ func (r *reader) end() error {
 // has a child. If one has none, an append to the file was cut off, and the last node is not a tip
 // that descends from all the others.
 func finish(l *Log) (*Log, error) {
+	if l.edges.isLine() { // it is in the order of the fold already
+		return l, nil
+	}
 	childOf := make([]bool, len(l.nodes))
-	for i := range l.nodes {
-		for _, p := range l.edges.of(int32(i)) {
-			childOf[p] = true
-		}
+	for _, p := range l.edges.to {
+		childOf[p] = true
 	}
 	for i, c := range childOf {
 		if c == (i == len(childOf)-1) {

@@ -49,7 +49,12 @@ func appendEvent(dst []byte, e *Event) []byte {
 			dst = appendText(dst, t.Reason)
 		}
 	}
-	dst = appendExtra(dst, e.Extra)
+	if len(e.Extra) > 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(e.Extra)))
+		for _, t := range e.Extra {
+			dst = appendText(appendText(dst, t.Key), t.Value)
+		}
+	}
 	if e.format() != Format {
 		dst = binary.AppendUvarint(dst, uint64(e.Format))
 	}
@@ -95,11 +100,12 @@ func appendIDs(dst []byte, ids []name.ID) []byte {
 	return dst
 }
 
-// event is the inverse of appendEvent. It marks r as broken if a bit is set that this version does
-// not use.
-func (r *reader) event(e *Event) {
+// event is the inverse of appendEvent, for an event with the given commit. It marks r as broken if a
+// bit is set that this version does not use.
+func (r *reader) event(oid name.OID, parents []name.OID) *Event {
+	r.whole = string(r.rest)
 	set := r.uint()
-	e.Format = Format
+	e := &Event{OID: oid, Parents: parents, Format: Format}
 	e.Kind = Kind(r.text())
 	e.Time = time.UnixMilli(r.int()).UTC()
 	e.Actor = r.text()
@@ -127,7 +133,9 @@ func (r *reader) event(e *Event) {
 		}
 	}
 	if set&hasExtra != 0 {
-		e.Extra = r.extra()
+		for n := r.count(); n > 0 && !r.broken; n-- {
+			e.Extra = append(e.Extra, Trailer{r.text(), r.text()})
+		}
 	}
 	if set&hasFormat != 0 {
 		e.Format = int(r.uint())
@@ -135,26 +143,7 @@ func (r *reader) event(e *Event) {
 	if set >= hasFormat<<1 {
 		r.broken = true
 	}
-}
-
-// appendExtra appends the number of extra trailers and the trailers, or nothing if there are none.
-func appendExtra(dst []byte, extra []Trailer) []byte {
-	if len(extra) == 0 {
-		return dst
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(extra)))
-	for _, t := range extra {
-		dst = appendText(dst, t.Key)
-		dst = appendText(dst, t.Value)
-	}
-	return dst
-}
-
-func (r *reader) extra() (extra []Trailer) {
-	for n := r.count(); n > 0 && !r.broken; n-- {
-		extra = append(extra, Trailer{r.text(), r.text()})
-	}
-	return extra
+	return e
 }
 
 // count reads the length of a list. Every element takes at least one byte, so a greater length than

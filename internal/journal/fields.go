@@ -40,7 +40,7 @@ const textCount = 26
 
 // texts returns the table for e. Message writes the trailers in this order, and the cache
 // identifies a member by its place in it. Add new entries at the end only; any other change needs a
-// new cacheHeader, and new constants where cachenext.go names a place.
+// new cacheHeader, and new constants where cachelazy.go names a place.
 func texts(e *Event) [textCount]text {
 	return [textCount]text{
 		{keySession, (*string)(&e.Session), checkSession},

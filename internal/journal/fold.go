@@ -150,12 +150,11 @@ func (s *State) tell() {
 			continue
 		}
 		newest = max(newest, n.time)
-		session := l.session(at)
 		if first {
-			s.Session, s.CreatedAt, first = session, time.UnixMilli(n.time).UTC(), false
+			s.Session, s.CreatedAt, first = n.session, time.UnixMilli(n.time).UTC(), false
 		}
-		if s.ReadOnly == "" && session != s.Session {
-			s.ReadOnly = fmt.Sprintf("event %s is of session %q, not of %q", l.oid(at).Short(), session, s.Session)
+		if s.ReadOnly == "" && n.session != s.Session {
+			s.ReadOnly = fmt.Sprintf("event %s is of session %q, not of %q", l.oid(at).Short(), n.session, s.Session)
 		}
 		switch e := n.special(); {
 		case e == nil:

@@ -229,7 +229,7 @@ func (l *Log) grow(nodes []Node, tip name.OID) error {
 func (l *Log) clipped() *Log {
 	return &Log{
 		nodes: slices.Clip(l.nodes), data: l.data, order: slices.Clip(l.order),
-		edges: edges{from: l.edges.from, line: l.edges.line, start: slices.Clip(l.edges.start), to: slices.Clip(l.edges.to)},
+		edges: edges{start: slices.Clip(l.edges.start), to: slices.Clip(l.edges.to)},
 	}
 }
 

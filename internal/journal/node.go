@@ -25,11 +25,11 @@ const (
 // A session may have ten thousand checkpoints, and every command loads its journal. Touching new
 // memory dominates the cost of that, so this struct is kept small.
 type node struct {
-	own       *Node  // nil: the commit is in the cache record only
-	time      int64  // of the event, in milliseconds since the epoch
+	own       *Node // nil: the commit is in the cache record only
+	time      int64 // of the event, in milliseconds since the epoch
+	session   name.Session
 	step      int32  // of the checkpoint that the event introduces
 	at, size  uint32 // place of the cache record's payload in Log.data
-	base      int32  // number of the node whose record this one is relative to, or none
 	hash      uint32 // of the checkpoint's id, see hashOf
 	class     class
 	milestone bool
@@ -55,7 +55,7 @@ func (n *node) tell(e *Event) {
 	if e == nil {
 		return
 	}
-	n.class, n.time = classOther, e.Time.UnixMilli()
+	n.class, n.time, n.session = classOther, e.Time.UnixMilli(), e.Session
 	if !e.names() {
 		return
 	}
@@ -66,19 +66,10 @@ func (n *node) tell(e *Event) {
 	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
 }
 
-// plain reports whether the cache can store the node as a difference to another plain node. parents
-// is the number of its parents. A node without own is stored that way already.
-func (n *node) plain(parents int) bool {
-	return n.class == classCreate && parents == 1 && (n.own == nil || n.own.Event.isShort())
-}
-
-// isShort reports whether the event has no lists. The relative form of the cache cannot hold any.
-func (e *Event) isShort() bool { return len(e.Discard)+len(e.Restore)+len(e.Tombstones) == 0 }
-
 // names reports whether the node's event introduces a checkpoint.
 func (n *node) names() bool { return n.class >= classCreate }
 
-// kind returns the kind of event i. Only creates are stored in relative form.
+// kind returns the kind of event i. Only creates are in the cache only.
 func (l *Log) kind(i int32) Kind {
 	if own := l.nodes[i].own; own != nil {
 		return own.Event.Kind
@@ -107,14 +98,8 @@ func (l *Log) oid(i int32) name.OID {
 	if own := l.nodes[i].own; own != nil {
 		return own.OID
 	}
-	return l.recorded(i)
-}
-
-// recorded reads the commit id from a node's cache record. Every payload begins with its type and
-// the id. The node must have a record.
-func (l *Log) recorded(i int32) name.OID {
-	r := reader{rest: l.record(i)[1:]}
-	return name.OID(r.text())
+	_, oid, _ := l.head(i)
+	return name.OID(oid)
 }
 
 // event returns the event of a node, nil for a merge. An event that is in the cache only is parsed
@@ -140,17 +125,6 @@ func (l *Log) committed(i int32) time.Time {
 	if own := l.nodes[i].own; own != nil {
 		return own.CommitterTime
 	}
-	r := reader{rest: l.record(i)[1:]}
-	return time.Unix(r.head(l.nodes[l.base(i)].time).committed, 0).UTC()
+	_, _, committed := l.head(i)
+	return time.Unix(committed, 0).UTC()
 }
-
-// session returns the session that an event names. A relative record always has its base's session.
-func (l *Log) session(i int32) name.Session {
-	if own := l.nodes[i].own; own != nil {
-		return own.Event.Session
-	}
-	return l.session(l.base(i))
-}
-
-// base returns the number of the node that a record is relative to.
-func (l *Log) base(i int32) int32 { return l.nodes[i].base }

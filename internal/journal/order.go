@@ -1,6 +1,9 @@
 package journal
 
-import "errors"
+import (
+	"container/heap"
+	"errors"
+)
 
 // foldOrder computes the order of the fold: Kahn's algorithm over all nodes, where of the events
 // that are ready the one with the smallest (time, OID) comes next. It returns numbers of nodes by
@@ -23,7 +26,7 @@ func foldOrder(l *Log) ([]int32, error) {
 			merges = append(merges, i)
 			return
 		}
-		ready.push(i)
+		heap.Push(&ready, i)
 	}
 	for i := range int32(n) {
 		if waiting[i] = int32(len(e.of(i))); waiting[i] == 0 {
@@ -35,7 +38,7 @@ func foldOrder(l *Log) ([]int32, error) {
 		if last := len(merges) - 1; last >= 0 {
 			i, merges = merges[last], merges[:last]
 		} else {
-			i = ready.pop()
+			i = heap.Pop(&ready).(int32)
 		}
 		order = append(order, i)
 		for _, child := range children.of(i) {
@@ -51,61 +54,28 @@ func foldOrder(l *Log) ([]int32, error) {
 	return order, nil
 }
 
-// queue is a binary min-heap of events by (time, OID), as numbers of nodes. It is written out
-// because container/heap would box every number in an interface.
+// queue is a heap of events by (time, OID), as numbers of nodes. It implements heap.Interface.
 type queue struct {
 	log   *Log
 	items []int32
 }
 
-// less compares the times first, and reads an OID only for equal times.
-func (q *queue) less(a, b int32) bool {
+// Less compares the times first, and reads an OID only for equal times.
+func (q *queue) Less(i, j int) bool {
+	a, b := q.items[i], q.items[j]
 	if x, y := q.log.nodes[a].time, q.log.nodes[b].time; x != y {
 		return x < y
 	}
 	return q.log.oid(a) < q.log.oid(b)
 }
 
-// push adds x and moves it up to its place.
-func (q *queue) push(x int32) {
-	q.items = append(q.items, x)
-	i := len(q.items) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !q.less(x, q.items[up]) {
-			break
-		}
-		q.items[i] = q.items[up]
-		i = up
-	}
-	q.items[i] = x
-}
+func (q *queue) Len() int      { return len(q.items) }
+func (q *queue) Swap(i, j int) { q.items[i], q.items[j] = q.items[j], q.items[i] }
+func (q *queue) Push(x any)    { q.items = append(q.items, x.(int32)) }
 
-// pop removes and returns the smallest event. The last item takes its place and moves down. The
-// queue must not be empty.
-func (q *queue) pop() int32 {
-	top := q.items[0]
+func (q *queue) Pop() any {
 	last := len(q.items) - 1
 	x := q.items[last]
 	q.items = q.items[:last]
-	if last == 0 {
-		return top
-	}
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && q.less(q.items[child+1], q.items[child]) {
-			child++
-		}
-		if !q.less(q.items[child], x) {
-			break
-		}
-		q.items[i] = q.items[child]
-		i = child
-	}
-	q.items[i] = x
-	return top
+	return x
 }

@@ -85,7 +85,7 @@ func trailers(message string) (header, rest string, err error) {
 		return "", "", fmt.Errorf("the message has %d bytes, more than %d", len(message), MaxMessage)
 	}
 	block := strings.TrimRight(message, "\n")
-	i := lastIndex(block, "\n\n")
+	i := strings.LastIndex(block, "\n\n")
 	if i < 0 {
 		return "", "", errors.New("the message has no trailers")
 	}
@@ -99,20 +99,6 @@ func trailers(message string) (header, rest string, err error) {
 		return "", "", fmt.Errorf("the first trailer is not %s", keyEvent)
 	}
 	return header, rest, nil
-}
-
-// lastIndex is strings.LastIndex, but searches forward: a message normally has one empty line, and
-// strings.Index uses vector instructions where LastIndex compares byte by byte.
-func lastIndex(s, sought string) int {
-	at := strings.Index(s, sought)
-	for at >= 0 {
-		next := strings.Index(s[at+1:], sought)
-		if next < 0 {
-			break
-		}
-		at += 1 + next
-	}
-	return at
 }
 
 // parseHeader reads "<format> <kind>", the value of the Checkpoint-Event trailer. Comparing with

@@ -222,7 +222,7 @@ func (s *State) Strangers() []*Event {
 	var strangers []*Event
 	for i := range s.fold.named {
 		at := s.fold.log.position(i)
-		if s.fold.log.nodes[at].class != classMerge && s.fold.log.session(at) != s.Session {
+		if n := &s.fold.log.nodes[at]; n.class != classMerge && n.session != s.Session {
 			strangers = append(strangers, s.fold.log.event(at))
 		}
 	}

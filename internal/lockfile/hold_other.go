@@ -2,5 +2,5 @@
 
 package lockfile
 
-// hold does nothing here: a directory cannot be locked.
-func hold(string) (release func()) { return func() {} }
+// Hold does nothing here: a directory cannot be locked.
+func Hold(string) (release func()) { return func() {} }

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold locks a directory against every other call of hold until release is called. The kernel
+// Hold locks a directory against every other call of Hold until release is called. The kernel
 // ends the lock with the process, so that a kill leaves nothing. Where a directory cannot be
 // locked, as on some network file systems, nothing is held.
-func hold(dir string) (release func()) {
+func Hold(dir string) (release func()) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return func() {}

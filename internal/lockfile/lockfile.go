@@ -3,7 +3,7 @@
 //
 // These are two steps. If two processes found the old lock at the same time, the second could
 // remove the new lock of the first, and both would believe that they hold it. So Take locks the
-// directory (hold), checks again that the lock is an old one, and only then replaces it.
+// directory (Hold), checks again that the lock is an old one, and only then replaces it.
 package lockfile
 
 import (
@@ -34,7 +34,7 @@ func Take(path, note string, left func() bool) (bool, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return false, fmt.Errorf("take %q: %w", path, err)
 	}
-	release := hold(dir)
+	release := Hold(dir)
 	defer release()
 	if taken(path, left) {
 		return false, nil // another process was faster

@@ -2,9 +2,8 @@ package odb
 
 // patch applies a delta to base. A delta holds the size of the base, the size of the result, and
 // then instructions, each of which copies a piece of the base or inserts new bytes. patch refuses
-// what git refuses, and a result of more than limit bytes. room returns the memory for the
-// result.
-func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, error) {
+// what git refuses, and a result of more than limit bytes.
+func patch(base, delta []byte, limit int64) ([]byte, error) {
 	const shortest = 4
 	if len(delta) < shortest {
 		return nil, ErrElsewhere
@@ -20,7 +19,7 @@ func patch(base, delta []byte, limit int64, room func(int64) []byte) ([]byte, er
 	if size > limit {
 		return nil, ErrLarge
 	}
-	out := room(size)[:0]
+	out := make([]byte, 0, size)
 	for len(rest) > 0 {
 		op := rest[0]
 		rest = rest[1:]

@@ -2,11 +2,8 @@ package odb
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
-	"math/bits"
 	"os"
-	"sync/atomic"
 
 	"git-checkpoint/internal/mapped"
 )
@@ -19,9 +16,6 @@ type index struct {
 	fanout  [256]uint32 // how many ids begin with this byte or a lower one
 	count   int64       // of objects
 	sum     []byte      // the checksum with which the pack must end
-
-	asked   atomic.Int32 // how many lookups there were; see askedOften
-	ordered atomic.Bool  // inOrder was true, so guess may be used
 }
 
 // An index of version 2 consists of: a magic number and the version; the fanout table; the ids in
@@ -35,10 +29,6 @@ const (
 	offsetSize   = 4
 	wideSize     = 8
 )
-
-// askedOften is the number of lookups after which it pays to check the order of all ids, so that
-// guess can be used instead of a binary search.
-const askedOften = 4096
 
 // openIndex checks the beginning and the size of an index, and refuses what git refuses. Like
 // git, it does not compute the checksum.
@@ -77,23 +67,9 @@ func (x *index) find(id []byte) (int64, bool) {
 	if id[0] > 0 {
 		lo = int64(x.fanout[id[0]-1])
 	}
-	if x.asked.Add(1) == askedOften {
-		x.ordered.Store(x.inOrder())
-	}
-	if x.ordered.Load() {
-		if n, ok := x.guess(lo, hi, id); ok {
-			return x.offset(n)
-		}
-	}
-	first := binary.BigEndian.Uint64(id)
 	for lo < hi {
 		mid := lo + (hi-lo)/2
-		have := x.all[idsAt+mid*x.hashLen:][:x.hashLen]
-		c := cmp.Compare(binary.BigEndian.Uint64(have), first)
-		if c == 0 {
-			c = bytes.Compare(have, id)
-		}
-		switch {
+		switch c := bytes.Compare(x.all[idsAt+mid*x.hashLen:][:x.hashLen], id); {
 		case c == 0:
 			return x.offset(mid)
 		case c < 0:
@@ -103,61 +79,6 @@ func (x *index) find(id []byte) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// guess is an interpolation search among the ids lo to hi, which must be in order and begin with
-// the same byte. Ids are hashes and so evenly distributed: an id is close to where its value
-// says. After two jumps and at most eight steps it gives up. False does not mean that the id is
-// not there.
-func (x *index) guess(lo, hi int64, id []byte) (int64, bool) {
-	const jumps, steps = 2, 8
-	if lo >= hi {
-		return 0, false
-	}
-	ids, n, first := x.all[idsAt+lo*x.hashLen:idsAt+hi*x.hashLen], hi-lo, binary.BigEndian.Uint64(id)
-	have := func(at int64) uint64 { return binary.BigEndian.Uint64(ids[at*x.hashLen:]) }
-	far := func(from, to uint64) int64 { // how many ids stand between two numbers
-		high, _ := bits.Mul64((to-from)<<8, uint64(n))
-		return int64(high) // less than n
-	}
-	at := far(first&^(1<<56-1), first)
-	for range jumps {
-		if h := have(at); h < first {
-			at = min(at+far(h, first), n-1)
-		} else {
-			at = max(at-far(first, h), 0)
-		}
-	}
-	for range steps {
-		switch h := have(at); {
-		case h == first:
-			return lo + at, bytes.Equal(ids[at*x.hashLen:][:x.hashLen], id)
-		case h < first && at+1 < n && have(at+1) <= first:
-			at++
-		case h > first && at > 0 && have(at-1) >= first:
-			at--
-		default:
-			return 0, false
-		}
-	}
-	return 0, false
-}
-
-// inOrder reports whether every id is larger than the one before it and begins with the byte that
-// the fanout says. In such an index any way of searching gives the same result.
-func (x *index) inOrder() bool {
-	at, last := int64(0), uint64(0)
-	for first, end := range x.fanout {
-		for ; at < int64(end); at++ {
-			id := x.all[idsAt+at*x.hashLen:][:x.hashLen]
-			h := binary.BigEndian.Uint64(id)
-			if int(id[0]) != first || h < last || h == last && at > 0 && bytes.Compare(x.all[idsAt+(at-1)*x.hashLen:][:x.hashLen], id) >= 0 {
-				return false
-			}
-			last = h
-		}
-	}
-	return true
 }
 
 // offset returns the offset of the n-th object. If the highest bit of the 32-bit offset is set,

@@ -22,49 +22,62 @@ var (
 type inflater struct {
 	in     bytes.Reader // it is an io.ByteReader, from which zlib does not read beyond the end of the stream
 	stream io.ReadCloser
-	done   int     // how many bytes inflateUpTo wrote
 	beyond [1]byte // receives a byte that the stream has too many
 }
 
 // inflate fills out from the stream at the beginning of in, and returns the length of the stream.
 func (z *inflater) inflate(out, in []byte) (int, error) {
-	n, err := z.inflateUpTo(out, in)
-	if err == nil && z.done < len(out) {
-		return 0, errEarly
+	if err := z.open(in); err != nil {
+		return 0, err
 	}
-	return n, err
-}
-
-// inflateUpTo is inflate for a stream that may hold less than out has room for. z.done says how
-// much it was. It reads until the end of the stream, because only then is its checksum verified.
-func (z *inflater) inflateUpTo(out, in []byte) (int, error) {
-	z.done = 0
-	err := z.open(in)
-	for err == nil {
-		var n int
-		if z.done < len(out) {
-			n, err = z.stream.Read(out[z.done:])
-			z.done += n
-		} else if n, err = z.stream.Read(z.beyond[:]); n > 0 {
-			return 0, errFull
-		}
-	}
-	switch {
-	case errors.Is(err, io.EOF): // zlib has compared the checksum too
-		return len(in) - z.in.Len(), nil
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return 0, errShort
-	default:
-		return 0, errStream
-	}
+	return z.finish(out)
 }
 
 // open begins a new stream. It resets the reader of the previous one if there is one.
 func (z *inflater) open(in []byte) (err error) {
 	z.in.Reset(in)
 	if again, is := z.stream.(zlib.Resetter); is {
-		return again.Reset(&z.in, nil)
+		err = again.Reset(&z.in, nil)
+	} else {
+		z.stream, err = zlib.NewReader(&z.in)
 	}
-	z.stream, err = zlib.NewReader(&z.in)
-	return err
+	return streamError(err)
+}
+
+// finish fills out with the rest of the stream and returns the length of the whole stream. It reads
+// to the end of the stream, because only then is its checksum verified.
+func (z *inflater) finish(out []byte) (int, error) {
+	n, err := z.read(out)
+	if err == nil && n < len(out) {
+		err = errEarly
+	}
+	if err != nil {
+		return 0, err
+	}
+	if n, err = z.read(z.beyond[:]); n > 0 {
+		err = errFull
+	}
+	return int(z.in.Size()) - z.in.Len(), err
+}
+
+// read reads from the stream until out is full or the stream ends. It returns how much it read.
+func (z *inflater) read(out []byte) (n int, err error) {
+	for n < len(out) && err == nil {
+		var more int
+		more, err = z.stream.Read(out[n:])
+		n += more
+	}
+	return n, streamError(err)
+}
+
+// streamError returns our error for one of zlib. The end of the stream is none.
+func streamError(err error) error {
+	switch {
+	case err == nil, errors.Is(err, io.EOF): // zlib has compared the checksum too
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errShort
+	default:
+		return errStream
+	}
 }

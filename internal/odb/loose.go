@@ -4,7 +4,6 @@ package odb
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 
 	"git-checkpoint/internal/mapped"
@@ -17,24 +16,21 @@ func (r *Reader) Loose(path string, limit int64) (Object, error) {
 	if err != nil {
 		return Object{}, ErrElsewhere
 	}
-	if len(file) <= small {
-		if o, err := r.looseAtOnce(file); err == nil && o.Size <= limit {
-			return o, nil
-		}
-	}
-	o, head, err := r.begin(file)
+	o, begun, err := r.begin(file)
 	if err != nil {
 		return Object{}, err
 	}
 	if o.Size > limit {
 		return Object{}, ErrLarge
 	}
-	all := make([]byte, head+o.Size)
-	n, err := r.inflater.inflate(all, file)
+	if int64(len(begun)) > o.Size {
+		return Object{}, ErrElsewhere
+	}
+	o.Data = make([]byte, o.Size)
+	n, err := r.inflater.finish(o.Data[copy(o.Data, begun):])
 	if err != nil || n != len(file) {
 		return Object{}, ErrElsewhere
 	}
-	o.Data = all[head:]
 	return o, nil
 }
 
@@ -47,33 +43,6 @@ func (r *Reader) LooseInfo(path string) (Object, error) {
 	}
 	o, _, err := r.begin(file)
 	return o, err
-}
-
-// Most loose objects have files of at most small bytes, and content that is at most widest times
-// as large. These are inflated once, into a buffer. For others the header is inflated first to
-// learn the size.
-const (
-	small  = 4 << 10
-	widest = 8
-)
-
-// looseAtOnce inflates a small object in one go. It fails if the content is larger than the
-// buffer.
-func (r *Reader) looseAtOnce(file []byte) (Object, error) {
-	if r.whole == nil {
-		r.whole = make([]byte, small*widest)
-	}
-	n, err := r.inflater.inflateUpTo(r.whole, file)
-	if err != nil || n != len(file) {
-		return Object{}, ErrElsewhere
-	}
-	all := r.whole[:r.inflater.done]
-	o, head, err := headOf(all[:min(len(all), longestHead)])
-	if err != nil || int64(len(all)) != head+o.Size {
-		return Object{}, ErrElsewhere
-	}
-	o.Data = bytes.Clone(all[head:])
-	return o, nil
 }
 
 // longestHead is an upper bound for the part before the content: the type, a space, the size in
@@ -89,27 +58,23 @@ func (r *Reader) file(path string, limit int64) ([]byte, error) {
 	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+longestHead)) })
 }
 
-// begin inflates and decodes the part before the content. head is its length, with the NUL.
-func (r *Reader) begin(file []byte) (o Object, head int64, err error) {
-	var begin [longestHead]byte
-	if _, err := r.inflater.inflateUpTo(begin[:], file); err != nil && !errors.Is(err, errFull) {
-		return o, 0, ErrElsewhere
+// begin inflates and decodes the part before the content. begun is the beginning of the content,
+// as far as it was inflated too; it is valid until the next call.
+func (r *Reader) begin(file []byte) (o Object, begun []byte, err error) {
+	if err := r.inflater.open(file); err != nil {
+		return o, nil, ErrElsewhere
 	}
-	return headOf(begin[:r.inflater.done])
-}
-
-// headOf decodes the part before the content.
-func headOf(begin []byte) (o Object, head int64, err error) {
-	end := bytes.IndexByte(begin, 0)
-	if end < 0 {
-		return o, 0, ErrElsewhere
+	n, err := r.inflater.read(r.head[:])
+	if err != nil {
+		return o, nil, ErrElsewhere
 	}
-	typ, digits, _ := strings.Cut(string(begin[:end]), " ")
+	head, begun, ended := bytes.Cut(r.head[:n], []byte{0})
+	typ, digits, _ := strings.Cut(string(head), " ")
 	size, ok := decimal(digits)
-	if !ok || !IsType(typ) {
-		return o, 0, ErrElsewhere
+	if !ended || !ok || !IsType(typ) {
+		return o, nil, ErrElsewhere
 	}
-	return Object{Type: typ, Size: size}, int64(end) + 1, nil
+	return Object{Type: typ, Size: size}, begun, nil
 }
 
 // IsType reports whether typ is one of git's four types of objects.

@@ -4,7 +4,7 @@
 //
 // A caller makes one Packs for its object directories. Packs.Refresh looks for new packs, and
 // Packs.Find returns the Place of an object. A Reader, one per goroutine, then reads the object
-// at a Place (Read, Peek, Info), or a loose object by the path of its file (Loose, LooseInfo).
+// at a Place (Read, Info), or a loose object by the path of its file (Loose, LooseInfo).
 //
 // The package accepts only what git writes today and what fits into the caller's limit. Anything
 // else is ErrElsewhere, and the caller must ask git, whose answers and error messages are the

@@ -18,12 +18,11 @@ type Object struct {
 type Reader struct {
 	inflater inflater
 	bases    bases
-	ahead    window   // bytes of the pack near the objects that are asked for
-	aside    window   // bytes of the pack near their bases, which may be far away
-	below    bool     // a base is being read, so bytes may use aside
-	scratch  []byte   // for a delta or the file of a loose object; used again each time
-	whole    []byte   // for an inflated small loose object; used again each time
-	deltas   []header // of Peek, kept to save the allocation
+	ahead    window            // bytes of the pack near the objects that are asked for
+	aside    window            // bytes of the pack near their bases, which may be far away
+	below    bool              // a base is being read, so bytes may use aside
+	scratch  []byte            // for a delta or the file of a loose object; used again each time
+	head     [longestHead]byte // the beginning of a loose object
 }
 
 // window is a part of a pack that was read into memory. A read from a file costs much more than
@@ -64,24 +63,16 @@ const maxChain = 4096
 
 // Read returns the object at a place. If it, or one of its bases, is larger than limit bytes, the
 // result is ErrLarge. The content stays valid.
-func (r *Reader) Read(at Place, limit int64) (Object, error) {
-	o, err := r.Peek(at, limit)
-	r.bases.give(at.pack, at.offset)
-	return o, err
-}
-
-// Peek is Read, except that the content is valid only until something else is read. That saves an
-// allocation for each object.
 //
 // It follows the chain of deltas down to a whole object or to one in the cache, and then applies
 // the deltas in reverse order. Every object on the way goes into the cache.
-func (r *Reader) Peek(at Place, limit int64) (Object, error) {
+func (r *Reader) Read(at Place, limit int64) (Object, error) {
 	p, offset := at.pack, at.offset
-	deltas := r.deltas[:0]
-	defer func() { r.deltas, r.below = deltas, false }()
+	var deltas []header
+	defer func() { r.below = false }()
 	var o Object
 	for {
-		if have, ok := r.bases.get(p, offset); ok {
+		if have, ok := r.bases.get(Place{p, offset}); ok {
 			o = have
 			break
 		}
@@ -93,11 +84,11 @@ func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 			return Object{}, ErrLarge
 		}
 		if !h.isDelta() {
-			o = Object{Type: typeNames[h.typ], Size: h.size, Data: r.bases.room(h.size)}
+			o = Object{Type: typeNames[h.typ], Size: h.size, Data: make([]byte, h.size)}
 			if err := r.content(p, h.data, o.Data); err != nil {
 				return Object{}, ErrElsewhere
 			}
-			r.bases.put(p, offset, o)
+			r.bases.put(Place{p, offset}, o)
 			break
 		}
 		deltas = append(deltas, header{h.typ, h.size, offset, h.data})
@@ -110,13 +101,13 @@ func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 		if err := r.content(p, d.data, delta); err != nil {
 			return Object{}, ErrElsewhere
 		}
-		data, err := patch(o.Data, delta, limit, r.bases.room)
+		data, err := patch(o.Data, delta, limit)
 		if err != nil {
 			return Object{}, err
 		}
 		o.Data, o.Size = data, int64(len(data))
 		// In deltas, base is the offset of the delta's own entry.
-		r.bases.put(p, d.base, o)
+		r.bases.put(Place{p, d.base}, o)
 	}
 	if o.Size > limit {
 		return Object{}, ErrLarge
@@ -128,7 +119,7 @@ func (r *Reader) Peek(at Place, limit int64) (Object, error) {
 // result stands at its beginning, so one entry is inflated, and for the type only headers are
 // read.
 func (r *Reader) Info(at Place, limit int64) (Object, error) {
-	if have, ok := r.bases.get(at.pack, at.offset); ok {
+	if have, ok := r.bases.get(at); ok {
 		return Object{Type: have.Type, Size: have.Size}, nil
 	}
 	h, err := r.header(at.pack, at.offset)
@@ -152,7 +143,7 @@ func (r *Reader) Info(at Place, limit int64) (Object, error) {
 		o.Size = size
 	}
 	for depth := 0; h.isDelta(); depth++ {
-		if have, ok := r.bases.get(at.pack, h.base); ok {
+		if have, ok := r.bases.get(Place{at.pack, h.base}); ok {
 			o.Type = have.Type
 			return o, nil
 		}

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Content from Read stays as it is while memory is used again, and content from Peek is right
-// until something else is read.
-func TestPeek(t *testing.T) {
+// Content stays as it is while other objects are read, whether they come from the cache or not.
+func TestReadAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var items []item
 	var want [][]byte
@@ -36,30 +35,14 @@ func TestPeek(t *testing.T) {
 	if !ok {
 		t.Fatal("it is not found")
 	}
-	reused := 0
 	for range 3000 {
 		n := random.IntN(len(items))
 		at.offset = offsets[n]
-		read := r.Peek
-		if random.IntN(10) == 0 {
-			read = r.Read
-		}
-		before := 0
-		for _, free := range r.bases.free {
-			before += len(free)
-		}
-		o, err := read(at, most)
+		o, err := r.Read(at, most)
 		if err != nil || !bytes.Equal(o.Data, want[n]) {
 			t.Fatalf("%d: %d bytes, not %d: %v", n, len(o.Data), len(want[n]), err)
 		}
-		if before > 0 {
-			reused++
-		}
 		if random.IntN(10) == 0 {
-			o, err = r.Read(at, most)
-			if err != nil {
-				t.Fatal(err)
-			}
 			held[n] = o.Data
 		}
 	}
@@ -68,14 +51,13 @@ func TestPeek(t *testing.T) {
 			t.Errorf("%d was written over", n)
 		}
 	}
-	if reused == 0 {
-		t.Error("no memory was used again")
+	if r.bases.bytes > maxKeptBytes || len(r.bases.at) != r.bases.used.Len() {
+		t.Errorf("%d bytes are kept, %d and %d objects", r.bases.bytes, len(r.bases.at), r.bases.used.Len())
 	}
 }
 
-// However ids are distributed, guess finds what the binary search finds. It is not used if the
-// ids are not in order.
-func TestGuess(t *testing.T) {
+// Every id is found, and no other one, however the ids are distributed.
+func TestFind(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, spread := range []func() uint64{
 		random.Uint64,
@@ -95,31 +77,14 @@ func TestGuess(t *testing.T) {
 			seen[i.id] = true
 		}
 		packs, offsets := build(t, items...)
-		for range 1 + askedOften/len(items) { // by binary search at first, and then by guess
-			for n, i := range items {
-				if at, ok := packs.find(i.id[:]); !ok || at.offset != offsets[n] {
-					t.Fatalf("%x is at %d, not at %d", i.id, at.offset, offsets[n])
-				}
-				other := i.id
-				other[random.IntN(20)]++
-				if at, ok := packs.find(other[:]); ok != seen[other] {
-					t.Fatalf("%x is found at %d", other, at.offset)
-				}
+		for n, i := range items {
+			if at, ok := packs.find(i.id[:]); !ok || at.offset != offsets[n] {
+				t.Fatalf("%x is at %d, not at %d", i.id, at.offset, offsets[n])
 			}
-		}
-		x := (*packs.packs.Load())[0].index
-		if !x.ordered.Load() {
-			t.Fatal("it is not in order")
-		}
-		for n := range items {
-			if data := slices.Clone(x.all); n > 0 {
-				a, b := data[int(idsAt)+20*n-20:][:20], data[int(idsAt)+20*n:][:20]
-				for i := range a {
-					a[i], b[i] = b[i], a[i]
-				}
-				if (&index{all: data, hashLen: x.hashLen, fanout: x.fanout, count: x.count}).inOrder() {
-					t.Fatal("ids out of order are in order")
-				}
+			other := i.id
+			other[random.IntN(20)]++
+			if at, ok := packs.find(other[:]); ok != seen[other] {
+				t.Fatalf("%x is found at %d", other, at.offset)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ type ids struct {
 func idsOf(array [][]byte, member string) ids {
 	found := ids{member: member, items: make(map[string][]byte, len(array))}
 	for i, item := range array {
-		raw := identifier(item, member)
+		raw := memberOf(item, member)
 		query, ok := queryValue(raw)
 		if _, twice := found.items[query]; !ok || twice {
 			return ids{}
@@ -52,16 +52,6 @@ func idsOf(array [][]byte, member string) ids {
 	}
 	found.usable = true
 	return found
-}
-
-// identifier returns the value of a member of an object, or nil.
-func identifier(item []byte, member string) []byte {
-	for name, value := range members(item) {
-		if name == member {
-			return value
-		}
-	}
-	return nil
 }
 
 // queryValue returns an id as written in a gjson query, #(member==value), and false if a query
@@ -153,7 +143,7 @@ func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 // changedInPlace returns the indexes at which both arrays have an unpaired object without an id.
 func (d *differ) changedInPlace(path string, was, is [][]byte, gone, come []int) map[int]bool {
 	unnamed := func(item []byte) bool {
-		return kind(item) == '{' && !slices.ContainsFunc(d.identity(path), func(member string) bool { return identifier(item, member) != nil })
+		return kind(item) == '{' && !slices.ContainsFunc(d.identity(path), func(member string) bool { return memberOf(item, member) != nil })
 	}
 	left, stays := map[int]bool{}, map[int]bool{}
 	for _, i := range gone {

@@ -12,9 +12,6 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// The tables below are the order of members that docs/format.md documents; each
-// serves writing and reading. A new member is one field and one line.
-
 // maxStep is the highest step: an id has room for nine digits.
 const maxStep = 999999999
 

@@ -12,10 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The functions here read a text that passed check, or at least json.Valid; they stop at
-// what is not JSON. What they yield are parts of the text itself, so numbers keep their
-// digits.
-
 // lenient returns options that disable the checks of jsontext that check has made already.
 func lenient() []jsontext.Options {
 	return []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}

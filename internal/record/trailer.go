@@ -61,18 +61,19 @@ type Summary struct {
 // is an error; other trailers are ignored.
 func ParseMessage(message string) (Summary, error) {
 	body, block := cutTrailers(message)
-	var values trailerList
+	values := map[string]string{}
 	for line := range strings.Lines(block) {
 		key, value, found := strings.Cut(line, ":")
 		key, ours := strings.CutPrefix(key, trailerPrefix)
 		if !found || !ours {
 			continue
 		}
-		if !values.add(key, oneLine(value, maxValue)) {
+		if _, twice := values[key]; twice {
 			return Summary{}, fmt.Errorf("parsing checkpoint message: trailer %q stands twice", trailerPrefix+clip(key, 60))
 		}
+		values[key] = oneLine(value, maxValue)
 	}
-	s, err := summarize(&values)
+	s, err := summarize(values)
 	if err != nil {
 		return Summary{}, fmt.Errorf("parsing checkpoint message: %w", err)
 	}
@@ -80,61 +81,17 @@ func ParseMessage(message string) (Summary, error) {
 	return s, nil
 }
 
-// trailerList maps the names of our trailers to their values. A list has to be read for every
-// checkpoint, and for a dozen of trailers an array is faster than a map; more takes any beyond
-// that.
-type trailerList struct {
-	count int
-	few   [16]struct{ key, value string }
-	more  map[string]string
-}
-
-// add adds a trailer. It returns false if there is one with this key already.
-func (l *trailerList) add(key, value string) bool {
-	for _, t := range l.few[:l.count] {
-		if t.key == key {
-			return false
-		}
-	}
-	if _, twice := l.more[key]; twice {
-		return false
-	}
-	if l.count < len(l.few) {
-		l.few[l.count].key, l.few[l.count].value = key, value
-		l.count++
-		return true
-	}
-	if l.more == nil {
-		l.more = map[string]string{}
-	}
-	l.more[key] = value
-	return true
-}
-
-// value returns the value of a trailer, or "".
-func (l *trailerList) value(key string) string {
-	for _, t := range l.few[:l.count] {
-		if t.key == key {
-			return t.value
-		}
-	}
-	return l.more[key]
-}
-
 // cutTrailers splits the last paragraph off a message.
 func cutTrailers(message string) (body, block string) {
 	message = strings.TrimRight(message, "\n")
-	// The paragraph has a dozen lines, so searching from the end by hand beats strings.LastIndex.
-	for i := len(message) - 2; i >= 0; i-- { // faster than the library over some lines
-		if message[i] == '\n' && message[i+1] == '\n' {
-			return message[:i], message[i+2:]
-		}
+	if i := strings.LastIndex(message, "\n\n"); i >= 0 {
+		return message[:i], message[i+2:]
 	}
 	return message, ""
 }
 
 // summarize parses the trailers. Numbers have the same limits as in a record.
-func summarize(values *trailerList) (s Summary, err error) {
+func summarize(values map[string]string) (s Summary, err error) {
 	for _, t := range []struct {
 		key  string
 		read func(value string) error
@@ -148,12 +105,12 @@ func summarize(values *trailerList) (s Summary, err error) {
 		{"Files", func(v string) (err error) { s.Files, err = parseNumber(v, 0); return }},
 		{"Record", func(v string) (err error) { s.Checksum, err = parseChecksum(v); return }},
 	} {
-		if err = t.read(values.value(t.key)); err != nil {
+		if err = t.read(values[t.key]); err != nil {
 			return s, fmt.Errorf("trailer %q: %w", trailerPrefix+t.key, err)
 		}
 	}
-	s.StepName, s.Iteration = values.value("Step-Name"), values.value("Iteration")
-	s.Trigger, s.Status = values.value("Trigger"), values.value("Status")
+	s.StepName, s.Iteration = values["Step-Name"], values["Iteration"]
+	s.Trigger, s.Status = values["Trigger"], values["Status"]
 	return s, nil
 }
 

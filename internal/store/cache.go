@@ -3,11 +3,11 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
@@ -100,24 +100,18 @@ func (c *cache) append(data []byte) error {
 	return err
 }
 
-// appendFile appends data to a file if it still has the given size. It takes a lock file first,
-// because two processes could otherwise both see the right size and both append. The lock has the
-// name of a temporary file, so that Sweep removes one that a killed process has left.
+// appendFile appends data to a file if it still has the given size. It holds the directory
+// meanwhile, because two processes could otherwise both see the right size and both append. Where
+// a directory cannot be locked, the checksums of the records show what happened, and the file is
+// written anew.
 func appendFile(path string, size int64, data []byte) (n int, err error) {
-	lock := filepath.Join(filepath.Dir(path), TempPrefix+"lock-"+filepath.Base(path))
-	if err := hold(path, lock); err != nil {
-		return 0, err
-	}
-	defer os.Remove(lock) //nolint:errcheck // swept later
+	release := lockfile.Hold(filepath.Dir(path))
+	defer release()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-	}()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -126,18 +120,4 @@ func appendFile(path string, size int64, data []byte) (n int, err error) {
 		return 0, fmt.Errorf("%q grew meanwhile", path)
 	}
 	return f.Write(data)
-}
-
-// hold creates a lock file. It prefers a hard link to file, which needs no inode, and creates an
-// empty file where hard links do not work.
-func hold(file, lock string) error {
-	err := os.Link(file, lock)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	return held.Close()
 }

@@ -52,7 +52,6 @@ type Written struct {
 	Commit       name.OID // the checkpoint commit C
 	RecordCommit name.OID // the record commit M
 	RecordBlob   name.OID
-	RecordSize   int64      // in bytes
 	Raw          []byte     // the record as stored
 	NewObjects   []name.OID // what C and M need in addition to HEAD, for Change.Verify
 }
@@ -67,7 +66,7 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	if err != nil {
 		return w, fmt.Errorf("seal record: %w", err)
 	}
-	w.Raw, w.RecordSize = raw, int64(len(raw))
+	w.Raw = raw
 	if w.RecordBlob, err = s.Repo.WriteObject(ctx, "blob", raw); err != nil {
 		return w, err
 	}

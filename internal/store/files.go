@@ -168,10 +168,7 @@ func writeTemp(path string, data []byte) (string, error) {
 		return "", err
 	}
 	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name()) //nolint:errcheck // swept later
 		return "", err
 	}

@@ -148,15 +148,10 @@ func TestCacheOfTwoWriters(t *testing.T) {
 	}
 }
 
-// Nothing breaks if the cache cannot be written, or another process holds its lock.
+// Nothing breaks if the cache cannot be written.
 func TestCacheCannotBeWritten(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	f.write(f.path("checkpoint", TempPrefix+"lock-journal-demo"), "")
-	f.status("demo", "paused")
-	if st := f.log("demo").Fold(); st.Status != "paused" {
-		t.Errorf("%+v", st)
-	}
 	if err := os.Remove(f.path("checkpoint", "journal-demo")); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +160,7 @@ func TestCacheCannotBeWritten(t *testing.T) {
 	if st := f.log("demo").Fold(); st.Status != "failed" {
 		t.Errorf("%+v", st)
 	}
-	if left, _ := filepath.Glob(f.path("checkpoint", TempPrefix+"*")); len(left) != 1 {
+	if left, _ := filepath.Glob(f.path("checkpoint", TempPrefix+"*")); len(left) != 0 {
 		t.Errorf("temporaries: %q", left)
 	}
 }

@@ -32,8 +32,8 @@ type Store struct {
 	Warn   func(string)  // receives one line for the user
 	Signer *Signer       // nil: nothing is signed
 
-	Tries    int           // how many races a transaction may lose before it gives up
-	Patience time.Duration // how long a transaction waits for a lock before it gives up
+	tries    int           // how many races a transaction may lose before it gives up
+	patience time.Duration // how long a transaction waits for a lock before it gives up
 
 	mu   sync.Mutex              // protects the maps below
 	kept map[name.Session]*cache // journals that were read and that nobody uses at the moment; see take and give
@@ -45,12 +45,10 @@ type Store struct {
 
 // Options are the dependencies of a Store. Everything but Repo has a default.
 type Options struct {
-	Repo     *git.Repo
-	Now      func() time.Time
-	Random   func() uint32
-	Warn     func(string)
-	Tries    int
-	Patience time.Duration
+	Repo   *git.Repo
+	Now    func() time.Time
+	Random func() uint32
+	Warn   func(string)
 }
 
 // The default limits of a transaction that loses every race.
@@ -61,7 +59,7 @@ const (
 
 // New returns the Store of a repository. It reads nothing yet.
 func New(o Options) *Store {
-	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, Tries: o.Tries, Patience: o.Patience,
+	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, tries: defaultTries, patience: defaultPatience,
 		whole: readWhole, kept: map[name.Session]*cache{}, archives: map[name.OID]map[name.ID]name.OID{}}
 	if s.Now == nil {
 		s.Now = time.Now
@@ -76,12 +74,6 @@ func New(o Options) *Store {
 	}
 	if s.Warn == nil {
 		s.Warn = func(string) {}
-	}
-	if s.Tries <= 0 {
-		s.Tries = defaultTries
-	}
-	if s.Patience <= 0 {
-		s.Patience = defaultPatience
 	}
 	return s
 }

@@ -72,7 +72,7 @@ func (s *Store) transact(ctx context.Context, build func(context.Context, View) 
 		if errors.As(err, &locked) {
 			busy.Lock = locked.Path
 		}
-		if try >= s.Tries || busy.Lock != "" && busy.Elapsed >= s.Patience {
+		if try >= s.tries || busy.Lock != "" && busy.Elapsed >= s.patience {
 			return Result{}, busy
 		}
 		if err := s.pause(ctx, try); err != nil {

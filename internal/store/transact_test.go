@@ -219,7 +219,7 @@ func TestReftable(t *testing.T) {
 func TestStaleLock(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	f.Patience = 300 * time.Millisecond
+	f.patience = 300 * time.Millisecond
 	for _, lock := range []string{"refs/checkpoints/demo/journal.lock", "refs/notes/checkpoints.lock"} {
 		f.write(f.path(lock), "")
 		before := f.git("for-each-ref")

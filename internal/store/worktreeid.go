@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"git-checkpoint/internal/lockfile"
 )
 
 // worktreeID matches a valid id.
@@ -28,8 +30,8 @@ func (s *Store) WorktreeID() (string, error) {
 	if id, err := w.read(); err == nil && id != "" && w.noted() == w.place(id) {
 		return id, nil
 	}
-	unlock := lockDir(filepath.Dir(path))
-	defer unlock()
+	release := lockfile.Hold(filepath.Dir(path))
+	defer release()
 	for range 3 {
 		id, err := w.read()
 		if err == nil && id != "" && w.isAtHome(id) {

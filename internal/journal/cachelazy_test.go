@@ -11,8 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawKept draws a text in any of the forms in which the cache stores it, and texts that almost
-// have such a form.
+// drawKept draws a text that a member may have.
 func drawKept(t *rapid.T) string {
 	digits := strings.Repeat("0f", rapid.IntRange(0, 90).Draw(t, "digits"))
 	return rapid.SampledFrom([]string{
@@ -20,8 +19,8 @@ func drawKept(t *rapid.T) string {
 	}).Draw(t, "text")
 }
 
-// drawLine draws a journal that one clone wrote, longer than a block, of creates that differ from
-// each other in any member.
+// drawLine draws a journal that one clone wrote, of creates that differ from each other in any
+// member.
 func drawLine(t *rapid.T, size int) []Node {
 	var nodes []Node
 	for i := range size {
@@ -57,11 +56,11 @@ func drawLine(t *rapid.T, size int) []Node {
 	return nodes
 }
 
-// A create that is stored as a difference to another reads back unchanged, each of its members also
-// by itself, and the fold is the same.
-func TestRelativeRecords(t *testing.T) {
+// A create that is only scanned reads back unchanged, each of its members also by itself, and the
+// fold is the same.
+func TestLazyRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.SampledFrom([]int{2, 40, block + 30}).Draw(t, "size")
+		size := rapid.SampledFrom([]int{2, 40, 1054}).Draw(t, "size")
 		nodes := drawLine(t, size)
 		l := mustLog(t, nodes, nodes[len(nodes)-1].OID)
 		back, err := Decode(l.Encode())
@@ -71,9 +70,8 @@ func TestRelativeRecords(t *testing.T) {
 		if from := rapid.IntRange(1, size).Draw(t, "from"); string(l.AppendTo(mustLog(t, nodes[:from], nodes[from-1].OID).Encode(), from)) != string(l.Encode()) {
 			t.Fatal("the appended cache is not the whole one")
 		}
-		kept, alike := 0, size > 2
+		kept := 0
 		for i := range back.nodes {
-			alike = alike && nodes[i].Event.Session == "demo"
 			if back.nodes[i].own == nil {
 				kept++
 			}
@@ -84,8 +82,8 @@ func TestRelativeRecords(t *testing.T) {
 				}
 			}
 		}
-		if alike && kept < size/2-2 {
-			t.Fatalf("%d of %d are relative", kept, size)
+		if kept < size-40 { // at most that many have been made unusual
+			t.Fatalf("%d of %d are not parsed yet", kept, size)
 		}
 		a, b := l.Fold(), back.Fold()
 		if d := cmp.Diff(portray(a), portray(b)); d != "" {

@@ -1,0 +1,142 @@
+package journal
+
+// This file handles creates that are in the cache only. Loading a journal scans them (create). A
+// single member is read by passing over the texts before it (Log.kept), and a whole event by
+// Log.open.
+
+import (
+	"hash/maphash"
+	"math/bits"
+
+	"git-checkpoint/internal/name"
+)
+
+// Places in the table of texts of the members that are read one by one.
+const (
+	textSession    = 0
+	textWorktreeID = 2
+	textCheckpoint = 3
+	textLabel      = 4
+	textStepName   = 5
+	textIteration  = 6
+	textTrigger    = 7
+	textCommit     = 9
+	textPrevious   = 11
+)
+
+// allTexts are the bits of all texts, and lazyMembers those of an event that is not parsed before
+// somebody asks for it.
+const (
+	allTexts    = 1<<textCount - 1
+	lazyMembers = allTexts | hasStep | hasMilestone
+)
+
+// create scans an event and fills in n, if the event is a create without lists and further
+// trailers. For any other event it returns false. session is that of the node before, whose text
+// is mostly the same and need not be copied again.
+func (r *reader) create(n *node, session name.Session) bool {
+	set := r.uint()
+	if string(r.raw()) != string(KindCreate) || set&^lazyMembers != 0 || set&(1<<textCheckpoint) == 0 {
+		return false
+	}
+	n.class, n.time = classCreate, r.int()
+	r.raw() // the actor
+	for left := set & allTexts; left != 0; left &= left - 1 {
+		text := r.raw()
+		if len(text) == 0 {
+			r.fail() // an empty member is left out
+		}
+		switch bits.TrailingZeros64(left) {
+		case textSession:
+			if n.session = session; string(text) != string(session) {
+				n.session = name.Session(text)
+			}
+		case textCheckpoint:
+			n.hash = uint32(maphash.Bytes(seed(), text))
+		case textTrigger:
+			n.safety = string(text) == TriggerSafety
+		}
+	}
+	if set&hasStep != 0 {
+		n.step = int32(r.int())
+	}
+	n.milestone = set&hasMilestone != 0
+	return true
+}
+
+// head reads the beginning of a node's record, and returns a reader of the event.
+func (l *Log) head(i int32) (r reader, oid []byte, committed int64) {
+	r = reader{rest: l.record(i)[1:]}
+	committed, oid = r.int(), r.raw()
+	for left := r.uint(); left > 0; left-- {
+		r.uint()
+	}
+	return r, oid, committed
+}
+
+// open parses the event of a create that is in the cache only. It needs no error checks: the record
+// was scanned to its end when the journal was loaded.
+func (l *Log) open(i int32) *Event {
+	r, oid, _ := l.head(i)
+	return r.event(name.OID(oid), l.parents(i))
+}
+
+// parents returns the commit ids of a node's parents.
+func (l *Log) parents(i int32) []name.OID {
+	var oids []name.OID
+	for _, p := range l.edges.of(i) {
+		oids = append(oids, l.oid(p))
+	}
+	return oids
+}
+
+// checkpoint returns the id of the checkpoint that a node introduces, or "".
+func (l *Log) checkpoint(i int32) name.ID {
+	if !l.nodes[i].names() {
+		return ""
+	}
+	return name.ID(l.text(i, textCheckpoint))
+}
+
+// text returns one text of an event, by its place in the table, without parsing the rest of the
+// event.
+func (l *Log) text(i int32, k int) string {
+	own := l.nodes[i].own
+	if own == nil {
+		return string(l.kept(i, k))
+	}
+	switch k { // building the whole table takes longer
+	case textCheckpoint:
+		return string(own.Event.Checkpoint)
+	case textLabel:
+		return own.Event.Label
+	case textStepName:
+		return own.Event.StepName
+	}
+	return *texts(own.Event)[k].value
+}
+
+// is reports whether one text of an event equals text. It builds no string for an event that is in
+// the cache only.
+func (l *Log) is(i int32, k int, text string) bool {
+	if l.nodes[i].own == nil {
+		return string(l.kept(i, k)) == text
+	}
+	return l.text(i, k) == text
+}
+
+// kept returns one text of a create that is in the cache only.
+func (l *Log) kept(i int32, k int) []byte {
+	r, _, _ := l.head(i)
+	set := r.uint()
+	if set&(1<<k) == 0 {
+		return nil
+	}
+	r.raw() // the kind
+	r.int() // the time
+	r.raw() // the actor
+	for range bits.OnesCount64(set & (1<<k - 1)) {
+		r.raw()
+	}
+	return r.raw()
+}
