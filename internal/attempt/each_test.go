@@ -2,16 +2,13 @@ package attempt_test
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"git-checkpoint/internal/attempt"
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/verbtest"
 )
 
 // interrupting cancels a context at the first output.
@@ -24,29 +21,9 @@ func (i interrupting) Write(p []byte) (int, error) {
 
 // A fork that is interrupted says so when a command did not run in one of the attempts.
 func TestForkInterrupted(t *testing.T) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, env := filepath.Join(root, "work"), []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
-	}
-	for _, args := range [][]string{{"init", "-q", dir}, {"-C", dir, "commit", "-q", "--allow-empty", "-m", "first"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Env = env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %q: %v\n%s", args, err, out)
-		}
-	}
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // only a test
-	if _, err := create.Checkpoint(t.Context(), s, create.Request{}); err != nil {
-		t.Fatal(err)
-	}
+	w := verbtest.New(t)
+	w.Save("")
+	s := w.Open()
 	ctx, cancel := context.WithCancel(t.Context())
 	made, err := attempt.Fork(ctx, s, attempt.ForkRequest{
 		Count: 3, Jobs: 1, Command: []string{"echo", "said"}, IO: inspect.IO{In: strings.NewReader(""), Out: interrupting{cancel}, Err: t.Output()},

@@ -3,35 +3,22 @@ package connect
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/verbtest"
 )
 
-// open makes a repository and a home beside it. The path has characters that a pattern would
-// take for its own.
+// open makes a repository. Its path has characters that a pattern would take for its own.
 func open(t *testing.T) (s *checkpoint.Service, home string) {
 	t.Helper()
-	top := t.TempDir()
-	dir, home := filepath.Join(top, "repo [1] *"), filepath.Join(top, "home")
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
-	if err := os.MkdirAll(filepath.Join(home, ".codex"), 0o777); err != nil {
+	w := verbtest.Unborn(t, "repo [1] *")
+	if err := os.Mkdir(filepath.Join(w.Root, ".codex"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	git := exec.Command("git", "init", "-q", dir)
-	git.Env = env
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() }) //nolint:errcheck // the test is over
-	return s, home
+	return w.Open(), w.Root
 }
 
 // add adds the hooks of an agent to the project's settings.

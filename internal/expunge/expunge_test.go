@@ -2,40 +2,20 @@ package expunge
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/verbtest"
 )
-
-// open makes a repository and opens it.
-func open(t *testing.T) *checkpoint.Service {
-	t.Helper()
-	dir := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
-	git := exec.Command("git", "init", "-q", "-b", "main", dir)
-	git.Env = env
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env, Now: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() }) //nolint:errcheck // the test is over
-	return s
-}
 
 // What the user's own refs and index hold is named, also where the name of a ref begins like one of
 // ours, and our refs are not.
 func TestYours(t *testing.T) {
-	s := open(t)
+	s := verbtest.Unborn(t, "repo").Open()
 	if err := os.WriteFile(filepath.Join(s.Repo.WorkTree, "config.env"), []byte("key\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}

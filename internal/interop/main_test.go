@@ -7,63 +7,18 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/verbtest"
 )
 
-// world is a repository of its own, and the service in it.
-type world struct {
-	*testing.T
-	dir  string
-	warn []string
-}
+// world is a repository, into which documents come and out of which they go.
+type world struct{ *verbtest.World }
 
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
-	w.git("init", "-q", "-b", "main")
-	return w
-}
-
-func (w *world) env() []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "TZ=UTC",
-		"GIT_AUTHOR_NAME=Kim", "GIT_AUTHOR_EMAIL=kim@example.com", "GIT_COMMITTER_NAME=Kim", "GIT_COMMITTER_EMAIL=kim@example.com",
-		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
-	}
-}
-
-func (w *world) git(args ...string) string {
-	w.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = w.dir, w.env()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// serve opens the repository as the program would.
-func (w *world) serve(do func(context.Context, *checkpoint.Service)) {
-	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
-	defer cancel()
-	s, err := checkpoint.Open(ctx, checkpoint.Options{
-		Dir: w.dir, Env: w.env(), Now: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) },
-		Warn: func(line string) { w.warn = append(w.warn, line) },
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // a test
-	do(ctx, s)
-}
+func newWorld(t *testing.T) *world { return &world{verbtest.Unborn(t, "repo")} }
 
 func (w *world) bringIn(from string, more ...func(*ImportRequest)) *ImportAnswer {
 	w.Helper()
@@ -79,7 +34,7 @@ func (w *world) tryImport(from string, more ...func(*ImportRequest)) (a *ImportA
 	for _, m := range more {
 		m(&req)
 	}
-	w.serve(func(ctx context.Context, s *checkpoint.Service) { a, err = Import(ctx, s, req) })
+	err = w.Do(func(ctx context.Context, s *checkpoint.Service) (err error) { a, err = Import(ctx, s, req); return err })
 	return a, err
 }
 
@@ -93,7 +48,7 @@ func (w *world) takeOut(to, format string) *ExportAnswer {
 }
 
 func (w *world) tryExport(req ExportRequest) (a *ExportAnswer, err error) {
-	w.serve(func(ctx context.Context, s *checkpoint.Service) { a, err = Export(ctx, s, req) })
+	err = w.Do(func(ctx context.Context, s *checkpoint.Service) (err error) { a, err = Export(ctx, s, req); return err })
 	return a, err
 }
 

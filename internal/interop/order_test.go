@@ -100,10 +100,9 @@ func TestFailedHereIsInFailed(t *testing.T) {
 		}
 		again := t.TempDir()
 		id := strings.TrimSuffix(filepath.Base(p), ".json")
-		w.serve(func(ctx context.Context, s *checkpoint.Service) {
-			if _, err := session.Close(ctx, s, id, "failed"); err != nil {
-				t.Fatal(err)
-			}
+		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+			_, err := session.Close(ctx, s, id, "failed")
+			return err
 		})
 		w.takeOut(again, Orchestrate)
 		after := documents(t, again)

@@ -78,7 +78,7 @@ func roundTrip(t *testing.T, g *gen, format string) {
 	if in.Added != len(g.said) {
 		t.Errorf("%d of %d documents came in: %v", in.Added, len(g.said), in.Warnings)
 	}
-	w.serve(func(ctx context.Context, s *checkpoint.Service) {
+	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		heard := map[string]bool{}
 		for _, session := range in.Sessions {
 			a, err := transfer.ReadArchive(ctx, s, name.Session(session))
@@ -96,15 +96,12 @@ func roundTrip(t *testing.T, g *gen, format string) {
 		if len(heard) != len(g.said) {
 			t.Errorf("%d of %d documents are there", len(heard), len(g.said))
 		}
-		err := repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
 			if !v.OK {
 				t.Errorf("validate: %+v", v)
 			}
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
 	})
 	out := filepath.Join(t.TempDir(), "out")
 	w.takeOut(out, format)

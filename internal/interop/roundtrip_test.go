@@ -22,18 +22,18 @@ func TestSamplesRoundTrip(t *testing.T) {
 			if diff := cmp.Diff(documents(t, from), documents(t, to)); diff != "" {
 				t.Errorf("import → export (-went in +came out):\n%s", diff)
 			}
-			refs := w.git("for-each-ref")
+			refs := w.Git("for-each-ref")
 			if again := w.bringIn(from); again.Added+again.Changed != 0 || again.Unchanged != in.Added {
 				t.Errorf("importing again: %+v", again)
 			}
-			if now := w.git("for-each-ref"); now != refs {
+			if now := w.Git("for-each-ref"); now != refs {
 				t.Errorf("importing again changed refs:\n%s\n%s", refs, now)
 			}
 			if again := w.bringIn(to); again.Added+again.Changed != 0 {
 				t.Errorf("importing what came out: %+v", again)
 			}
-			w.git("fsck", "--strict", "--no-dangling")
-			if status := w.git("status", "--porcelain"); status != "" {
+			w.Git("fsck", "--strict", "--no-dangling")
+			if status := w.Git("status", "--porcelain"); status != "" {
 				t.Errorf("the worktree changed: %s", status)
 			}
 		})

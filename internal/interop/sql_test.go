@@ -23,7 +23,7 @@ func TestSQLDocument(t *testing.T) {
 	at := func(do func(context.Context, *checkpoint.Service) error) {
 		t.Helper()
 		clock = clock.Add(time.Minute)
-		s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: w.dir, Env: w.env(), Now: func() time.Time { return clock }})
+		s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: w.Dir, Env: w.Env, Now: func() time.Time { return clock }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,102 +5,62 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/linked"
 	"git-checkpoint/internal/rollback"
+	"git-checkpoint/internal/verbtest"
 )
 
 // world is a repository with one commit, and a directory for worktrees beside it.
 type world struct {
-	t    *testing.T
-	root string
-	dir  string
-	env  []string
-	s    *checkpoint.Service
+	*verbtest.World
+	s *checkpoint.Service
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, root: root, dir: filepath.Join(root, "[work]"), env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
-	}}
-	if err := os.Mkdir(w.dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	w.git("init", "-q", "-b", "main")
-	w.write("[work]/file", "one\n")
-	w.git("add", ".")
-	w.git("commit", "-q", "-m", "first")
-	w.s, err = checkpoint.Open(t.Context(), checkpoint.Options{Dir: w.dir, Env: w.env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.s.Close() })
+	w := &world{World: verbtest.Unborn(t, "[work]")}
+	w.Begin()
+	w.s = w.Open()
 	return w
-}
-
-func (w *world) git(args ...string) string {
-	w.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = w.dir, w.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// write writes a file below the root.
-func (w *world) write(path, content string) {
-	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.root, path), []byte(content), 0o666); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // begin writes the note of a worktree and makes the worktree without files.
 func (w *world) begin(dir string) *linked.Note {
-	w.t.Helper()
+	w.Helper()
 	n, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir})
 	if err == nil {
-		err = linked.Add(w.t.Context(), w.s, linked.Place{Dir: dir, At: w.s.Repo.Head.OID})
+		err = linked.Add(w.Context(), w.s, linked.Place{Dir: dir, At: w.s.Repo.Head.OID})
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.Fatal(err)
 	}
 	return n
 }
 
-// remove removes a file or directory.
-func (w *world) remove(path string) {
-	w.t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // admin is git's directory of the only linked worktree, or "" if git knows none.
 func (w *world) admin() string {
-	w.t.Helper()
-	entries, err := os.ReadDir(filepath.Join(w.dir, ".git", "worktrees"))
+	w.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.Dir, ".git", "worktrees"))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return ""
 	}
 	if err != nil || len(entries) != 1 {
-		w.t.Fatalf("%v: %v", entries, err)
+		w.Fatalf("%v: %v", entries, err)
 	}
-	return filepath.Join(w.dir, ".git", "worktrees", entries[0].Name())
+	return filepath.Join(w.Dir, ".git", "worktrees", entries[0].Name())
+}
+
+// remove removes a file or directory.
+func (w *world) remove(path string) {
+	w.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // However far git came with a worktree, Clear leaves neither it, nor git's directory for it, nor the
@@ -111,14 +71,14 @@ func TestClear(t *testing.T) {
 		"without a file": func(w *world, dir string) { w.remove(filepath.Join(dir, ".git")) },
 		"without it":     func(w *world, dir string) { w.remove(dir) },
 		"not begun":      func(w *world, dir string) { w.remove(dir); w.remove(w.admin()) },
-		"locked":         func(w *world, dir string) { w.git("worktree", "lock", dir) },
+		"locked":         func(w *world, dir string) { w.Git("worktree", "lock", dir) },
 		"known by a relative path": func(w *world, dir string) {
 			at, err := filepath.Rel(w.admin(), filepath.Join(dir, ".git"))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(w.admin(), "gitdir"), []byte(at+"\n"), 0o666)
 			}
 			if err != nil {
-				w.t.Fatal(err)
+				w.Fatal(err)
 			}
 			w.remove(filepath.Join(dir, ".git"))
 		},
@@ -126,10 +86,10 @@ func TestClear(t *testing.T) {
 		for _, through := range []string{"", "link"} { // git resolves the link
 			t.Run(what+" "+through, func(t *testing.T) {
 				w := newWorld(t)
-				if err := os.Symlink(".", filepath.Join(w.root, "link")); err != nil {
+				if err := os.Symlink(".", filepath.Join(w.Root, "link")); err != nil {
 					t.Fatal(err)
 				}
-				dir := filepath.Join(w.root, through, "try")
+				dir := filepath.Join(w.Root, through, "try")
 				n := w.begin(dir)
 				half(w, dir)
 				if err := n.Clear(t.Context(), w.s); err != nil {
@@ -152,10 +112,10 @@ func TestClear(t *testing.T) {
 // Clear keeps files in a directory that git does not know as a worktree.
 func TestClearKeepsFiles(t *testing.T) {
 	w := newWorld(t)
-	dir := filepath.Join(w.root, "try")
+	dir := filepath.Join(w.Root, "try")
 	n := w.begin(dir)
 	w.remove(filepath.Join(dir, ".git"))
-	w.write("try/precious", "x")
+	w.Write("../try/precious", "x")
 	if err := n.Clear(t.Context(), w.s); err == nil {
 		t.Error("it was cleared")
 	}
@@ -168,7 +128,7 @@ func TestClearKeepsFiles(t *testing.T) {
 // and not while it runs.
 func TestNote(t *testing.T) {
 	w := newWorld(t)
-	dir := filepath.Join(w.root, "try")
+	dir := filepath.Join(w.Root, "try")
 	n := w.begin(dir)
 	if _, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir}); !errors.Is(err, linked.ErrTaken) {
 		t.Errorf("a second one: %v", err)
@@ -181,9 +141,9 @@ func TestNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.write("[work]/.git/checkpoint/worktrees/fork-a.json", string(data))
-	w.write("[work]/.git/checkpoint/worktrees/tmp-1", "half of")
-	w.write("[work]/.git/checkpoint/worktrees/fork-b.json", "not ours")
+	w.Write(".git/checkpoint/worktrees/fork-a.json", string(data))
+	w.Write(".git/checkpoint/worktrees/tmp-1", "half of")
+	w.Write(".git/checkpoint/worktrees/fork-b.json", "not ours")
 	left, err := linked.Left(w.s)
 	if err != nil || len(left) != 1 || left[0].Dir != dir {
 		t.Fatalf("after it has ended: %v %v", left, err)
@@ -203,13 +163,13 @@ func TestNote(t *testing.T) {
 // worktree from which it is made stays as it is.
 func TestFill(t *testing.T) {
 	w := newWorld(t)
-	w.write("[work]/file", "two\n")
-	w.git("add", "file")
-	w.write("[work]/file", "three\n")
-	w.write("[work]/.gitattributes", "*.txt text eol=crlf\n")
-	w.write("[work]/mixed.txt", "a\nb\r\n") // git would write other bytes
-	w.write("[work]/tool", "#!/bin/sh\n")
-	if err := os.Chmod(filepath.Join(w.dir, "tool"), 0o710); err != nil {
+	w.Write("file", "two\n")
+	w.Git("add", "file")
+	w.Write("file", "three\n")
+	w.Write(".gitattributes", "*.txt text eol=crlf\n")
+	w.Write("mixed.txt", "a\nb\r\n") // git would write other bytes
+	w.Write("tool", "#!/bin/sh\n")
+	if err := os.Chmod(filepath.Join(w.Dir, "tool"), 0o710); err != nil {
 		t.Fatal(err)
 	}
 	made, err := create.Checkpoint(t.Context(), w.s, create.Request{Session: "demo"})
@@ -224,9 +184,9 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := w.git("status", "--porcelain")
-	w.begin(filepath.Join(w.root, "try"))
-	in, err := checkpoint.OpenAt(t.Context(), w.s, filepath.Join(w.root, "try"))
+	before := w.Git("status", "--porcelain")
+	w.begin(filepath.Join(w.Root, "try"))
+	in, err := checkpoint.OpenAt(t.Context(), w.s, filepath.Join(w.Root, "try"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,20 +195,20 @@ func TestFill(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"file": "three\n", "mixed.txt": "a\nb\r\n", "tool": "#!/bin/sh\n"} {
-		if got, err := os.ReadFile(filepath.Join(w.root, "try", path)); err != nil || string(got) != want {
+		if got, err := os.ReadFile(filepath.Join(w.Root, "try", path)); err != nil || string(got) != want {
 			t.Errorf("%s: %q %v", path, got, err)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(w.root, "try", "tool")); err != nil || info.Mode().Perm() != 0o710 {
+	if info, err := os.Stat(filepath.Join(w.Root, "try", "tool")); err != nil || info.Mode().Perm() != 0o710 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if got := w.git("-C", "../try", "show", ":file"); got != "two" {
+	if got := w.Git("-C", "../try", "show", ":file"); got != "two" {
 		t.Errorf("staged is %q", got)
 	}
-	if got := w.git("-C", "../try", "status", "--porcelain"); got != before {
+	if got := w.Git("-C", "../try", "status", "--porcelain"); got != before {
 		t.Errorf("the status is\n%s\nand not\n%s", got, before)
 	}
-	if got := w.git("status", "--porcelain"); got != before {
+	if got := w.Git("status", "--porcelain"); got != before {
 		t.Errorf("here the status is\n%s\nand not\n%s", got, before)
 	}
 }

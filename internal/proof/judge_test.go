@@ -17,7 +17,7 @@ func TestTagOfLostCommit(t *testing.T) {
 	_, newest := w.create(10)
 	w.lose(newest)
 	for at, moved := range map[name.OID]bool{older: false, one: true} {
-		w.git("update-ref", string(name.TagRef(demo, 10, "")), string(at))
+		w.Git("update-ref", string(name.TagRef(demo, 10, "")), string(at))
 		found := false
 		for _, v := range w.judge() {
 			for _, f := range v.Findings {
@@ -40,14 +40,14 @@ func TestJudge(t *testing.T) {
 	}{
 		"whole": {func(*world, name.OID, name.OID) {}, "", true},
 		"note removed": {func(w *world, commit, _ name.OID) {
-			w.git("notes", "--ref=checkpoints", "remove", string(commit))
+			w.Git("notes", "--ref=checkpoints", "remove", string(commit))
 		}, "note_missing", true},
 		"note edited": {func(w *world, commit, _ name.OID) {
-			w.git("notes", "--ref=checkpoints", "add", "-f", "-m", "mine", string(commit))
+			w.Git("notes", "--ref=checkpoints", "add", "-f", "-m", "mine", string(commit))
 		}, "note_edited", true},
 		"ref removed": {func(w *world, commit, _ name.OID) {
-			for _, ref := range strings.Fields(w.git("for-each-ref", "--format=%(refname)", "--points-at="+string(commit), "refs/checkpoints")) {
-				w.git("update-ref", "-d", ref)
+			for _, ref := range strings.Fields(w.Git("for-each-ref", "--format=%(refname)", "--points-at="+string(commit), "refs/checkpoints")) {
+				w.Git("update-ref", "-d", ref)
 			}
 		}, "ref_missing", true},
 		"commit lost": {func(w *world, commit, _ name.OID) { w.lose(commit) }, "commit_missing", false},
@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 			w.create(1)
 			_, commit := w.create(2)
 			w.create(3)
-			c.damage(w, commit, name.OID(w.git("rev-parse", string(commit)+"^2:checkpoint.json")))
+			c.damage(w, commit, name.OID(w.Git("rev-parse", string(commit)+"^2:checkpoint.json")))
 			for i, v := range w.judge() {
 				want, sound := "", true
 				if i == 1 {
@@ -76,15 +76,15 @@ func TestJudge(t *testing.T) {
 func TestRewoundJournal(t *testing.T) {
 	w := newWorld(t)
 	w.create(1)
-	before := w.git("rev-parse", string(name.JournalRef(demo)))
+	before := w.Git("rev-parse", string(name.JournalRef(demo)))
 	w.create(2)
-	tip := w.git("rev-parse", string(name.JournalRef(demo)))
-	w.git("update-ref", string(name.JournalRef(demo)), before)
+	tip := w.Git("rev-parse", string(name.JournalRef(demo)))
+	w.Git("update-ref", string(name.JournalRef(demo)), before)
 	p := w.session()
 	if got := kinds(p.Findings); got != string(proof.JournalRewound) || len(p.Lost) != 1 || string(p.Lost[0]) != tip {
 		t.Errorf("%q, lost %v of %s", got, p.Lost, tip)
 	}
-	w.git("update-ref", "-d", string(name.JournalRef(demo)))
+	w.Git("update-ref", "-d", string(name.JournalRef(demo)))
 	if got := kinds(w.session().Findings); got != string(proof.JournalDeleted) {
 		t.Errorf("without a journal: %q", got)
 	}

@@ -3,6 +3,7 @@ package retain_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
@@ -23,12 +24,12 @@ func judged(all []retain.Judged) (out []name.ID) {
 func TestPrune(t *testing.T) {
 	w := newWorld(t)
 	one, two, three, four := w.create(demo), w.create(demo), w.create(demo), w.create(demo)
-	if _, err := retain.Pin(t.Context(), w.open(), string(demo), []string{"2"}); err != nil {
+	if _, err := retain.Pin(t.Context(), w.Open(), string(demo), []string{"2"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
 		keep := 1
-		a, err := retain.Prune(t.Context(), w.open(), retain.PruneRequest{Session: string(demo), Keep: &keep, DryRun: dry})
+		a, err := retain.Prune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo), Keep: &keep, DryRun: dry})
 		if err != nil || a.DryRun != dry || !slices.Equal(judged(a.Pruned), []name.ID{one, three}) || !slices.Equal(judged(a.Kept), []name.ID{two, four}) {
 			t.Errorf("%+v %v", a, err)
 		}
@@ -51,7 +52,7 @@ func TestPruneKeepsUndo(t *testing.T) {
 	}
 	var safety []name.ID
 	for _, to := range []string{"3", "2", "1"} {
-		plan, err := rollback.Prepare(t.Context(), w.open(), rollback.Request{Session: string(demo), Ref: to})
+		plan, err := rollback.Prepare(t.Context(), w.Open(), rollback.Request{Session: string(demo), Ref: to})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,12 +62,12 @@ func TestPruneKeepsUndo(t *testing.T) {
 		}
 		safety = append(safety, done.Safety)
 		if to == "3" {
-			w.tick += 40 * 24 * 60 * 60 // the next command runs forty days later
+			w.Later(40 * 24 * time.Hour) // the next command runs forty days later
 		}
 	}
 	for levels, goes := range map[string]bool{"3": false, "2": true} {
-		w.git("config", "checkpoint.undoLevels", levels)
-		a, err := retain.Prune(t.Context(), w.open(), retain.PruneRequest{Session: string(demo), DryRun: true})
+		w.Git("config", "checkpoint.undoLevels", levels)
+		a, err := retain.Prune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo), DryRun: true})
 		if err != nil || slices.Contains(judged(a.Pruned), safety[0]) != goes || (len(a.Levels) == 1 && a.Levels[0].List == "undo") != goes {
 			t.Errorf("%s levels: %v of %v, lost %+v: %v", levels, judged(a.Pruned), safety, a.Levels, err)
 		}
@@ -74,8 +75,8 @@ func TestPruneKeepsUndo(t *testing.T) {
 			t.Errorf("%s levels: of %v only %v are kept", levels, safety, kept)
 		}
 	}
-	w.git("config", "checkpoint.undoLevels", "many")
-	if _, err := retain.PlanPrune(t.Context(), w.open(), retain.PruneRequest{Session: string(demo)}); checkpoint.KindOf(err) != checkpoint.KindUsage {
+	w.Git("config", "checkpoint.undoLevels", "many")
+	if _, err := retain.PlanPrune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo)}); checkpoint.KindOf(err) != checkpoint.KindUsage {
 		t.Errorf("%v", err)
 	}
 }

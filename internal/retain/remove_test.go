@@ -16,14 +16,14 @@ func TestDelete(t *testing.T) {
 	w := newWorld(t)
 	one, two, three := w.create(demo), w.create(demo), w.create(demo)
 	named := []string{"2", string(two), "1"}
-	plan, err := retain.PlanDelete(t.Context(), w.open(), "", named)
+	plan, err := retain.PlanDelete(t.Context(), w.Open(), "", named)
 	if err != nil || !slices.Equal(ids(plan.Removed), []name.ID{two, one}) || plan.Bytes == 0 {
 		t.Fatalf("%+v %v", plan, err)
 	}
 	if got := w.live(demo); len(got) != 3 {
 		t.Fatalf("the plan has removed some: %v", got)
 	}
-	done, err := retain.Delete(t.Context(), w.open(), "", named)
+	done, err := retain.Delete(t.Context(), w.Open(), "", named)
 	if err != nil || !slices.Equal(done.Removed, plan.Removed) || done.Bytes != plan.Bytes {
 		t.Fatalf("%+v %v, planned was %+v", done, err, plan)
 	}
@@ -34,10 +34,10 @@ func TestDelete(t *testing.T) {
 		t.Errorf("tags: %v", got)
 	}
 	// Each line is the note and the commit that it is on.
-	if notes := strings.Fields(w.git("notes", "--ref=checkpoints", "list")); len(notes) != 2 || notes[1] != w.git("rev-parse", string(name.CheckpointRef(demo, three))) {
+	if notes := strings.Fields(w.Git("notes", "--ref=checkpoints", "list")); len(notes) != 2 || notes[1] != w.Git("rev-parse", string(name.CheckpointRef(demo, three))) {
 		t.Errorf("notes: %s", notes)
 	}
-	st, err := w.open().State(t.Context(), demo)
+	st, err := w.Open().State(t.Context(), demo)
 	if err != nil || !st.Entry(one).Dead || !st.Entry(two).Dead || st.Entry(three).Dead {
 		t.Errorf("the journal: %v", err)
 	}
@@ -47,7 +47,7 @@ func TestDelete(t *testing.T) {
 func TestDeleteRefuses(t *testing.T) {
 	w := newWorld(t)
 	one, two, other := w.create(demo), w.create(demo), w.create("other")
-	if marked, err := retain.Pin(t.Context(), w.open(), string(demo), []string{"2"}); err != nil || !marked[0].Changed {
+	if marked, err := retain.Pin(t.Context(), w.Open(), string(demo), []string{"2"}); err != nil || !marked[0].Changed {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestDeleteRefuses(t *testing.T) {
 		{[]string{string(one), "9"}, checkpoint.KindNotFound},
 		{[]string{string(one), "other:1"}, checkpoint.KindUsage},
 	} {
-		if _, err := retain.Delete(t.Context(), w.open(), string(demo), c.refs); checkpoint.KindOf(err) != c.kind {
+		if _, err := retain.Delete(t.Context(), w.Open(), string(demo), c.refs); checkpoint.KindOf(err) != c.kind {
 			t.Errorf("%q: %v", c.refs, err)
 		}
 	}
@@ -74,16 +74,16 @@ func TestDeleteRefuses(t *testing.T) {
 func TestDeleteSessionMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	one, two, three, other := w.create(demo), w.create(demo), w.create(demo), w.create("other")
-	if _, err := retain.Pin(t.Context(), w.open(), string(demo), []string{"3"}); err != nil {
+	if _, err := retain.Pin(t.Context(), w.Open(), string(demo), []string{"3"}); err != nil {
 		t.Fatal(err)
 	}
-	s := w.open()
+	s := w.Open()
 	s.Between = func(step string) {
 		if step != "doomed" {
 			return
 		}
 		s.Between = nil
-		if _, err := retain.Delete(t.Context(), w.open(), string(demo), []string{string(two)}); err != nil {
+		if _, err := retain.Delete(t.Context(), w.Open(), string(demo), []string{string(two)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -110,12 +110,12 @@ func TestPin(t *testing.T) {
 		if pin {
 			mark = retain.Pin
 		}
-		before := w.git("rev-parse", string(name.JournalRef(demo)))
-		marked, err := mark(t.Context(), w.open(), "", nil)
+		before := w.Git("rev-parse", string(name.JournalRef(demo)))
+		marked, err := mark(t.Context(), w.Open(), "", nil)
 		if err != nil || len(marked) != 1 || marked[0].ID != two || marked[0].Pinned != pin || marked[0].Changed != (i%2 == 0) {
 			t.Errorf("%d: %+v %v", i, marked, err)
 		}
-		if after := w.git("rev-parse", string(name.JournalRef(demo))); (after != before) != (i%2 == 0) {
+		if after := w.Git("rev-parse", string(name.JournalRef(demo))); (after != before) != (i%2 == 0) {
 			t.Errorf("%d: the journal went from %s to %s", i, before, after)
 		}
 	}

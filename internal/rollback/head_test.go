@@ -19,13 +19,13 @@ func TestCommittedMeanwhile(t *testing.T) {
 		meanwhile     func(w *world) // after the plan
 	}{
 		{"branch of HEAD", "HEAD has moved since", func(w *world) { w.commit("two") }, func(w *world) {
-			w.git("commit", "-q", "--allow-empty", "-m", "meanwhile")
+			w.Git("commit", "-q", "--allow-empty", "-m", "meanwhile")
 		}},
-		{"another branch", "branch main has moved since", func(w *world) { w.git("checkout", "-qb", "other") }, func(w *world) {
-			w.git("branch", "-f", "main", w.git("commit-tree", "-p", "main", "-m", "meanwhile", "main^{tree}"))
+		{"another branch", "branch main has moved since", func(w *world) { w.Git("checkout", "-qb", "other") }, func(w *world) {
+			w.Git("branch", "-f", "main", w.Git("commit-tree", "-p", "main", "-m", "meanwhile", "main^{tree}"))
 		}},
 		{"HEAD goes elsewhere", "HEAD has moved since", func(w *world) { w.commit("two") }, func(w *world) {
-			w.git("checkout", "-qb", "other")
+			w.Git("checkout", "-qb", "other")
 		}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
@@ -53,22 +53,22 @@ func TestCommittedWhileFilesMove(t *testing.T) {
 	w := newWorld(t)
 	w.create()
 	w.commit("two")
-	meanwhile := w.git("commit-tree", "-p", "main", "-m", "meanwhile", "main^{tree}")
+	meanwhile := w.Git("commit-tree", "-p", "main", "-m", "meanwhile", "main^{tree}")
 	err := w.rollBack(rollback.Request{Branch: rollback.BranchMove}, func() {}, func(step string) {
 		if step == "begun" {
-			w.git("update-ref", "refs/heads/main", meanwhile)
+			w.Git("update-ref", "refs/heads/main", meanwhile)
 		}
 	})
 	if checkpoint.KindOf(err) != checkpoint.KindFailed || !strings.Contains(fmt.Sprint(err), "the rollback failed half-way") {
 		t.Errorf("error: %v", err)
 	}
-	if got := w.git("rev-parse", "main"); got != meanwhile {
+	if got := w.Git("rev-parse", "main"); got != meanwhile {
 		t.Errorf("main is at %s, want %s", got, meanwhile)
 	}
-	if got := w.read("file"); got != "two" {
+	if got := w.Read("file"); got != "two" {
 		t.Errorf("the file has %q", got)
 	}
-	if got := strings.Join(w.warned, "\n"); got != "branch main stays where it is: it has moved since" {
+	if got := strings.Join(w.Warned, "\n"); got != "branch main stays where it is: it has moved since" {
 		t.Errorf("warnings: %q", got)
 	}
 }

@@ -6,59 +6,29 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/verbtest"
 )
 
 // world is a repository with one checkpoint of step 1, in which steps are run.
 type world struct {
-	*testing.T
-	dir, home string
-	out       strings.Builder // what the commands print
-	ticks     int
+	*verbtest.World
+	out strings.Builder // what the commands print
 }
 
 func begin(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), home: t.TempDir()}
-	git := exec.Command("git", "init", "-q", w.dir)
-	git.Env = w.env()
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	w.put("file", "one\n", 0o666)
-	w.serve(func(ctx context.Context, s *checkpoint.Service) {
-		step := 1
-		if _, err := create.Checkpoint(ctx, s, create.Request{Step: &step, State: []byte(`{"n":1}`)}); err != nil {
-			t.Fatal(err)
-		}
-	})
+	w := &world{World: verbtest.Unborn(t, "repo")}
+	w.Write("file", "one\n")
+	step := 1
+	w.Create(create.Request{Step: &step, State: []byte(`{"n":1}`)})
 	return w
-}
-
-func (w *world) env() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1", "TZ=UTC"}
-}
-
-// serve opens the repository as a new run of the program does.
-func (w *world) serve(do func(context.Context, *checkpoint.Service)) {
-	w.Helper()
-	s, err := checkpoint.Open(w.Context(), checkpoint.Options{Dir: w.dir, Env: w.env(), Now: func() time.Time {
-		w.ticks++
-		return time.Date(2026, 11, 20, 9, 0, w.ticks, 0, time.UTC)
-	}})
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // the test has said what it wants to know
-	do(w.Context(), s)
 }
 
 // do runs a shell command as a step.
@@ -74,36 +44,27 @@ func (w *world) exec(args []string, set func(*Request)) (a *Answer, err error) {
 	if set != nil {
 		set(&request)
 	}
-	w.serve(func(ctx context.Context, s *checkpoint.Service) { a, err = Do(ctx, s, request) })
+	err = w.Do(func(ctx context.Context, s *checkpoint.Service) (err error) { a, err = Do(ctx, s, request); return err })
 	return a, err
 }
 
 // count is the number of live checkpoints of a trigger.
 func (w *world) count(trigger string) (n int) {
 	w.Helper()
-	w.serve(func(ctx context.Context, s *checkpoint.Service) {
+	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		listed, err := inspect.List(ctx, s, inspect.ListRequest{Trigger: trigger})
-		if err != nil {
-			w.Fatal(err)
-		}
 		for _, session := range listed {
 			n += len(session.Items)
 		}
+		return err
 	})
 	return n
 }
 
 func (w *world) put(name, content string, mode os.FileMode) {
 	w.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), mode); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(content), mode); err != nil {
 		w.Fatal(err)
-	}
-}
-
-func (w *world) has(name, want string) {
-	w.Helper()
-	if got, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(got) != want {
-		w.Errorf("%s has %q, not %q, %v", name, got, want, err)
 	}
 }
 
@@ -133,7 +94,7 @@ func TestFails(t *testing.T) {
 	if err != nil || a.Code != 7 || a.Tries != 3 || a.Created != nil || a.LastGood == nil || a.LastGood.Label != "cp-01" || a.Before == nil {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	w.has("file", "broken\n")
+	w.Has("file", "broken\n")
 	if n := w.count("run"); n != 1 {
 		t.Errorf("%d checkpoints of what was there before", n)
 	}
@@ -147,7 +108,7 @@ func TestFails(t *testing.T) {
 // anything was done, and when only the system finds out.
 func TestCannotStart(t *testing.T) {
 	w := begin(t)
-	for name, code := range map[string]int{"nosuchcommand": 127, filepath.Join(w.dir, "nosuchfile"): 127, filepath.Join(w.dir, "file"): 126} {
+	for name, code := range map[string]int{"nosuchcommand": 127, filepath.Join(w.Dir, "nosuchfile"): 127, filepath.Join(w.Dir, "file"): 126} {
 		a, err := w.exec([]string{name}, nil)
 		if cannot := (*CannotRunError)(nil); a != nil || !errors.As(err, &cannot) || cannot.Code != code {
 			t.Errorf("%s: %+v, %v, not code %d", name, a, err, code)
@@ -157,7 +118,7 @@ func TestCannotStart(t *testing.T) {
 	w.put("lost", "#!/no/such/interpreter\n", 0o777)
 	w.put("once", "#!/bin/sh\nrm once\nexit 3\n", 0o777)
 	for name, code := range map[string]int{"noise": 126, "lost": 126, "once": 127} {
-		a, err := w.exec([]string{filepath.Join(w.dir, name)}, func(r *Request) { r.Retries = 1 })
+		a, err := w.exec([]string{filepath.Join(w.Dir, name)}, func(r *Request) { r.Retries = 1 })
 		if err == nil || a == nil || a.Code != code || a.Created != nil {
 			t.Errorf("%s: %+v, %v, not code %d", name, a, err, code)
 		}
@@ -179,14 +140,15 @@ func TestGoesBack(t *testing.T) {
 	if w.out.String() != "unsaved\nunsaved\n" {
 		t.Errorf("the tries began with %q", w.out.String())
 	}
-	w.has("file", "unsaved\n")
-	w.serve(func(ctx context.Context, s *checkpoint.Service) {
+	w.Has("file", "unsaved\n")
+	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		for _, left := range a.Left {
 			d, err := inspect.Diff(ctx, s, inspect.DiffRequest{A: string(left.Before), B: string(left.Safety)})
 			if err != nil || len(d.Files) != 2 {
 				t.Errorf("try %d: %+v, %v", left.Try, d, err)
 			}
 		}
+		return nil
 	})
 }
 
@@ -206,7 +168,7 @@ func TestAsked(t *testing.T) {
 		if err != nil || a.Tries != 2 || len(answers) != 0 {
 			t.Errorf("%s: %+v, %v", said, a, err)
 		}
-		w.has("file", want)
+		w.Has("file", want)
 	}
 }
 
@@ -218,7 +180,7 @@ func TestProblem(t *testing.T) {
 	if err == nil || a == nil || a.Code != 1 || a.Created != nil || a.Problem == "" {
 		t.Errorf("a state that is no JSON: %+v, %v", a, err)
 	}
-	lock := filepath.Join(w.dir, ".git", "index.lock")
+	lock := filepath.Join(w.Dir, ".git", "index.lock")
 	a, err = w.do("echo broken >file; touch .git/index.lock; exit 1", func(r *Request) { r.OnFail = FailRollback })
 	if err == nil || a == nil || a.Code != 1 || a.Problem != "" || a.Restored != nil {
 		t.Errorf("a locked index: %+v, %v", a, err)
@@ -226,7 +188,7 @@ func TestProblem(t *testing.T) {
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	w.has("file", "broken\n")
+	w.Has("file", "broken\n")
 }
 
 // TestWithout checks that the command runs where no checkpoint is to be made, and that a dry run
@@ -237,7 +199,7 @@ func TestWithout(t *testing.T) {
 	if err != nil || a.Tries != 0 || w.out.Len() != 0 {
 		t.Errorf("a dry run: %+v, %v, %q", a, err, w.out.String())
 	}
-	if err := os.WriteFile(filepath.Join(w.home, ".gitconfig"), []byte("[checkpoint]\nenabled=false\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Root, ".gitconfig"), []byte("[checkpoint]\nenabled=false\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	a, err = w.do("echo ran; exit 7", nil)
@@ -258,10 +220,8 @@ func TestSkip(t *testing.T) {
 	if _, err := w.do("true", step(3)); checkpoint.KindOf(err) != checkpoint.KindRejected {
 		t.Errorf("step 3 without step 2: %v", err)
 	}
-	w.serve(func(ctx context.Context, s *checkpoint.Service) {
-		if err := Skip(ctx, s, "team", 2, "done elsewhere"); err != nil {
-			t.Error(err)
-		}
+	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+		return Skip(ctx, s, "team", 2, "done elsewhere")
 	})
 	if a, err := w.do("true", step(3)); err != nil || a.Created == nil || a.Created.Record.Step != 3 {
 		t.Errorf("step 3 after step 2 was skipped: %+v, %v", a, err)

@@ -1,38 +1,17 @@
 package session
 
 import (
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/verbtest"
 )
-
-// open makes a repository and opens it.
-func open(t *testing.T) *checkpoint.Service {
-	t.Helper()
-	dir := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
-	git := exec.Command("git", "init", "-q", "-b", "main", dir)
-	git.Env = env
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env, Now: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() }) //nolint:errcheck // the test is over
-	return s
-}
 
 // One damaged session hides no other: it is named and left out, and a topic can be taken up.
 func TestDamagedSession(t *testing.T) {
-	s := open(t)
+	s := verbtest.Unborn(t, "repo").Open()
 	var said []string
 	s.Warn = func(line string) { said = append(said, line) }
 	for _, one := range []string{"broken", "whole"} {

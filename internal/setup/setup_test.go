@@ -2,37 +2,18 @@ package setup
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/verbtest"
 )
-
-// open makes a repository and opens it.
-func open(t *testing.T) *checkpoint.Service {
-	t.Helper()
-	dir := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
-	git := exec.Command("git", "init", "-q", "-b", "main", dir)
-	git.Env = env
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env, Now: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() }) //nolint:errcheck // the test is over
-	return s
-}
 
 // A hook that somebody changed after init stays, and is named; a hook that is in the way of keeping
 // the user's own is not overwritten.
 func TestHooksOfOthers(t *testing.T) {
-	s := open(t)
+	s := verbtest.Unborn(t, "repo").Open()
 	var said []string
 	s.Warn = func(line string) { said = append(said, line) }
 	dir := filepath.Join(s.Repo.CommonDir, "hooks")

@@ -1,8 +1,6 @@
 package transfer_test
 
 import (
-	"os"
-	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -11,38 +9,15 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/transfer"
+	"git-checkpoint/internal/verbtest"
 )
 
 // repository makes a repository with one commit on main and returns the service in it, with what
 // runs git there.
 func repository(t *testing.T) (*checkpoint.Service, func(args ...string) string) {
 	t.Helper()
-	dir := t.TempDir()
-	env := []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "TZ=UTC",
-		"GIT_AUTHOR_NAME=Kim", "GIT_AUTHOR_EMAIL=kim@example.com", "GIT_COMMITTER_NAME=Kim", "GIT_COMMITTER_EMAIL=kim@example.com",
-		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
-	}
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = dir, env
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("git %v: %v", args, err)
-		}
-		return string(out)
-	}
-	git("init", "-q", "-b", "main")
-	git("commit", "-q", "--allow-empty", "-m", "Begin")
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{
-		Dir: dir, Env: env, Now: func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }, Warn: func(string) {},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() }) //nolint:errcheck // a test
-	return s, git
+	w := verbtest.New(t)
+	return w.Open(), w.Git
 }
 
 // document is one of pipeline's, at an hour of the day.

@@ -3,17 +3,14 @@ package web
 import (
 	"cmp"
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/verbtest"
 )
 
 // TestReadPatch checks that quoted names, renames, binary files and changes of mode are assigned to
@@ -81,39 +78,17 @@ new mode 100755
 // TestHeld checks that the lines of a file which is too long are held back beside a renamed file,
 // which counts with two paths, and that those of the others are shown.
 func TestHeld(t *testing.T) {
-	dir := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
-	git := func(args ...string) name.OID {
-		t.Helper()
-		command := exec.Command("git", args...)
-		command.Dir, command.Env = dir, env
-		out, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-		return name.OID(strings.TrimSpace(string(out)))
-	}
-	put := func(file, content string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git("init", "-q")
-	put("old", "one\ntwo\nthree\nfour\n")
-	put("long", "")
-	git("add", ".")
-	from := git("write-tree")
-	git("mv", "old", "new")
-	put("new", "one\ntwo\nthree\nfive\n")
-	put("long", strings.Repeat("line\n", longestFile+1))
-	git("add", ".")
-	to := git("write-tree")
-	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir, Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // nothing is written
+	w := verbtest.Unborn(t, "repo")
+	w.Write("old", "one\ntwo\nthree\nfour\n")
+	w.Write("long", "")
+	w.Git("add", ".")
+	from := name.OID(w.Git("write-tree"))
+	w.Git("mv", "old", "new")
+	w.Write("new", "one\ntwo\nthree\nfive\n")
+	w.Write("long", strings.Repeat("line\n", longestFile+1))
+	w.Git("add", ".")
+	to := name.OID(w.Git("write-tree"))
+	s := w.Open()
 	for _, only := range []string{"", "new", "long"} {
 		files, err := filesOf(t.Context(), s, &inspect.Difference{FromTree: from, ToTree: to}, only)
 		if err != nil || len(files) != 2 {
