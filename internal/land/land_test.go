@@ -130,7 +130,7 @@ func TestEach(t *testing.T) {
 	w.write("new", "new\n")
 	w.save("third")
 	w.write("file", "not saved\n")
-	done, err := w.land(Request{How: Each})
+	done, err := w.land(Request{Each: true})
 	if err != nil {
 		t.Fatal(err)
 	}

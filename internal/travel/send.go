@@ -238,7 +238,7 @@ func (t *trip) pushed(ctx context.Context) error {
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
 // rejected here, since moving a tag takes force.
 func (t *trip) sendTags(ctx context.Context, c *consignment) error {
-	if t.req.Tags != TagsTravel {
+	if !t.req.Tags {
 		return nil
 	}
 	refs, err := t.s.Repo.Refs(ctx, name.TagRoot)
