@@ -27,31 +27,14 @@ type Request struct {
 	// An expression that holds where it is good; replaces the command.
 	Where   string
 	Command []string
-	Which   Which
-	Order   Order
-	IO      inspect.IO
+	All     bool // look also at checkpoints that are no milestones, which often hold half-done work
+	// First looks from the oldest on, and so finds the first bad one even if it was good again
+	// later. Without it each run halves the open range.
+	First bool
+	IO    inspect.IO
 	// Prints a line before each run; nil: nobody reads it.
 	Tell func(string)
 }
-
-// Which says which checkpoints are looked at.
-type Which int
-
-// Milestones are the default. Other checkpoints often hold half-done work.
-const (
-	WhichMilestones Which = iota
-	WhichAll
-)
-
-// Order says in which order checkpoints are looked at.
-type Order int
-
-// The orders.
-const (
-	OrderHalves Order = iota // halve the open range with each run
-	// From the oldest on; finds the first bad one even if it was good again later.
-	OrderFirst
-)
 
 // Verdict is the result of looking at one checkpoint.
 type Verdict string
@@ -160,7 +143,7 @@ func (b *search) gather(ctx context.Context) error {
 		// The ends count even if they are no milestones, or were made by a rollback, because the
 		// user named them.
 		ends := b.req.Bad != "" && e == b.found.Entry || good != nil && e.Checkpoint == good.Entry.Checkpoint
-		if !e.Dead && (ends || !e.Safety && (e.Milestone || b.req.Which == WhichAll)) {
+		if !e.Dead && (ends || !e.Safety && (e.Milestone || b.req.All)) {
 			b.steps = append(b.steps, e)
 		}
 		if good != nil && e.Checkpoint == good.Entry.Checkpoint {
@@ -192,7 +175,7 @@ func (b *search) setEnds(good *checkpoint.Found) error {
 // run searches until the first bad checkpoint is known.
 func (b *search) run(ctx context.Context) error {
 	search := b.narrow
-	if b.req.Order == OrderFirst {
+	if b.req.First {
 		search = b.walk
 	}
 	low, high, err := search(ctx)

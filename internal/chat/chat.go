@@ -236,7 +236,7 @@ git worktree add --detach ../%[3]s %[2]s      puts all of them beside this workt
 // damaged, with an error if there are any.
 func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	a, looked := &Answer{}, 0
-	err := repair.Validate(ctx, s, repair.ValidateRequest{Depth: repair.DepthObjects}, func(line repair.Validated) error {
+	err := repair.Validate(ctx, s, repair.ValidateRequest{Deep: true}, func(line repair.Validated) error {
 		if line.Checkpoint != "" {
 			looked++
 		}

@@ -360,7 +360,7 @@ func (f *flipping) read() map[string]string {
 func (f *flipping) validate() string {
 	var found []string
 	err := f.do(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Validate(ctx, s, repair.ValidateRequest{All: true, Depth: repair.DepthObjects}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s, repair.ValidateRequest{All: true, Deep: true}, func(v repair.Validated) error {
 			for _, k := range v.Findings {
 				found = append(found, fmt.Sprintf("%s %s", v.Checkpoint, k.Kind))
 			}

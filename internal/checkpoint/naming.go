@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -454,7 +453,7 @@ func alike(typed, full string) (int, bool) {
 // best returns the three nearest names without duplicates. The sort is stable, so of equal ones the
 // first wins.
 func best(list []similar) []string {
-	sort.SliceStable(list, func(i, j int) bool { return list[i].distance < list[j].distance })
+	slices.SortStableFunc(list, func(a, b similar) int { return a.distance - b.distance })
 	var out []string
 	for _, s := range list {
 		if len(out) < 3 && !slices.Contains(out, s.name) {

@@ -258,7 +258,12 @@ func Classify(err error) error {
 // Usage returns an error of KindUsage: the request itself is wrong. The hint says what to type
 // instead; "" for none.
 func Usage(hint, format string, args ...any) error {
-	e := &Error{Kind: KindUsage, Message: fmt.Sprintf(format, args...)}
+	return Failure(KindUsage, hint, format, args...)
+}
+
+// Failure returns an error of a kind. The hint says what to type or do next; "" for none.
+func Failure(kind Kind, hint, format string, args ...any) *Error {
+	e := &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 	if hint != "" {
 		e.Hints = []string{hint}
 	}

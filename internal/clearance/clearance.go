@@ -11,6 +11,7 @@
 package clearance
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,6 +35,11 @@ type Found struct {
 	guard.Finding
 	// The reason for which it was allowed; empty: it is not allowed.
 	Allowed string
+}
+
+// byPlace compares findings by path and line.
+func byPlace(a, b Found) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 }
 
 // Gap is an object that was not scanned, or only in part.

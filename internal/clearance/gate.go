@@ -123,9 +123,7 @@ func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what S
 
 // stop returns the refusal: what was found, in which checkpoint, and what the user can do.
 func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
-	slices.SortStableFunc(stopped, func(a, b Found) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
+	slices.SortStableFunc(stopped, byPlace)
 	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)}
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {

@@ -1,12 +1,12 @@
 package clearance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/guard"
@@ -113,12 +113,7 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 			Blob: f.OID, Checkpoint: holder(ctx, s, f, labels), Allowed: f.Allowed, user: f.User,
 		})
 	}
-	slices.SortStableFunc(out.Secrets, func(a, b Secret) int {
-		if c := strings.Compare(string(a.Path), string(b.Path)); c != 0 {
-			return c
-		}
-		return a.Line - b.Line
-	})
+	slices.SortStableFunc(out.Secrets, func(a, b Secret) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
 	for _, g := range report.Gaps {
 		out.Gaps = append(out.Gaps, g.Path+": "+g.Why)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"git-checkpoint/internal/name"
@@ -66,12 +65,7 @@ func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
 	}
 	s.report.Found = append(s.report.Found, late.Found...)
 	for _, r := range []*Report{&s.report, &s.again} {
-		slices.SortFunc(r.Found, func(a, b Found) int {
-			if c := strings.Compare(a.Path, b.Path); c != 0 {
-				return c
-			}
-			return a.Line - b.Line
-		})
+		slices.SortFunc(r.Found, byPlace)
 	}
 	return &s.report, &s.again, nil
 }

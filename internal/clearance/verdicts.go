@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -167,9 +168,7 @@ func (v *verdicts) save() error {
 		return fmt.Errorf("remember what the guard found: %w", err)
 	}
 	_, err = f.WriteString(text.String())
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
+	err = errors.Join(err, f.Close())
 	v.added, v.named, v.fresh = nil, nil, false
 	return err
 }

@@ -51,18 +51,12 @@ func (c *BisectCmd) Run(ctx context.Context, app *App) error {
 func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	r := bisect.Request{
 		Session: c.Session, Good: c.Good, Bad: c.Bad, Where: c.Where, Command: c.Command,
-		IO: app.aside(),
+		First: c.First, All: c.All, IO: app.aside(),
 	}
 	if !app.json && !app.quiet {
 		r.Tell = func(line string) {
 			_ = app.view.Line(app.Terminal.Err, render.Span{Role: render.Dim, Text: line}) // if stderr cannot be written, nobody can be told
 		}
-	}
-	if c.First {
-		r.Order = bisect.OrderFirst
-	}
-	if c.All {
-		r.Which = bisect.WhichAll
 	}
 	switch {
 	case c.Where != "" && len(c.Command) > 0:

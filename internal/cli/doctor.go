@@ -24,14 +24,10 @@ Looks at git's version, what killed runs left, locks, a rollback that was cut of
 // Run prints each finding as soon as it is made. It ends with code 5 if a problem remains.
 func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		how := repair.TreatNothing
-		if c.Fix {
-			how = repair.TreatSafe
-		}
 		problems, said := 0, 0
 		// Lines of level info only state facts. They count neither as problems nor against "Nothing
 		// is wrong".
-		err := repair.Doctor(ctx, s, how, func(a repair.Ailment) error {
+		err := repair.Doctor(ctx, s, c.Fix, func(a repair.Ailment) error {
 			if a.Level != repair.LevelInfo {
 				said++
 			}

@@ -34,10 +34,7 @@ The files of a step become a commit on the current branch, with what git did not
 
 // Run prints the plan, asks, and makes the commits.
 func (c *LandCmd) Run(ctx context.Context, app *App) error {
-	request := land.Request{Session: c.Session, Range: c.Range, Message: c.Message, Branch: c.Branch}
-	if c.Each {
-		request.How = land.Each
-	}
+	request := land.Request{Session: c.Session, Range: c.Range, Each: c.Each, Message: c.Message, Branch: c.Branch}
 	if c.Each && c.Message != "" {
 		return usageError("--message is for one commit, and --each makes several")
 	}

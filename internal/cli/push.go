@@ -38,10 +38,7 @@ type sendFlags struct {
 // refuses).
 func (f *sendFlags) request(app *App) travel.Request {
 	req := f.travelFlags.request(app)
-	req.Unscanned = unscanned(f.Yes)
-	if f.Tags {
-		req.Tags = travel.TagsTravel
-	}
+	req.Unscanned, req.Tags = unscanned(f.Yes), f.Tags
 	switch {
 	case f.Yes:
 		req.Agree = func(context.Context, clearance.FirstTime) error { return nil }

@@ -32,10 +32,7 @@ func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
 		return usageError("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All}
-		if c.Upgrade {
-			request.Migrate = repair.MigrateOld
-		}
+		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}
 		said, broken := 0, 0
 		err := repair.Rebuild(ctx, s, request, func(line repair.Rebuilt) error {
 			if said++; !line.OK {

@@ -35,14 +35,11 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		return usageError("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All}
-		if c.RequireSigned {
-			request.Signatures = repair.SignaturesRequired
-		}
+		request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All, Deep: c.Deep, RequireSigned: c.RequireSigned}
 		if c.Deep {
 			progress := app.Terminal.Progress("Reading objects")
 			defer progress.Finish()
-			request.Depth, request.Read = repair.DepthObjects, func(n int) { progress.Add(int64(n)) }
+			request.Read = func(n int) { progress.Add(int64(n)) }
 		}
 		// The summary is counted from all lines, also from those that --quiet suppresses.
 		found := answer.Validation{}

@@ -229,15 +229,13 @@ func (p *Plan) aim(ctx context.Context) error {
 	if p.req.again || len(p.goal.blobs)+len(p.goal.marked) > 0 {
 		return nil
 	}
-	gone := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no checkpoint holds %q", name.Clip(p.req.Target, name.Said))}
-	if p.req.Rule != "" {
-		gone.Message = fmt.Sprintf("no checkpoint holds what %q finds", name.Clip(p.req.Rule, name.Said))
-		gone.Hints = []string{"`git checkpoint guard --all` lists what was found; `guard --rules` lists the rules"}
-	}
-	if p.unfinished() {
+	switch {
+	case p.unfinished():
 		return nil
+	case p.req.Rule != "":
+		return checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint guard --all` lists what was found; `guard --rules` lists the rules", "no checkpoint holds what %q finds", name.Clip(p.req.Rule, name.Said))
 	}
-	return gone
+	return checkpoint.Failure(checkpoint.KindNotFound, "", "no checkpoint holds %q", name.Clip(p.req.Target, name.Said))
 }
 
 // listed computes the goal from this repository's list. In a blob with findings of the

@@ -75,7 +75,12 @@ func (p *Plan) survey(ctx context.Context) error {
 				a.Objects = append(a.Objects, at.entry.OID)
 			}
 		}
-		a.UndoLevels += levels(r.state, rewritten)
+		// The undo levels whose safety checkpoint is rewritten.
+		for _, e := range r.state.Rollbacks {
+			if rewritten[e.Safety] {
+				a.UndoLevels++
+			}
+		}
 		if err := r.inJournal(ctx); err != nil {
 			return err
 		}
@@ -85,17 +90,6 @@ func (p *Plan) survey(ctx context.Context) error {
 	slices.Sort(a.Kept)
 	a.Kept = slices.Compact(a.Kept)
 	return p.yours(ctx)
-}
-
-// levels counts the undo levels whose safety checkpoint is rewritten.
-func levels(st *journal.State, rewritten map[name.ID]bool) int {
-	n := 0
-	for _, e := range st.Rollbacks {
-		if rewritten[e.Safety] {
-			n++
-		}
-	}
-	return n
 }
 
 // inJournal lists events with the secret. They cannot be rewritten: each event's id proves

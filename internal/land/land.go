@@ -33,22 +33,14 @@ type Request struct {
 	Session string
 	// FROM..TO, both included, or TO; empty: everything up to the current checkpoint.
 	Range string
-	How   Division
+	// Each makes one commit for each milestone, not one of all steps.
+	Each bool
 	// Message replaces the messages of the checkpoints; empty: keep them.
 	Message string
 	// A new branch that gets the commits; empty: the current branch.
 	Branch    string
 	Unscanned clearance.Unscanned
 }
-
-// Division says how steps become commits.
-type Division int
-
-// The divisions.
-const (
-	Together Division = iota // one commit of all steps
-	Each                     // one commit for each milestone
-)
 
 // Commit is a commit that is planned or made.
 type Commit struct {
@@ -233,7 +225,7 @@ func movedOn(e *journal.Entry) error {
 // before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
 	// One commit of all steps has the files of the last one.
-	if p.req.How == Together {
+	if !p.req.Each {
 		steps = steps[len(steps)-1:]
 	}
 	before := p.base

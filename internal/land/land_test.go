@@ -48,7 +48,7 @@ func TestEach(t *testing.T) {
 	w.Write("new", "new\n")
 	w.Save("third")
 	w.Write("file", "not saved\n")
-	done, err := w.land(Request{How: Each})
+	done, err := w.land(Request{Each: true})
 	if err != nil {
 		t.Fatal(err)
 	}

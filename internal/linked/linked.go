@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,13 +168,8 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 		return checkpoint.Classify(err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	paths := make([]string, 0, len(t.Modes))
-	for p := range t.Modes {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
 	// The content of a directory before the directory.
-	for _, p := range slices.Backward(paths) {
+	for _, p := range slices.Backward(slices.Sorted(maps.Keys(t.Modes))) {
 		mode := t.Modes[p]
 		at, isDir := strings.CutSuffix(p, "/")
 		if isDir {

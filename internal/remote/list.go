@@ -140,13 +140,8 @@ func (l *Listing) Set(ref name.Ref, oid name.OID) {
 
 // Keep drops all sessions but the named ones. With no names it keeps all.
 func (l *Listing) Keep(sessions []name.Session) {
-	if len(sessions) == 0 {
-		return
-	}
-	for s := range l.Sessions {
-		if !slices.Contains(sessions, s) {
-			delete(l.Sessions, s)
-		}
+	if len(sessions) > 0 {
+		maps.DeleteFunc(l.Sessions, func(s name.Session, _ *Session) bool { return !slices.Contains(sessions, s) })
 	}
 }
 
@@ -159,14 +154,7 @@ func (l *Listing) Session(s name.Session) *Session {
 }
 
 // Names returns the sessions, sorted.
-func (l *Listing) Names() []name.Session {
-	var all []name.Session
-	for s := range l.Sessions {
-		all = append(all, s)
-	}
-	slices.Sort(all)
-	return all
-}
+func (l *Listing) Names() []name.Session { return slices.Sorted(maps.Keys(l.Sessions)) }
 
 // Digest returns a hash of the listing: journals, archives, checkpoints and notes, but not tags.
 func (l *Listing) Digest() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -85,7 +86,8 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 		return outcomes, nil
 	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
 		return nil, ErrNotAtomic
-	case len(outcomes) > 0 && judged(outcomes):
+	// The remote rejected a ref. git's exit code says so, and does not mean that the connection broke.
+	case slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Verdict >= Stale }):
 		r.explain(outcomes, said)
 		return outcomes, nil
 	}
@@ -167,17 +169,6 @@ func remoteWords(stderr string) (all []string, own map[name.Ref][]string) {
 	return all, own
 }
 
-// judged reports whether the remote rejected at least one ref. git's exit code then says so, and
-// does not mean that the connection broke.
-func judged(outcomes []Outcome) bool {
-	for _, o := range outcomes {
-		if o.Verdict >= Stale {
-			return true
-		}
-	}
-	return false
-}
-
 // parsePorcelain parses the output of git push --porcelain. Each line is <flag> TAB <from>:<to> TAB
 // <summary> (<reason>). Lines about unknown refs are ignored.
 func parsePorcelain(text string, byName map[name.Ref]Update) []Outcome {
@@ -231,10 +222,3 @@ func verdictOf(summary string) Verdict {
 	}
 	return Refused
 }
-
-// String returns the verdict as one word.
-func (v Verdict) String() string {
-	return [...]string{"sent", "held", "stale", "refused", "withheld"}[v]
-}
-
-func (o Outcome) String() string { return fmt.Sprintf("%s %s: %s", o.Ref, o.Verdict, o.Reason) }

@@ -125,10 +125,10 @@ func TestDamage(t *testing.T) {
 			if h.deep == nil {
 				h.deep = h.validate
 			}
-			if got := w.validate(repair.DepthRecords); !slices.Equal(got, h.validate) {
+			if got := w.validate(false); !slices.Equal(got, h.validate) {
 				t.Errorf("validate: %q, want %q", got, h.validate)
 			}
-			if got := w.validate(repair.DepthObjects); !slices.Equal(got, h.deep) {
+			if got := w.validate(true); !slices.Equal(got, h.deep) {
 				t.Errorf("a deep validate: %q, want %q", got, h.deep)
 			}
 			if got := w.refs(); got != refs {
@@ -137,7 +137,7 @@ func TestDamage(t *testing.T) {
 			if got := w.rebuild(repair.RebuildRequest{}); !slices.Equal(got, h.rebuild) {
 				t.Errorf("rebuild: %q, want %q", got, h.rebuild)
 			}
-			if got := w.validate(repair.DepthObjects); !slices.Equal(got, h.left) {
+			if got := w.validate(true); !slices.Equal(got, h.left) {
 				t.Errorf("after the rebuild: %q, want %q", got, h.left)
 			}
 			if w.mine() != mine {

@@ -17,15 +17,6 @@ const (
 	LevelInfo    Level = "info"    // a fact, such as used space
 )
 
-// Treatment says whether `doctor` repairs what can safely be repaired (--fix).
-type Treatment int
-
-// The values of Treatment.
-const (
-	TreatNothing Treatment = iota
-	TreatSafe
-)
-
 // Ailment is one line of `doctor`.
 type Ailment struct {
 	Kind    string `json:"kind"` // a word for programs
@@ -46,10 +37,10 @@ type cure struct {
 	do   func(context.Context) error
 }
 
-// Doctor runs all checks and calls each with every line. With TreatSafe it repairs what is safe:
+// Doctor runs all checks and calls each with every line. With fix it repairs what is safe:
 // data of this program that nothing needs any more. Locks of other programs are never removed. A
 // check that fails becomes a line itself.
-func Doctor(ctx context.Context, s *checkpoint.Service, how Treatment, each func(Ailment) error) error {
+func Doctor(ctx context.Context, s *checkpoint.Service, fix bool, each func(Ailment) error) error {
 	for _, look := range []func(context.Context, *checkpoint.Service) ([]Ailment, error){
 		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
@@ -64,7 +55,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, how Treatment, each func
 		}
 		for _, a := range found {
 			// A cure that fails leaves the line as a problem, with the reason.
-			if a.cure.do != nil && how == TreatSafe {
+			if a.cure.do != nil && fix {
 				if err := a.cure.do(ctx); err != nil {
 					a.Message += fmt.Sprintf("; it could not be mended: %v", err)
 				} else {

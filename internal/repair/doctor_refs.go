@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -44,7 +45,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		// are optional, so a conflict there is only advice.
 		at, below := strings.CutPrefix(ref, string(name.NotesRef)+"/")
 		switch session, isTag := strings.CutPrefix(ref, name.TagRoot); {
-		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && isOneOf(ref, ownRoots()):
+		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && slices.Contains(ownRoots(), ref):
 			out = append(out, Ailment{
 				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "while it is there git takes no ref that this program needs",
 				Hint: "`git update-ref -d " + ref + "` drops it, once what it names has another ref",
@@ -68,16 +69,6 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		}
 	}
 	return out, nil
-}
-
-// isOneOf reports whether all contains ref.
-func isOneOf(ref string, all []string) bool {
-	for _, one := range all {
-		if ref == one {
-			return true
-		}
-	}
-	return false
 }
 
 // lookAtRefs finds refs of this program that are broken, unknown, dead or left behind by a fetch.

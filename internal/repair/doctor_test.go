@@ -21,11 +21,11 @@ import (
 )
 
 // doctor returns the lines of a doctor by kind and object, without those about space.
-func (w *world) doctor(how repair.Treatment) map[string]repair.Ailment {
+func (w *world) doctor(fix bool) map[string]repair.Ailment {
 	w.Helper()
 	found := map[string]repair.Ailment{}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Doctor(ctx, s, how, func(a repair.Ailment) error {
+		return repair.Doctor(ctx, s, fix, func(a repair.Ailment) error {
 			if a.Message == "" {
 				w.Errorf("says nothing: %+v", a)
 			}
@@ -68,7 +68,7 @@ func at(object string) func(*world) string { return func(*world) string { return
 // it may, and those alone; and to find the others again.
 func check(t *testing.T, w *world, all []ailment) {
 	t.Helper()
-	if found := w.doctor(repair.TreatSafe); len(found) > 0 {
+	if found := w.doctor(true); len(found) > 0 {
 		t.Fatalf("in a repository that is well: %+v", found)
 	}
 	for _, a := range all {
@@ -76,16 +76,16 @@ func check(t *testing.T, w *world, all []ailment) {
 	}
 	for _, c := range []struct {
 		when string
-		how  repair.Treatment
-	}{{"looking", repair.TreatNothing}, {"looking again", repair.TreatNothing}, {"mending", repair.TreatSafe}, {"after it", repair.TreatSafe}} {
-		found := w.doctor(c.how)
+		fix  bool
+	}{{"looking", false}, {"looking again", false}, {"mending", true}, {"after it", true}} {
+		found := w.doctor(c.fix)
 		for _, a := range all {
 			if a.kind == "" || a.fixed && c.when == "after it" {
 				continue
 			}
 			key := a.kind + " " + a.object(w)
 			got, there := found[key]
-			if !there || got.Level != a.level || got.Fixed != (a.fixed && c.how == repair.TreatSafe) || got.Fixed != (got.Done != "") || got.Hint == "" {
+			if !there || got.Level != a.level || got.Fixed != (a.fixed && c.fix) || got.Fixed != (got.Done != "") || got.Hint == "" {
 				t.Errorf("%s: %s: %v %+v", c.when, key, there, got)
 			}
 			delete(found, key)
@@ -120,7 +120,7 @@ func TestDoctorFiles(t *testing.T) {
 		{aged(background.PackFailed, time.Hour), "packing_failed", own(background.PackFailed), repair.LevelAdvice, false},
 		{func(w *world) { w.Write(".git/checkpoint/session", "no-such\n") }, "active_session", at("main"), repair.LevelProblem, true},
 	})
-	if young := w.doctor(repair.TreatNothing)["young_temporary "+w.own("")]; !strings.HasPrefix(young.Message, "1 temporary file is ") || !strings.HasSuffix(young.Message, ": tmp-young") {
+	if young := w.doctor(false)["young_temporary "+w.own("")]; !strings.HasPrefix(young.Message, "1 temporary file is ") || !strings.HasSuffix(young.Message, ": tmp-young") {
 		t.Errorf("of young files: %s", young.Message)
 	}
 }
@@ -253,7 +253,7 @@ func TestDoctorSigning(t *testing.T) {
 			key, value, _ := strings.Cut(setting, "=")
 			w.Git("config", key, value)
 		}
-		found := w.doctor(repair.TreatSafe)
+		found := w.doctor(true)
 		var said repair.Ailment
 		for _, a := range found {
 			said = a
@@ -311,7 +311,7 @@ func TestDoctorExpunged(t *testing.T) {
 		})
 	}, "expunged_objects", at(string(file)), repair.LevelAdvice, false}})
 	w.lose(file)
-	if found := w.doctor(repair.TreatNothing); len(found) > 0 {
+	if found := w.doctor(false); len(found) > 0 {
 		t.Errorf("when it is gone: %+v", found)
 	}
 }
@@ -323,13 +323,13 @@ func TestDoctorGoesOn(t *testing.T) {
 	w.Remove(".git/checkpoint/worktrees")
 	w.Write(".git/checkpoint/worktrees", "no directory")
 	w.Git("config", "core.fsync", "none")
-	found := w.doctor(repair.TreatNothing)
+	found := w.doctor(false)
 	if a := found["unreadable "]; a.Level != repair.LevelProblem || found["configuration core.fsync = none"].Kind == "" {
 		t.Errorf("%+v", found)
 	}
 	enough, lines := errors.New("enough"), 0
 	err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Doctor(ctx, s, repair.TreatNothing, func(repair.Ailment) error { lines++; return enough })
+		return repair.Doctor(ctx, s, false, func(repair.Ailment) error { lines++; return enough })
 	})
 	if !errors.Is(err, enough) || lines != 1 {
 		t.Errorf("%d lines, %v", lines, err)
@@ -342,7 +342,7 @@ func TestDoctorSpace(t *testing.T) {
 	w := newWorld(t)
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		var space []repair.Ailment
-		err := repair.Doctor(ctx, s, repair.TreatNothing, func(a repair.Ailment) error {
+		err := repair.Doctor(ctx, s, false, func(a repair.Ailment) error {
 			if a.Kind == "space" {
 				space = append(space, a)
 			}

@@ -15,21 +15,12 @@ import (
 	"git-checkpoint/internal/proof"
 )
 
-// Migration says whether a rebuild also converts records of older formats.
-type Migration int
-
-// The values of Migration.
-const (
-	MigrateNot Migration = iota
-	MigrateOld
-)
-
 // RebuildRequest is the input of Rebuild.
 type RebuildRequest struct {
 	Ref     string // one checkpoint; empty: whole sessions
 	Session string // empty: the active or newest one
 	All     bool   // all sessions
-	Migrate Migration
+	Migrate bool   // also convert records of older formats
 }
 
 // Mended is one thing that was repaired: the kind of the finding, its object, and what was done.

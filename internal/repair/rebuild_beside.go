@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -289,10 +290,7 @@ func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 
 // present removes what is named but missing in the object store.
 func (b *beside) present(ctx context.Context) error {
-	var oids []name.OID
-	for _, oid := range b.draft.Outputs {
-		oids = append(oids, oid)
-	}
+	oids := slices.Collect(maps.Values(b.draft.Outputs))
 	missing, err := b.s.Repo.Batch().Missing(ctx, append(oids, b.draft.IndexTree, b.draft.Flags))
 	if err != nil {
 		return err

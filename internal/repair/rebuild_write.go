@@ -77,7 +77,7 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 	if err := w.rescue(ctx, v); err != nil {
 		return err
 	}
-	if w.req.Migrate == MigrateOld && v.Record != nil && v.Record.Format < record.Format && v.Sound {
+	if w.req.Migrate && v.Record != nil && v.Record.Format < record.Format && v.Sound {
 		return w.standInFor(ctx, v, w.line(v.ID, v.Label)) // objects cannot be changed, so the new record stands beside the old one
 	}
 	if len(v.Findings) == 0 {

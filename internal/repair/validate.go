@@ -26,32 +26,15 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Depth says how much a validation reads.
-type Depth int
-
-// The depths. The zero value reads records, commits and the trees of record commits.
-const (
-	DepthRecords Depth = iota
-	DepthObjects       // also every object that they reach, each once
-)
-
-// Signatures says whether a missing or untrusted signature is a finding.
-type Signatures int
-
-// The values of Signatures. The zero value only reports the signatures that exist.
-const (
-	SignaturesShown Signatures = iota
-	SignaturesRequired
-)
-
-// ValidateRequest is the input of Validate.
+// ValidateRequest is the input of Validate. It reads records, commits and the trees of record
+// commits, and reports the signatures that exist.
 type ValidateRequest struct {
-	Ref        string // one checkpoint; empty: whole sessions
-	Session    string // empty: the active or newest one
-	All        bool   // all sessions
-	Depth      Depth
-	Signatures Signatures
-	Read       func(objects int) // is called with the number of objects read so far; may be nil
+	Ref           string            // one checkpoint; empty: whole sessions
+	Session       string            // empty: the active or newest one
+	All           bool              // all sessions
+	Deep          bool              // read also every object that they reach, each once
+	RequireSigned bool              // a missing or untrusted signature is a finding
+	Read          func(objects int) // is called with the number of objects read so far; may be nil
 }
 
 // Validated is one line of `validate`. It is about a checkpoint, or, with an empty id, about a
@@ -80,7 +63,7 @@ type Signature struct {
 type validation struct {
 	s    *checkpoint.Service
 	req  ValidateRequest
-	deep *proof.Deep // nil unless the depth is DepthObjects
+	deep *proof.Deep // nil unless the request is Deep
 	each func(Validated) error
 }
 
@@ -89,7 +72,7 @@ type validation struct {
 // error only if it cannot go on; damage is reported in lines.
 func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
 	v := &validation{s: s, req: req, each: each}
-	if req.Depth == DepthObjects {
+	if req.Deep {
 		read := req.Read
 		if read == nil {
 			read = func(int) {}
@@ -149,7 +132,7 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 		return err
 	}
 	findings := append(slices.Clone(p.Notes.Findings), p.Findings...)
-	if v.req.Signatures == SignaturesRequired {
+	if v.req.RequireSigned {
 		more, err := unsignedEvents(ctx, v.s, p)
 		if err != nil {
 			return err

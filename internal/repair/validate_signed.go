@@ -49,7 +49,7 @@ func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err
 // is bad, or is missing where one is required.
 func (l *lineage) signature(ctx context.Context, got proof.Verdict, line *Validated) error {
 	commit := got.Parts.Commit.OID
-	required := l.v.req.Signatures == SignaturesRequired
+	required := l.v.req.RequireSigned
 	if commit == "" || !got.Parts.Signed && !required {
 		return nil
 	}

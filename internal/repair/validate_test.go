@@ -45,7 +45,7 @@ func TestDeepIsRemembered(t *testing.T) {
 		}
 	}
 	shallow("before")
-	w.validate(repair.DepthObjects)
+	w.validate(true)
 	shallow("after a deep one", "2")
 	shallow("after another", "2")
 	w.Write("again", "of step 2\n")
@@ -112,11 +112,11 @@ func TestValidateAll(t *testing.T) {
 func TestUnsigned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	lines, marked := w.run(repair.ValidateRequest{Session: string(demo), Signatures: repair.SignaturesRequired})
+	lines, marked := w.run(repair.ValidateRequest{Session: string(demo), RequireSigned: true})
 	if want := []string{"demo/session: unsigned, restorable", "demo/1: unsigned, restorable", "demo/2: unsigned, restorable", "demo/3: unsigned, restorable"}; !slices.Equal(lines, want) || len(marked) > 0 {
 		t.Errorf("%q, marked %q", lines, marked)
 	}
-	if lines := w.validate(repair.DepthRecords); len(lines) > 0 {
+	if lines := w.validate(false); len(lines) > 0 {
 		t.Errorf("not required: %q", lines)
 	}
 }
@@ -132,7 +132,7 @@ func TestRebuildOne(t *testing.T) {
 	if got := w.rebuild(repair.RebuildRequest{Ref: "2"}); !slices.Equal(got, []string{"2: note_missing ref_missing"}) && !slices.Equal(got, []string{"2: ref_missing note_missing"}) {
 		t.Errorf("rebuild: %q", got)
 	}
-	if got := w.validate(repair.DepthRecords); !slices.Equal(got, []string{"3: note_missing ref_missing, restorable, after 2"}) {
+	if got := w.validate(false); !slices.Equal(got, []string{"3: note_missing ref_missing, restorable, after 2"}) {
 		t.Errorf("after it: %q", got)
 	}
 }

@@ -87,10 +87,10 @@ func (w *world) refs() string {
 
 // validate returns a line for each line of a validation of the session that is not OK:
 // "<label or session>: <kinds of findings>; restorable; last valid <label>".
-func (w *world) validate(depth repair.Depth) (lines []string) {
+func (w *world) validate(deep bool) (lines []string) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Validate(ctx, s, repair.ValidateRequest{Session: string(demo), Depth: depth}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s, repair.ValidateRequest{Session: string(demo), Deep: deep}, func(v repair.Validated) error {
 			if v.OK != (len(v.Findings) == 0) {
 				w.Errorf("OK is %v with %+v", v.OK, v.Findings)
 			}

@@ -10,7 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
@@ -142,7 +142,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 		m.Status = checkpoint.StatusOf(ctx, s, st)
 		out = append(out, *m)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].UpdatedAt.After(out[j].UpdatedAt.Time) })
+	slices.SortStableFunc(out, func(a, b Manifest) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ package transfer
 // package interop and for mirrors.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,13 +118,13 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{
-		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: shortBranch(st.Branch), Status: st.Status,
-		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
+	branch, isBranch := strings.CutPrefix(st.Branch, "refs/heads/")
+	if !isBranch {
+		branch = ""
 	}
-	// A session without any status is open, by the rules of the fold.
-	if a.Status == "" {
-		a.Status = checkpoint.StatusOpen
+	a := &Archive{
+		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: branch, Status: cmp.Or(st.Status, checkpoint.StatusOpen), // by the rules of the fold
+		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
 	}
 	if d, err := s.DefinitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {
 		a.Workflow = d.Origin()
@@ -161,15 +162,6 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		a.Touched = a.Touched || touches(e)
 	}
 	return a, nil
-}
-
-// shortBranch returns the short name of a branch, or "" for another ref.
-func shortBranch(ref string) string {
-	const heads = "refs/heads/"
-	if len(ref) > len(heads) && ref[:len(heads)] == heads {
-		return ref[len(heads):]
-	}
-	return ""
 }
 
 // touches reports whether an event was made here and would show in another system's layout.

@@ -41,21 +41,10 @@ func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
 	accepted, err := im.def.Accept(d.JSON)
 	if err == nil {
 		r.State, r.Error = accepted.State, accepted.Error
-		if r.Status == "" {
-			r.Status = accepted.Status
-		}
-		if r.Trigger == "" {
-			r.Trigger = accepted.Trigger
-		}
+		r.Status, r.Trigger = cmp.Or(r.Status, accepted.Status), cmp.Or(r.Trigger, accepted.Trigger)
 	}
-	if r.Status == "" {
-		if r.Status = im.def.Statuses.Initial; r.Status == "" {
-			r.Status = checkpoint.StatusOpen
-		}
-	}
-	if r.Trigger == "" {
-		r.Trigger = "phase_transition"
-	}
+	r.Status = cmp.Or(r.Status, im.def.Statuses.Initial, checkpoint.StatusOpen)
+	r.Trigger = cmp.Or(r.Trigger, "phase_transition")
 	im.number(v, r, d, accepted)
 	im.composePlace(r, d)
 	return r
@@ -88,7 +77,7 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 		r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
 	}
 	// A record accepts iterations in the form of slugs only.
-	if r.Iteration != "" && name.Slug(r.Iteration) != r.Iteration {
+	if r.Iteration != "" {
 		r.Iteration = name.Slug(r.Iteration)
 	}
 	switch {
@@ -127,10 +116,8 @@ func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 		r.Git.Head, r.Snapshot.Tree, r.Snapshot.Complete = commit, im.links.trees[commit], true
 		return
 	}
-	r.Files = record.NewFiles(recordPaths(d.Created), recordPaths(d.Modified), recordPaths(d.Deleted))
+	r.Files = record.NewFiles(create.ToPaths(d.Created), create.ToPaths(d.Modified), create.ToPaths(d.Deleted))
 }
-
-func recordPaths(list []string) []record.Path { return create.ToPaths(list) }
 
 // build is called in the transaction. It writes the planned checkpoints and returns the
 // change of the journal. The first call may use the plan that newImport made.
@@ -297,13 +284,10 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	if r.Snapshot.Tree == "" {
 		return nil
 	}
-	var tree name.OID
+	// Without an earlier tree, compare with itself, so nothing counts as changed.
+	tree := r.Snapshot.Tree
 	if before >= 0 {
-		tree = entries[before].tree
-	}
-	if tree == "" {
-		// No earlier tree: compare with itself, so nothing counts as changed.
-		tree = r.Snapshot.Tree
+		tree = cmp.Or(entries[before].tree, tree)
 	}
 	changes, err := w.s.Repo.DiffTrees(ctx, tree, r.Snapshot.Tree)
 	if err != nil {

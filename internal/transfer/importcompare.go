@@ -2,12 +2,14 @@ package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -186,7 +188,7 @@ func agrees(said map[string]any, value any) error {
 // membersOf decodes a JSON object. Numbers keep their digits, so that they compare exactly.
 func membersOf(object []byte) (map[string]any, error) {
 	var members map[string]any
-	d := json.NewDecoder(strings.NewReader(string(object)))
+	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
 	err := d.Decode(&members)
 	return members, err
@@ -242,16 +244,11 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 		return nil
 	}
 	oid, err := git.HashBlob(c.s.Repo.Format, m.Size, content)
-	if err != nil {
-		// A file matches if any blob of that path has its content.
-		return err
+	// A file matches if any blob of that path has its content.
+	if err == nil && !slices.Contains(known.last.blobs[file], oid) {
+		err = errors.New("the bundle has no such file, or another content")
 	}
-	for _, one := range known.last.blobs[file] {
-		if one == oid {
-			return nil
-		}
-	}
-	return errors.New("the bundle has no such file, or another content")
+	return err
 }
 
 // tarred lists the members that an export would write for a checkpoint. One path may have

@@ -7,6 +7,7 @@ package travel
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
@@ -100,9 +101,8 @@ func (t *trip) sendFolds(ctx context.Context, c *consignment) error {
 			folds = append(folds, p.Fold...)
 		}
 	}
-	for len(folds) > 0 {
-		n := min(len(folds), remote.Chunk)
-		outcomes, err := t.remote.Push(ctx, folds[:n], remote.EachAlone)
+	for some := range slices.Chunk(folds, remote.Chunk) {
+		outcomes, err := t.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,6 @@ func (t *trip) sendFolds(ctx context.Context, c *consignment) error {
 			c.there.Set(o.Ref, "")
 			t.line("push", o.Ref, OutcomeDeleted, "it is in the archive")
 		}
-		folds = folds[n:]
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +136,6 @@ func adoption(s *checkpoint.Service, session name.Session, a *arrival) (journal.
 // clone.
 func byCreation(all []arrival) {
 	slices.SortFunc(all, func(a, b arrival) int {
-		if c := a.record.CreatedAt.Compare(b.record.CreatedAt); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.id), string(b.id))
+		return cmp.Or(a.record.CreatedAt.Compare(b.record.CreatedAt), cmp.Compare(a.id, b.id))
 	})
 }

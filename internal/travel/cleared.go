@@ -31,7 +31,7 @@ func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 	if c.notes != "" {
 		what.Tips = append(what.Tips, c.notes)
 	}
-	if t.req.Tags == TagsTravel {
+	if t.req.Tags {
 		tags, err := t.s.Repo.Refs(ctx, name.TagRoot)
 		if err != nil {
 			return checkpoint.Classify(err)

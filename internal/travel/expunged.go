@@ -126,9 +126,8 @@ func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Exp
 // force sends the replacing updates. If the host refuses one, its line names the ref that still
 // holds expunged content.
 func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Update) error {
-	for len(updates) > 0 {
-		n := min(len(updates), remote.Chunk)
-		outcomes, err := t.remote.Push(ctx, updates[:n], remote.EachAlone)
+	for some := range slices.Chunk(updates, remote.Chunk) {
+		outcomes, err := t.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
 			return err
 		}
@@ -147,7 +146,6 @@ func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Updat
 			t.line("push", o.Ref, outcome, reasonExpunged)
 			c.there.Set(o.Ref, o.New)
 		}
-		updates = updates[n:]
 	}
 	t.s.Trace("expunged there")
 	return nil

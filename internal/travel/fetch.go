@@ -174,12 +174,8 @@ func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
 
 // either returns the sessions that exist here or at the remote, sorted.
 func (t *trip) either(here, there *remote.Listing) []name.Session {
-	all := map[name.Session]bool{}
-	for _, l := range []*remote.Listing{here, there} {
-		for _, s := range l.Names() {
-			all[s] = true
-		}
-	}
+	all := maps.Clone(here.Sessions)
+	maps.Copy(all, there.Sessions)
 	return slices.Sorted(maps.Keys(all))
 }
 

@@ -234,9 +234,6 @@ func (c *consignment) nothingToFetch() bool {
 // The caller closes the quarantine, which is nil if nothing was fetched.
 func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
 	var want []name.Ref
-	if t.ours == nil {
-		t.ours = map[name.Session]*Joined{}
-	}
 	for _, session := range here.Names() {
 		if t.wantsArchiveRead(ctx, session, here.Session(session), there.Session(session)) {
 			want = append(want, name.ArchiveRef(session))

@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -142,12 +144,7 @@ func (t *trip) sendInOrder(ctx context.Context, c *consignment, creates, journal
 // journal, another clone would see notes of checkpoints that it does not know, take them out again,
 // and both clones would rewrite the notes forever.
 func (c *consignment) allLanded() bool {
-	for _, p := range c.plans {
-		if p.Journal != "" && !c.landed[p.Session] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && !c.landed[p.Session] })
 }
 
 // sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
@@ -178,9 +175,8 @@ func (t *trip) sendJournals(ctx context.Context, c *consignment, journals, delet
 // sendAlone sends the refs in chunks. The remote takes or refuses each by itself, and each result
 // is recorded. stale reports that at least one ref had moved at the remote.
 func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.Update) (stale bool, err error) {
-	for len(updates) > 0 {
-		n := min(len(updates), remote.Chunk)
-		outcomes, err := t.remote.Push(ctx, updates[:n], remote.EachAlone)
+	for some := range slices.Chunk(updates, remote.Chunk) {
+		outcomes, err := t.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
 			return false, err
 		}
@@ -191,7 +187,6 @@ func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.U
 			}
 			t.landed(c, o)
 		}
-		updates = updates[n:]
 	}
 	return stale, nil
 }
@@ -243,7 +238,7 @@ func (t *trip) pushed(ctx context.Context) error {
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
 // rejected here, since moving a tag takes force.
 func (t *trip) sendTags(ctx context.Context, c *consignment) error {
-	if t.req.Tags != TagsTravel {
+	if !t.req.Tags {
 		return nil
 	}
 	refs, err := t.s.Repo.Refs(ctx, name.TagRoot)
@@ -271,10 +266,5 @@ func (t *trip) sendTags(ctx context.Context, c *consignment) error {
 
 // ownTag reports whether ref is a checkpoint tag of a session of the plan.
 func (t *trip) ownTag(c *consignment, ref name.Ref) bool {
-	for _, p := range c.plans {
-		if len(ref) > len(name.TagRoot)+len(p.Session) && string(ref)[len(name.TagRoot):len(name.TagRoot)+len(p.Session)+1] == string(p.Session)+"/" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return strings.HasPrefix(string(ref), name.TagRoot+string(p.Session)+"/") })
 }

@@ -66,12 +66,7 @@ func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error)
 // buries reports whether a session of the push has tombstones, so that equal trees may both still
 // hold notes of dead checkpoints.
 func (c *consignment) buries() bool {
-	for _, p := range c.plans {
-		if j := c.folds[p.Session]; p.Journal != "" && len(j.tombs()) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 })
 }
 
 // about names the pushed sessions for the message of the notes commit, at most five of them.

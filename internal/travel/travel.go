@@ -37,22 +37,13 @@ import (
 type Request struct {
 	Remote   string   // empty: the configured remote, see remoteOf
 	Sessions []string // empty: all sessions
-	Tags     TagTravel
-	Ask      bool // a person is at the terminal, so git may prompt for a credential
-	Quietly  bool // background push: skip a journal that has no event that the remote lacks
+	Tags     bool     // send the checkpoint tags too; everybody who clones a remote gets its tags
+	Ask      bool     // a person is at the terminal, so git may prompt for a credential
+	Quietly  bool     // background push: skip a journal that has no event that the remote lacks
 
 	Unscanned clearance.Unscanned
 	Agree     clearance.Agree // asks whether untracked files may be sent; nil: nobody can be asked
 }
-
-// TagTravel says whether a push sends the checkpoint tags too.
-type TagTravel int
-
-// Tags stay here unless the user asks for them: everybody who clones a remote gets its tags.
-const (
-	TagsStay TagTravel = iota
-	TagsTravel
-)
 
 // Outcome says in one word what happened to one ref. It is part of the JSON output.
 type Outcome string
