@@ -34,10 +34,7 @@ type AgentListCmd struct {
 func (c *AgentListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := connect.List(s)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s, file) }})
+		return app.giveUnless(err, answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s, file) }})
 	})
 }
 

@@ -164,6 +164,14 @@ func (a *App) lookConfigured(s *checkpoint.Service) {
 // give writes an answer to stdout, as JSON with --json, else as text.
 func (a *App) give(found answer.Answer) error { return a.giveTo(a.Terminal.Out, found) }
 
+// giveUnless is give for what a verb returned with an error.
+func (a *App) giveUnless(err error, found answer.Answer) error {
+	if err != nil {
+		return err
+	}
+	return a.give(found)
+}
+
 // giveTo is give for another writer, such as a pager.
 func (a *App) giveTo(w io.Writer, found answer.Answer) error {
 	if a.json {
@@ -190,6 +198,14 @@ func (a *App) confirmed(found answer.Answer) error {
 		return nil
 	}
 	return a.give(found)
+}
+
+// confirmUnless is confirmed for what a verb returned with an error.
+func (a *App) confirmUnless(err error, found answer.Answer) error {
+	if err != nil {
+		return err
+	}
+	return a.confirmed(found)
 }
 
 // tell writes an answer as text, also with --json: for questions to a person.

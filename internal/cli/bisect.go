@@ -42,10 +42,7 @@ func (c *BisectCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := bisect.Do(ctx, s, request)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Bisected{Found: found})
+		return app.giveUnless(err, answer.Bisected{Found: found})
 	})
 }
 

@@ -53,9 +53,6 @@ func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 			})
 		}
 		found, err := attempt.Compare(ctx, s, request)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.SideBySide{Found: found})
+		return app.giveUnless(err, answer.SideBySide{Found: found})
 	})
 }

@@ -43,8 +43,5 @@ func (a *App) remove(ctx context.Context, plan *retain.Removed, yes yesFlag, do 
 		}
 	}
 	gone, err := do()
-	if err != nil {
-		return err
-	}
-	return a.confirmed(answer.Deleted{Removed: gone})
+	return a.confirmUnless(err, answer.Deleted{Removed: gone})
 }

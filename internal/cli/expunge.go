@@ -46,9 +46,6 @@ func (c *ExpungeCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		done, err := plan.Apply(ctx)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.Expunged{Done: done})
+		return app.confirmUnless(err, answer.Expunged{Done: done})
 	})
 }

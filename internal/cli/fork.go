@@ -54,10 +54,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 		switch {
 		case c.List:
 			all, err := attempt.List(ctx, s)
-			if err != nil {
-				return err
-			}
-			return app.give(answer.Attempts{All: all})
+			return app.giveUnless(err, answer.Attempts{All: all})
 		case c.Remove != "":
 			return c.remove(ctx, app, s)
 		}

@@ -110,9 +110,6 @@ func (c *GuardAllowCmd) Run(ctx context.Context, app *App) error {
 			req.Scope = clearance.AllRepositories
 		}
 		done, err := clearance.Allow(ctx, s, req)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.Allowed{Done: done})
+		return app.confirmUnless(err, answer.Allowed{Done: done})
 	})
 }

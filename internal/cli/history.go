@@ -61,10 +61,7 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 			return c.verify(ctx, app, s)
 		}
 		found, err := inspect.History(ctx, s, c.Session)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Audit(found))
+		return app.giveUnless(err, answer.Audit(found))
 	})
 }
 

@@ -58,9 +58,6 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		done, err := plan.Apply(ctx)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.Landed{Done: done})
+		return app.confirmUnless(err, answer.Landed{Done: done})
 	})
 }

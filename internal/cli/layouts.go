@@ -97,9 +97,6 @@ func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format str
 			req.Existing = interop.ExistingReplace
 		}
 		done, err := interop.Export(ctx, s, req)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.ExportedLayout{Done: done})
+		return app.confirmUnless(err, answer.ExportedLayout{Done: done})
 	})
 }

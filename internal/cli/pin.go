@@ -20,10 +20,7 @@ type PinCmd struct {
 func (c *PinCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		pinned, err := retain.Pin(ctx, s, c.Session, c.Refs)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.Marked(pinned))
+		return app.confirmUnless(err, answer.Marked(pinned))
 	})
 }
 
@@ -39,9 +36,6 @@ type UnpinCmd struct {
 func (c *UnpinCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		freed, err := retain.Unpin(ctx, s, c.Session, c.Refs)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.Marked(freed))
+		return app.confirmUnless(err, answer.Marked(freed))
 	})
 }

@@ -56,9 +56,6 @@ func (c *PruneCmd) Run(ctx context.Context, app *App) error {
 			}
 		}
 		done, err := plan.Apply(ctx)
-		if err != nil {
-			return err
-		}
-		return app.confirmed(answer.Pruned{Prune: done, GC: c.GC})
+		return app.confirmUnless(err, answer.Pruned{Prune: done, GC: c.GC})
 	})
 }

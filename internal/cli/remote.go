@@ -36,8 +36,5 @@ func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
 // wouldTravel is the dry run of push, fetch and sync: all of them compare both sides.
 func wouldTravel(ctx context.Context, a *App, s *checkpoint.Service, req travel.Request) error {
 	found, err := travel.CompareRemote(ctx, s, req)
-	if err != nil {
-		return err
-	}
-	return a.give(answer.RemoteSessions(found))
+	return a.giveUnless(err, answer.RemoteSessions(found))
 }

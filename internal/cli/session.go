@@ -106,10 +106,7 @@ type SessionListCmd struct {
 func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := session.List(ctx, s)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Sessions(found))
+		return app.giveUnless(err, answer.Sessions(found))
 	})
 }
 
@@ -123,10 +120,7 @@ type SessionShowCmd struct {
 func (c *SessionShowCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := session.Show(ctx, s, c.Name)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Session{Manifest: found})
+		return app.giveUnless(err, answer.Session{Manifest: found})
 	})
 }
 

@@ -104,10 +104,7 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 				return err
 			}
 			redo, err := rollback.Levels(ctx, s, true)
-			if err != nil {
-				return err
-			}
-			return app.give(answer.Levels{Undo: undo, Redo: redo})
+			return app.giveUnless(err, answer.Levels{Undo: undo, Redo: redo})
 		}
 		plan, err := rollback.PrepareUndo(ctx, s, request)
 		if err != nil {

@@ -36,10 +36,7 @@ type WorkflowListCmd struct {
 func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.Workflows(s)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Workflows(found))
+		return app.giveUnless(err, answer.Workflows(found))
 	})
 }
 
