@@ -265,21 +265,17 @@ func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (
 	if a == b || b == "" {
 		return out, nil
 	}
-	args := []string{"rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", string(b)}
+	tips := string(b)
 	if a != "" {
-		// Both tips without what they have in common: the symmetric difference.
-		args = append(args, string(a), "--not")
-		base, err := s.Repo.Output(ctx, "merge-base", "--all", string(a), string(b))
-		if err == nil {
-			args = append(args, strings.Fields(base)...)
-			// 1 means that there is no common commit.
-		} else if git.ExitCode(err) != 1 {
-			return out, leaveOut(s, "the commits between", err)
-		}
+		tips += "..." + string(a) // both without what they have in common: the symmetric difference
 	}
-	text, err := s.Repo.Output(ctx, append(args, "--")...)
-	if err != nil {
-		return out, leaveOut(s, "the commits between", err)
+	text, err := s.Repo.Output(ctx, "rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", tips, "--")
+	switch {
+	case err != nil && git.ExitCode(err) < 0: // git was interrupted
+		return out, checkpoint.Classify(err)
+	case err != nil:
+		s.Warn(fmt.Sprintf("the commits between are left out: %v", err))
+		return out, nil
 	}
 	for _, line := range strings.Split(text, "\n") {
 		if oid, subject, ok := strings.Cut(line, " "); ok {
@@ -287,16 +283,6 @@ func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (
 		}
 	}
 	return out, nil
-}
-
-// leaveOut warns that a part is left out of an answer. If git was interrupted it returns an error
-// instead.
-func leaveOut(s *checkpoint.Service, part string, err error) error {
-	if git.ExitCode(err) < 0 {
-		return checkpoint.Classify(err)
-	}
-	s.Warn(fmt.Sprintf("%s are left out: %v", part, err))
-	return nil
 }
 
 // IgnoredOf returns the paths that a checkpoint captured although they were ignored.

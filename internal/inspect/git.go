@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"git-checkpoint/internal/checkpoint"
@@ -48,11 +49,7 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 
 // PrintLog lets git print the log of a session's checkpoints with their notes, newest first.
 func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
-	chosen, err := s.ChooseSession(ctx, session)
-	if err != nil {
-		return 1, err
-	}
-	st, err := s.State(ctx, chosen)
+	st, err := chosenState(ctx, s, session)
 	if err != nil {
 		return 1, err
 	}
@@ -71,7 +68,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	if to.Color != "" {
 		line = append(line, "--color="+to.Color)
 	}
-	to.In = newLines(commits)
+	to.In = strings.NewReader(strings.Join(commits, "\n") + "\n")
 	return pass(ctx, s, append(line, args...), to)
 }
 

@@ -6,9 +6,7 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -186,9 +184,4 @@ func nextAction(def *workflow.Definition, in workflow.Situation) string {
 		return fmt.Sprintf("go on with step %d", next.Number)
 	}
 	return "create the next checkpoint"
-}
-
-// newLines returns a reader of the lines, each with a newline.
-func newLines(lines []string) io.Reader {
-	return strings.NewReader(strings.Join(lines, "\n") + "\n")
 }

@@ -11,8 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -232,11 +232,7 @@ func Output(ctx context.Context, s *checkpoint.Service, session, ref, output str
 	o, ok := d.Record.Outputs[output]
 	if !ok {
 		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no output %q", d.Record.Label, output)}
-		var names []string
-		for n := range d.Record.Outputs {
-			names = append(names, n)
-		}
-		if sort.Strings(names); len(names) > 0 {
+		if names := slices.Sorted(maps.Keys(d.Record.Outputs)); len(names) > 0 {
 			e.Hints = []string{"it has " + strings.Join(names, ", ")}
 		}
 		return nil, e

@@ -34,10 +34,7 @@ type WorkflowProblem struct {
 func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 	out := []WorkflowInfo{}
 	for _, n := range workflow.Names() {
-		d, ok := workflow.Builtin(n)
-		if !ok {
-			continue
-		}
+		d, _ := workflow.Builtin(n)
 		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true, Problems: []WorkflowProblem{}})
 	}
 	own, err := s.OwnWorkflows()
