@@ -131,9 +131,7 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	a.lookConfigured(s)
 	err = do(s)
 	// Mirrors must also follow what was written before an interrupt.
-	for _, w := range interop.MirrorAll(context.WithoutCancel(ctx), s) {
-		a.warn(w)
-	}
+	a.warnAll(interop.MirrorAll(context.WithoutCancel(ctx), s))
 	return err
 }
 
@@ -281,6 +279,13 @@ func (a *App) aside() inspect.IO {
 func (a *App) warn(message string) {
 	if !a.quiet {
 		_ = render.Warn(a.Terminal.Err, a.errStyle, message) // if stderr cannot be written, nobody can be told
+	}
+}
+
+// warnAll is warn for several warnings.
+func (a *App) warnAll(messages []string) {
+	for _, m := range messages {
+		a.warn(m)
 	}
 }
 

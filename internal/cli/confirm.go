@@ -45,9 +45,7 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, file
 	if how.Yes && !files.Files { // the plan is not shown for a decision, so a short list is enough
 		planned.Files = answer.FilesFew
 	}
-	for _, w := range planned.Plan.Warnings {
-		a.warn(w)
-	}
+	a.warnAll(planned.Plan.Warnings)
 	if how.DryRun {
 		var err error
 		if planned.Plan.Digest, err = plan.Fingerprint(); err != nil {

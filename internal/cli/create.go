@@ -99,9 +99,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return notCreated(err)
 		}
-		for _, w := range made.Warnings {
-			app.warn(w)
-		}
+		app.warnAll(made.Warnings)
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}

@@ -54,9 +54,7 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 			if request.Settings, warnings, err = interop.Configuration(ctx, s, c.From); err != nil {
 				return err
 			}
-			for _, w := range warnings {
-				app.warn(w)
-			}
+			app.warnAll(warnings)
 		}
 		made, err := setup.Init(ctx, s, request)
 		if err != nil {

@@ -63,9 +63,7 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		if err != nil {
 			return err
 		}
-		for _, w := range done.Warnings {
-			app.warn(w)
-		}
+		app.warnAll(done.Warnings)
 		for _, p := range done.Problems {
 			app.warn(p.String())
 		}
@@ -77,7 +75,7 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		if err := show(answer.ImportedLayout{Done: done}); err != nil || len(done.Problems) == 0 {
 			return err
 		}
-		return exitCode(codeOf(checkpoint.KindInvalid))
+		return invalid
 	})
 }
 

@@ -53,9 +53,7 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		planned := answer.Planned{Plan: p.Plan.Answer()}
-		for _, w := range planned.Plan.Warnings {
-			app.warn(w)
-		}
+		app.warnAll(planned.Plan.Warnings)
 		if c.DryRun {
 			if planned.Plan.Digest, err = p.Plan.Fingerprint(); err != nil {
 				return err
@@ -69,9 +67,7 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		for _, w := range done.Created.Warnings {
-			app.warn(w)
-		}
+		app.warnAll(done.Created.Warnings)
 		return app.confirmed(answer.Promoted{Done: done})
 	})
 }

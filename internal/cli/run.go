@@ -90,9 +90,7 @@ func cannotRun(a *App, err error) error {
 // did. The exit code is that of the command, whatever else went wrong.
 func (a *App) ran(done *run.Answer, err error, asked bool) error {
 	if done.Created != nil {
-		for _, w := range done.Created.Warnings {
-			a.warn(w)
-		}
+		a.warnAll(done.Created.Warnings)
 	}
 	if said := a.confirmed(answer.Ran{Step: done}); said != nil {
 		return said

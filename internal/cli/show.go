@@ -55,9 +55,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		for _, w := range found.Warnings {
-			app.warn(w)
-		}
+		app.warnAll(found.Warnings)
 		switch {
 		case c.Get != "":
 			return c.get(app, found)
