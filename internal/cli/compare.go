@@ -48,8 +48,7 @@ func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 				return app.give(answer.Compared{Difference: d})
 			}
 			return app.page(ctx, s, func(w io.Writer) error {
-				code, err := inspect.PrintDiff(ctx, s, d, nil, []string{"--stat"}, app.git(w))
-				return ended(code, err)
+				return ended(inspect.PrintDiff(ctx, s, d, nil, []string{"--stat"}, app.git(w)))
 			})
 		}
 		found, err := attempt.Compare(ctx, s, request)

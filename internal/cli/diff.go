@@ -52,14 +52,10 @@ func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 		err = app.page(ctx, s, func(w io.Writer) error {
 			// The form of the answer is git's: run git diff, and pass its error on.
 			if flags := c.gitFlags(app); flags != nil {
-				code, err := inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w))
-				return ended(code, err)
+				return ended(inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w)))
 			}
 			compared := answer.Compared{Difference: found, Files: c.names()}
-			if c.JSON {
-				return write(w, compared.JSON)
-			}
-			return app.tell(w, compared)
+			return app.giveTo(w, compared)
 		})
 		if err == nil && c.ExitCode && found.Differs() {
 			return differs

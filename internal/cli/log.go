@@ -59,11 +59,9 @@ func (c *LogCmd) Run(ctx context.Context, app *App) error {
 		return app.page(ctx, s, func(w io.Writer) error {
 			options, paths := partPaths(s, c.Args)
 			if len(paths) > 0 {
-				code, err := blame.Log(ctx, s, c.Session, options, paths, app.git(w))
-				return ended(code, err)
+				return ended(blame.Log(ctx, s, c.Session, options, paths, app.git(w)))
 			}
-			code, err := inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w))
-			return ended(code, err)
+			return ended(inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w)))
 		})
 	})
 }

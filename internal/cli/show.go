@@ -71,8 +71,7 @@ func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of,
 	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
 		return usageError("a file is printed as it is: no other form goes with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
 	}
-	code, err := inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out))
-	return ended(code, err)
+	return ended(inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out)))
 }
 
 // get prints the value at a GJSON path of the record: a string as its text, anything else as JSON.
@@ -102,7 +101,6 @@ func (c *ShowCmd) files(ctx context.Context, app *App, s *checkpoint.Service, fo
 		if err != nil {
 			return err
 		}
-		code, err := inspect.PrintDiff(ctx, s, between, nil, []string{flag}, app.git(w))
-		return ended(code, err)
+		return ended(inspect.PrintDiff(ctx, s, between, nil, []string{flag}, app.git(w)))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/render"
 )
 
 // WorkflowCmd is "git checkpoint workflow", the group of commands about workflow definitions.
@@ -57,7 +58,7 @@ func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
 		if app.json {
 			return app.give(answer.Value(text))
 		}
-		_, err = app.Terminal.Out.Write(answer.Tamed(text))
+		_, err = app.Terminal.Out.Write(render.TameJSON(text))
 		return err
 	})
 }

@@ -192,9 +192,9 @@ func lower(widths, floors []int, room int) bool {
 	return fits
 }
 
-// text returns the text of all spans. A character, as people see it, can begin in one span and end
+// Text returns the text of all spans. A character, as people see it, can begin in one span and end
 // in the next, so cells are measured and cut as a whole.
-func (c Cell) text() string {
+func (c Cell) Text() string {
 	var b strings.Builder
 	for _, s := range c {
 		b.WriteString(s.Text)
@@ -202,12 +202,12 @@ func (c Cell) text() string {
 	return b.String()
 }
 
-func (c Cell) width() int { return Width(c.text()) }
+func (c Cell) width() int { return Width(c.Text()) }
 
 // cut is Truncate for a cell. Each span keeps its role, and the ellipsis gets the role of the span
 // that was cut.
 func (c Cell) cut(columns int) Cell {
-	whole := c.text()
+	whole := c.Text()
 	short := Truncate(whole, columns)
 	if short == whole {
 		return c

@@ -166,7 +166,7 @@ func TestTableProperties(t *testing.T) {
 func TestCellCut(t *testing.T) {
 	cell := Cell{{ID, "cp-03"}, {Dim, " (current)"}}
 	for columns, want := range map[int]string{20: "cp-03 (current)", 15: "cp-03 (current)", 14: "cp-03 (curren…", 6: "cp-03…", 5: "cp-0…", 1: "…", 0: ""} {
-		if got := cell.cut(columns); got.text() != want || len(got) != 1 && got[1].Role != Dim {
+		if got := cell.cut(columns); got.Text() != want || len(got) != 1 && got[1].Role != Dim {
 			t.Errorf("%d: %+v, want %q", columns, got, want)
 		}
 	}

@@ -110,10 +110,9 @@ func (p *page) gap() {
 func (p *page) fields(rows ...field) {
 	t := render.Table{Columns: []render.Column{{}, {Min: 20}}}
 	for _, row := range rows {
-		if row.value.empty() {
-			continue
+		if row.value.Text() != "" {
+			t.Rows = append(t.Rows, []render.Cell{cell(render.Dim, row.name), row.value})
 		}
-		t.Rows = append(t.Rows, []render.Cell{cell(render.Dim, row.name), row.value.Cell})
 	}
 	p.table(t)
 }
@@ -163,29 +162,14 @@ func (p *page) enumeration(list []string) string {
 // field is one row for fields.
 type field struct {
 	name  string
-	value value
+	value render.Cell
 }
 
-// value is a cell that knows whether it is empty.
-type value struct{ render.Cell }
-
-// empty reports whether the cell has no text.
-func (v value) empty() bool {
-	for _, s := range v.Cell {
-		if s.Text != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// say and says make the value of a field, with or without a role; plain, dim and heading make a
-// span.
-func say(text string) value                    { return value{cell(render.Normal, text)} }
-func says(role render.Role, text string) value { return value{cell(role, text)} }
-func plain(text string) render.Span            { return render.Span{Text: text} }
-func dim(text string) render.Span              { return render.Span{Role: render.Dim, Text: text} }
-func heading(text string) render.Span          { return render.Span{Role: render.Heading, Text: text} }
+// say makes a cell of normal text; plain, dim and heading make a span.
+func say(text string) render.Cell     { return cell(render.Normal, text) }
+func plain(text string) render.Span   { return render.Span{Text: text} }
+func dim(text string) render.Span     { return render.Span{Role: render.Dim, Text: text} }
+func heading(text string) render.Span { return render.Span{Role: render.Heading, Text: text} }
 
 // cell returns a cell with text, or nil for an empty text. nil gets no padding before it at the end
 // of a row.

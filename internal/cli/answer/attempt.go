@@ -139,7 +139,7 @@ func (a Removal) text(p *page) {
 	p.fields(
 		field{"Removes", say(r.Attempt.Worktree)},
 		field{"First", say(first)},
-		field{"Stays", says(render.ID, "session "+string(r.Attempt.Session))},
+		field{"Stays", cell(render.ID, "session "+string(r.Attempt.Session))},
 	)
 	var rows [][]render.Cell
 	for _, path := range r.Ignored {

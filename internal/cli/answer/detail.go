@@ -106,16 +106,16 @@ func (a Shown) text(p *page) {
 		title = append(title, plain(" "), mark)
 	}
 	p.fields(
-		field{"Checkpoint", value{title}},
+		field{"Checkpoint", title},
 		field{"Id", say(string(r.ID))},
 		field{"Session", say(string(r.Session))},
-		field{"Topic", says(render.Normal, r.Topic)},
+		field{"Topic", cell(render.Normal, r.Topic)},
 		field{"Step", say(stepOf(d))},
 		field{"Trigger", say(r.Trigger)},
 		field{"Status", say(r.Status)},
 		field{"Workflow", say(r.Workflow.Name)},
 		field{"Time", say(p.view.Time(r.CreatedAt))},
-		field{"Commit", says(render.ID, p.view.OID(d.Commit))},
+		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
 		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
 		field{"Branch", say(branchOf(d, p.view))},
 		field{"Holds", say(held(d))},

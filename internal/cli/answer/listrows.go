@@ -170,7 +170,7 @@ func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 func widest(title string, rows [][]render.Cell, column int) int {
 	width := render.Width(title)
 	for _, row := range rows {
-		width = max(width, render.Width(render.Escape(plainText(row[column]))))
+		width = max(width, render.Width(render.Escape(row[column].Text())))
 	}
 	return width
 }
@@ -178,20 +178,11 @@ func widest(title string, rows [][]render.Cell, column int) int {
 // common returns the text that all cells of a column have, and whether they are the same.
 func common(column [][]render.Cell) (text string, alike bool) {
 	for i, row := range column {
-		if own := plainText(row[0]); i == 0 {
+		if own := row[0].Text(); i == 0 {
 			text = own
 		} else if own != text {
 			return "", false
 		}
 	}
 	return text, true
-}
-
-// plainText returns the text of a cell without its roles.
-func plainText(c render.Cell) string {
-	var b strings.Builder
-	for _, s := range c {
-		b.WriteString(s.Text)
-	}
-	return b.String()
 }

@@ -35,12 +35,12 @@ func (a Planned) text(p *page) {
 		return
 	}
 	p.text("", r.Said)
-	place := value{render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}}
+	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}
 	heading := []field{{"Rollback to", place}}
 	// A promotion is a rollback whose files come from another session, and an undo or redo is one
 	// that goes over levels. Each has a heading of its own.
 	if from := r.Promotes; from != nil {
-		heading = []field{{"Promotes", value{render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}}
+		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
 		heading = []field{{verbs()[r.Levels[0].List], say(p.enumeration(whats(r.Levels)))}, {"Goes to", place}}

@@ -72,7 +72,7 @@ func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", value{render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}}},
+		field{"Checkpoint", render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}},
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},

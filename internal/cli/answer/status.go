@@ -43,7 +43,7 @@ func (a Stands) text(p *page) {
 	p.fields(
 		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status))},
 		field{"Topic", say(s.Topic)},
-		field{"Current", value{p.current(s)}},
+		field{"Current", p.current(s)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
 		field{"Checkpoints", say(countLine(s))},
 		field{"Branch", say(branchName(s.Branch))},

@@ -50,7 +50,3 @@ func (a Settings) text(p *page) {
 	}
 	p.table(t)
 }
-
-// Tamed returns a JSON text with the same layout, in which characters that a terminal would obey
-// are written as \u escapes inside strings.
-func Tamed(text []byte) []byte { return render.TameJSON(text) }
