@@ -2,12 +2,11 @@ package web
 
 import (
 	"encoding/json"
-	"strconv"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/render"
 )
 
 // leaf is a node of the state's tree as a page shows it: an object or a list with nodes below it,
@@ -80,15 +79,9 @@ func leafOf(key string, value gjson.Result, changed map[int]string, left *int) l
 		l.Below = append(l.Below, below)
 		return true
 	})
-	l.Count = counted(n, value.IsArray())
-	return l
-}
-
-// counted is a number of members or items in words.
-func counted(n int, list bool) string {
-	word := map[bool]string{false: "members", true: "items"}[list]
-	if n == 1 {
-		word = strings.TrimSuffix(word, "s")
+	l.Count = render.Count(n, "member", "members")
+	if value.IsArray() {
+		l.Count = render.Count(n, "item", "items")
 	}
-	return strconv.Itoa(n) + " " + word
+	return l
 }

@@ -212,7 +212,7 @@ func draw(rows []row, moves []inspect.Move) drawing {
 		n := node{row: r, X: x, Y: topMargin + lane*laneHeight, R: 4, Class: classOf(r, scale)}
 		if !r.Dot {
 			n.R, n.Text = 13, strconv.Itoa(r.Step)
-			n.Below = clip(r.StepName, 9)
+			n.Below = name.Clip(firstLine(r.StepName), 9)
 		}
 		at[r.ID] = len(d.Nodes)
 		if from, drawn := at[r.Previous]; drawn {
@@ -276,15 +276,6 @@ func arcBetween(a, b node, m inspect.Move) arc {
 
 // abs is the absolute value of n.
 func abs(n int) int { return max(n, -n) }
-
-// clip shortens the first line of a text to a number of characters.
-func clip(text string, most int) string {
-	text = firstLine(text)
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
-}
 
 // scale is the range of the metric that colours the steps.
 type scale struct{ low, high float64 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"git-checkpoint/internal/blame"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 )
 
@@ -13,6 +14,10 @@ type Blamed struct{ Lines []blame.Line }
 
 // JSON writes an object for each line of the file.
 func (a Blamed) JSON(w io.Writer) error { return jsonLines(w, a.Lines) }
+
+// messageWidth is how many characters of a message are shown, so that the line of the file still
+// fits next to it.
+const messageWidth = 32
 
 // text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
@@ -25,18 +30,9 @@ func (a Blamed) text(p *page) {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			from, cell(render.Dim, clipped(l.Message)), cell(render.Dim, p.view.Time(l.Time.Time)),
+			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, p.view.Time(l.Time.Time)),
 			cell(render.Dim, strconv.Itoa(l.Line)), cell(render.Normal, l.Content),
 		})
 	}
 	p.table(t)
-}
-
-// clipped shortens a message so that the line of the file still fits next to it.
-func clipped(message string) string {
-	const most = 32
-	if r := []rune(message); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return message
 }
