@@ -71,7 +71,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	if isNumber && n < 1 {
 		return usageError("undo takes a number from 1")
 	}
-	return c.run(ctx, app, request, undone)
+	return c.run(ctx, app, request)
 }
 
 // Run takes back one or more undos.
@@ -84,7 +84,7 @@ func (c *RedoCmd) Run(ctx context.Context, app *App) error {
 		}
 		request.Levels = n
 	}
-	return c.run(ctx, app, request, redone)
+	return c.run(ctx, app, request)
 }
 
 // levels parses a number of levels. The same argument may be the id of an event, which is a commit
@@ -95,8 +95,9 @@ func levels(text string) (n int, isNumber bool) {
 }
 
 // run lists the levels, or plans the undo or redo and carries it out.
-func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequest, done outcome) error {
+func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequest) error {
 	request.DryRun = c.DryRun
+	done := func(d *rollback.Answer) answer.Answer { return answer.Undone{Done: d, Redo: request.Redo} }
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.List {
 			undo, err := rollback.Levels(ctx, s, false)
@@ -116,7 +117,3 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, c.filesFlag, done)
 	})
 }
-
-// undone and redone are the answers of undo and redo.
-func undone(d *rollback.Answer) answer.Answer { return answer.Undone{Done: d} }
-func redone(d *rollback.Answer) answer.Answer { return answer.Redone{Done: d} }

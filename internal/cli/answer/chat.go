@@ -46,7 +46,7 @@ func (a Chatted) found() Answer {
 	case c.Undone != nil:
 		return Undone{Done: c.Undone}
 	case c.Redone != nil:
-		return Redone{Done: c.Redone}
+		return Undone{Done: c.Redone, Redo: true}
 	case c.History != nil:
 		return Audit(c.History)
 	case c.Created != nil:

@@ -30,6 +30,6 @@ func (a Ailment) text(p *page) {
 	}
 	p.line(line...)
 	if a.Hint != "" && !a.Fixed {
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+a.Hint))
+		p.hint(a.Hint)
 	}
 }

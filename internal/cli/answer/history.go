@@ -105,6 +105,6 @@ func (a Verified) text(p *page) {
 		return
 	}
 	p.line(render.Span{Role: render.Error, Text: "✗ "}, plain("The journal of "+string(r.Session)+" is broken"))
-	p.line(plain("  "), render.Span{Role: render.Error, Text: string(r.Break.Kind)}, plain(": "+r.Break.Message), dim(" ("+r.Break.Object+")"))
-	p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+r.Break.Hint))
+	p.finding("  ", *r.Break)
+	p.hint(r.Break.Hint)
 }

@@ -36,13 +36,13 @@ func (a Rebuilt) text(p *page) {
 		p.line(plain("  without " + strings.Join(a.Missing, ", ")))
 	}
 	for _, f := range a.Left {
-		p.line(plain("  still "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		p.finding("  still ", f)
 		// A checkpoint that was replaced gets one hint, below, and not one for each finding.
 		if a.Rebuilt == "" && f.Hint != "" {
-			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
+			p.hint(f.Hint)
 		}
 	}
 	if a.Rebuilt != "" && len(a.Left) > 0 {
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" `git checkpoint delete "+string(a.Checkpoint)+"` drops the broken one; "+string(a.Rebuilt)+" stands in for it"))
+		p.hint("`git checkpoint delete " + string(a.Checkpoint) + "` drops the broken one; " + string(a.Rebuilt) + " stands in for it")
 	}
 }

@@ -25,28 +25,22 @@ func (a RolledBack) text(p *page) {
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }
 
-// Undone is the result of an undo.
-type Undone struct{ Done *rollback.Answer }
+// Undone is the result of an undo or a redo.
+type Undone struct {
+	Done *rollback.Answer
+	Redo bool
+}
 
 // JSON writes the plan that was carried out, and its result.
 func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// text writes where the worktree is now, what comes next, and what another undo or a redo would do.
+// text writes where the worktree is now, what comes next, and what another undo or redo would do.
 func (a Undone) text(p *page) {
-	p.wentTo("Undone, back at", a.Done)
-	p.walked(a.Done)
-}
-
-// Redone is the result of a redo.
-type Redone struct{ Done *rollback.Answer }
-
-// JSON writes the plan that was carried out, and its result.
-func (a Redone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
-
-// text writes where the worktree is now, what comes next, and what another redo or an undo would
-// do.
-func (a Redone) text(p *page) {
-	p.wentTo("Redone, at", a.Done)
+	verb := "Undone, back at"
+	if a.Redo {
+		verb = "Redone, at"
+	}
+	p.wentTo(verb, a.Done)
 	p.walked(a.Done)
 }
 

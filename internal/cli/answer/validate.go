@@ -3,6 +3,7 @@ package answer
 import (
 	"io"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/repair"
@@ -33,14 +34,24 @@ func (a Validated) text(p *page) {
 	}
 	p.line(line...)
 	for _, f := range a.Findings {
-		p.line(plain("  "), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+		p.finding("  ", f)
 		if f.Hint != "" {
-			p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+f.Hint))
+			p.hint(f.Hint)
 		}
 	}
 	if !a.OK && a.Checkpoint != "" {
 		p.fate(a)
 	}
+}
+
+// finding writes what is wrong with an object.
+func (p *page) finding(words string, f checkpoint.Finding) {
+	p.line(plain(words), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
+}
+
+// hint writes what to do about the finding before.
+func (p *page) hint(text string) {
+	p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+text))
 }
 
 // fate tells whether a damaged checkpoint can still be restored, and otherwise the last valid one
@@ -51,8 +62,7 @@ func (p *page) fate(a Validated) {
 		p.line(plain("  its files and state can still be restored"))
 	case a.LastValid != "":
 		p.line(plain("  it cannot be restored; the last valid one is "), render.Span{Role: render.ID, Text: string(a.LastValid)})
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"},
-			plain(" `git checkpoint rollback "+string(a.LastValid)+"` goes back to it, `git checkpoint rebuild "+string(a.Checkpoint)+"` saves what can be proven"))
+		p.hint("`git checkpoint rollback " + string(a.LastValid) + "` goes back to it, `git checkpoint rebuild " + string(a.Checkpoint) + "` saves what can be proven")
 	default:
 		p.line(plain("  it cannot be restored, and none before it is valid"))
 	}
