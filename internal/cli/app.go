@@ -35,10 +35,9 @@ type App struct {
 	args []string
 	// dir is where the search for the repository starts; empty means the working directory.
 	dir string
-	// heed starts the handling of signals and returns a channel that is closed when that is in
-	// place. It is nil when the caller handles signals itself: tests, and commands such as "web"
-	// that must finish what they have begun.
-	heed func() <-chan struct{}
+	// heed handles signals from its call on. It is nil when the caller handles signals itself: tests,
+	// and commands such as "web" that must finish what they have begun.
+	heed func()
 	// model is the grammar that the arguments were parsed with: one command, or all of them.
 	model *kong.Application
 	// view is how values are rendered on stdout, errStyle how text is coloured on stderr.
@@ -119,31 +118,19 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 			options.Names = checkpoint.NamesOfAny
 		}
 	}
-	// The goroutine that registers for signals starts up while the repository is opened, and must
-	// be ready before do may write anything.
-	heeded := a.heeding()
 	s, err := checkpoint.Open(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	<-heeded
+	if a.heed != nil { // before do may write anything
+		a.heed()
+	}
 	a.lookConfigured(s)
 	err = do(s)
 	// Mirrors must also follow what was written before an interrupt.
 	a.warnAll(interop.MirrorAll(context.WithoutCancel(ctx), s))
 	return err
-}
-
-// heeding starts the handling of signals, if this program handles them, and returns a channel that
-// is closed once they are handled.
-func (a *App) heeding() <-chan struct{} {
-	if a.heed != nil {
-		return a.heed()
-	}
-	at := make(chan struct{})
-	close(at)
-	return at
 }
 
 // lookConfigured applies color.checkpoint, else color.ui, unless --color was given.

@@ -31,7 +31,7 @@ With ` + "`--hooks`" + ` git's own ` + "`git push`" + ` and ` + "`git pull`" + `
 // Run sets the repository up and prints what was set. With --remote-check it only tests a remote.
 func (c *InitCmd) Run(ctx context.Context, app *App) error {
 	if c.RemoteCheck {
-		return app.checkRemote(ctx, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
+		return c.checkRemote(ctx, app, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
 	}
 	if c.Remote != "" {
 		return usageError("a remote is for --remote-check")
@@ -66,17 +66,17 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 
 // checkRemote pushes a ref of each kind that we use to a remote and deletes it again, and prints
 // which of them the remote accepts: some hosts only take branches and tags.
-func (a *App) checkRemote(ctx context.Context, req travel.Request) error {
-	return a.serve(ctx, func(s *checkpoint.Service) error {
+func (*InitCmd) checkRemote(ctx context.Context, app *App, req travel.Request) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := travel.CheckRemote(ctx, s, req)
 		for _, c := range found {
 			if c.OK {
-				if said := a.say("%s", c.What); said != nil {
+				if said := app.say("%s", c.What); said != nil {
 					return said
 				}
 				continue
 			}
-			a.warn("not: " + c.What + " (" + c.Why + ")")
+			app.warn("not: " + c.What + " (" + c.Why + ")")
 		}
 		return err
 	})

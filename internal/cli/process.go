@@ -12,33 +12,29 @@ import (
 // Start runs the program as a process of its own: it handles signals and returns the exit code. args are the arguments without the program's name.
 func (a *App) Start(args []string) int {
 	ctx, cancel := context.WithCancel(context.Background())
-	a.args, a.heed = args, func() <-chan struct{} { return heed(cancel) }
+	a.args, a.heed = args, func() { heed(cancel) }
 	return a.main(ctx)
 }
 
-// heed makes Ctrl+C, SIGTERM and SIGHUP (a closed terminal) cancel the run, from the moment when
-// the channel that it returns is closed. signal.Notify starts a thread, which would cost a short
-// command such as "version" a tenth of its run time. So App.serve calls heed when it opens a
-// repository, before anything is written.
-func heed(cancel context.CancelFunc) <-chan struct{} {
-	heeded := make(chan struct{})
+// heed makes Ctrl+C, SIGTERM and SIGHUP (a closed terminal) cancel the run. App.serve calls it when
+// it has opened a repository, before anything is written, so that a short command such as "version"
+// need not start the thread that signal.Notify starts.
+func heed(cancel context.CancelFunc) {
+	// signal.Notify does not block: without a buffer a signal could be lost.
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // it is ignored under nohup, and must stay so
+		signal.Notify(came, syscall.SIGHUP)
+	}
+	// When the reader of stdout is gone, a write must fail with EPIPE instead of killing the process
+	// in the middle of its work. Ignoring SIGPIPE would do that too, but git and the pager would
+	// inherit an ignored signal.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
-		// signal.Notify does not block: without a buffer a signal could be lost.
-		came := make(chan os.Signal, 1)
-		signal.Notify(came, os.Interrupt, syscall.SIGTERM)
-		if !signal.Ignored(syscall.SIGHUP) { // it is ignored under nohup, and must stay so
-			signal.Notify(came, syscall.SIGHUP)
-		}
-		// When the reader of stdout is gone, a write must fail with EPIPE instead of killing the
-		// process in the middle of its work. Ignoring SIGPIPE would do that too, but git and the
-		// pager would inherit an ignored signal.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-		close(heeded)
 		<-came
 		signal.Stop(came) // from now on a second Ctrl+C kills the program at once
 		cancel()
 	}()
-	return heeded
 }
 
 // unheard reports whether err is a failed write to stdout or stderr because the reader is gone.

@@ -98,14 +98,14 @@ func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *resume.
 	if err := a.give(answer.Resumed{Resume: found}); err != nil || a.json {
 		return err
 	}
-	return a.patch(ctx, s, found)
+	return printPatch(ctx, a, s, found)
 }
 
 // longestPatch bounds the diff below a report, in lines.
 const longestPatch = 200
 
-// patch prints the beginning of the diff between the checkpoint and the worktree.
-func (a *App) patch(ctx context.Context, s *checkpoint.Service, found *resume.Answer) error {
+// printPatch prints the beginning of the diff between the checkpoint and the worktree.
+func printPatch(ctx context.Context, a *App, s *checkpoint.Service, found *resume.Answer) error {
 	if len(found.Changed) == 0 || len(found.Questions) == 0 {
 		return nil
 	}

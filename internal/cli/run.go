@@ -63,7 +63,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	if app.Terminal.Interactive() && !app.json {
 		request.Ask = func(failed *run.Answer) (run.FailAnswer, error) {
 			asked = true
-			return app.askAfterFailure(ctx, failed)
+			return askAfterFailure(ctx, app, failed)
 		}
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
@@ -141,7 +141,7 @@ func (a *App) reportFailed(done *run.Answer) {
 // askAfterFailure asks a person what to do about a failed try: again, back, or stop. A Ctrl+C here
 // means stop. ctx may be cancelled already by a Ctrl+C that was meant for the command, so a new
 // context listens for the next one.
-func (a *App) askAfterFailure(ctx context.Context, failed *run.Answer) (run.FailAnswer, error) {
+func askAfterFailure(ctx context.Context, a *App, failed *run.Answer) (run.FailAnswer, error) {
 	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt)
 	defer stop()
 	a.reportFailed(failed)
