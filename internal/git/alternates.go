@@ -3,6 +3,7 @@ package git
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/gitconfig"
@@ -44,10 +45,8 @@ func withAlternate(dirs []string, dir, base string, depth int) []string {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	for _, known := range dirs {
-		if known == dir {
-			return dirs
-		}
+	if slices.Contains(dirs, dir) {
+		return dirs
 	}
 	return appendAlternates(append(dirs, dir), dir, depth+1)
 }

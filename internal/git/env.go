@@ -54,18 +54,11 @@ func withoutHooks(c *gitconfig.Config) (off []string) {
 // ones.
 func cleanEnv(env []string) []string {
 	out := make([]string, 0, len(env)+len(fixed)+4)
-next:
 	for _, kv := range env {
 		key, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(key, "GIT_TRACE") {
-			continue
+		if !strings.HasPrefix(key, "GIT_TRACE") && !slices.Contains(dropped, key) {
+			out = append(out, kv)
 		}
-		for _, d := range dropped {
-			if key == d {
-				continue next
-			}
-		}
-		out = append(out, kv)
 	}
 	return append(out, fixed...)
 }

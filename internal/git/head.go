@@ -43,26 +43,10 @@ func (r *Repo) readHead() error {
 		r.Head.OID = name.OID(line)
 		return nil
 	// A symbolic HEAD outside refs/heads is possible, but rare enough to leave to git.
-	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !plainBranch(branch):
+	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !isSimpleRef(branch):
 		return errAsk
 	}
 	r.Head.Branch = name.Ref(branch)
 	r.Head.OID, err = files.resolve(r.Head.Branch)
 	return err
-}
-
-// plainBranch reports whether a branch name is certainly one that git allows. It may report false
-// for some that git allows too.
-func plainBranch(ref string) bool {
-	for i := range len(ref) {
-		if c := ref[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("~^:?*[\\@{", c) >= 0 {
-			return false
-		}
-	}
-	for _, part := range strings.Split(ref, "/") {
-		if part == "" || part[0] == '.' || part[len(part)-1] == '.' || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
-			return false
-		}
-	}
-	return true
 }

@@ -1,10 +1,12 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,11 +43,7 @@ func (ix *Index) OIDOf(e IndexEntry) name.OID { return ix.oidAt(e.oidAt) }
 func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
 	w := &indexWriter{version: ix.Version, hashLen: ix.hashLen}
 	w.out = append(make([]byte, 0, len(ix.data)+len(edits)*128+1024), ix.data[:12]...)
-	paths := make([]string, 0, len(edits))
-	for p := range edits {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
+	paths := slices.Sorted(maps.Keys(edits))
 	err := ix.each(func(e *IndexEntry, h span) error {
 		for len(paths) > 0 && paths[0] < e.Path {
 			w.edit(paths[0], edits[paths[0]])
@@ -162,10 +160,7 @@ func (r *Repo) encodeCache(ctx context.Context, out *[]byte, dir string, tree na
 	subtrees, count := 0, 0
 	// In the cache tree, git orders subdirectories by the length of their names first.
 	slices.SortFunc(entries, func(a, b Entry) int {
-		if len(a.Name) != len(b.Name) {
-			return len(a.Name) - len(b.Name)
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(len(a.Name)-len(b.Name), strings.Compare(a.Name, b.Name))
 	})
 	for _, e := range entries {
 		if e.Mode != ModeTree {

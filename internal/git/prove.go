@@ -145,12 +145,8 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 	return rest, ctx.Err()
 }
 
-// readersApart is how many readers work at once at most. enoughApart is how many objects one of
-// them must get to be worth its start.
-const (
-	readersApart = 4
-	enoughApart  = 32
-)
+// readersApart is how many readers work at once at most.
+const readersApart = 4
 
 // Batches returns several readers that can work at the same time, because each has its own
 // cat-file. There is one per processor, but no more than readersApart.
@@ -187,14 +183,8 @@ func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
 // ProveApart is Prove with several readers at once, each with a part of the objects. each is called
 // from several goroutines at the same time, in no particular order.
 func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
-	apart := r.Batches()
-	readers := min(len(apart), len(oids)/enoughApart)
-	if readers < 2 {
-		return apart[0].Prove(ctx, oids, keep, each)
-	}
-	return Each(readers, func(k int) error {
-		from, to := k*len(oids)/readers, (k+1)*len(oids)/readers
-		return apart[k].Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
+	return r.Apart(len(oids), func(b *Batch, from, to int) error {
+		return b.Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
 	})
 }
 

@@ -69,8 +69,7 @@ type refList struct {
 	prefixes []string
 	found    map[name.Ref]bool // the loose refs, which hide the packed ones
 	out      []RefValue
-	text     strings.Builder // memory for the lines of packed refs, see keep
-	lines    int             // number of lines in packed-refs
+	lines    int // number of lines in packed-refs
 }
 
 // wanted reports whether a ref matches one of the prefixes, by the rule of for-each-ref: it is the
@@ -253,7 +252,7 @@ func (l *refList) add(line []byte) error {
 	if !l.wanted(string(line[l.digits+1:])) {
 		return nil
 	}
-	kept := l.keep(line)
+	kept := string(line)
 	oid, ref := name.OID(kept[:l.digits]), kept[l.digits+1:]
 	switch {
 	case l.found[name.Ref(ref)]:
@@ -268,41 +267,18 @@ func (l *refList) add(line []byte) error {
 	return nil
 }
 
-// textSize is the size of one piece of memory for lines. Thousands of refs share a piece, which
-// saves as many allocations.
-const textSize = 16 << 10
-
-// keep copies a line to a piece of memory that it shares with others.
-func (l *refList) keep(line []byte) string {
-	if l.text.Cap()-l.text.Len() < len(line) {
-		l.text = strings.Builder{}
-		l.text.Grow(max(textSize, len(line)))
-	}
-	from := l.text.Len()
-	l.text.Write(line)
-	return l.text.String()[from:]
-}
-
-// simple marks the characters that are allowed at any place in a ref name.
-var simple = func() (table [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+") {
-		table[c] = true
-	}
-	return table
-}()
-
 // isSimpleRef reports whether a name certainly fulfils git's rules (git-check-ref-format). It may
 // report false for some valid names; for those git is asked.
 func isSimpleRef(ref string) bool {
 	for i := range len(ref) {
-		switch c := ref[i]; {
-		case simple[c]:
-		case c != '/' && c != '.', i+1 == len(ref), ref[i+1] == '/', ref[i+1] == '.':
+		if c := ref[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("~^:?*[\\@{", c) >= 0 {
 			return false
-		case c == '.':
-			if rest, lock := strings.CutPrefix(ref[i:], ".lock"); lock && (rest == "" || rest[0] == '/') {
-				return false
-			}
+		}
+	}
+	within := "/" + ref + "/"
+	for _, wrong := range [...]string{"//", "/.", "./", "..", ".lock/"} {
+		if strings.Contains(within, wrong) {
+			return false
 		}
 	}
 	return true

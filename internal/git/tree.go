@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/name"
@@ -79,7 +79,7 @@ func EachEntry(data []byte, hashLen int, each func(mode Mode, entry, id []byte))
 
 // EncodeTree returns the content of a tree object. It sorts entries in place, as git does.
 func EncodeTree(entries []Entry) ([]byte, error) {
-	sort.Slice(entries, func(i, j int) bool { return sortKey(entries[i]) < sortKey(entries[j]) })
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(sortKey(a), sortKey(b)) })
 	var b bytes.Buffer
 	for _, e := range entries {
 		raw, err := hex.DecodeString(string(e.OID))
@@ -134,16 +134,11 @@ func (r *Repo) Lookup(ctx context.Context, tree name.OID, p string) (Entry, bool
 		if err != nil {
 			return Entry{}, false, err
 		}
-		found := false
-		for _, c := range entries {
-			if c.Name == part {
-				e, found = c, true
-				break
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(entries, func(c Entry) bool { return c.Name == part })
+		if i < 0 {
 			return Entry{}, false, nil
 		}
+		e = entries[i]
 	}
 	return e, true, nil
 }
@@ -173,7 +168,7 @@ func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

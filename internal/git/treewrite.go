@@ -3,7 +3,8 @@ package git
 import (
 	"context"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/name"
@@ -87,11 +88,7 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 		at[e.Name] = e
 	}
 	// Sort the names, so that an error does not depend on the order of the map.
-	names := make([]string, 0, len(n.children))
-	for part := range n.children {
-		names = append(names, part)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(n.children))
 	for _, part := range names {
 		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
 			return "", fmt.Errorf("write tree: %q is no name for a tree entry", part)
@@ -116,12 +113,7 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	if len(at) == 0 {
 		return "", nil
 	}
-	// WriteTree sorts the entries.
-	entries = entries[:0]
-	for _, e := range at {
-		entries = append(entries, e)
-	}
-	return r.WriteTree(ctx, entries)
+	return r.WriteTree(ctx, slices.Collect(maps.Values(at)))
 }
 
 // edited returns the entry that old becomes; it is zero when nothing is left. An edit of the name

@@ -10,13 +10,10 @@ package journal
 //   - replay applies the steps in order: what is live, what is current.
 //   - bury finds what is dead or pinned (bury.go), and judge combines everything into one mark per
 //     checkpoint.
-//
-// FoldOnto skips nearly all of that for the usual case, one more create at the tip.
 
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,44 +97,6 @@ func newFold(l *Log) *fold {
 		return &g
 	})
 	return f
-}
-
-// FoldOnto returns what Fold returns. before must be the fold of this journal without its last
-// event, or nil. If that event is a plain create on top of all others, the result reuses the data
-// of before, which stays valid. In all other cases it is computed from the start.
-func (l *Log) FoldOnto(before *State) *State {
-	at := int32(len(l.nodes) - 1)
-	n := &l.nodes[at]
-	if before == nil || !before.follows(n) || len(before.fold.named) != int(at) || !slices.Equal(l.edges.of(at), []int32{at - 1}) {
-		return l.Fold()
-	}
-	s, old, f := *before, before.fold, newFold(l)
-	s.UpdatedAt = later(s.UpdatedAt, n.time)
-	// Nothing was pinned, pruned or rolled back for this checkpoint, so it is live and current, or
-	// a safety checkpoint, which has no mark.
-	made := mark(0)
-	if !n.safety {
-		made, s.Current = markLive, l.checkpoint(at)
-	}
-	x := int32(len(old.first))
-	f.ids, f.again, f.steps, f.moves = old.ids.with(x), old.again, old.steps, old.moves
-	// Clip makes append copy the slices, since before still uses them and may be folded onto again.
-	f.named = append(slices.Clip(old.named), x)
-	f.first = append(slices.Clip(old.first), at)
-	f.marks = append(slices.Clip(old.marks), made)
-	f.made = make([]atomic.Pointer[Entry], len(f.first))
-	s.fold = f
-	return &s
-}
-
-// follows reports whether n only introduces a new checkpoint, about which no earlier event says
-// anything, in a session that can be written to.
-func (s *State) follows(n *node) bool {
-	if n.class != classCreate || n.own == nil || n.own.Event.Session != s.Session || s.ReadOnly != "" || len(s.fold.ids.late) == mostLate {
-		return false
-	}
-	id := n.own.Event.Checkpoint
-	return s.fold.entry(id) < 0 && !s.Dead(id) && len(s.Pins[id]) == 0
 }
 
 // tell collects the facts about the session itself: those that do not depend on any checkpoint.

@@ -1,22 +1,12 @@
 package journal
 
-import "slices"
-
 // table is a hash table of entries by the hash of their ids, with open addressing and linear
 // probing. It holds only the entries' numbers; the ids stay in the nodes, and the caller's function
 // compares them. A map from ids to entries would take four times the memory for ten thousand
 // checkpoints.
-//
-// A table is shared by several folds. with adds an entry without changing the slots: late entries
-// are searched one by one, after the slots.
 type table struct {
 	slots []int32 // entry+1 or 0; the length is a power of two
-	late  []int32 // entries added by with
 }
-
-// mostLate is the maximum number of late entries. FoldOnto then folds from the start, which makes a
-// new table.
-const mostLate = 64
 
 // newTable returns a table with room for count entries. At most two thirds of the slots get used.
 func newTable(count int) *table {
@@ -29,15 +19,7 @@ func newTable(count int) *table {
 
 // find returns the entry with this hash for which isIt is true, or none.
 func (t *table) find(hash uint32, isIt func(x int32) bool) int32 {
-	if at := t.slot(hash, isIt); t.slots[at] != 0 {
-		return t.slots[at] - 1
-	}
-	for _, x := range t.late {
-		if isIt(x) {
-			return x
-		}
-	}
-	return none
+	return t.slots[t.slot(hash, isIt)] - 1
 }
 
 // slot returns the slot of the entry with this hash for which isIt is true, or the free slot where
@@ -58,9 +40,4 @@ func (t *table) add(hash uint32, x int32, isSame func(x int32) bool) int32 {
 		t.slots[at] = x + 1
 	}
 	return t.slots[at] - 1
-}
-
-// with returns a table that also has x, and leaves t unchanged.
-func (t *table) with(x int32) *table {
-	return &table{t.slots, append(slices.Clip(t.late), x)}
 }
