@@ -27,7 +27,7 @@ type Archive struct {
 	Workflow  string
 	Topic     string
 	Branch    string // short name; empty: none
-	Status    string
+	Status    string // as checkpoint.StatusOf gives it
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	// ChangedAt is like UpdatedAt, but ignores events that only record an import.
@@ -118,12 +118,8 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	a := &Archive{
-		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: shortBranch(st.Branch), Status: st.Status,
+		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: shortBranch(st.Branch), Status: checkpoint.StatusOf(ctx, s, st),
 		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
-	}
-	// A session without any status is open, by the rules of the fold.
-	if a.Status == "" {
-		a.Status = checkpoint.StatusOpen
 	}
 	if d, err := s.DefinitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {
 		a.Workflow = d.Origin()
