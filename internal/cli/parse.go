@@ -57,22 +57,42 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	return parsed, nil
 }
 
-// unnamed refuses an argument or a --session that is given but empty. In a script that is a
-// variable which was not set, and it must not select the active session or the default remote.
+// unnamed refuses an argument or the value of a flag that is given but empty. In a script that is a
+// variable which was not set, and it must not select the active session or the default remote, or
+// pass for a flag that was not given: `rollback --plan ""` would go ahead with any plan.
 func unnamed(parsed *kong.Context) error {
 	for _, part := range parsed.Path {
 		var value *kong.Value
 		switch {
-		case part.Positional != nil:
+		case part.Positional != nil && part.Positional.Target.Kind() == reflect.String:
 			value = part.Positional
-		case part.Flag != nil && part.Flag.Name == "session":
+		case part.Flag != nil && !slices.Contains(textFlags(), part.Flag.Name):
 			value = part.Flag.Value
 		}
-		if value != nil && value.Target.Kind() == reflect.String && value.Target.Len() == 0 {
+		if value != nil && hasEmpty(value.Target) {
 			return usageError(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows what it takes")
 		}
 	}
 	return nil
+}
+
+// textFlags returns the flags whose value is text for people; no text is the same as no flag.
+func textFlags() []string { return []string{"message", "reason", "topic"} }
+
+// hasEmpty reports whether a string is empty, or one in a list of strings is. The flags for which
+// an empty string has a meaning, such as --error, are pointers.
+func hasEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() == 0
+	case reflect.Slice:
+		for _, item := range v.Seq2() {
+			if hasEmpty(item) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // named returns the command that the arguments name, and the index of the first argument after its

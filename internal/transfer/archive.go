@@ -4,7 +4,6 @@ package transfer
 // package interop and for mirrors.
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +27,7 @@ type Archive struct {
 	Workflow  string
 	Topic     string
 	Branch    string // short name; empty: none
-	Status    string
+	Status    string // as checkpoint.StatusOf gives it
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	// ChangedAt is like UpdatedAt, but ignores events that only record an import.
@@ -123,7 +122,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		branch = ""
 	}
 	a := &Archive{
-		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: branch, Status: cmp.Or(st.Status, checkpoint.StatusOpen), // by the rules of the fold
+		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: branch, Status: checkpoint.StatusOf(ctx, s, st),
 		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
 	}
 	if d, err := s.DefinitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {

@@ -14,6 +14,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -295,14 +296,29 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 		// A thin pack may have deltas against objects that the reader has.
 		args = append(args, "--thin")
 	}
+	out := &failing{to: w}
 	_, err := p.s.Repo.Run(ctx, git.Cmd{
 		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
-		Stdin: strings.NewReader(p.revisions()), Stdout: w,
+		Stdin: strings.NewReader(p.revisions()), Stdout: out,
 	})
-	if err != nil {
+	if err = cmp.Or(out.err, err); err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
 	return nil
+}
+
+// failing remembers why the first write failed. Without it the reason is lost: git ends by SIGPIPE
+// when nobody reads on, and only that is reported.
+type failing struct {
+	to  io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (f *failing) Write(b []byte) (int, error) {
+	n, err := f.to.Write(b)
+	f.err = cmp.Or(f.err, err)
+	return n, err
 }
 
 // inMemory returns the bundle as bytes, for the formats that embed one.

@@ -113,6 +113,8 @@ func TestResumeOrchestrate(t *testing.T) {
 			expect(t, r, ActionRefuse, "3", "s already complete")
 			r = resumed(t, d, "orchestrate", edit{"status": "failed", "last_error": map[string]any{"message": "API changed", "phase": 2}}, nil)
 			expect(t, r, ActionAsk, "3", "failed: API changed")
+			r = resumed(t, d, "orchestrate", edit{"status": "failed", "last_error": nil}, nil)
+			expect(t, r, ActionAsk, "3", "failed")
 			r = resumed(t, d, "orchestrate", edit{"status": "abandoned"}, nil)
 			expect(t, r, ActionResume, "3", "")
 			if len(r.Warnings) != 1 {
@@ -266,6 +268,11 @@ func TestResumeTasksAndSteps(t *testing.T) {
 			r = d.Resume(ResumeInput{Situation: situation})
 			if r.Action != ActionAsk || r.Questions[0] != "parcel-07 failed: tests are red. Is it fixed?" {
 				t.Errorf("failed: %+v", r)
+			}
+			situation.Error = nil
+			r = d.Resume(ResumeInput{Situation: situation})
+			if r.Message != "failed" || r.Questions[0] != "parcel-07 failed. Is it fixed?" {
+				t.Errorf("failed without an error: %+v", r)
 			}
 		})
 	}
