@@ -68,7 +68,7 @@ func (r *Reader) looseAtOnce(file []byte) (Object, error) {
 		return Object{}, ErrElsewhere
 	}
 	all := r.whole[:r.inflater.done]
-	o, head, err := headOf(all[:min(len(all), longestHead)])
+	o, head, err := HeadOf(all[:min(len(all), LongestHead)])
 	if err != nil || int64(len(all)) != head+o.Size {
 		return Object{}, ErrElsewhere
 	}
@@ -76,9 +76,9 @@ func (r *Reader) looseAtOnce(file []byte) (Object, error) {
 	return o, nil
 }
 
-// longestHead is an upper bound for the part before the content: the type, a space, the size in
+// LongestHead is an upper bound for the part before the content: the type, a space, the size in
 // decimal digits, and a NUL.
-const longestHead = 32
+const LongestHead = 32
 
 // beginning is how much of a file contains that part in any case, including the Huffman tables of
 // the compressed block.
@@ -86,20 +86,20 @@ const beginning = 512
 
 // file reads as much of a file as the compressed form of limit bytes can have.
 func (r *Reader) file(path string, limit int64) ([]byte, error) {
-	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+longestHead)) })
+	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+LongestHead)) })
 }
 
 // begin inflates and decodes the part before the content. head is its length, with the NUL.
 func (r *Reader) begin(file []byte) (o Object, head int64, err error) {
-	var begin [longestHead]byte
+	var begin [LongestHead]byte
 	if _, err := r.inflater.inflateUpTo(begin[:], file); err != nil && !errors.Is(err, errFull) {
 		return o, 0, ErrElsewhere
 	}
-	return headOf(begin[:r.inflater.done])
+	return HeadOf(begin[:r.inflater.done])
 }
 
-// headOf decodes the part before the content.
-func headOf(begin []byte) (o Object, head int64, err error) {
+// HeadOf decodes the part before the content.
+func HeadOf(begin []byte) (o Object, head int64, err error) {
 	end := bytes.IndexByte(begin, 0)
 	if end < 0 {
 		return o, 0, ErrElsewhere
