@@ -156,12 +156,37 @@ func (b *Batch) exchange(ctx context.Context, verb string, specs []string, each 
 	return b.exchangeAs(ctx, asked(verb), specs, each)
 }
 
-// exchangeAs has git answer specs in order. If the process ends early, there are three cases. git
+// exchangeAs has git answer specs in order. A damaged loose object of another size than its header
+// claims gets ErrUnreadable without asking: the answer for it would end too early or too late, and
+// the reader would wait for more, or take its end for the next answer.
+func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
+	from := 0
+	part := func(to int) error {
+		first := from
+		from = to
+		return b.exchangeSound(ctx, how, specs[first:to], func(i int, o Object, err error) error { return each(first+i, o, err) })
+	}
+	for i, spec := range specs {
+		if how.read == nil || !b.objects.misstated(spec) {
+			continue
+		}
+		if err := part(i); err != nil {
+			return err
+		}
+		if err := each(i, Object{}, fmt.Errorf("object %q: %w", spec, ErrUnreadable)); err != nil {
+			return err
+		}
+		from = i + 1
+	}
+	return part(len(specs))
+}
+
+// exchangeSound has git answer specs in order. If the process ends early, there are three cases. git
 // may not know --batch-command: the older options are tried. A process that was kept from an
 // earlier call may have ended long ago: a new one is started. Otherwise git died over the object
 // that it was asked for: that object gets ErrUnreadable, and a new process goes on with the next
 // one.
-func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
+func (b *Batch) exchangeSound(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for done := 0; done < len(specs); {

@@ -128,6 +128,9 @@ func TestBatchDamaged(t *testing.T) {
 		"huge":      deflate(t, "blob 5000000000\x00short"),
 		"negative":  deflate(t, "blob -5\x00short"),
 		"bad type":  deflate(t, "blot 5\x00short"),
+		// git prints these two without an error.
+		"too little": deflate(t, "blob 500\x00short"),
+		"too much":   deflate(t, "blob 2\x00too long"),
 	}
 	whole := deflate(t, "blob 300000\x00"+strings.Repeat("abc", 100_000))
 	garbled["cut"] = whole[:len(whole)-20]
@@ -152,6 +155,16 @@ func TestBatchDamaged(t *testing.T) {
 				})
 				if err != nil || len(got) != 2 || got[0] != "before" || got[1] != "after" {
 					t.Errorf("%v %q", err, got)
+				}
+				proven := map[int]string{}
+				err = r.Batch().Prove(ctx(t), specs, 100, func(i int, o Object, err error) error {
+					if proven[i] = string(o.Data); err != nil {
+						proven[i] = "damaged"
+					}
+					return nil
+				})
+				if err != nil || proven[0] != "before" || proven[1] != "damaged" || proven[2] != "after" {
+					t.Errorf("%v %v", err, proven)
 				}
 				if err := r.Batch().Info(ctx(t), specs, func(int, Object, error) error { return nil }); err != nil {
 					t.Error(err)

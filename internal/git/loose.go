@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/odb"
 )
 
 // looseDir writes loose objects into an object directory, in this process. A file must end up as
@@ -72,6 +74,30 @@ func (d *looseDir) path(oid name.OID) string {
 func (d *looseDir) has(oid name.OID) bool {
 	info, err := os.Lstat(d.path(oid))
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
+// misstated reports whether a loose object exists whose content does not have the size that its
+// header claims, or cannot be inflated. cat-file prints such a blob as it is, so its answer ends
+// before or after the size that it announces.
+func (d *looseDir) misstated(oid name.OID) bool {
+	f, err := os.Open(d.path(oid))
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	inflated, err := zlib.NewReader(bufio.NewReader(f))
+	if err != nil {
+		return true
+	}
+	content := bufio.NewReader(inflated)
+	head, _ := content.Peek(odb.LongestHead) //nolint:errcheck // a short object has less
+	o, length, err := odb.HeadOf(head)
+	if err != nil {
+		return true
+	}
+	want := length + o.Size
+	n, err := io.CopyN(io.Discard, content, want+1) // one byte more shows whether it ends there
+	return n != want || !errors.Is(err, io.EOF)
 }
 
 // write makes sure that the object exists and is fresh. An existing copy is freshened, in its pack

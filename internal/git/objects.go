@@ -89,6 +89,17 @@ func (o *objects) giveBack(r *reader) {
 	o.readers = append(o.readers, r)
 }
 
+// misstated reports whether git would read the object from a loose file whose content has another
+// size than its header claims. Only a full id is looked up.
+func (o *objects) misstated(spec string) bool {
+	oid, err := name.ParseOID(spec)
+	if err != nil {
+		return false
+	}
+	_, packed := o.packs.Find(oid)
+	return !packed && o.loose.misstated(oid)
+}
+
 // maxHere is the size in bytes up to which an object is read in this process. Larger ones are left
 // to git.
 const maxHere = 1 << 20

@@ -45,9 +45,9 @@ func (r *Reader) LooseInfo(path string) (Object, error) {
 	return o, err
 }
 
-// longestHead is an upper bound for the part before the content: the type, a space, the size in
+// LongestHead is an upper bound for the part before the content: the type, a space, the size in
 // decimal digits, and a NUL.
-const longestHead = 32
+const LongestHead = 32
 
 // beginning is how much of a file contains that part in any case, including the Huffman tables of
 // the compressed block.
@@ -55,7 +55,7 @@ const beginning = 512
 
 // file reads as much of a file as the compressed form of limit bytes can have.
 func (r *Reader) file(path string, limit int64) ([]byte, error) {
-	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+longestHead)) })
+	return mapped.Beginning(path, func(size int64) []byte { return r.room(min(size, compressed(limit)+LongestHead)) })
 }
 
 // begin inflates and decodes the part before the content. begun is the beginning of the content,
@@ -68,13 +68,20 @@ func (r *Reader) begin(file []byte) (o Object, begun []byte, err error) {
 	if err != nil {
 		return o, nil, ErrElsewhere
 	}
-	head, begun, ended := bytes.Cut(r.head[:n], []byte{0})
+	o, length, err := HeadOf(r.head[:n])
+	return o, r.head[length:n], err
+}
+
+// HeadOf decodes the part of a loose object before the content. length is that of this part, with
+// the NUL.
+func HeadOf(begin []byte) (o Object, length int64, err error) {
+	head, _, ended := bytes.Cut(begin, []byte{0})
 	typ, digits, _ := strings.Cut(string(head), " ")
 	size, ok := decimal(digits)
 	if !ended || !ok || !IsType(typ) {
-		return o, nil, ErrElsewhere
+		return o, 0, ErrElsewhere
 	}
-	return Object{Type: typ, Size: size}, begun, nil
+	return Object{Type: typ, Size: size}, int64(len(head)) + 1, nil
 }
 
 // IsType reports whether typ is one of git's four types of objects.

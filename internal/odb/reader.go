@@ -22,7 +22,7 @@ type Reader struct {
 	aside    window            // bytes of the pack near their bases, which may be far away
 	below    bool              // a base is being read, so bytes may use aside
 	scratch  []byte            // for a delta or the file of a loose object; used again each time
-	head     [longestHead]byte // the beginning of a loose object
+	head     [LongestHead]byte // the beginning of a loose object
 }
 
 // window is a part of a pack that was read into memory. A read from a file costs much more than

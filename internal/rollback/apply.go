@@ -133,7 +133,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	s.Trace("head")
 	if err == nil {
 		takeBranchBack(ctx, s, meta.Branch.Back)
-		err = recordMove(ctx, s, meta)
+		answer.From, err = recordMove(ctx, s, meta)
 	}
 	s.Trace("event")
 	if err == nil {
@@ -242,15 +242,22 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	return m, err
 }
 
-// recordMove writes the events of a rollback or undo. The lists of discarded and restored
-// checkpoints are computed inside the transaction, because another worktree may have changed the
-// session since the plan was made.
-func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
+// recordMove writes the events of a rollback or undo, and returns the checkpoint that was current
+// before. That one and the lists of discarded and restored checkpoints are computed inside the
+// transaction, because somebody may have changed the session since the plan was made.
+func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) (from name.ID, err error) {
 	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
 		if v.State == nil {
 			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
 		}
 		e := meta.Event
+		e.From, e.FromLabel = "", ""
+		if now := v.State.CurrentEntry(); now != nil {
+			e.From, e.FromLabel = now.Checkpoint, now.Label
+			if meta.Stays {
+				e.To, e.ToLabel = e.From, e.FromLabel
+			}
+		}
 		events := []journal.Event{e}
 		var err error
 		switch {
@@ -262,18 +269,22 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 		default:
 			events[0].Discard, events[0].Restore, err = v.State.RollbackPlan(e.To)
 		}
+		if err != nil {
+			return store.Change{}, err
+		}
+		from = events[0].From
 		change := store.Change{Events: events}
 		// An invalid value of checkpoint.tag must not fail a rollback whose files have moved
 		// already.
 		if on, tagErr := s.Settings.Bool("checkpoint.tag", true); tagErr == nil && !on {
 			change.Tags = store.TagsNone
 		}
-		return change, err
+		return change, nil
 	})
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
-	return err
+	return from, err
 }
 
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
@@ -288,7 +299,7 @@ func (r *Plan) applyState(ctx context.Context) (*Answer, error) {
 	}
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
-		err = recordMove(ctx, r.s, meta)
+		r.answer.From, err = recordMove(ctx, r.s, meta)
 	}
 	if err != nil {
 		return nil, checkpoint.Classify(err)
