@@ -58,14 +58,13 @@ type Definition struct {
 
 	// source is the text that was parsed. JSON returns a copy of it.
 	source []byte
-	// cache holds compiled expressions and templates, keyed by scope and text. It is filled on
-	// demand, because most runs of the program need only a few of them.
+	// cache holds compiled expressions, keyed by scope and text. It is filled on demand, because
+	// most runs of the program need only a few of them.
 	cache struct {
 		sync.Mutex
-		strict    bool // see Check
-		language  *language
-		programs  map[string]*program
-		templates map[string]*template
+		strict   bool // see Check
+		language *language
+		programs map[string]*program
 	}
 	// schema is the compiled State.Schema, built on first use.
 	schema struct {
