@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -57,19 +56,10 @@ func (d *Definition) told(source string, a Accepted) string {
 	}
 	m := newMeter(a.State, a.Record)
 	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record)}
-	var b strings.Builder
-	for _, p := range t.parts {
-		b.WriteString(p.text)
-		if p.code == nil {
-			continue
-		}
-		said, err := m.run(p.code, vars)
-		if err != nil || say(said) == "" {
-			return ""
-		}
-		b.WriteString(say(said))
+	if text, whole := t.render(m, vars); whole {
+		return text
 	}
-	return b.String()
+	return ""
 }
 
 // value decodes text that was accepted before. It returns nil for empty or invalid text.

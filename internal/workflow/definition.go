@@ -6,6 +6,9 @@ import "sync"
 // are numbered from 1 and have no names, any status may follow any other, the state is free-form,
 // resume asks nothing and prune drops no live checkpoint.
 //
+// The tag `is` says which texts are paths, expressions or templates, and their scope; see
+// verifyTexts.
+//
 // A Definition is read-only after Parse or Builtin. Its methods may be called concurrently: the
 // only things that change are the caches below, which have their own locks.
 type Definition struct {
@@ -45,27 +48,26 @@ type Definition struct {
 	// Resumption tells where work stopped and what has to be asked before it goes on.
 	Resumption ResumeRules `json:"resume,omitzero"`
 	// NextActions has a template per status; the key "*" stands for any other status.
-	NextActions map[string]string `json:"next_action,omitempty"`
+	NextActions map[string]string `json:"next_action,omitempty" is:"resume template"`
 	// Retention tells what prune drops.
 	Retention Retention `json:"retention,omitzero"`
 	// Messages are templates by key. A key that is missing here comes from the default definition.
-	Messages map[string]string `json:"messages,omitempty"`
+	Messages map[string]string `json:"messages,omitempty" is:"message template"`
 	// Settings maps members of another system's configuration file to configuration keys of ours.
 	Settings []Setting `json:"settings,omitempty"`
 	// SettingsIn is the path of the object that holds these members. If it is empty or the file has
 	// no such object, the members are looked up at the top of the file.
-	SettingsIn string `json:"settings_in,omitempty"`
+	SettingsIn string `json:"settings_in,omitempty" is:"path"`
 
 	// source is the text that was parsed. JSON returns a copy of it.
 	source []byte
-	// cache holds compiled expressions and templates, keyed by scope and text. It is filled on
-	// demand, because most runs of the program need only a few of them.
+	// cache holds compiled expressions, keyed by scope and text. It is filled on demand, because
+	// most runs of the program need only a few of them.
 	cache struct {
 		sync.Mutex
-		strict    bool // see Check
-		language  *language
-		programs  map[string]*program
-		templates map[string]*template
+		strict   bool // see Check
+		language *language
+		programs map[string]*program
 	}
 	// schema is the compiled State.Schema, built on first use.
 	schema struct {
@@ -79,19 +81,19 @@ type Definition struct {
 type SessionNames struct {
 	// Name is a template over `state` and `record`. It gives the session that a document belongs
 	// to.
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" is:"session template"`
 	// Pattern is a regular expression. A session whose name matches takes only the documents that
 	// belong to it, even before it has any checkpoint.
 	Pattern string `json:"pattern,omitempty"`
 	// KnownBy has lists of paths. A document belongs to this workflow if it has every path of at
 	// least one list.
-	KnownBy [][]string `json:"known_by,omitempty"`
+	KnownBy [][]string `json:"known_by,omitempty" is:"path"`
 	// Checkpoint is a template over `state` and `record`. It gives the name that the document's own
 	// system uses for the checkpoint. If it is empty, the member `id` is used.
-	Checkpoint string `json:"checkpoint,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty" is:"session template"`
 	// Branch is a template over `workflow` and `session` for the branch that `session start
 	// --branch` creates. The default is "{workflow}/{session}".
-	Branch string `json:"branch,omitempty"`
+	Branch string `json:"branch,omitempty" is:"session template"`
 }
 
 // Steps describes the numbered steps. They can be a closed list, open-ended, or a list that may be
@@ -183,30 +185,30 @@ type Document struct {
 // members such as an id or a timestamp.
 type Form struct {
 	// Record is the path of the record in the document; "" means the document itself.
-	Record string `json:"record,omitempty"`
+	Record string `json:"record,omitempty" is:"path"`
 	// State is the path of the state in the record. The form only matches if there is an object.
-	State string `json:"state"`
+	State string `json:"state" is:"path"`
 	// With lists paths in the record of which at least one must exist. An empty list requires
 	// nothing.
-	With []string `json:"with,omitempty"`
+	With []string `json:"with,omitempty" is:"path"`
 }
 
 // Members gives the paths of the parts that this program understands. A path is names with dots
 // between them; "" means that the workflow does not have the part. See Facts for their meaning.
 type Members struct {
-	ID        string `json:"id,omitempty"`
-	Topic     string `json:"topic,omitempty"`
-	Type      string `json:"type,omitempty"`
-	Step      string `json:"step,omitempty"`
-	StepName  string `json:"step_name,omitempty"`
-	Iteration string `json:"iteration,omitempty"`
-	Status    string `json:"status,omitempty"`
-	Error     string `json:"error,omitempty"`
-	Trigger   string `json:"trigger,omitempty"`
-	Time      string `json:"time,omitempty"`
-	Metrics   string `json:"metrics,omitempty"`
-	Outputs   string `json:"outputs,omitempty"`
-	Decisions string `json:"decisions,omitempty"`
+	ID        string `json:"id,omitempty" is:"path"`
+	Topic     string `json:"topic,omitempty" is:"path"`
+	Type      string `json:"type,omitempty" is:"path"`
+	Step      string `json:"step,omitempty" is:"path"`
+	StepName  string `json:"step_name,omitempty" is:"path"`
+	Iteration string `json:"iteration,omitempty" is:"path"`
+	Status    string `json:"status,omitempty" is:"path"`
+	Error     string `json:"error,omitempty" is:"path"`
+	Trigger   string `json:"trigger,omitempty" is:"path"`
+	Time      string `json:"time,omitempty" is:"path"`
+	Metrics   string `json:"metrics,omitempty" is:"path"`
+	Outputs   string `json:"outputs,omitempty" is:"path"`
+	Decisions string `json:"decisions,omitempty" is:"path"`
 }
 
 // State describes the state of a session.
@@ -234,9 +236,9 @@ type Derivation struct {
 	// Path is the member that receives the value.
 	Path string `json:"path"`
 	// When is a condition. Without it the derivation always applies.
-	When string `json:"when,omitempty"`
+	When string `json:"when,omitempty" is:"rule condition"`
 	// Value is the expression. If it evaluates to null, the member is removed.
-	Value string `json:"value"`
+	Value string `json:"value" is:"rule value"`
 }
 
 // Rule is a condition that every new state must meet.
@@ -244,30 +246,30 @@ type Rule struct {
 	// Name identifies the rule in violations.
 	Name string `json:"name"`
 	// When is a condition for the rule to apply. Without it the rule always applies.
-	When string `json:"when,omitempty"`
+	When string `json:"when,omitempty" is:"rule condition"`
 	// Check is the condition that has to be true.
-	Check string `json:"check"`
+	Check string `json:"check" is:"rule condition"`
 	// Path is the member of the state that the rule is about. It is shown in the violation.
 	Path string `json:"path,omitempty"`
 	// Value is an expression for the offending value. Without it the value at Path is shown.
-	Value string `json:"value,omitempty"`
+	Value string `json:"value,omitempty" is:"rule value"`
 	// Allowed is a template that describes what would be allowed.
-	Allowed string `json:"allowed,omitempty"`
+	Allowed string `json:"allowed,omitempty" is:"rule template"`
 	// Message is a template that describes what is wrong.
-	Message string `json:"message"`
+	Message string `json:"message" is:"rule template"`
 }
 
 // Diff tells how the lists of two states are compared.
 type Diff struct {
 	// Identity maps the path of a list to the members that identify its objects. For lists that are
 	// not in the map, the member is "id".
-	Identity map[string][]string `json:"identity,omitempty"`
+	Identity map[string][]string `json:"identity,omitempty" is:"path"`
 }
 
 // Setting maps one member of a foreign configuration file to a configuration key of ours.
 type Setting struct {
 	// From is a path. One of its names may be "*", which matches any name of a trigger or group.
-	From string `json:"from"`
+	From string `json:"from" is:"path with *"`
 	// Key is the configuration key. A "*" in it is replaced with the name that From's "*" matched.
 	Key string `json:"key,omitempty"`
 	// Unused explains why the member has no equivalent here. Such a setting has no Key.

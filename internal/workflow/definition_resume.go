@@ -6,28 +6,28 @@ type ResumeRules struct {
 	// Statuses has an answer per status; the key "*" stands for any other.
 	Statuses map[string]Answer `json:"statuses,omitempty"`
 	// Completed and Pending are expressions that give lists of work items.
-	Completed string `json:"completed,omitempty"`
-	Pending   string `json:"pending,omitempty"`
+	Completed string `json:"completed,omitempty" is:"resume value"`
+	Pending   string `json:"pending,omitempty" is:"resume value"`
 	// Batches is an expression that gives a list of lists: the pending items in groups.
-	Batches string `json:"batches,omitempty"`
+	Batches string `json:"batches,omitempty" is:"resume value"`
 	// Progress tells how much of the work is done.
 	Progress Progress `json:"progress,omitzero"`
 	// Point is a template for where work goes on.
-	Point string `json:"point,omitempty"`
+	Point string `json:"point,omitempty" is:"resume template"`
 	// CanResume is a condition. If it is false, resume refuses with the text of Refusal.
-	CanResume string `json:"can_resume,omitempty"`
+	CanResume string `json:"can_resume,omitempty" is:"resume condition"`
 	// Refusal is a template.
-	Refusal string `json:"refusal,omitempty"`
+	Refusal string `json:"refusal,omitempty" is:"resume template"`
 	// Prerequisites is an expression. Resume refuses if it is false, or is a list or object in
 	// which something is false, and names what is not met.
-	Prerequisites string `json:"prerequisites,omitempty"`
+	Prerequisites string `json:"prerequisites,omitempty" is:"resume value"`
 	// Warnings is an expression that gives a list of texts.
-	Warnings string `json:"warnings,omitempty"`
+	Warnings string `json:"warnings,omitempty" is:"resume value"`
 	// Files are paths of members that name files: a text, or any text inside a list or object.
 	// Resume warns about files that do not exist.
-	Files []string `json:"files,omitempty"`
+	Files []string `json:"files,omitempty" is:"path"`
 	// Restore maps a name to the path of a member that the next worker has to take over.
-	Restore map[string]string `json:"restore,omitempty"`
+	Restore map[string]string `json:"restore,omitempty" is:"path"`
 	// Freshness tells how to react to changed surroundings.
 	Freshness Freshness `json:"freshness,omitzero"`
 }
@@ -37,18 +37,18 @@ type Answer struct {
 	// Action is "resume", "ask" or "refuse".
 	Action string `json:"action"`
 	// Message, Question, Warning and Point are templates. Point replaces the one of ResumeRules.
-	Message  string `json:"message,omitempty"`
-	Question string `json:"question,omitempty"`
-	Warning  string `json:"warning,omitempty"`
-	Point    string `json:"point,omitempty"`
+	Message  string `json:"message,omitempty" is:"resume template"`
+	Question string `json:"question,omitempty" is:"resume template"`
+	Warning  string `json:"warning,omitempty" is:"resume template"`
+	Point    string `json:"point,omitempty" is:"resume template"`
 }
 
 // Progress tells how much of the work is done. Done and Total are expressions that give numbers;
 // Text is a template that can use both, and is filled only if neither is null.
 type Progress struct {
-	Done  string `json:"done,omitempty"`
-	Total string `json:"total,omitempty"`
-	Text  string `json:"text,omitempty"`
+	Done  string `json:"done,omitempty" is:"resume value"`
+	Total string `json:"total,omitempty" is:"resume value"`
+	Text  string `json:"text,omitempty" is:"resume template"`
 }
 
 // Freshness tells how to react to surroundings that changed since the checkpoint: "ignore", "warn",
@@ -59,7 +59,7 @@ type Freshness struct {
 	// Files is the reaction to files that changed since the checkpoint; the default is "warn".
 	Files string `json:"files,omitempty"`
 	// Snapshot is the path in the state of the copy of the issue as it was at the checkpoint.
-	Snapshot string `json:"snapshot,omitempty"`
+	Snapshot string `json:"snapshot,omitempty" is:"path"`
 	// Issue lists the members of that copy that are compared with the issue as it is now.
 	Issue []IssueMember `json:"issue,omitempty"`
 }
@@ -67,7 +67,7 @@ type Freshness struct {
 // IssueMember tells how to compare one member of an issue.
 type IssueMember struct {
 	// Member is the path of the member, the same in the snapshot and in the current issue.
-	Member string `json:"member"`
+	Member string `json:"member" is:"path"`
 	// Unordered compares lists without regard to order and repetition.
 	Unordered bool `json:"unordered,omitempty"`
 	// Changed is the reaction to a difference: "warn", "ask" or "refuse".
@@ -76,7 +76,7 @@ type IssueMember struct {
 	Follow bool `json:"follow,omitempty"`
 	// Mark is the path of a member of the state that holds one item of the list. If that item was
 	// removed and exactly one was added, the member is set to the new one. Mark needs Follow.
-	Mark string `json:"mark,omitempty"`
+	Mark string `json:"mark,omitempty" is:"path"`
 }
 
 // Retention tells what prune drops. Only live checkpoints count toward the numbers, and pinned ones

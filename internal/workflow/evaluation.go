@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,17 +64,13 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 
 // steps sets steps_done and steps_left, which do not depend on the state.
 func (e *evaluation) steps(s Situation) {
-	// All generated names share one buffer: there can be thousands of steps without a name.
-	var numbered strings.Builder
 	name := func(n int) string {
 		called := e.d.nameOf(n)
 		if called == "" && s.Named != nil {
 			called = s.Named(n)
 		}
 		if called == "" {
-			from := numbered.Len()
-			numbered.WriteString("step " + strconv.Itoa(n))
-			called = numbered.String()[from:]
+			called = "step " + strconv.Itoa(n)
 		}
 		return called
 	}
@@ -138,20 +133,12 @@ func asAny(v any) any {
 	return v
 }
 
-// raws encodes each item of a list as JSON. All results are parts of one buffer, because there can
-// be tens of thousands; the three-index slices keep an append to one from overwriting the next.
+// raws encodes each item of a list as JSON.
 func raws(v any) []json.RawMessage {
 	items := asItems(v)
-	var b strings.Builder
-	ends := make([]int, len(items))
-	for i, item := range items {
-		write(&b, item)
-		ends[i] = b.Len()
-	}
-	text, from := []byte(b.String()), 0
 	result := make([]json.RawMessage, len(items))
-	for i, end := range ends {
-		result[i], from = text[from:end:end], end
+	for i, item := range items {
+		result[i] = encode(item)
 	}
 	return result
 }

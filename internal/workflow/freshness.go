@@ -90,50 +90,46 @@ func (r *Resume) followMark(path string, was, is gjson.Result) {
 	if path == "" {
 		return
 	}
-	gone, come, err := apart(value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw)))
-	mark := identity(value(rawAt(r.State, path)))
-	if _, went := set(gone)[mark]; err == nil && went && len(come) == 1 {
+	gone, come := apart(was, is)
+	if len(come) == 1 && set(gone)[identity(value(rawAt(r.State, path)))] {
 		r.follow(path, encode(come[0]))
 	}
 }
 
 // equal compares two JSON values, lists as sets if unordered.
 func equal(was, is gjson.Result, unordered bool) bool {
-	a, b := value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw))
-	if unordered {
-		if equal, err := same(a, b); err == nil {
-			return equal == true
-		}
+	if unordered && isList(was) && isList(is) {
+		gone, come := apart(was, is)
+		return len(gone)+len(come) == 0
 	}
-	return identity(a) == identity(b)
+	return identity(value(json.RawMessage(was.Raw))) == identity(value(json.RawMessage(is.Raw)))
 }
 
 // told describes a change of one member: a list by the items that were added and removed, anything
 // else only by its name.
 func told(member string, was, is gjson.Result) string {
-	if was.IsArray() && is.IsArray() {
-		before, after := value(json.RawMessage(was.Raw)), value(json.RawMessage(is.Raw))
-		gone, come, err := apart(before, after)
-		if err == nil {
-			var parts []string
-			if len(come) > 0 {
-				parts = append(parts, "added "+joined(come, ", "))
-			}
-			if len(gone) > 0 {
-				parts = append(parts, "removed "+joined(gone, ", "))
-			}
-			return fmt.Sprintf("issue %s changed: %s", member, strings.Join(parts, "; "))
-		}
+	if !was.IsArray() || !is.IsArray() {
+		return fmt.Sprintf("issue %s changed", member)
 	}
-	return fmt.Sprintf("issue %s changed", member)
+	gone, come := apart(was, is)
+	var parts []string
+	if len(come) > 0 {
+		parts = append(parts, "added "+joined(come, ", "))
+	}
+	if len(gone) > 0 {
+		parts = append(parts, "removed "+joined(gone, ", "))
+	}
+	return fmt.Sprintf("issue %s changed: %s", member, strings.Join(parts, "; "))
 }
 
-// apart returns the items that are only in before and those that are only in after.
-func apart(before, after any) (gone, come []any, err error) {
-	if _, gone, err = split(before, after); err == nil {
-		_, come, err = split(after, before)
-	}
-	return gone, come, err
+// isList reports whether a value is a list, or is absent or null, which counts as an empty one.
+func isList(v gjson.Result) bool { return v.IsArray() || v.Type == gjson.Null }
+
+// apart returns the items that are only in the first list and those that are only in the second.
+func apart(was, is gjson.Result) (gone, come []any) {
+	before, _ := value(json.RawMessage(was.Raw)).([]any)
+	after, _ := value(json.RawMessage(is.Raw)).([]any)
+	return missing(before, after), missing(after, before)
 }
 
 // someOf lists the first ten names and the number of the others.

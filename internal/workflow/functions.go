@@ -21,30 +21,29 @@ type function struct {
 // author cannot use.
 func functions() map[string]function {
 	anyList := []any{new(func(...any) []any)}
-	anyBool := []any{new(func(...any) bool)}
 	two := []any{new(func(any, any) []any)}
 	one := []any{new(func(any) []any)}
 	return map[string]function{
-		"union":      {wrap(union), anyList},
-		"concat":     {wrap(concat), anyList},
-		"common":     {common, two},
-		"missing":    {missing, two},
-		"duplicates": {wrap(duplicates), anyList},
-		"disjoint":   {disjoint, anyBool},
-		"same":       {same, []any{new(func(any, any) bool)}},
-		"subset":     {subset, []any{new(func(any, any) bool)}},
-		"bare":       {wrap(bare), two},
-		"lost":       {lost, []any{new(func(any, any, any) []any)}},
+		"union":      {ofLists(union), anyList},
+		"concat":     {ofLists(concat), anyList},
+		"common":     {ofLists(common), two},
+		"missing":    {ofLists(missing), two},
+		"duplicates": {ofLists(duplicates), anyList},
+		"disjoint":   {ofLists(disjoint), []any{new(func(...any) bool)}},
+		"same":       {ofLists(same), []any{new(func(any, any) bool)}},
+		"subset":     {ofLists(subset), []any{new(func(any, any) bool)}},
+		"bare":       {ofLists(bare), two},
+		"lost":       {ofLists(lost), []any{new(func(any, any, any) []any)}},
 		"list":       {list, one},
-		"keys":       {wrap(keys), one},
-		"natural":    {wrap(natural), one},
+		"keys":       {keys, one},
+		"natural":    {ofLists(natural), one},
 		numbersName:  {numbers, []any{new(func(any, any, any) []any)}},
-		"first":      {first, []any{new(func(any) any)}},
-		"last":       {last, []any{new(func(any) any)}},
+		"first":      {ofLists(first), []any{new(func(any) any)}},
+		"last":       {ofLists(last), []any{new(func(any) any)}},
 		"len":        {length, []any{new(func(any) int)}},
 		"unfinished": {unfinished, two},
 		"finished":   {finished, two},
-		"batches":    {batches, one},
+		"batches":    {ofLists(batches), one},
 		"round":      {round, []any{new(func(any) int)}},
 		"text":       {text, []any{new(func(any) string)}},
 		"join":       {joinTexts, []any{new(func(any, string) string)}},
@@ -57,9 +56,19 @@ func functions() map[string]function {
 	}
 }
 
-// wrap adapts a function with a typed result to the signature that the library calls.
-func wrap[T any](f func(args ...any) (T, error)) func(args ...any) (any, error) {
-	return func(args ...any) (any, error) { return f(args...) }
+// ofLists adapts a function of lists to the signature that the library calls. An argument that is
+// neither a list nor absent is an error.
+func ofLists[T any](f func(lists ...[]any) T) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		lists := make([][]any, len(args))
+		for i, arg := range args {
+			var err error
+			if lists[i], err = asList(arg); err != nil {
+				return nil, err
+			}
+		}
+		return f(lists...), nil
+	}
 }
 
 // isFunction reports whether name is a function that authors can call.
@@ -121,20 +130,18 @@ func round(args ...any) (any, error) {
 	return int(math.Round(n)), nil
 }
 
-func first(args ...any) (any, error) {
-	items, err := asList(args[0])
-	if err != nil || len(items) == 0 {
-		return nil, err
+func first(lists ...[]any) any {
+	if len(lists[0]) == 0 {
+		return nil
 	}
-	return items[0], nil
+	return lists[0][0]
 }
 
-func last(args ...any) (any, error) {
-	items, err := asList(args[0])
-	if err != nil || len(items) == 0 {
-		return nil, err
+func last(lists ...[]any) any {
+	if len(lists[0]) == 0 {
+		return nil
 	}
-	return items[len(items)-1], nil
+	return lists[0][len(lists[0])-1]
 }
 
 // length counts characters of a text, members of an object or items of a list.
@@ -150,18 +157,10 @@ func length(args ...any) (any, error) {
 }
 
 // list returns a list as it is, null as the empty list, and any other value as a list of one item.
-func list(args ...any) (any, error) {
-	if args[0] == nil {
-		return []any{}, nil
-	}
-	if items, ok := args[0].([]any); ok {
-		return items, nil
-	}
-	return []any{args[0]}, nil
-}
+func list(args ...any) (any, error) { return append([]any{}, asItems(args[0])...), nil }
 
 // keys returns the member names of an object, sorted.
-func keys(args ...any) ([]any, error) {
+func keys(args ...any) (any, error) {
 	if args[0] == nil {
 		return []any{}, nil
 	}

@@ -27,7 +27,7 @@ func nodes(object, done any) (finished, unfinished []any, err error) {
 		if node, ok := status.(map[string]any); ok {
 			status = node["status"]
 		}
-		if _, ok := isDone[identity(status)]; ok {
+		if isDone[identity(status)] {
 			finished = append(finished, name)
 		} else {
 			unfinished = append(unfinished, name)
@@ -52,15 +52,11 @@ var batchOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 
 // batches groups names by the batch number in front of them, as in "batch_2_task_1", in natural
 // order. Names without a number form the last group.
-func batches(args ...any) (any, error) {
-	names, err := natural(args[0])
-	if err != nil {
-		return nil, err
-	}
+func batches(lists ...[]any) []any {
 	var groups [][]any
 	var rest []any
 	current := ""
-	for _, name := range names {
+	for _, name := range natural(lists[0]) {
 		match := batchOf().FindStringSubmatch(say(name))
 		switch {
 		case match == nil:
@@ -79,5 +75,5 @@ func batches(args ...any) (any, error) {
 	for i, group := range groups {
 		result[i] = group
 	}
-	return result, nil
+	return result
 }

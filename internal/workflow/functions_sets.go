@@ -19,10 +19,10 @@ func asList(v any) ([]any, error) {
 
 // set indexes items by their identity, so that membership can be tested without comparing each
 // pair.
-func set(items []any) map[string]any {
-	s := make(map[string]any, len(items))
+func set(items []any) map[string]bool {
+	s := make(map[string]bool, len(items))
 	for _, item := range items {
-		s[identity(item)] = item
+		s[identity(item)] = true
 	}
 	return s
 }
@@ -50,142 +50,89 @@ func in(args ...any) (any, error) {
 }
 
 // union returns the items of all lists, each once, in the order of their first occurrence.
-func union(args ...any) ([]any, error) {
+func union(lists ...[]any) []any {
 	seen := map[string]bool{}
 	result := []any{}
-	for _, arg := range args {
-		items, err := asList(arg)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			if id := identity(item); !seen[id] {
-				seen[id] = true
-				result = append(result, item)
-			}
+	for _, item := range slices.Concat(lists...) {
+		if id := identity(item); !seen[id] {
+			seen[id] = true
+			result = append(result, item)
 		}
 	}
-	return result, nil
+	return result
 }
 
 // concat returns the items of all lists, with repetitions.
-func concat(args ...any) ([]any, error) {
-	result := []any{}
-	for _, arg := range args {
-		items, err := asList(arg)
-		if err != nil {
-			return nil, err
-		}
-		result = append(result, items...)
-	}
-	return result, nil
-}
+func concat(lists ...[]any) []any { return append([]any{}, slices.Concat(lists...)...) }
 
 // split divides the items of a into those that b has and those that it lacks, each once. The other
 // set functions are built on it.
-func split(a, b any) (in, out []any, err error) {
-	items, err := union(a)
-	if err != nil {
-		return nil, nil, err
-	}
-	others, err := asList(b)
-	if err != nil {
-		return nil, nil, err
-	}
-	has := set(others)
+func split(a, b []any) (in, out []any) {
+	has := set(b)
 	in, out = []any{}, []any{}
-	for _, item := range items {
-		if _, ok := has[identity(item)]; ok {
+	for _, item := range union(a) {
+		if has[identity(item)] {
 			in = append(in, item)
 		} else {
 			out = append(out, item)
 		}
 	}
-	return in, out, nil
+	return in, out
 }
 
-func common(args ...any) (any, error) {
-	in, _, err := split(args[0], args[1])
-	return in, err
+func common(lists ...[]any) []any {
+	in, _ := split(lists[0], lists[1])
+	return in
 }
 
-func missing(args ...any) (any, error) {
-	_, out, err := split(args[0], args[1])
-	return out, err
+func missing(lists ...[]any) []any {
+	_, out := split(lists[0], lists[1])
+	return out
 }
 
-func subset(args ...any) (any, error) {
-	_, out, err := split(args[0], args[1])
-	return len(out) == 0, err
-}
+func subset(lists ...[]any) bool { return len(missing(lists...)) == 0 }
 
-func same(args ...any) (any, error) {
-	_, onlyA, err := split(args[0], args[1])
-	if err != nil {
-		return false, err
-	}
-	_, onlyB, err := split(args[1], args[0])
-	return len(onlyA)+len(onlyB) == 0, err
+func same(lists ...[]any) bool {
+	return subset(lists[0], lists[1]) && subset(lists[1], lists[0])
 }
 
 // duplicates returns the items that occur more than once in all the lists together.
-func duplicates(args ...any) ([]any, error) {
-	all, err := concat(args...)
-	if err != nil {
-		return nil, err
-	}
+func duplicates(lists ...[]any) []any {
 	count := map[string]int{}
 	result := []any{}
-	for _, item := range all {
+	for _, item := range slices.Concat(lists...) {
 		id := identity(item)
 		if count[id]++; count[id] == 2 {
 			result = append(result, item)
 		}
 	}
-	return result, nil
+	return result
 }
 
-func disjoint(args ...any) (any, error) {
-	twice, err := duplicates(args...)
-	if err != nil {
-		return false, err
-	}
-	return len(twice) == 0, nil
-}
+func disjoint(lists ...[]any) bool { return len(duplicates(lists...)) == 0 }
 
 // bare removes a suffix in parentheses from each text if it names one or more items of the second
 // list, separated by commas: "lint (WS1)" becomes "lint" if "WS1" is in the list. Documents
 // annotate items this way, and the annotation comes and goes while the item remains the same.
-func bare(args ...any) ([]any, error) {
-	items, err := asList(args[0])
-	if err != nil {
-		return nil, err
-	}
-	names, err := asList(args[1])
-	if err != nil {
-		return nil, err
-	}
-	known := set(names)
-	result := make([]any, 0, len(items))
-	for _, item := range items {
-		s, ok := item.(string)
-		if !ok {
-			result = append(result, item)
-			continue
+func bare(lists ...[]any) []any {
+	known := set(lists[1])
+	result := append([]any{}, lists[0]...)
+	for i, item := range result {
+		if s, ok := item.(string); ok {
+			result[i] = withoutNames(s, known)
 		}
-		result = append(result, withoutNames(s, known))
 	}
-	return result, nil
+	return result
 }
 
 // withoutNames is bare for one text.
-func withoutNames(s string, known map[string]any) string {
+func withoutNames(s string, known map[string]bool) string {
 	open := strings.LastIndexByte(s, '(')
 	if open <= 0 || !strings.HasSuffix(s, ")") {
 		return s
 	}
 	for name := range strings.SplitSeq(s[open+1:len(s)-1], ",") {
-		if _, ok := known[identity(strings.TrimSpace(name))]; !ok {
+		if !known[identity(strings.TrimSpace(name))] {
 			return s
 		}
 	}
@@ -195,46 +142,25 @@ func withoutNames(s string, known map[string]any) string {
 // lost returns the items of the first list that the second no longer covers. An item is covered by
 // the same text or by its bare form. One without an annotation is also covered by the same item
 // with any annotation. The third argument has the names, as for bare.
-func lost(args ...any) (any, error) {
-	before, err := asList(args[0])
-	if err != nil {
-		return nil, err
-	}
-	after, err := asList(args[1])
-	if err != nil {
-		return nil, err
-	}
-	bareBefore, err := bare(args[0], args[2])
-	if err != nil {
-		return nil, err
-	}
-	bareAfter, err := bare(args[1], args[2])
-	if err != nil {
-		return nil, err
-	}
+func lost(lists ...[]any) []any {
+	before, after, names := lists[0], lists[1], lists[2]
+	bareBefore, bareAfter := bare(before, names), bare(after, names)
 	exact, covered := set(after), set(bareAfter)
 	result := []any{}
 	for i, item := range before {
 		id, bareID := identity(item), identity(bareBefore[i])
-		_, kept := exact[id]
-		_, plain := exact[bareID]
-		_, some := covered[bareID]
-		if !kept && !plain && (id != bareID || !some) {
+		if !exact[id] && !exact[bareID] && (id != bareID || !covered[bareID]) {
 			result = append(result, item)
 		}
 	}
-	return result, nil
+	return result
 }
 
 // natural sorts texts so that task_10 comes after task_9.
-func natural(args ...any) ([]any, error) {
-	items, err := asList(args[0])
-	if err != nil {
-		return nil, err
-	}
-	sorted := slices.Clone(items)
+func natural(lists ...[]any) []any {
+	sorted := slices.Clone(lists[0])
 	slices.SortStableFunc(sorted, func(a, b any) int { return compareNatural(say(a), say(b)) })
-	return sorted, nil
+	return sorted
 }
 
 // compareNatural compares runs of digits by their numeric value, without converting them, and

@@ -114,8 +114,8 @@ func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
 	return s
 }
 
-// keyword sets the field of s that belongs to one keyword. Keywords are grouped by what they apply
-// to, which keeps each of the functions below short.
+// keyword sets the field of s that belongs to one keyword. A keyword that is not in one of the
+// tables below is unknown.
 func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, path string) {
 	switch word {
 	case "title", "description", "$comment", "format", "default", "examples":
@@ -129,15 +129,90 @@ func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, pa
 		}
 	case "$ref":
 		b.reference(s, value, path)
-	case "allOf", "anyOf", "oneOf", "not", "if", "then", "else":
-		b.logic(s, word, value, path)
-	case "properties", "patternProperties", "dependentSchemas", "additionalProperties", "propertyNames",
-		"required", "dependentRequired", "minProperties", "maxProperties":
-		b.object(s, word, value, path)
-	case "items", "prefixItems", "contains", "minItems", "maxItems", "minContains", "maxContains", "uniqueItems":
-		b.list(s, word, value, path)
+	case "type":
+		b.types(s, value, path)
+	case "enum":
+		items, ok := value.([]any)
+		if !ok || len(items) == 0 {
+			b.problems.add(path, "a list with something in it is expected")
+		}
+		s.Enum = items
+	case "const":
+		s.Const = &value
+	case "dependentRequired":
+		lists, ok := value.(map[string]any)
+		if !ok {
+			b.problems.add(path, "%s is not an object", kind(value))
+		}
+		s.DependentRequired = map[string][]string{}
+		for name, list := range lists {
+			s.DependentRequired[name] = b.texts(list, join(path, name))
+		}
 	default:
-		b.scalar(s, word, value, path)
+		b.field(fields(s)[word], value, path)
+	}
+	b.weigh(s, word, path)
+}
+
+// fields returns the fields of a schema whose keywords need nothing but a value of the right type.
+func fields(s *jsonschema.Schema) map[string]any {
+	return map[string]any{
+		"allOf": &s.AllOf, "anyOf": &s.AnyOf, "oneOf": &s.OneOf, "prefixItems": &s.PrefixItems,
+		"not": &s.Not, "if": &s.If, "then": &s.Then, "else": &s.Else, "items": &s.Items, "contains": &s.Contains,
+		"additionalProperties": &s.AdditionalProperties, "propertyNames": &s.PropertyNames,
+		"properties": &s.Properties, "patternProperties": &s.PatternProperties, "dependentSchemas": &s.DependentSchemas,
+		"minProperties": &s.MinProperties, "maxProperties": &s.MaxProperties, "minLength": &s.MinLength, "maxLength": &s.MaxLength,
+		"minItems": &s.MinItems, "maxItems": &s.MaxItems, "minContains": &s.MinContains, "maxContains": &s.MaxContains,
+		"minimum": &s.Minimum, "maximum": &s.Maximum, "exclusiveMinimum": &s.ExclusiveMinimum, "exclusiveMaximum": &s.ExclusiveMaximum,
+		"multipleOf": &s.MultipleOf, "required": &s.Required, "pattern": &s.Pattern, "uniqueItems": &s.UniqueItems,
+	}
+}
+
+// field reads a value as the type of the field that it is for. The field nil means that no field
+// has the keyword.
+func (b *schemaBuilder) field(field, value any, path string) {
+	var ok bool
+	switch to := field.(type) {
+	case **jsonschema.Schema:
+		*to = b.build(value, path)
+	case *[]*jsonschema.Schema:
+		*to = append(*to, b.schemas(value, path)...)
+	case *map[string]*jsonschema.Schema:
+		*to = b.named(value, path)
+	case *[]string:
+		*to = b.texts(value, path)
+	case **int:
+		*to = b.count(value, path)
+	case **float64:
+		*to = b.limit(value, path)
+	case *string:
+		if *to, ok = value.(string); !ok {
+			b.problems.add(path, "%s is not a text", kind(value))
+		}
+	case *bool:
+		if *to, ok = value.(bool); !ok {
+			b.problems.add(path, "%s is not true or false", kind(value))
+		}
+	default:
+		b.problems.add(path, "unknown keyword")
+	}
+}
+
+// weigh adds what a keyword costs in a validation, once its field is set.
+func (b *schemaBuilder) weigh(s *jsonschema.Schema, word, path string) {
+	switch word {
+	case "anyOf":
+		b.schema.alternatives += len(s.AnyOf)
+	case "pattern":
+		b.pattern(s.Pattern, path)
+	case "patternProperties":
+		for pattern := range s.PatternProperties {
+			b.pattern(pattern, path)
+		}
+	case "multipleOf":
+		if *s.MultipleOf <= 0 {
+			b.problems.add(path, "must be greater than 0")
+		}
 	}
 }
 
@@ -157,128 +232,6 @@ func (b *schemaBuilder) reference(s *jsonschema.Schema, value any, path string) 
 		b.open[name] = true
 		s.AllOf = append(s.AllOf, b.build(definition, join("state.schema.$defs", name)))
 		delete(b.open, name)
-	}
-}
-
-// logic handles keywords that combine schemas for the same value.
-func (b *schemaBuilder) logic(s *jsonschema.Schema, word string, value any, path string) {
-	switch word {
-	case "allOf":
-		s.AllOf = append(s.AllOf, b.schemas(value, path)...)
-	case "anyOf":
-		s.AnyOf = b.schemas(value, path)
-		b.schema.alternatives += len(s.AnyOf)
-	case "oneOf":
-		s.OneOf = b.schemas(value, path)
-	case "not":
-		s.Not = b.build(value, path)
-	case "if":
-		s.If = b.build(value, path)
-	case "then":
-		s.Then = b.build(value, path)
-	case "else":
-		s.Else = b.build(value, path)
-	}
-}
-
-// object handles keywords about objects and their members.
-func (b *schemaBuilder) object(s *jsonschema.Schema, word string, value any, path string) {
-	switch word {
-	case "properties":
-		s.Properties = b.named(value, path)
-	case "patternProperties":
-		s.PatternProperties = b.named(value, path)
-		for pattern := range s.PatternProperties {
-			b.pattern(pattern, path)
-		}
-	case "dependentSchemas":
-		s.DependentSchemas = b.named(value, path)
-	case "additionalProperties":
-		s.AdditionalProperties = b.build(value, path)
-	case "propertyNames":
-		s.PropertyNames = b.build(value, path)
-	case "required":
-		s.Required = b.texts(value, path)
-	case "dependentRequired":
-		lists, ok := value.(map[string]any)
-		if !ok {
-			b.problems.add(path, "%s is not an object", kind(value))
-		}
-		s.DependentRequired = map[string][]string{}
-		for name, list := range lists {
-			s.DependentRequired[name] = b.texts(list, join(path, name))
-		}
-	case "minProperties":
-		s.MinProperties = b.count(value, path)
-	case "maxProperties":
-		s.MaxProperties = b.count(value, path)
-	}
-}
-
-// list handles keywords about lists and their items.
-func (b *schemaBuilder) list(s *jsonschema.Schema, word string, value any, path string) {
-	switch word {
-	case "items":
-		s.Items = b.build(value, path)
-	case "prefixItems":
-		s.PrefixItems = b.schemas(value, path)
-	case "contains":
-		s.Contains = b.build(value, path)
-	case "minItems":
-		s.MinItems = b.count(value, path)
-	case "maxItems":
-		s.MaxItems = b.count(value, path)
-	case "minContains":
-		s.MinContains = b.count(value, path)
-	case "maxContains":
-		s.MaxContains = b.count(value, path)
-	case "uniqueItems":
-		unique, ok := value.(bool)
-		if !ok {
-			b.problems.add(path, "%s is not true or false", kind(value))
-		}
-		s.UniqueItems = unique
-	}
-}
-
-// scalar handles keywords about a single value, and reports unknown ones.
-func (b *schemaBuilder) scalar(s *jsonschema.Schema, word string, value any, path string) {
-	switch word {
-	case "type":
-		b.types(s, value, path)
-	case "enum":
-		items, ok := value.([]any)
-		if !ok || len(items) == 0 {
-			b.problems.add(path, "a list with something in it is expected")
-		}
-		s.Enum = items
-	case "const":
-		s.Const = &value
-	case "pattern":
-		pattern, ok := value.(string)
-		if !ok {
-			b.problems.add(path, "%s is not a text", kind(value))
-		}
-		s.Pattern = pattern
-		b.pattern(pattern, path)
-	case "minLength":
-		s.MinLength = b.count(value, path)
-	case "maxLength":
-		s.MaxLength = b.count(value, path)
-	case "minimum":
-		s.Minimum = b.limit(value, path)
-	case "maximum":
-		s.Maximum = b.limit(value, path)
-	case "exclusiveMinimum":
-		s.ExclusiveMinimum = b.limit(value, path)
-	case "exclusiveMaximum":
-		s.ExclusiveMaximum = b.limit(value, path)
-	case "multipleOf":
-		if s.MultipleOf = b.limit(value, path); s.MultipleOf != nil && *s.MultipleOf <= 0 {
-			b.problems.add(path, "must be greater than 0")
-		}
-	default:
-		b.problems.add(path, "unknown keyword")
 	}
 }
 

@@ -15,9 +15,7 @@ const (
 // template is text with expressions in braces, such as "{session} already complete". "{{" and "}}"
 // stand for the braces themselves. An expression cannot contain "}", so it cannot have an object
 // literal.
-type template struct {
-	parts []part
-}
+type template []part
 
 // part is a piece of text or, if code is set, an expression.
 type part struct {
@@ -25,35 +23,12 @@ type part struct {
 	code *program
 }
 
-// template returns the parsed form of source, from the cache if possible. The lock is released in
-// between, because parseTemplate compiles expressions, which takes it as well.
-func (d *Definition) template(s scope, source string) (*template, error) {
-	key := s.name + "\x00" + source
-	d.cache.Lock()
-	t, ok := d.cache.templates[key]
-	d.cache.Unlock()
-	if ok {
-		return t, nil
-	}
-	t, err := d.parseTemplate(s, source)
-	if err != nil {
-		return nil, err
-	}
-	d.cache.Lock()
-	defer d.cache.Unlock()
-	if d.cache.templates == nil {
-		d.cache.templates = map[string]*template{}
-	}
-	d.cache.templates[key] = t
-	return t, nil
-}
-
-// parseTemplate splits source at its braces and compiles the expressions.
-func (d *Definition) parseTemplate(s scope, source string) (*template, error) {
+// template splits source at its braces and compiles the expressions.
+func (d *Definition) template(s scope, source string) (template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("%d characters are more than %d in a template", len(source), maxTemplate)
 	}
-	t := &template{}
+	var t template
 	var plain strings.Builder
 	for rest := source; rest != ""; {
 		switch {
@@ -71,7 +46,7 @@ func (d *Definition) parseTemplate(s scope, source string) (*template, error) {
 			if err != nil {
 				return nil, err
 			}
-			t.parts = append(t.parts, part{text: plain.String()}, part{code: code})
+			t = append(t, part{text: plain.String()}, part{code: code})
 			plain.Reset()
 			rest = after
 		default:
@@ -82,11 +57,11 @@ func (d *Definition) parseTemplate(s scope, source string) (*template, error) {
 			plain.WriteString(rest[:n])
 			rest = rest[n:]
 		}
-		if len(t.parts) > 2*maxPlaceholders {
+		if len(t) > 2*maxPlaceholders {
 			return nil, fmt.Errorf("more than %d expressions in a template", maxPlaceholders)
 		}
 	}
-	t.parts = append(t.parts, part{text: plain.String()})
+	t = append(t, part{text: plain.String()})
 	return t, nil
 }
 
@@ -101,15 +76,26 @@ func (d *Definition) fill(m *meter, s scope, source string, vars map[string]any)
 	if err != nil {
 		return source
 	}
+	text, _ := t.render(m, vars)
+	return text
+}
+
+// render returns the text of a template. whole is false if one of its expressions cannot be
+// evaluated or gives nothing.
+func (t template) render(m *meter, vars map[string]any) (text string, whole bool) {
 	var b strings.Builder
-	for _, p := range t.parts {
+	whole = true
+	for _, p := range t {
+		b.WriteString(p.text)
 		if p.code == nil {
-			b.WriteString(p.text)
 			continue
 		}
-		if value, err := m.run(p.code, vars); err == nil {
-			b.WriteString(say(value))
+		value, err := m.run(p.code, vars)
+		if err != nil || say(value) == "" {
+			whole = false
+			continue
 		}
+		b.WriteString(say(value))
 	}
-	return b.String()
+	return b.String(), whole
 }

@@ -20,8 +20,9 @@ func (d *Definition) verify(found *problems) {
 	d.verifyTriggers(found)
 	d.verifyStatuses(found)
 	d.verifyRetention(found)
-	d.verifyPaths(found)
-	d.verifyExpressions(found)
+	d.verifyDocuments(found)
+	d.verifyRules(found)
+	d.verifyTexts(found)
 	for i, s := range d.Settings {
 		// A setting that only explains why a member is not used has no key to check.
 		if s.Unused != "" && s.Key == "" {
