@@ -17,6 +17,7 @@ type Saved struct {
 	mu     sync.Mutex
 	report Report
 	again  Report // findings that were known before
+	back   []string
 	// unread are blobs to scan in Report, with their paths.
 	unread map[name.OID]string
 	// dirs are directories that projects usually ignore.
@@ -47,6 +48,9 @@ func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	if dir != "" {
 		s.dirs[dir] = true
 	}
+	if s.desk.expunged.Objects[oid] {
+		s.back = append(s.back, file)
+	}
 	switch {
 	case known:
 		s.desk.report(&s.again, oid, file, v)
@@ -74,6 +78,13 @@ func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
 		})
 	}
 	return &s.report, &s.again, nil
+}
+
+// Back returns the files with content that was expunged from this repository before. Call it after
+// the capture.
+func (s *Saved) Back() []string {
+	slices.Sort(s.back)
+	return s.back
 }
 
 // Directories returns directories that projects usually ignore and this one captured. Each
