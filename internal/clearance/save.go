@@ -147,6 +147,10 @@ func (w *Watch) Say() {
 	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
 		w.s.Warn(fmt.Sprintf("%d more look like secrets: git checkpoint guard lists them", more))
 	}
+	back := w.Saved.Back()
+	for _, file := range back[:min(len(back), 10)] {
+		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(file), shellQuote(file)))
+	}
 	for _, dir := range w.Saved.Directories() {
 		w.s.Warn(fmt.Sprintf("%s/ came into the checkpoint; projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), shellQuote("/"+dir+"/")))
 	}

@@ -16,6 +16,7 @@ type Saved struct {
 	mu     sync.Mutex
 	report Report
 	again  Report // findings that were known before
+	back   []string
 	// unread are blobs to scan in Report, with their paths.
 	unread map[name.OID]string
 	// dirs are directories that projects usually ignore.
@@ -46,6 +47,9 @@ func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	if dir != "" {
 		s.dirs[dir] = true
 	}
+	if s.desk.expunged.Objects[oid] {
+		s.back = append(s.back, file)
+	}
 	switch {
 	case known:
 		s.desk.report(&s.again, oid, file, v)
@@ -68,6 +72,13 @@ func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
 		slices.SortFunc(r.Found, byPlace)
 	}
 	return &s.report, &s.again, nil
+}
+
+// Back returns the files with content that was expunged from this repository before. Call it after
+// the capture.
+func (s *Saved) Back() []string {
+	slices.Sort(s.back)
+	return s.back
 }
 
 // Directories returns directories that projects usually ignore and this one captured. Each
