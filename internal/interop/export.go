@@ -19,20 +19,11 @@ type ExportRequest struct {
 	To       string // the directory that is the root of a project; for SQLite a file
 	Format   string
 	Sessions []string // empty: all
-	Existing ExistingChoice
+	Replace  bool     // existing files with other content are replaced; else nothing is written
 
 	// Unscanned decides what happens to content that was not scanned for secrets.
 	Unscanned clearance.Unscanned
 }
-
-// ExistingChoice decides what happens to existing files with other content.
-type ExistingChoice int
-
-// The values of ExistingChoice.
-const (
-	ExistingRefuse ExistingChoice = iota // nothing is written
-	ExistingReplace
-)
 
 // ExportAnswer is the result of `export`. Its JSON is part of the program's output.
 type ExportAnswer struct {
@@ -79,7 +70,7 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 		w.render(a)
 	}
 	answer.LeftOut = append(answer.LeftOut, w.left...)
-	o := &output{target: t, rendering: w, replace: func([]byte) bool { return req.Existing == ExistingReplace }}
+	o := &output{target: t, rendering: w, replace: func([]byte) bool { return req.Replace }}
 	if err := o.check(); err != nil {
 		return nil, err
 	}

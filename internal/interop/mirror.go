@@ -111,7 +111,7 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 		if err := os.MkdirAll(filepath.Dir(m.Dir), 0o777); err != nil {
 			return plain(err)
 		}
-		req := ExportRequest{To: m.Dir, Format: SQLite, Existing: ExistingReplace}
+		req := ExportRequest{To: m.Dir, Format: SQLite, Replace: true}
 		return exportDatabase(ctx, []*transfer.Archive{a}, req, &ExportAnswer{})
 	}
 	t, err := openTarget(m.Dir)

@@ -94,7 +94,7 @@ func exportDatabase(ctx context.Context, archives []*transfer.Archive, req Expor
 		if err := dropGone(tx, archives); err != nil {
 			return err
 		}
-		kept, err := writeRows(tx, rows, nil, func(*ultraRow) bool { return req.Existing == ExistingReplace })
+		kept, err := writeRows(tx, rows, nil, func(*ultraRow) bool { return req.Replace })
 		if err != nil {
 			return err
 		}
