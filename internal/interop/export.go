@@ -258,21 +258,11 @@ func (o *output) documents() int {
 		}
 	}
 	for _, row := range o.rows {
-		if !o.hasFile(row.ID) {
+		if !slices.ContainsFunc(o.files, func(f file) bool { return f.key == row.ID }) {
 			n++
 		}
 	}
 	return n
-}
-
-// hasFile reports whether there is a document with the given key.
-func (w *rendering) hasFile(key string) bool {
-	for _, f := range w.files {
-		if f.key == key {
-			return true
-		}
-	}
-	return false
 }
 
 // paths lists everything that the rendering writes.
