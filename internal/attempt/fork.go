@@ -265,7 +265,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	made, err := create.Checkpoint(ctx, p.s, create.Request{
-		Session: string(p.Session), Fork: &create.Fork{From: f.from, Name: p.Name}, Size: create.SizeLarge,
+		Session: string(p.Session), Fork: &create.Fork{From: f.from, Name: p.Name}, Large: true,
 		IncludeIgnored: literal(inspect.IgnoredOf(f.record)),
 	})
 	if err != nil {

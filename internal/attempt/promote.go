@@ -125,7 +125,7 @@ func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 // step of the attempt in the session here.
 func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteRequest) create.Request {
 	r := create.Request{
-		Session: string(a.FromSession), Trigger: workflow.TriggerPromote, Message: req.Message, Promote: rec, Size: create.SizeLarge,
+		Session: string(a.FromSession), Trigger: workflow.TriggerPromote, Message: req.Message, Promote: rec, Large: true,
 		IncludeIgnored: literal(inspect.IgnoredOf(rec)),
 	}
 	if r.Message == "" {

@@ -88,8 +88,8 @@ func (r *Removal) look(ctx context.Context) error {
 // keep is the request for a checkpoint of everything that the newest one does not have.
 func (r *Removal) keep(dry bool) create.Request {
 	return create.Request{
-		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
-		Message: "before its worktree was removed", Size: create.SizeLarge, DryRun: dry,
+		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
+		Message: "before its worktree was removed", Large: true, DryRun: dry,
 	}
 }
 

@@ -88,7 +88,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	}
 	bare := c.bare()
 	if bare {
-		request.Unchanged = create.UnchangedSkip
+		request.SkipUnchanged = true
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		made, err := create.Checkpoint(ctx, s, request)
@@ -133,21 +133,10 @@ func (c *createFlags) request(ctx context.Context, app *App) (create.Request, er
 		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Workflow: c.Workflow, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: assigns(c.Set), Unset: c.Unset, Metrics: assigns(c.Metric),
 		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
+		NoTag: c.NoTag, Pinned: c.Pin, SkipUnchanged: c.SkipUnchanged, Large: c.Large,
 	}
 	for _, o := range c.Output {
 		r.Outputs = append(r.Outputs, create.Output{Name: o.Path, File: o.Value})
-	}
-	if c.NoTag {
-		r.Tag = create.TagNever
-	}
-	if c.Pin {
-		r.Pin = create.PinYes
-	}
-	if c.SkipUnchanged {
-		r.Unchanged = create.UnchangedSkip
-	}
-	if c.Large {
-		r.Size = create.SizeLarge
 	}
 	return r, c.documents(ctx, app, &r)
 }

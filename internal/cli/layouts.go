@@ -55,10 +55,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 // the exit code 5 in the end.
 func (f *importFlags) importLayout(ctx context.Context, app *App, path string) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		req := interop.ImportRequest{From: path, Format: f.Format, Session: f.Session, DryRun: f.DryRun}
-		if f.KeepGoing {
-			req.Faults = interop.FaultsSkip
-		}
+		req := interop.ImportRequest{From: path, Format: f.Format, Session: f.Session, DryRun: f.DryRun, KeepGoing: f.KeepGoing}
 		done, err := interop.Import(ctx, s, req)
 		if err != nil {
 			return err
@@ -90,10 +87,7 @@ func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format str
 		return usageError("nothing says where to export to", "git checkpoint export DIR --format "+format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Unscanned: unscanned(f.Yes)}
-		if f.Force {
-			req.Existing = interop.ExistingReplace
-		}
+		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Replace: f.Force, Unscanned: unscanned(f.Yes)}
 		done, err := interop.Export(ctx, s, req)
 		return app.confirmUnless(err, answer.ExportedLayout{Done: done})
 	})

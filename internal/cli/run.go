@@ -49,11 +49,8 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	request := run.Request{
-		Create: create, Command: c.Command, Retries: c.Retries, Fix: c.Fix, Timeout: c.Timeout,
+		Create: create, Command: c.Command, Retries: c.Retries, Fix: c.Fix, Timeout: c.Timeout, RollBack: c.OnFail == "rollback",
 		IO: inspect.IO{In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err},
-	}
-	if c.OnFail == "rollback" {
-		request.OnFail = run.FailRollback
 	}
 	// While the command runs, warnings about its tries are printed at once.
 	if !app.json { // with --json the answer contains these lines

@@ -295,7 +295,7 @@ func capture(ctx context.Context, s *checkpoint.Service, session name.Session, r
 		return nil, err
 	}
 	rules.IncludeIgnored, rules.Exclude, rules.MaxFileSize = req.IncludeIgnored, append(always.Exclude, req.Exclude...), always.MaxFileSize
-	if req.Size == SizeGuarded {
+	if !req.Large {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
 		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
 			return nil, err
@@ -354,7 +354,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	e.Extra = ownIDs(c)
 	change.Events = append(change.Events, e)
 	c.pruneWith(ctx, v, &change, e)
-	if c.req.Pin == PinYes {
+	if c.req.Pinned {
 		pin, err := c.s.NewEvent(journal.KindPin, c.session)
 		if err != nil {
 			return change, err
@@ -391,7 +391,7 @@ func (c *creation) tagChoice(change *store.Change) error {
 		return err
 	}
 	c.tag = ""
-	if !on || c.req.Tag == TagNever {
+	if !on || c.req.NoTag {
 		change.Tags = store.TagsNone
 	} else if c.record.Milestone {
 		c.tag = name.TagRef(c.session, c.record.Step, c.record.Iteration)

@@ -35,7 +35,7 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 	}
 	items = append(items, workflow.Item{
 		ID: string(made.Checkpoint), Step: made.Step, Milestone: made.Milestone, Trigger: made.Trigger, Worktree: made.WorktreeID,
-		Pinned: c.req.Pin == PinYes, Current: true, CreatedAt: made.Time,
+		Pinned: c.req.Pinned, Current: true, CreatedAt: made.Time,
 	})
 	verdicts, err := retain.Judge(ctx, c.s, v.State, items, workflow.Policy{})
 	if err != nil {

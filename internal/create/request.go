@@ -67,12 +67,12 @@ type Request struct {
 	Error          *string  // the job's error, JSON or text; "" clears it
 	IncludeIgnored []string // pathspecs of ignored files to capture
 	Exclude        []string // pathspecs of files to leave out
-	Tag            TagChoice
-	Pin            PinChoice
-	Unchanged      UnchangedChoice
-	Unless         name.OID      // a tree: UnchangedSkip then compares with it alone, and changes are counted from it
-	Agent          *record.Agent // the coding agent whose event caused the create
-	Size           SizeChoice
+	NoTag          bool     // a milestone gets no tag, whatever checkpoint.tag says
+	Pinned         bool
+	SkipUnchanged  bool           // make none if nothing has changed: KindNothing, exit code 8
+	Unless         name.OID       // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
+	Agent          *record.Agent  // the coding agent whose event caused the create
+	Large          bool           // capture also an unusual amount of new data, which is refused otherwise
 	DryRun         bool           // compute the checkpoint, but write no ref
 	Promote        *record.Record // the last record of an attempt: state, status and outputs are taken from it
 	Fork           *Fork          // for the first checkpoint of an attempt, which copies another one
@@ -82,39 +82,3 @@ type Request struct {
 	Tree name.OID  // its tree, instead of a capture
 	Head *name.OID // the commit of HEAD; points to "" for none
 }
-
-// TagChoice says whether a milestone gets its tag.
-type TagChoice int
-
-// The values of TagChoice. The zero value follows checkpoint.tag.
-const (
-	TagConfigured TagChoice = iota
-	TagNever
-)
-
-// PinChoice says whether a new checkpoint is pinned.
-type PinChoice int
-
-// The values of PinChoice.
-const (
-	PinNo PinChoice = iota
-	PinYes
-)
-
-// UnchangedChoice says what to do when nothing has changed since the current checkpoint.
-type UnchangedChoice int
-
-// The values of UnchangedChoice.
-const (
-	UnchangedCreate UnchangedChoice = iota
-	UnchangedSkip                   // make none: KindNothing, exit code 8
-)
-
-// SizeChoice says whether a capture with an unusual amount of new data is refused.
-type SizeChoice int
-
-// The values of SizeChoice.
-const (
-	SizeGuarded SizeChoice = iota // refuse it, with the largest directories as hints
-	SizeLarge                     // capture it (--large)
-)

@@ -28,7 +28,7 @@ type SafetyRequest struct {
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
 	c := &creation{
 		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, aside: req.Aside, made: req.Made,
-		req: Request{Trigger: workflow.TriggerSafety, Tag: TagNever, Message: req.Message},
+		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
 	}
 	if len(req.Modes) > 0 {
 		c.modes = map[record.Path]string{}

@@ -14,7 +14,7 @@ import (
 // refuseUnchanged returns an error of KindNothing if the request asks to skip a checkpoint that has
 // nothing new, and this one has nothing.
 func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
-	if c.req.Unchanged != UnchangedSkip {
+	if !c.req.SkipUnchanged {
 		return nil
 	}
 	if c.req.Unless != "" {

@@ -63,7 +63,7 @@ const Workflow = "agent"
 func (r *Repository) Save(ctx context.Context, save Save) (Saved, error) {
 	request := create.Request{
 		Session: string(save.Session), Trigger: save.Trigger, Message: save.Message,
-		Unchanged: create.UnchangedSkip, Unless: save.Unless, Agent: &save.Agent,
+		SkipUnchanged: true, Unless: save.Unless, Agent: &save.Agent,
 	}
 	if len(save.Lines) > 0 {
 		request.Outputs = []create.Output{{Name: record.TranscriptOutput, Data: save.Lines}}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -127,9 +126,7 @@ func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string,
 	state := &object{}
 	state.set("current_phase", l.phase(c))
 	doc.missing("workflow_state", state)
-	for _, name := range create.SortedKeys(c.Outputs) {
-		w.leave(a, c, "output %s", name)
-	}
+	w.leaveOutputs(a, c)
 	return id, doc.json()
 }
 
@@ -147,10 +144,7 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 	r := c.Record
 	tail := string(r.ID)
 	id := "CP-" + l.phase(c) + "-" + r.CreatedAt.UTC().Format("20060102") + "-" + tail[max(0, len(tail)-4):]
-	for n, plain := 2, id; used[id]; n++ {
-		id = plain + "-" + strconv.Itoa(n)
-	}
-	return id
+	return unused(id, "-", used)
 }
 
 // foreign returns the id and document for a checkpoint of another workflow. It has every member
@@ -158,7 +152,6 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r, f := c.Record, learn(a, c)
 	id := l.newID(c, used)
-	used[id] = true
 	doc := &object{}
 	doc.set("checkpoint_id", id)
 	doc.set("version", "1.0")
@@ -211,9 +204,7 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 	if r.StepName != l.phase(c) {
 		w.leave(a, c, "the step %s, which is no phase of crunch; it stands at %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
 	}
-	for _, name := range create.SortedKeys(c.Outputs) {
-		w.leave(a, c, "output %s", name)
-	}
+	w.leaveOutputs(a, c)
 	f.leave(a, c, w, "tasks", "branch", "files", "recovery")
 	return id, doc.json()
 }

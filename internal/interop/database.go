@@ -114,10 +114,7 @@ func checkDatabase(file string) (journaled bool, err error) {
 	}
 	// Byte 18 of the header is the file format's write version: 1 for a rollback journal, 2 for
 	// WAL.
-	if header[18] == 2 {
-		return true, nil
-	}
-	return false, nil
+	return header[18] == 2, nil
 }
 
 // copyDatabase copies a database with its write-ahead log. Another program may write to them at the
@@ -238,7 +235,7 @@ func checkColumns(db querier) error {
 // readRows reads the table, with all values as text. A state that is too large is not even loaded:
 // the query returns NULL and its size. Identical rows with the same id are accepted once.
 func readRows(db querier) ([]*ultraRow, error) {
-	rows, err := db.Query(`SELECT CAST(id AS TEXT), CAST(project_id AS TEXT), CAST(phase AS TEXT),
+	rows, err := db.Query(`SELECT coalesce(CAST(id AS TEXT), ''), CAST(project_id AS TEXT), CAST(phase AS TEXT),
 		CASE WHEN length(CAST(state AS BLOB)) > ? THEN NULL ELSE CAST(state AS TEXT) END,
 		coalesce(length(CAST(state AS BLOB)), 0), CAST(timestamp AS TEXT) FROM checkpoints ORDER BY timestamp, id`, maxDocument)
 	if err != nil {
@@ -248,21 +245,18 @@ func readRows(db querier) ([]*ultraRow, error) {
 	var out []*ultraRow
 	seen := map[string]*ultraRow{}
 	for rows.Next() {
-		var id, project, phase, state, timestamp sql.NullString
+		row := &ultraRow{}
 		var size int64
-		if err := rows.Scan(&id, &project, &phase, &state, &size, &timestamp); err != nil {
+		if err := rows.Scan(&row.ID, &row.Project, &row.Phase, &row.State, &size, &row.Timestamp); err != nil {
 			return nil, err
 		}
-		row := &ultraRow{ID: id.String, Project: project.String, Phase: phase.String, State: state.String, Timestamp: timestamp.String, null: map[string]bool{
-			"project_id": !project.Valid, "phase": !phase.Valid, "state": !state.Valid, "timestamp": !timestamp.Valid,
-		}}
 		other := seen[row.ID]
 		switch {
 		case size > maxDocument:
 			return nil, fmt.Errorf("the state of %q has %d bytes, and at most %d are read", row.ID, size, maxDocument)
 		case row.ID == "":
 			return nil, errors.New("a row has no id")
-		case other != nil && (other.Project != row.Project || other.Phase != row.Phase || other.State != row.State || other.Timestamp != row.Timestamp):
+		case other != nil && !row.says(other):
 			return nil, fmt.Errorf("two rows with the id %q say different things", row.ID)
 		case other != nil:
 			continue
@@ -302,7 +296,7 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 	}
 	for _, row := range rows {
 		was := have[row.ID]
-		if was != nil && row.same(was) {
+		if was != nil && *row == *was {
 			continue
 		}
 		if was != nil && !replace(was) {
@@ -315,7 +309,7 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 			}
 		}
 		if _, err := tx.Exec(`INSERT INTO checkpoints (id, project_id, phase, state, timestamp) VALUES (?, ?, ?, ?, ?)`,
-			row.ID, row.value("project_id", row.Project), row.value("phase", row.Phase), row.value("state", row.State), row.value("timestamp", row.Timestamp)); err != nil {
+			row.ID, row.Project, row.Phase, row.State, row.Timestamp); err != nil {
 			return nil, err
 		}
 	}
@@ -329,22 +323,8 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 	return kept, nil
 }
 
-// value returns the value of a column for SQL, nil for NULL.
-func (row *ultraRow) value(column, value string) any {
-	if row.null[column] {
-		return nil
-	}
-	return value
+// says reports whether two rows have the same texts. NULL and "" are the same here.
+func (row *ultraRow) says(o *ultraRow) bool {
+	return row.Project.String == o.Project.String && row.Phase.String == o.Phase.String && row.State.String == o.State.String &&
+		row.Timestamp.String == o.Timestamp.String
 }
-
-// same reports whether two rows are equal. NULL and "" are different.
-func (row *ultraRow) same(o *ultraRow) bool {
-	for _, c := range rowColumns {
-		if row.null[c] != o.null[c] {
-			return false
-		}
-	}
-	return row.ID == o.ID && row.Project == o.Project && row.Phase == o.Phase && row.State == o.State && row.Timestamp == o.Timestamp
-}
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

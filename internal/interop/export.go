@@ -19,20 +19,11 @@ type ExportRequest struct {
 	To       string // the directory that is the root of a project; for SQLite a file
 	Format   string
 	Sessions []string // empty: all
-	Existing ExistingChoice
+	Replace  bool     // existing files with other content are replaced; else nothing is written
 
 	// Unscanned decides what happens to content that was not scanned for secrets.
 	Unscanned clearance.Unscanned
 }
-
-// ExistingChoice decides what happens to existing files with other content.
-type ExistingChoice int
-
-// The values of ExistingChoice.
-const (
-	ExistingRefuse ExistingChoice = iota // nothing is written
-	ExistingReplace
-)
 
 // ExportAnswer is the result of `export`. Its JSON is part of the program's output.
 type ExportAnswer struct {
@@ -79,7 +70,7 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 		w.render(a)
 	}
 	answer.LeftOut = append(answer.LeftOut, w.left...)
-	o := &output{target: t, rendering: w, replace: func([]byte) bool { return req.Existing == ExistingReplace }}
+	o := &output{target: t, rendering: w, replace: func([]byte) bool { return req.Replace }}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -267,21 +258,11 @@ func (o *output) documents() int {
 		}
 	}
 	for _, row := range o.rows {
-		if !o.hasFile(row.ID) {
+		if !slices.ContainsFunc(o.files, func(f file) bool { return f.key == row.ID }) {
 			n++
 		}
 	}
 	return n
-}
-
-// hasFile reports whether there is a document with the given key.
-func (w *rendering) hasFile(key string) bool {
-	for _, f := range w.files {
-		if f.key == key {
-			return true
-		}
-	}
-	return false
 }
 
 // paths lists everything that the rendering writes.

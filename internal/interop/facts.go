@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -59,18 +60,8 @@ func learn(a *transfer.Archive, c *transfer.Archived) *facts {
 	if r.Topic != "" {
 		f.topic = r.Topic
 	}
-	for _, p := range r.Git.Staged {
-		f.staged = append(f.staged, string(p))
-	}
-	for _, p := range r.Files.Created {
-		f.created = append(f.created, string(p))
-	}
-	for _, p := range r.Files.Modified {
-		f.modified = append(f.modified, string(p))
-	}
-	for _, p := range r.Files.Deleted {
-		f.deleted = append(f.deleted, string(p))
-	}
+	f.staged, f.created = create.FromPaths(r.Git.Staged), create.FromPaths(r.Files.Created)
+	f.modified, f.deleted = create.FromPaths(r.Files.Modified), create.FromPaths(r.Files.Deleted)
 	for _, w := range r.Git.Worktrees {
 		f.worktrees = append(f.worktrees, string(w.Name))
 	}

@@ -1,6 +1,9 @@
 package interop
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // ids records the documents that were read, by id, to detect conflicting documents with one id.
 type ids map[string]struct{ path, digest string }
@@ -25,6 +28,16 @@ func (s ids) take(r *reading, id string, src *source) bool {
 		s[id] = struct{ path, digest string }{src.path, digest}
 	}
 	return true
+}
+
+// unused returns an id that is not in used, with a number behind the separator if necessary, and adds
+// it there.
+func unused(id, separator string, used map[string]bool) string {
+	for n, plain := 2, id; used[id]; n++ {
+		id = plain + separator + strconv.Itoa(n)
+	}
+	used[id] = true
+	return id
 }
 
 // isPlainID reports whether an id is safe to keep and to show: it cannot be a path to another

@@ -16,21 +16,12 @@ import (
 
 // ImportRequest has the arguments of `import`.
 type ImportRequest struct {
-	From    string // a directory or a file
-	Format  string // one of Formats; "" takes every layout that is found
-	Session string // the session to take, or the new name if there is only one; "" takes all
-	DryRun  bool
-	Faults  FaultChoice
+	From      string // a directory or a file
+	Format    string // one of Formats; "" takes every layout that is found
+	Session   string // the session to take, or the new name if there is only one; "" takes all
+	DryRun    bool
+	KeepGoing bool // documents that can be imported are, although others cannot; else nothing is
 }
-
-// FaultChoice decides what happens if some of the documents cannot be imported.
-type FaultChoice int
-
-// The values of FaultChoice.
-const (
-	FaultsRefuse FaultChoice = iota // nothing is imported
-	FaultsSkip                      // the others are imported
-)
 
 // ImportAnswer is the result of `import`. Its JSON is part of the program's output.
 type ImportAnswer struct {
@@ -50,7 +41,7 @@ type ImportAnswer struct {
 // changed.
 //
 // It works in three phases: find the layouts, read all documents and collect their problems, and
-// only then let package transfer write. With FaultsRefuse any problem means that nothing is
+// only then let package transfer write. Without KeepGoing any problem means that nothing is
 // written. In a dry run the answer tells what would be imported.
 func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*ImportAnswer, error) {
 	formats := Formats()
@@ -92,7 +83,7 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 			Hints: []string{"name the root of the project, or a directory or file of one of these layouts"},
 		}
 	}
-	if len(answer.Problems) > 0 && req.Faults == FaultsRefuse {
+	if len(answer.Problems) > 0 && !req.KeepGoing {
 		return nil, faulty(answer.Problems, "nothing was imported; --keep-going imports the rest")
 	}
 	if err := choose(requests, req.Session); err != nil {

@@ -96,7 +96,7 @@ func documents(t *testing.T, dir string) map[string]string {
 			}
 			for _, row := range rows {
 				out[rel+"#"+row.ID] = normal(t, row.json())
-				out[rel+"#"+row.ID+"/state"] = normal(t, []byte(row.State))
+				out[rel+"#"+row.ID+"/state"] = normal(t, []byte(row.State.String))
 			}
 		case ".yaml", ".yml":
 			doc, err := yamlToJSON(data)

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -111,7 +112,7 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 		if err := os.MkdirAll(filepath.Dir(m.Dir), 0o777); err != nil {
 			return plain(err)
 		}
-		req := ExportRequest{To: m.Dir, Format: SQLite, Existing: ExistingReplace}
+		req := ExportRequest{To: m.Dir, Format: SQLite, Replace: true}
 		return exportDatabase(ctx, []*transfer.Archive{a}, req, &ExportAnswer{})
 	}
 	t, err := openTarget(m.Dir)
@@ -165,17 +166,7 @@ const rowPrefix = "row:"
 // onlyDerived reports whether all files in the way are generated from documents. check has set
 // them.
 func (o *output) onlyDerived() bool {
-	if len(o.stays) == 0 {
-		return false
-	}
-	for _, p := range o.stays {
-		for _, f := range o.files {
-			if f.path == p && f.key != "" {
-				return false
-			}
-		}
-	}
-	return true
+	return len(o.stays) > 0 && !slices.ContainsFunc(o.files, func(f file) bool { return f.key != "" && slices.Contains(o.stays, f.path) })
 }
 
 // written returns the digest of everything in the rendering, by path.

@@ -34,15 +34,8 @@ var orchestrateID = sync.OnceValue(func() *regexp.Regexp {
 func (o orchestrate) read(r *reading) {
 	seen := ids{}
 	for _, dir := range []string{orchestrateHome, path.Join(orchestrateHome, orchestrateFailed)} {
-		for _, e := range r.names(dir) {
-			name, isJSON := stem(e.Name(), ".json")
-			p := path.Join(dir, e.Name())
-			if !isJSON || e.IsDir() || !r.wanted(p) {
-				continue
-			}
-			if src, ok := r.json(p); ok {
-				o.document(r, name, src, seen)
-			}
+		for name, src := range r.documents(dir, r.wanted) {
+			o.document(r, name, src, seen)
 		}
 	}
 }
@@ -109,11 +102,5 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 			in.Status = "abandoned"
 		}
 	}
-	for _, other := range r.sessions {
-		if other.Session == session {
-			r.warn("%s: it says the same as %s", src.path, pathOf(other))
-			return
-		}
-	}
-	r.add(src.path, in)
+	r.addOnce(src.path, in)
 }

@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"path"
 	"regexp"
 	"sync"
 
@@ -26,15 +25,8 @@ var pipelineID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 func (l pipeline) read(r *reading) {
 	seen := ids{}
-	for _, e := range r.names(pipelineHome) {
-		name, isJSON := stem(e.Name(), ".json")
-		p := path.Join(pipelineHome, e.Name())
-		if !isJSON || e.IsDir() || !r.wanted(p) {
-			continue
-		}
-		if src, ok := r.json(p); ok {
-			l.document(r, name, src, seen)
-		}
+	for name, src := range r.documents(pipelineHome, r.wanted) {
+		l.document(r, name, src, seen)
 	}
 }
 
@@ -68,13 +60,7 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	if !seen.take(r, prd, &src) {
 		return
 	}
-	for _, other := range r.sessions {
-		if other.Session == prd {
-			r.warn("%s: it says the same as %s", src.path, pathOf(other))
-			return
-		}
-	}
-	r.add(src.path, transfer.ImportSession{
+	r.addOnce(src.path, transfer.ImportSession{
 		Session: prd, Workflow: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when,
 		// A changed document has the same key, so the import adds a checkpoint after the existing
 		// one.

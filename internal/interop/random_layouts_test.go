@@ -45,7 +45,7 @@ func (g *gen) goTeam(n int) {
 			m.set("created_at", "2026-02-03T10:00:00Z")
 			m.set("checkpoints", entries)
 			m.set("current_checkpoint", labels[len(labels)-1])
-			m.set("rollback_history", orEmpty(back))
+			m.set("rollback_history", back)
 			if m = g.strew(m, "checkpoints"); g.chance(50) {
 				whole := &object{}
 				whole.set("manifest", m)
@@ -143,7 +143,7 @@ func (g *gen) ultraCreate(n int) {
 		place.set("worktrees", g.texts())
 		s.set("git_state", place)
 		s = g.strew(s, "completed_tasks")
-		row := &ultraRow{ID: id, Project: project, Phase: fmt.Sprint("phase_", phase), State: string(s.json()), Timestamp: when.Format("2006-01-02T15:04:05.000Z"), null: map[string]bool{}}
+		row := &ultraRow{ID: id, Project: column(project), Phase: column(fmt.Sprint("phase_", phase)), State: column(string(s.json())), Timestamp: column(when.Format("2006-01-02T15:04:05.000Z"))}
 		kind := g.IntN(3)
 		p := path.Join(ultraHome, id+".json")
 		if kind != 0 {
@@ -155,8 +155,8 @@ func (g *gen) ultraCreate(n int) {
 			o := &object{}
 			o.set("checkpoint_id", id)
 			o.set("project_id", project)
-			o.set("phase", row.Phase)
-			o.set("timestamp", row.Timestamp)
+			o.set("phase", row.Phase.String)
+			o.set("timestamp", row.Timestamp.String)
 			o.set("state", s)
 			m := &object{}
 			m.set("tasks_total", g.IntN(9))
@@ -351,6 +351,6 @@ func (g *gen) crunchDocument(id, number, phase, at, trigger string) *object {
 		f.set("staged", g.chance(50))
 		files = append(files, f.json())
 	}
-	o.set("files_modified", orEmpty(files))
+	o.set("files_modified", files)
 	return g.strew(o, "checkpoint_id", "created_at", "workflow_state")
 }

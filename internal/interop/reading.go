@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +38,23 @@ func (r *reading) problem(p, format string, args ...any) {
 // warn records something that does not prevent the import.
 func (r *reading) warn(format string, args ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
+}
+
+// documents reads the JSON documents of a directory that wanted accepts, and returns them by the
+// names of their files without the extension.
+func (r *reading) documents(dir string, wanted func(p string) bool) iter.Seq2[string, source] {
+	return func(yield func(string, source) bool) {
+		for _, e := range r.names(dir) {
+			name, isJSON := stem(e.Name(), ".json")
+			p := path.Join(dir, e.Name())
+			if !isJSON || e.IsDir() || !wanted(p) {
+				continue
+			}
+			if src, ok := r.json(p); ok && !yield(name, src) {
+				return
+			}
+		}
+	}
 }
 
 // names lists a directory. A missing directory is empty; one that cannot be read is a problem.
@@ -217,6 +236,18 @@ func (r *reading) add(dir string, s transfer.ImportSession) {
 		}
 	}
 	r.sessions = append(r.sessions, s)
+}
+
+// addOnce is add for a layout with one document for each session. A second document of a session is
+// a copy, because ids has refused one that says something else; it is left out.
+func (r *reading) addOnce(p string, s transfer.ImportSession) {
+	for _, other := range r.sessions {
+		if other.Session == s.Session {
+			r.warn("%s: it says the same as %s", p, pathOf(other))
+			return
+		}
+	}
+	r.add(p, s)
 }
 
 // pathOf returns the path of a session's first document, to name it in a message.

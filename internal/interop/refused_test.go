@@ -41,7 +41,7 @@ func members20001() string {
 }
 
 // Malicious input in place of a document is reported with file and position, and none of it is
-// imported. The other documents are imported only with FaultsSkip.
+// imported. The other documents are imported only with KeepGoing.
 func TestRefusedDocuments(t *testing.T) {
 	goods := map[string][2]string{
 		GoTeam: {"checkpoints/s-1/cp-01-init.json", goodTeam}, UltraCreate: {".ultra-state/checkpoints/cp_20260211_091500_phase1.json", goodUltra},

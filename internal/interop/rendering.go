@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -76,6 +77,13 @@ func (w *rendering) leave(a *transfer.Archive, c *transfer.Archived, format stri
 		l.Checkpoint = c.Record.Label
 	}
 	w.left = append(w.left, l)
+}
+
+// leaveOutputs records that the outputs of a checkpoint are left out.
+func (w *rendering) leaveOutputs(a *transfer.Archive, c *transfer.Archived) {
+	for _, name := range create.SortedKeys(c.Outputs) {
+		w.leave(a, c, "output %s", name)
+	}
 }
 
 // place adds the document of a checkpoint, unless an earlier one has the same path; that one then

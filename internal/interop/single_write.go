@@ -19,8 +19,27 @@ import (
 // This file has the writers for orchestrate and pipeline. These layouts have one document per
 // session, which their tools update in place, so an export writes the current checkpoint only.
 //
-// single adds the document and reports all other checkpoints as left out.
-func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
+// single adds the document of a session: the original of the current checkpoint, under its own
+// name, or else what compose makes of it, under the given id. dir returns the directory that it
+// belongs into. All other checkpoints are reported as left out.
+func (w *rendering) single(
+	a *transfer.Archive, id string, compose func(*transfer.Archived) json.RawMessage, dir func(*transfer.Archived) string,
+) {
+	c := current(a)
+	if c == nil {
+		return
+	}
+	f := file{made: c}
+	if original, ok := w.original(c, keptDocument); ok {
+		f.content, f.made, f.key = original, nil, c.Import.Key
+		if name, ok := base(c.Import); ok {
+			id = name
+		}
+	} else {
+		f.doc = compose(c)
+		f.content, f.key = create.JSONFile(f.doc), id
+	}
+	f.path = path.Join(dir(c), id+".json")
 	if !w.place(a, c, f) {
 		return
 	}
@@ -35,31 +54,17 @@ func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, f file) {
 // subdirectory. An original goes back to the directory that it came from, unless the session went on
 // or was closed here.
 func (o orchestrate) write(a *transfer.Archive, w *rendering) {
-	c := current(a)
-	if c == nil {
-		return
-	}
-	closed := a.Status == "failed" || a.Status == "abandoned"
-	f := file{made: c}
 	id := o.id(a)
-	if text, ok := w.original(c, keptDocument); ok {
-		f.content, f.made, f.key = text, nil, c.Import.Key
-		if !a.Touched {
+	w.single(a, id, func(c *transfer.Archived) json.RawMessage { return o.compose(a, c, id, w) }, func(c *transfer.Archived) string {
+		closed := a.Status == "failed" || a.Status == "abandoned"
+		if _, ok := w.original(c, keptDocument); ok && !a.Touched {
 			closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
 		}
-		if name, ok := base(c.Import); ok {
-			id = name
+		if closed {
+			return path.Join(orchestrateHome, orchestrateFailed)
 		}
-	} else {
-		f.doc = o.compose(a, c, id, w)
-		f.content, f.key = create.JSONFile(f.doc), id
-	}
-	dir := orchestrateHome
-	if closed {
-		dir = path.Join(orchestrateHome, orchestrateFailed)
-	}
-	f.path = path.Join(dir, id+".json")
-	w.single(a, c, f)
+		return orchestrateHome
+	})
 }
 
 // id returns the id of a session's document: the file name from which it was imported; the
@@ -213,24 +218,9 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 
 // write adds the document of a session.
 func (l pipeline) write(a *transfer.Archive, w *rendering) {
-	c := current(a)
-	if c == nil {
-		return
-	}
-	f := file{made: c}
 	prd := l.id(a)
-	name := prd
-	if text, ok := w.original(c, keptDocument); ok {
-		f.content, f.made, f.key = text, nil, c.Import.Key
-		if file, ok := base(c.Import); ok {
-			name = file
-		}
-	} else {
-		f.doc = l.compose(a, c, prd, w)
-		f.content, f.key = create.JSONFile(f.doc), prd
-	}
-	f.path = path.Join(pipelineHome, name+".json")
-	w.single(a, c, f)
+	w.single(a, prd, func(c *transfer.Archived) json.RawMessage { return l.compose(a, c, prd, w) },
+		func(*transfer.Archived) string { return pipelineHome })
 }
 
 // firstDigits matches a number inside a name.
@@ -295,9 +285,7 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 		doc.set("error", &e)
 	}
 	doc.set("timestamp", seconds(c.Record.CreatedAt))
-	for _, name := range create.SortedKeys(c.Outputs) {
-		w.leave(a, c, "output %s", name)
-	}
+	w.leaveOutputs(a, c)
 	f.leave(a, c, w, "tasks", "gates", "error", "topic")
 	return doc.json()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ func inDatabase(ctx context.Context, file string, do func(querier) error) (err e
 	refuse := func(err error) error {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: file, Err: named(err), Hints: []string{"nothing was written"}}
 	}
-	if _, err := checkDatabase(file); err != nil && !isMissing(err) {
+	if _, err := checkDatabase(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return refuse(err)
 	}
 	db, err := openDatabase(file, "mode=rwc&_txlock=immediate")
@@ -94,7 +95,7 @@ func exportDatabase(ctx context.Context, archives []*transfer.Archive, req Expor
 		if err := dropGone(tx, archives); err != nil {
 			return err
 		}
-		kept, err := writeRows(tx, rows, nil, func(*ultraRow) bool { return req.Existing == ExistingReplace })
+		kept, err := writeRows(tx, rows, nil, func(*ultraRow) bool { return req.Replace })
 		if err != nil {
 			return err
 		}
@@ -160,8 +161,8 @@ func ownRows(a *transfer.Archive) []*ultraRow {
 	for i := range a.Checkpoints {
 		r := a.Checkpoints[i].Record
 		out = append(out, &ultraRow{
-			ID: string(r.ID), Project: string(a.Session), Phase: cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step)), State: string(compacted(r.State)),
-			Timestamp: stamp(r.CreatedAt), null: map[string]bool{},
+			ID: string(r.ID), Project: column(string(a.Session)), Phase: column(cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step))),
+			State: column(string(compacted(r.State))), Timestamp: column(stamp(r.CreatedAt)),
 		})
 	}
 	return out
@@ -175,8 +176,8 @@ func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 	}
 	m := members(doc)
 	return &ultraRow{
-		ID: id, Project: textOf(m.values["project_id"]), Phase: textOf(m.values["phase"]), State: string(compacted(m.values["state"])),
-		Timestamp: textOf(m.values["timestamp"]), null: map[string]bool{},
+		ID: id, Project: column(textOf(m.values["project_id"])), Phase: column(textOf(m.values["phase"])),
+		State: column(string(compacted(m.values["state"]))), Timestamp: column(textOf(m.values["timestamp"])),
 	}, true
 }
 

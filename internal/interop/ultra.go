@@ -1,9 +1,11 @@
 package interop
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -36,27 +38,17 @@ func (ultraCreate) containers() []string { return []string{ultraHome, path.Dir(u
 // ultraID matches the id of a checkpoint. The groups are its time and the number of its phase.
 var ultraID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp_(\d{8}_\d{6})_phase(\d+)`) })
 
-// ultraProject is one project during an import. documents are keyed by id.
-type ultraProject struct {
-	id        string
-	documents map[string]*transfer.ImportDocument
-}
+// ultraProjects has the documents of an import by project and id.
+type ultraProjects map[string]map[string]*transfer.ImportDocument
 
 // read reads the rows first, so that each document can be compared with its row. Rows without a
 // document become documents of their own.
 func (u ultraCreate) read(r *reading) {
-	projects := map[string]*ultraProject{}
+	projects := ultraProjects{}
 	seen := ids{}
 	rows := u.rows(r)
-	for _, e := range r.names(ultraHome) {
-		name, isJSON := stem(e.Name(), ".json")
-		p := path.Join(ultraHome, e.Name())
-		if !isJSON || e.IsDir() || !u.wants(r, p) {
-			continue
-		}
-		if src, ok := r.json(p); ok {
-			u.document(r, name, src, seen, rows, projects)
-		}
+	for name, src := range r.documents(ultraHome, func(p string) bool { return u.wants(r, p) }) {
+		u.document(r, name, src, seen, rows, projects)
 	}
 	for _, id := range create.SortedKeys(rows) {
 		if row := rows[id]; !row.told {
@@ -64,7 +56,7 @@ func (u ultraCreate) read(r *reading) {
 		}
 	}
 	for _, name := range create.SortedKeys(projects) {
-		u.project(r, projects[name])
+		u.project(r, name, slices.Collect(maps.Values(projects[name])))
 	}
 }
 
@@ -101,7 +93,7 @@ func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
 
 // document reads one document, or reports why it cannot. If there is a row for it, the row is kept
 // as well.
-func (u ultraCreate) document(r *reading, name string, src source, seen ids, rows map[string]*ultraRow, projects map[string]*ultraProject) {
+func (u ultraCreate) document(r *reading, name string, src source, seen ids, rows map[string]*ultraRow, projects ultraProjects) {
 	at := src.at
 	id := text(at, "checkpoint_id", "id")
 	if !at.IsObject() || id == "" && !at.Get("project_id").Exists() && !ultraID().MatchString(name) {
@@ -137,7 +129,7 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 }
 
 // row adds a checkpoint that is only in the database. Its path in messages is <database>#<id>.
-func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraProject) {
+func (u ultraCreate) row(r *reading, row *ultraRow, projects ultraProjects) {
 	p := ultraDatabase + "#" + row.ID
 	if !isPlainID(row.ID) || !safeName(row.ID) {
 		r.problem(ultraDatabase, "the id %q leads elsewhere", row.ID)
@@ -153,7 +145,7 @@ func (u ultraCreate) row(r *reading, row *ultraRow, projects map[string]*ultraPr
 }
 
 // add adds a document to its project, which it creates if necessary.
-func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result, projects map[string]*ultraProject) {
+func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result, projects ultraProjects) {
 	project := text(at, "project_id")
 	if project == "" {
 		r.problem(d.Path, "it has no project_id")
@@ -182,9 +174,9 @@ func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result
 		return
 	}
 	if projects[project] == nil {
-		projects[project] = &ultraProject{id: project, documents: map[string]*transfer.ImportDocument{}}
+		projects[project] = map[string]*transfer.ImportDocument{}
 	}
-	projects[project].documents[d.Key] = d
+	projects[project][d.Key] = d
 }
 
 // phaseNumber returns the number of a phase, which is written as 2 or "phase_2".
@@ -198,23 +190,14 @@ func phaseNumber(v gjson.Result) *int {
 
 // project adds the session of a project. Documents are in the order of their times and the last one
 // is current, because the layout records neither.
-func (ultraCreate) project(r *reading, p *ultraProject) {
-	session, err := sessionOf(p.id)
+func (ultraCreate) project(r *reading, id string, documents []*transfer.ImportDocument) {
+	session, err := sessionOf(id)
 	if err != nil {
 		r.problem(ultraHome, "project_id: %v", err)
 		return
 	}
 	in := transfer.ImportSession{Session: session, Workflow: UltraCreate}
-	documents := make([]*transfer.ImportDocument, 0, len(p.documents))
-	for _, d := range p.documents {
-		documents = append(documents, d)
-	}
-	slices.SortFunc(documents, func(a, b *transfer.ImportDocument) int {
-		if c := a.At.Compare(b.At); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Key, b.Key)
-	})
+	documents = ordered(documents, func(*transfer.ImportDocument) int { return 0 })
 	for _, d := range documents {
 		in.Steps = append(in.Steps, transfer.ImportStep{Document: d})
 		in.Current, in.Branch = d.Key, d.Branch
@@ -225,23 +208,27 @@ func (ultraCreate) project(r *reading, p *ultraProject) {
 
 // ultraRow is a row of the table checkpoints, with all columns as text.
 type ultraRow struct {
-	ID, Project, Phase, State, Timestamp string
+	ID                               string
+	Project, Phase, State, Timestamp sql.NullString
 
-	null map[string]bool // columns that are NULL
-	told bool            // there is a document for it too
+	told bool // there is a document for it too
 }
+
+// column returns a text as the value of a column.
+func column(text string) sql.NullString { return sql.NullString{String: text, Valid: true} }
 
 // json returns the row as JSON, the form in which a checkpoint keeps it. rowOf reads it.
 func (row *ultraRow) json() json.RawMessage {
 	var o object
 	o.set("id", row.ID)
-	for _, c := range []struct{ name, value string }{
-		{"project_id", row.Project}, {"phase", row.Phase}, {"state", row.State}, {"timestamp", row.Timestamp},
-	} {
-		if row.null[c.name] {
-			o.raw(c.name, json.RawMessage("null"))
+	for _, c := range []struct {
+		name  string
+		value sql.NullString
+	}{{"project_id", row.Project}, {"phase", row.Phase}, {"state", row.State}, {"timestamp", row.Timestamp}} {
+		if c.value.Valid {
+			o.set(c.name, c.value.String)
 		} else {
-			o.set(c.name, c.value)
+			o.set(c.name, nil)
 		}
 	}
 	return o.json()
@@ -249,7 +236,7 @@ func (row *ultraRow) json() json.RawMessage {
 
 // document returns the document that ultra-create would have written along with the row.
 func (row *ultraRow) document() (json.RawMessage, error) {
-	state, err := transfer.ParseDocument([]byte(row.State))
+	state, err := transfer.ParseDocument([]byte(row.State.String))
 	if err != nil {
 		return nil, err
 	}
@@ -258,9 +245,9 @@ func (row *ultraRow) document() (json.RawMessage, error) {
 	}
 	var o object
 	o.set("checkpoint_id", row.ID)
-	o.set("project_id", row.Project)
-	o.set("phase", row.Phase)
-	o.set("timestamp", row.Timestamp)
+	o.set("project_id", row.Project.String)
+	o.set("phase", row.Phase.String)
+	o.set("timestamp", row.Timestamp.String)
 	o.raw("state", state)
 	return o.json(), nil
 }
@@ -268,26 +255,21 @@ func (row *ultraRow) document() (json.RawMessage, error) {
 // differs returns the first member in which a document and its row differ, "" if they agree. A
 // column that is NULL agrees with everything. Times and states are compared by value.
 func (row *ultraRow) differs(at gjson.Result) string {
-	for _, c := range []struct{ name, value string }{{"project_id", row.Project}, {"phase", row.Phase}} {
-		if !row.null[c.name] && text(at, c.name) != c.value {
-			return c.name
-		}
+	if row.Project.Valid && text(at, "project_id") != row.Project.String {
+		return "project_id"
 	}
-	if a, ok := moment(text(at, "timestamp")); !row.null["timestamp"] {
-		if b, okToo := moment(row.Timestamp); ok != okToo || !a.Equal(b) {
+	if row.Phase.Valid && text(at, "phase") != row.Phase.String {
+		return "phase"
+	}
+	if a, ok := moment(text(at, "timestamp")); row.Timestamp.Valid {
+		if b, okToo := moment(row.Timestamp.String); ok != okToo || !a.Equal(b) {
 			return "timestamp"
 		}
 	}
-	if row.null["state"] {
+	if !row.State.Valid {
 		return ""
 	}
-	state, err := transfer.ParseDocument([]byte(row.State))
-	if err != nil {
-		return "state"
-	}
-	a, errA := transfer.DocumentDigest(state)
-	b, errB := transfer.DocumentDigest(json.RawMessage(at.Get("state").Raw))
-	if errA != nil || errB != nil || a != b {
+	if !sameJSON([]byte(row.State.String), []byte(at.Get("state").Raw)) {
 		return "state"
 	}
 	return ""

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"database/sql"
 	"encoding/json"
 	"path"
 	"strconv"
@@ -35,8 +36,8 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
 		if w.place(a, c, f) {
 			w.rows = append(w.rows, &ultraRow{
-				ID: id, Project: project, Phase: text(gjson.ParseBytes(doc), "phase"), State: string(state),
-				Timestamp: text(gjson.ParseBytes(doc), "timestamp"), null: map[string]bool{},
+				ID: id, Project: column(project), Phase: column(text(gjson.ParseBytes(doc), "phase")), State: column(string(state)),
+				Timestamp: column(text(gjson.ParseBytes(doc), "timestamp")),
 			})
 		}
 	}
@@ -78,14 +79,13 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 // rowOf reads a row that was kept with a checkpoint, see ultraRow.json.
 func rowOf(kept []byte) *ultraRow {
 	at := gjson.ParseBytes(kept)
-	row := &ultraRow{null: map[string]bool{}}
-	for _, c := range []struct {
-		name string
-		to   *string
-	}{{"id", &row.ID}, {"project_id", &row.Project}, {"phase", &row.Phase}, {"state", &row.State}, {"timestamp", &row.Timestamp}} {
-		*c.to, row.null[c.name] = at.Get(c.name).String(), at.Get(c.name).Type == gjson.Null
+	value := func(name string) sql.NullString {
+		v := at.Get(name)
+		return sql.NullString{String: v.String(), Valid: v.Type != gjson.Null}
 	}
-	return row
+	return &ultraRow{
+		ID: at.Get("id").String(), Project: value("project_id"), Phase: value("phase"), State: value("state"), Timestamp: value("timestamp"),
+	}
 }
 
 // projectOf returns the project id of a session: that of its imported documents, or else its name.
@@ -108,11 +108,7 @@ func (ultraCreate) projectOf(a *transfer.Archive) string {
 // same second gets a number.
 func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + strconv.Itoa(c.Record.Step)
-	for n, plain := 2, id; used[id]; n++ {
-		id = plain + "_" + strconv.Itoa(n)
-	}
-	used[id] = true
-	return id
+	return unused(id, "_", used)
 }
 
 // compose returns the document of a checkpoint that has no original, and the state in it, which is
@@ -142,7 +138,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	s.missing("pending_tasks", tasksOf(append(append([]json.RawMessage{}, f.underWay...), f.pending...), ""))
 	s.missing("failed_tasks", tasksOf(f.lost, ""))
 	s.missing("files_created", u.files(f))
-	s.missing("decisions", orEmpty(f.decisions))
+	s.missing("decisions", f.decisions)
 	var place object
 	place.set("branch", f.branch)
 	place.set("commit", f.commit)
@@ -155,18 +151,8 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 		f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
 	}
 	o.raw("metrics", metrics)
-	for _, name := range create.SortedKeys(c.Outputs) {
-		w.leave(a, c, "output %s", name)
-	}
+	w.leaveOutputs(a, c)
 	return o.json(), state
-}
-
-// orEmpty returns an empty list instead of nil, which would be encoded as null.
-func orEmpty(list []json.RawMessage) []json.RawMessage {
-	if list == nil {
-		return []json.RawMessage{}
-	}
-	return list
 }
 
 // tasksOf returns tasks as objects, with a status unless they have one. A task that is only an id

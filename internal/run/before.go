@@ -36,8 +36,8 @@ func (r *running) keepBefore(ctx context.Context) error {
 	}
 	asked := r.req.Create
 	keep := create.Request{
-		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, Tag: create.TagNever, Unchanged: create.UnchangedSkip,
-		Message: "before " + clip(strings.Join(r.req.Command, " ")), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Size: asked.Size,
+		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
+		Message: "before " + clip(strings.Join(r.req.Command, " ")), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
 	}
 	// With the trigger switched off there is nothing to go back to, which is no reason not
 	// to run.

@@ -97,7 +97,7 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	asked := r.req.Create
 	made, err := create.Checkpoint(context.WithoutCancel(ctx), r.s, create.Request{
 		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: asked.Message, IncludeIgnored: asked.IncludeIgnored,
-		Exclude: asked.Exclude, Size: asked.Size, Pin: asked.Pin,
+		Exclude: asked.Exclude, Large: asked.Large, Pinned: asked.Pinned,
 	})
 	if err != nil {
 		a.Problem = err.Error()
@@ -126,13 +126,13 @@ func (r *running) failed(ctx context.Context, left int) (end command.End, again 
 		if choice, err = r.req.Ask(r.answer); err != nil {
 			return end, false, err
 		}
-	case r.req.OnFail == FailRollback:
+	case r.req.RollBack:
 		choice = AnswerBefore
 	}
 	switch {
 	case choice == AnswerRollback:
 		err = r.restore(context.WithoutCancel(ctx), r.answer.LastGood)
-	case choice == AnswerBefore, choice == AnswerRetry && r.req.OnFail == FailRollback:
+	case choice == AnswerBefore, choice == AnswerRetry && r.req.RollBack:
 		err = r.restore(context.WithoutCancel(ctx), r.before)
 	}
 	if err != nil {

@@ -25,15 +25,6 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// FailChoice says what to do about the files after a failed step.
-type FailChoice int
-
-// With FailStop they stay as the command left them.
-const (
-	FailStop FailChoice = iota
-	FailRollback
-)
-
 // Request holds the options of `run`.
 type Request struct {
 	Create  create.Request // its DryRun runs nothing
@@ -43,8 +34,9 @@ type Request struct {
 	// A shell command that runs before each retry.
 	Fix     string
 	Timeout time.Duration // for each try; 0: none
-	OnFail  FailChoice
-	IO      inspect.IO
+	// RollBack rolls the files back after a failure; else they stay as the command left them.
+	RollBack bool
+	IO       inspect.IO
 	// Tell prints a line about each rollback between tries; nil: nobody reads it.
 	Tell func(string)
 	// Ask asks a person what to do after a failure; nil: nobody is there.

@@ -125,14 +125,14 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// TestGoesBack checks that with FailRollback each try begins from what was there, that it ends
+// TestGoesBack checks that with RollBack each try begins from what was there, that it ends
 // there, and that what each try left is in a checkpoint.
 func TestGoesBack(t *testing.T) {
 	w := begin(t)
 	w.put("file", "unsaved\n", 0o666)
 	var told []string
 	a, err := w.do("cat file; echo broken >file; touch debris; exit 1", func(r *Request) {
-		r.Retries, r.OnFail, r.Tell = 1, FailRollback, func(line string) { told = append(told, line) }
+		r.Retries, r.RollBack, r.Tell = 1, true, func(line string) { told = append(told, line) }
 	})
 	if err != nil || a.Code != 1 || a.Tries != 2 || len(a.Left) != 2 || len(told) != 2 || a.Restored == nil {
 		t.Fatalf("%+v, %v, %q", a, err, told)
@@ -181,7 +181,7 @@ func TestProblem(t *testing.T) {
 		t.Errorf("a state that is no JSON: %+v, %v", a, err)
 	}
 	lock := filepath.Join(w.Dir, ".git", "index.lock")
-	a, err = w.do("echo broken >file; touch .git/index.lock; exit 1", func(r *Request) { r.OnFail = FailRollback })
+	a, err = w.do("echo broken >file; touch .git/index.lock; exit 1", func(r *Request) { r.RollBack = true })
 	if err == nil || a == nil || a.Code != 1 || a.Problem != "" || a.Restored != nil {
 		t.Errorf("a locked index: %+v, %v", a, err)
 	}
