@@ -69,7 +69,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 			return there, t.memory.synced(t.s, digest)
 		}
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
-			return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "no such session, here or at " + t.answer.Remote + ": " + joinNames(t.sessions)}
+			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, joinNames(t.sessions))
 		}
 		t.again = false
 		err = t.bring(ctx, here, there)

@@ -92,7 +92,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 		case !errors.Is(err, errStale):
 			return unreachable(err)
 		case try >= pushTries:
-			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "others were faster each time; what was sent stays, and running it again goes on"}
+			return checkpoint.Failure(checkpoint.KindFailed, "", "others were faster each time; what was sent stays, and running it again goes on")
 		}
 		there = nil
 		if err := t.pause(ctx, try); err != nil {
