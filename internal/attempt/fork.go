@@ -147,7 +147,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		return checkpoint.DamagedError(e, err)
 	}
 	if f.record.Snapshot.Tree == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: e.Label + " was imported without files, so there is nothing to fork"}
+		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", e.Label)
 	}
 	if f.target, err = rollback.TargetOf(ctx, f.s, e); err != nil {
 		return err
@@ -165,10 +165,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		}
 	}
 	if f.head == "" {
-		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: "there is no commit yet, and a linked worktree needs one",
-			Hints: []string{"`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are"},
-		}
+		return checkpoint.Failure(checkpoint.KindRefused, "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are", "there is no commit yet, and a linked worktree needs one")
 	}
 	return f.checkBranches(ctx)
 }
@@ -200,7 +197,7 @@ func (f *forking) check(ctx context.Context) error {
 		return run.Find(f.req.Command[0])
 	}
 	if on, err := f.s.Settings.Bool("checkpoint.enabled", true); err != nil || !on {
-		return errors.Join(err, &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "checkpoints are switched off here (checkpoint.enabled)"})
+		return errors.Join(err, checkpoint.Failure(checkpoint.KindNothing, "", "checkpoints are switched off here (checkpoint.enabled)"))
 	}
 	return ctx.Err()
 }

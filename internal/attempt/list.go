@@ -134,11 +134,11 @@ func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, e
 	case 1:
 		return &fits[0], nil
 	case 0:
-		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such attempt: %q", name.Clip(typed, name.Said))}
+		e := checkpoint.Failure(checkpoint.KindNotFound, "", "no such attempt: %q", name.Clip(typed, name.Said))
 		e.Hints = append(e.Hints, "`git checkpoint fork --list` shows the attempts")
 		return nil, e
 	}
-	e := &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is ambiguous: %d attempts are called that", name.Clip(typed, name.Said), len(fits))}
+	e := checkpoint.Failure(checkpoint.KindUsage, "", "%q is ambiguous: %d attempts are called that", name.Clip(typed, name.Said), len(fits))
 	for _, a := range fits {
 		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", a.Session, a.Worktree))
 	}

@@ -26,7 +26,7 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 		return nil, checkpoint.Classify(err)
 	}
 	if git.Older(version, mergesTrees) {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "--merge needs git " + mergesTrees + ", and this is git " + version, Hints: []string{"without it the plan shows what is replaced; -- PATH… takes only some files"}}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "without it the plan shows what is replaced; -- PATH… takes only some files", "--merge needs git %s, and this is git %s", mergesTrees, version)
 	}
 	first := from.State.At(0)
 	if first == nil {

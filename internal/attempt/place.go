@@ -47,7 +47,7 @@ func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 			return p, err
 		}
 	}
-	return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("all names of attempts at step %s are taken", f.stepName()), Hints: []string{"--name gives another"}}
+	return nil, checkpoint.Failure(checkpoint.KindRefused, "--name gives another", "all names of attempts at step %s are taken", f.stepName())
 }
 
 // stepName returns the start of a generated name: what a person would type for the
@@ -108,7 +108,7 @@ func (e *takenError) Error() string { return e.err.Error() }
 func (e *takenError) Unwrap() error { return e.err }
 
 func taken(what, hint, format string, args ...any) error {
-	return &takenError{what, &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf(format, args...), Hints: []string{hint}}}
+	return &takenError{what, checkpoint.Failure(checkpoint.KindUsage, hint, format, args...)}
 }
 
 // claim reserves the session of an attempt by a note, which is atomic, and returns a

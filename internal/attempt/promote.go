@@ -103,12 +103,9 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 func promotable(s *checkpoint.Service, a *Attempt) error {
 	switch {
 	case a.Unfinished:
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the fork of " + a.Name + " was cut off", Hints: []string{"`git checkpoint fork --remove " + string(a.Session) + "` removes it"}}
+		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint fork --remove "+string(a.Session)+"` removes it", "the fork of %s was cut off", a.Name)
 	case a.Worktree == s.Repo.WorkTree:
-		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: "this is the worktree of " + a.Name + ", and its files are here already",
-			Hints: []string{fmt.Sprintf("run it in the worktree where session %s goes on", a.FromSession)},
-		}
+		return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("run it in the worktree where session %s goes on", a.FromSession), "this is the worktree of %s, and its files are here already", a.Name)
 	}
 	return nil
 }

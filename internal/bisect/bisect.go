@@ -161,7 +161,7 @@ func (b *search) gather(ctx context.Context) error {
 // setEnds records the verdicts that the user gave by naming the ends.
 func (b *search) setEnds(good *checkpoint.Found) error {
 	if len(b.steps) < 2 {
-		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is only one checkpoint to look at", Hints: []string{"--all looks at those that are no milestones too"}}
+		return checkpoint.Failure(checkpoint.KindNothing, "--all looks at those that are no milestones too", "there is only one checkpoint to look at")
 	}
 	if good != nil {
 		b.known[0] = Good
@@ -205,7 +205,7 @@ func (b *search) walk(ctx context.Context) (last, bad int, err error) {
 }
 
 func nothingBroke(session name.Session) error {
-	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no checkpoint of session %q is bad", session), Hints: []string{"--bad names one that is"}}
+	return checkpoint.Failure(checkpoint.KindNotFound, "--bad names one that is", "no checkpoint of session %q is bad", session)
 }
 
 // narrow looks at the newest checkpoint, unless the user said that it is bad, and then at

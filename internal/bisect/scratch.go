@@ -3,7 +3,6 @@ package bisect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -71,7 +70,7 @@ func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.
 		}
 	}
 	if s.Repo.Head.OID == "" {
-		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no commit yet, and the scratch worktree needs one", Hints: []string{"--where needs no worktree"}}
+		return "", checkpoint.Failure(checkpoint.KindRefused, "--where needs no worktree", "there is no commit yet, and the scratch worktree needs one")
 	}
 	return s.Repo.Head.OID, nil
 }
@@ -113,12 +112,9 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	case err != nil:
 		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + e.Label, Err: err}
 	case end.How != command.Exited:
-		return "", 0, &checkpoint.Error{Kind: checkpoint.KindInterrupt, Message: "interrupted"}
+		return "", 0, checkpoint.Failure(checkpoint.KindInterrupt, "", "interrupted")
 	case end.Code >= codeStops:
-		return "", 0, &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the command ended with exit code %d at %s, which stops the bisect", end.Code, e.Label),
-			Hints: []string{"0 says good, 125 skips, 1 to 127 say bad"},
-		}
+		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 says good, 125 skips, 1 to 127 say bad", "the command ended with exit code %d at %s, which stops the bisect", end.Code, e.Label)
 	case end.Code == codeSkip:
 		return Skip, end.Code, nil
 	case end.Code == 0:
@@ -135,7 +131,7 @@ func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 		return err
 	}
 	if target.Tree == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: e.Label + " was imported without files", Hints: []string{"--where needs none"}}
+		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", e.Label)
 	}
 	head, err := headOf(ctx, x.s, e)
 	if err != nil {

@@ -3,7 +3,6 @@ package blame
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -110,7 +109,7 @@ func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Fou
 		return checkpoint.Classify(err)
 	}
 	if !known || e.IsTree() {
-		return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no file %q", found.Entry.Label, typed)}
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", found.Entry.Label, typed)
 	}
 	return nil
 }

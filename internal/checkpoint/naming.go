@@ -71,24 +71,18 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 // sessions only if the user did not choose one.
 func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
 	state := found.State
-	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byOwnID} {
-		entries, err := rule(state, ref)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) > 0 {
-			return found.only(ref, entries)
-		}
+	e, err := byName(state, ref)
+	if err != nil {
+		return nil, err
+	}
+	if e != nil {
+		return found.only(ref, []*journal.Entry{e})
 	}
 	if got, err := elsewhere(ctx, s, ref); got != nil || err != nil {
 		return got, err
 	}
-	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byPrefix, byCommit} {
-		entries, err := rule(state, ref)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) > 0 {
+	for _, rule := range []func(*journal.State, string) []*journal.Entry{byPrefix, byCommit} {
+		if entries := rule(state, ref); len(entries) > 0 {
 			return found.only(ref, entries)
 		}
 	}
@@ -98,7 +92,11 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
 		return nil, newDiscardedError(ctx, s, found, ref, discarded)
 	}
-	if entries := append(bySafetyPrefix(state, ref), byStepWord(state, ref)...); len(entries) > 0 {
+	entries := bySafetyPrefix(state, ref)
+	if e := byStepWord(state, ref); e != nil {
+		entries = append(entries, e)
+	}
+	if len(entries) > 0 {
 		return found.only(ref, entries)
 	}
 	return nil, UnknownCheckpointError(found.Session, state, ref)
@@ -111,7 +109,7 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 		f.Entry = entries[0]
 		return f, nil
 	}
-	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous in session %q: it fits %d checkpoints", ref, f.Session, len(entries))}
+	e := Failure(KindUsage, "", "%q is ambiguous in session %q: it fits %d checkpoints", ref, f.Session, len(entries))
 	for i, c := range entries {
 		if i == 10 {
 			e.Hints = append(e.Hints, "…")
@@ -122,21 +120,26 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 	return nil, e
 }
 
-// one returns e as a list: empty for nil.
-func one(e *journal.Entry) []*journal.Entry {
-	if e == nil {
-		return nil
+// byName applies the rules that find one checkpoint or none.
+func byName(st *journal.State, ref string) (*journal.Entry, error) {
+	if e, err := byKeyword(st, ref); e != nil || err != nil {
+		return e, err
 	}
-	return []*journal.Entry{e}
+	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, (*journal.State).Labelled, byID, byOwnID} {
+		if e := rule(st, ref); e != nil {
+			return e, nil
+		}
+	}
+	return nil, nil
 }
 
 // byKeyword finds latest, last, @, @~ and @~N. "latest" is the newest live checkpoint; "@~N" goes
 // back from the current one along Previous.
-func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
+func byKeyword(st *journal.State, ref string) (*journal.Entry, error) {
 	if ref == "latest" || ref == "last" {
 		for i, c := range st.Backward() {
 			if c.Live {
-				return one(st.At(i)), nil
+				return st.At(i), nil
 			}
 		}
 		return nil, NoCheckpointError(st)
@@ -155,57 +158,51 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 	passed := 0
 	for e := range st.Line() {
 		if passed == back {
-			return one(e), nil
+			return e, nil
 		}
 		passed++
 	}
 	if passed == 0 {
 		return nil, NoCheckpointError(st)
 	}
-	return nil, &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: only %d before the current one", ref, passed-1),
-		Hints: []string{"`git checkpoint list` shows what there is"},
-	}
+	return nil, Failure(KindNotFound, "`git checkpoint list` shows what there is", "no such checkpoint: %q: only %d before the current one", ref, passed-1)
 }
 
 // NoCheckpointError returns the error for a session without a live or current checkpoint.
 func NoCheckpointError(st *journal.State) error {
-	return &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoint", st.Session),
-		Hints: []string{"`git checkpoint create -m MESSAGE` makes one"},
-	}
+	return Failure(KindNotFound, "`git checkpoint create -m MESSAGE` makes one", "session %q has no checkpoint", st.Session)
 }
 
 // byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is no
 // milestone by "3+1".
-func byNumber(st *journal.State, ref string) ([]*journal.Entry, error) {
+func byNumber(st *journal.State, ref string) *journal.Entry {
 	m := numberPattern().FindStringSubmatch(ref)
 	if m == nil {
-		return nil, nil
+		return nil
 	}
 	step, err := strconv.Atoi(m[1])
 	if err != nil {
-		return nil, nil //nolint:nilerr // it may still be a prefix
+		return nil // it may still be a prefix
 	}
 	if m[3] != "" {
 		for i, c := range st.Backward() {
 			if (c.Live || c.Safety && !c.Dead) && !c.Milestone && c.Step == step && strings.HasSuffix(st.At(i).Label, "+"+m[3]) {
-				return one(st.At(i)), nil
+				return st.At(i)
 			}
 		}
-		return nil, nil
+		return nil
 	}
 	if e := st.Milestone(step, m[2]); e != nil || m[2] != FirstIteration {
-		return one(e), nil
+		return e
 	}
 	for i, c := range st.Backward() {
 		// "6.1" was asked for and no milestone of step 6 has iteration 1. The first one was made
 		// without an iteration.
 		if c.Live && c.Milestone && c.Step == step && st.At(i).Event().Iteration == "" {
-			return one(st.At(i)), nil
+			return st.At(i)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // FirstIteration is the iteration that a milestone without one counts as. The first time a step is
@@ -222,27 +219,20 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 		number += "." + FirstIteration
 	}
 	if e.Live && e.Milestone {
-		if got, err := byNumber(st, number); err == nil && len(got) == 1 && got[0].Checkpoint == e.Checkpoint {
+		if got := byNumber(st, number); got != nil && got.Checkpoint == e.Checkpoint {
 			return number
 		}
 	}
 	return string(e.Checkpoint)
 }
 
-// byLabel finds the newest live or safety checkpoint with a label. Labels are not unique: two
-// clones may create the same one at the same time.
-func byLabel(st *journal.State, ref string) ([]*journal.Entry, error) {
-	return one(st.Labelled(ref)), nil
-}
-
 // byID finds a checkpoint by its whole id, also a discarded one. A pruned checkpoint is never
 // found.
-func byID(st *journal.State, ref string) ([]*journal.Entry, error) {
-	e := st.Entry(name.ID(ref))
-	if e == nil || e.Dead {
-		return nil, nil
+func byID(st *journal.State, id string) *journal.Entry {
+	if e := st.Entry(name.ID(id)); e != nil && !e.Dead {
+		return e
 	}
-	return one(e), nil
+	return nil
 }
 
 // shortestPrefix is how many characters of a label or an id must be typed.
@@ -252,9 +242,9 @@ const shortestPrefix = 3
 // labels of the other checkpoints of a step begin with the milestone's label and would make each
 // prefix ambiguous. Only a prefix that reaches the time in an id can mean a checkpoint that is not
 // live.
-func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
+func byPrefix(st *journal.State, ref string) []*journal.Entry {
 	if len(ref) < shortestPrefix {
-		return nil, nil
+		return nil
 	}
 	begins := func(c *journal.Entry) bool {
 		return strings.HasPrefix(c.Label, ref) || strings.HasPrefix(string(c.Checkpoint), ref)
@@ -265,10 +255,10 @@ func byPrefix(st *journal.State, ref string) ([]*journal.Entry, error) {
 		func(c *journal.Entry) bool { return datedPattern().MatchString(ref) && begins(c) },
 	} {
 		if found := matching(st, fits); len(found) > 0 {
-			return found, nil
+			return found
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // bySafetyPrefix is the last rule, because a safety checkpoint has a label that begins like the
@@ -280,11 +270,11 @@ func bySafetyPrefix(st *journal.State, ref string) []*journal.Entry {
 }
 
 // byCommit finds checkpoints by the beginning of the id of their commit C.
-func byCommit(st *journal.State, ref string) ([]*journal.Entry, error) {
+func byCommit(st *journal.State, ref string) []*journal.Entry {
 	if !HexPattern().MatchString(ref) {
-		return nil, nil
+		return nil
 	}
-	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Event().Commit), ref) }), nil
+	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Event().Commit), ref) })
 }
 
 // matching returns the checkpoints, except pruned ones, that fit.
@@ -310,12 +300,7 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	if _, err := name.ParseID(ref); err != nil {
 		return nil, nil //nolint:nilerr // it is no id
 	}
-	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry {
-		if e := st.Entry(name.ID(ref)); e != nil && !e.Dead {
-			return e
-		}
-		return nil
-	})
+	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry { return byID(st, ref) })
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -346,10 +331,7 @@ func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *jo
 // checkpoint ref is looked up by its id, which also works when the ref itself is missing. A tag is
 // resolved to its commit first.
 func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
-	notFound := &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q", name.Clip(ref, name.Said)),
-		Hints: []string{"`git for-each-ref refs/checkpoints` lists the refs"},
-	}
+	notFound := Failure(KindNotFound, "`git for-each-ref refs/checkpoints` lists the refs", "no such checkpoint: %q", name.Clip(ref, name.Said))
 	session, leaf, ok := name.SplitCheckpointRef(name.Ref(ref))
 	if !ok {
 		rest, isTag := strings.CutPrefix(ref, name.TagRoot)
@@ -363,7 +345,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e := st.Entry(name.ID(leaf)); e != nil && !e.Dead {
+	if e := byID(st, leaf); e != nil {
 		return &Found{session, st, e}, nil
 	}
 	commit, err := s.Repo.Batch().Resolve(ctx, name.Ref(ref))
@@ -384,7 +366,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 // UnknownCheckpointError returns the error for a name that nothing fits. Its hints suggest similar
 // names and the right syntax.
 func UnknownCheckpointError(session name.Session, st *journal.State, ref string) error {
-	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, name.Clip(ref, name.Said))}
+	e := Failure(KindNotFound, "", "no such checkpoint in session %q: %q", session, name.Clip(ref, name.Said))
 	if meant := MeantParent(ref); meant != "" {
 		e.Hints = append(e.Hints, "did you mean "+meant+"?")
 	} else if strings.Contains(ref, "..") {

@@ -69,12 +69,15 @@ func drawCreate(t *rapid.T, st *journal.State, at time.Time, n int) journal.Even
 
 // named applies the rules in their order, as resolve does.
 func named(st *journal.State, ref string) ([]*journal.Entry, error) {
-	for _, rule := range []func(*journal.State, string) ([]*journal.Entry, error){byKeyword, byNumber, byLabel, byID, byPrefix, byCommit} {
-		if got, err := rule(st, ref); err != nil || len(got) > 0 {
-			return got, err
-		}
+	if got, err := byName(st, ref); err != nil {
+		return nil, err
+	} else if got != nil {
+		return []*journal.Entry{got}, nil
 	}
-	return nil, nil
+	if got := byPrefix(st, ref); len(got) > 0 {
+		return got, nil
+	}
+	return byCommit(st, ref), nil
 }
 
 // Whatever happened in a session: an id means its checkpoint, and so does a whole commit id; labels

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"sync"
 
@@ -13,13 +12,13 @@ import (
 // byOwnID finds a checkpoint by the id that another system gave it, the system that its document or
 // import comes from. When a document was updated in place, several checkpoints have the id, and the
 // newest one is meant.
-func byOwnID(st *journal.State, ref string) ([]*journal.Entry, error) {
+func byOwnID(st *journal.State, ref string) *journal.Entry {
 	for i, c := range st.Backward() {
 		if e := st.At(i); !c.Dead && (Trailer(e.Event(), TrailerKey) == ref || Trailer(e.Event(), TrailerDocument) == ref) {
-			return one(e), nil
+			return e
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // ownElsewhere finds such an id in other sessions, if the user did not choose one. An id that
@@ -29,11 +28,10 @@ func ownElsewhere(ctx context.Context, s *Service, session, ref string) (*Found,
 		return nil, nil // the user chose a session; do not look in others
 	}
 	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry {
-		own, err := byOwnID(st, ref)
-		if err != nil || len(own) == 0 || own[0].Label == ref {
-			return nil
+		if own := byOwnID(st, ref); own != nil && own.Label != ref {
+			return own
 		}
-		return own[0]
+		return nil
 	})
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -41,7 +39,7 @@ func ownElsewhere(ctx context.Context, s *Service, session, ref string) (*Found,
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous: %d sessions have a checkpoint with this id", name.Clip(ref, name.Said), len(found))}
+	e := Failure(KindUsage, "", "%q is ambiguous: %d sessions have a checkpoint with this id", name.Clip(ref, name.Said), len(found))
 	for _, f := range found {
 		e.Hints = append(e.Hints, string(f.Session)+":"+f.Entry.Label)
 	}
@@ -53,14 +51,10 @@ func ownElsewhere(ctx context.Context, s *Service, session, ref string) (*Found,
 var stepWordPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:checkpoint|step|phase)[-_]?(\d{1,9})$`) })
 
 // byStepWord finds what byNumber finds for the number alone.
-func byStepWord(st *journal.State, ref string) []*journal.Entry {
+func byStepWord(st *journal.State, ref string) *journal.Entry {
 	m := stepWordPattern().FindStringSubmatch(ref)
 	if m == nil {
 		return nil
 	}
-	entries, err := byNumber(st, m[1])
-	if err != nil {
-		return nil
-	}
-	return entries
+	return byNumber(st, m[1])
 }

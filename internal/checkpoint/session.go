@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/journal"
@@ -72,10 +71,7 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 	if len(sessions) > 0 {
 		return sessions[0].Session, nil
 	}
-	return "", &Error{
-		Kind: KindNotFound, Message: "there is no session yet",
-		Hints: []string{"`git checkpoint create -m MESSAGE` starts one, named after the branch"},
-	}
+	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
 }
 
 // State returns the fold of a session's journal. A session that does not exist is an error of
@@ -91,7 +87,7 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 // UnknownSessionError returns the error for a session that does not exist. Its hints suggest
 // similar names.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
-	e := &Error{Kind: KindNotFound, Message: fmt.Sprintf("no such session: %q", name.Clip(string(session), name.Said))}
+	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
 	if sessions, _, err := s.Store.Sessions(ctx); err == nil {
 		var names []string
 		for _, info := range sessions {

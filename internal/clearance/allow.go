@@ -53,7 +53,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 			return nil, checkpoint.Classify(err)
 		}
 	}
-	desk, err := desk(ctx, s)
+	desk, err := OpenDesk(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +90,10 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		out.Allowed = append(out.Allowed, one)
 	}
 	if len(out.Allowed) == 0 && gone != "" {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%q was expunged, and may not leave", gone),
-			Hints: []string{"take it out again: git checkpoint expunge " + shellQuote(gone)},
-		}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "take it out again: git checkpoint expunge "+shellQuote(gone), "%q was expunged, and may not leave", gone)
 	}
 	if len(out.Allowed) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("everything that was found in %q is allowed already", req.Target)}
+		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "everything that was found in %q is allowed already", req.Target)
 	}
 	return out, nil
 }
@@ -153,7 +150,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target s
 		found = append(found, guarded(ctx, s, report, nil).Secrets...)
 	}
 	if len(found) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no secret was found in %q", target), Hints: []string{"`git checkpoint guard --all` lists what was found, with paths and blobs"}}
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint guard --all` lists what was found, with paths and blobs", "no secret was found in %q", target)
 	}
 	return found, nil
 }

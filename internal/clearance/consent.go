@@ -136,7 +136,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 
 // refusal returns the error for the case that nobody can be asked.
 func (f FirstTime) refusal(keys []string) *checkpoint.Error {
-	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: f.String() + "; nothing was sent"}
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s; nothing was sent", f)
 	named, more := f.Named()
 	refused.Hints = append(refused.Hints, named...)
 	if more > 0 {

@@ -64,7 +64,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if err != nil {
 		return err
 	}
-	desk, err := desk(ctx, s)
+	desk, err := OpenDesk(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 		return stop(ctx, s, what, stopped)
 	}
 	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
-		refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%d objects for %s could not be looked through for secrets; nothing was sent", len(report.Gaps), what.To)}
+		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be looked through for secrets; nothing was sent", len(report.Gaps), what.To)
 		for _, g := range report.Gaps {
 			refused.Hints = append(refused.Hints, fmt.Sprintf("%s: %s", cmp.Or(g.Path, "the message of "+g.OID.Short()), g.Why))
 		}
@@ -124,7 +124,7 @@ func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what S
 // stop returns the refusal: what was found, in which checkpoint, and what the user can do.
 func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
 	slices.SortStableFunc(stopped, byPlace)
-	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)}
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
 			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, and is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))

@@ -56,7 +56,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
 		return nil, err
 	}
-	desk, err := desk(ctx, s)
+	desk, err := OpenDesk(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 
 // Files scans files, which need not be in the repository.
 func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
-	desk, err := desk(ctx, s)
+	desk, err := OpenDesk(ctx, s)
 	if err != nil {
 		return nil, err
 	}

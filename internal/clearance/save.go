@@ -42,8 +42,8 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 	return "", checkpoint.Usage("`git config checkpoint.guard warn`, `block` or `off` sets it", "configuration checkpoint.guard: %q is none of warn, block and off", v)
 }
 
-// desk opens the Desk of this repository with its configuration.
-func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
+// OpenDesk opens the Desk of this repository with its configuration.
+func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 	scanner, err := scannerOf(ctx, s)
 	if err != nil {
 		return nil, err
@@ -51,9 +51,6 @@ func desk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 	d, err := Open(Options{Repo: s.Repo, Allowed: s.Repo.Config.All(keyAllow), UserKey: userKey(s), Command: scanner})
 	return d, checkpoint.Classify(err)
 }
-
-// OpenDesk returns the Desk for a caller that acts on findings by itself, such as expunge.
-func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) { return desk(ctx, s) }
 
 // scannerOf returns the user's scanner, or "" for the built-in rules. The scanner is a
 // program that is run, so only the user's, the system's and the command line's
@@ -90,7 +87,7 @@ func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	if err != nil || how == modeOff {
 		return nil, err
 	}
-	desk, err := desk(ctx, s)
+	desk, err := OpenDesk(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +127,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	if len(stopped) == 0 {
 		return nil
 	}
-	refused := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: countSecrets(len(stopped)) + " would come into the checkpoint, and checkpoint.guard is block"}
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would come into the checkpoint, and checkpoint.guard is block", countSecrets(len(stopped)))
 	for _, f := range firstFew(stopped) {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", placeOf(f), whatIs(f.Rule), f.Rule))
 	}
@@ -165,10 +162,7 @@ func refusedByScanner(err error, so string) error {
 	if !errors.Is(err, ErrScanner) {
 		return checkpoint.Classify(err)
 	}
-	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: err.Error() + "; " + so,
-		Hints: []string{"`git config --global --unset checkpoint.guard.command` goes back to the built-in rules"},
-	}
+	return checkpoint.Failure(checkpoint.KindRefused, "`git config --global --unset checkpoint.guard.command` goes back to the built-in rules", "%v; %s", err, so)
 }
 
 // firstFew bounds the list in a message.

@@ -85,7 +85,7 @@ func (p *Plan) edited(ctx context.Context, dir string, c *Commit) error {
 		return checkpoint.Classify(err)
 	}
 	if c.message = string(data); strings.TrimSpace(c.message) == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a hook left the message of " + c.Label + " empty; nothing was changed"}
+		return checkpoint.Failure(checkpoint.KindRefused, "", "a hook left the message of %s empty; nothing was changed", c.Label)
 	}
 	c.Subject, _, _ = strings.Cut(c.message, "\n")
 	return nil
@@ -102,7 +102,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 	}
 	if version, err := p.s.Repo.Version(ctx); err != nil || git.Older(version, hooksRun) {
 		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {
-			err = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s is to run, and git %s cannot run one for others; git %s can", hook, version, hooksRun)}
+			err = checkpoint.Failure(checkpoint.KindRefused, "", "the hook %s is to run, and git %s cannot run one for others; git %s can", hook, version, hooksRun)
 		}
 		return checkpoint.Classify(err)
 	}

@@ -104,7 +104,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	if len(p.Answer.Commits) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is nothing to land: " + short(p.Answer.Branch) + " has all that the steps hold"}
+		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "there is nothing to land: %s has all that the steps hold", short(p.Answer.Branch))
 	}
 	return p, p.untracked(ctx)
 }
@@ -207,18 +207,12 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 
 // noStep is the error for a checkpoint that a rollback made.
 func noStep(e *journal.Entry) error {
-	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: e.Label + " was made by a rollback and is no step, so it cannot be landed",
-		Hints: []string{fmt.Sprintf("`git checkpoint rollback %s` brings back what it holds, and `git checkpoint save` makes a step of it", e.Label)},
-	}
+	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings back what it holds, and `git checkpoint save` makes a step of it", e.Label), "%s was made by a rollback and is no step, so it cannot be landed", e.Label)
 }
 
 // movedOn is the error for a step that was made on another commit than HEAD.
 func movedOn(e *journal.Entry) error {
-	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("HEAD has moved since %s was made, and its files lack what came with that", e.Label),
-		Hints: []string{"`git checkpoint save` makes a checkpoint of both, which can be landed"},
-	}
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint of both, which can be landed", "HEAD has moved since %s was made, and its files lack what came with that", e.Label)
 }
 
 // divide turns the steps into planned commits. A step whose files equal those of the one
@@ -231,7 +225,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 	before := p.base
 	for _, st := range steps {
 		if len(st.record.Git.Unmerged) > 0 {
-			return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: st.entry.Label + " holds files with conflicts", Hints: []string{"resolve them, and save"}}
+			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, and save", "%s holds files with conflicts", st.entry.Label)
 		}
 		tree, err := p.landable(ctx, st)
 		if err != nil {

@@ -16,7 +16,6 @@ package repair
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
@@ -204,7 +203,7 @@ func (v *validation) one(ctx context.Context) error {
 	}
 	subject, there := p.Subject(id)
 	if !there {
-		return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such checkpoint in session %q: %q", session, id)}
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "no such checkpoint in session %q: %q", session, id)
 	}
 	known := inspect.ReadBroken(v.s, session)
 	l := newLine(v, p, known)

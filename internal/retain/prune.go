@@ -129,10 +129,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 		if all, err := s.Repo.KeepsAll(); err != nil {
 			return nil, checkpoint.Classify(err)
 		} else if all {
-			return nil, &checkpoint.Error{
-				Kind: checkpoint.KindFailed, Message: "this repository keeps all objects (extensions.preciousObjects), so --gc is of no use",
-				Hints: []string{"git checkpoint prune"},
-			}
+			return nil, checkpoint.Failure(checkpoint.KindFailed, "git checkpoint prune", "this repository keeps all objects (extensions.preciousObjects), so --gc is of no use")
 		}
 	}
 	if err := p.sessions(ctx); err != nil {

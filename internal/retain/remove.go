@@ -109,7 +109,7 @@ func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []s
 	}
 	plan.only(gone)
 	if len(plan.Removed) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: strings.Join(refs, ", ") + ": removed meanwhile"}
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s: removed meanwhile", strings.Join(refs, ", "))
 	}
 	return plan, nil
 }
@@ -174,10 +174,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 
 // pinnedError returns the error for a checkpoint that cannot be removed because it is pinned.
 func pinnedError(e *journal.Entry) *checkpoint.Error {
-	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: e.Label + " is pinned",
-		Hints: []string{"`git checkpoint unpin " + string(e.Checkpoint) + "` first"},
-	}
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint unpin "+string(e.Checkpoint)+"` first", "%s is pinned", e.Label)
 }
 
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
@@ -271,7 +268,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 			// A pin of a pruned checkpoint would promise something that cannot be kept.
 			for _, e := range events {
 				if v.State == nil || v.State.Dead(e.Checkpoint) {
-					return store.Change{}, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: e.Label + " was removed meanwhile"}
+					return store.Change{}, checkpoint.Failure(checkpoint.KindNotFound, "", "%s was removed meanwhile", e.Label)
 				}
 			}
 			return store.Change{Events: events}, nil

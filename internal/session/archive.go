@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
 	"git-checkpoint/internal/checkpoint"
@@ -23,10 +22,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		return nil, err
 	}
 	if !checkpoint.IsClosed(st.Status) {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q is not closed", session),
-			Hints: []string{"`git checkpoint session close " + string(session) + "` first"},
-		}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session close "+string(session)+"` first", "session %q is not closed", session)
 	}
 	// The event is made outside the transaction, which may call the function several times.
 	e, err := s.NewEvent(journal.KindArchive, session)
@@ -37,7 +33,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		change := store.Change{}
 		// Another process may have resumed the session after the check above.
 		if !checkpoint.IsClosed(v.State.Status) {
-			return change, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q was opened again meanwhile", session)}
+			return change, checkpoint.Failure(checkpoint.KindRefused, "", "session %q was opened again meanwhile", session)
 		}
 		var err error
 		if change.Archive, err = toArchive(ctx, s, v.State); err != nil || len(change.Archive) == 0 {

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -22,10 +21,10 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 		return "", checkpoint.Usage("", "%q is no branch name", name.Clip(branch, name.Said))
 	}
 	if s.Repo.Head.OID == "" {
-		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no commit yet that a branch could start from"}
+		return "", checkpoint.Failure(checkpoint.KindRefused, "", "there is no commit yet that a branch could start from")
 	}
 	if op := s.Repo.Operation(); op != "" {
-		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a " + op + " is in progress, so HEAD cannot switch to another branch"}
+		return "", checkpoint.Failure(checkpoint.KindRefused, "", "a %s is in progress, so HEAD cannot switch to another branch", op)
 	}
 	oid, err := s.Repo.Batch().Resolve(ctx, name.Ref(branch))
 	// The usual case: the branch does not exist yet.
@@ -34,10 +33,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	case err != nil:
 		return "", checkpoint.Classify(err)
 	case oid != s.Repo.Head.OID:
-		return "", &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s exists already, at another commit", strings.TrimPrefix(branch, "refs/heads/")),
-			Hints: []string{"switch to it and start the session without --branch"},
-		}
+		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it and start the session without --branch", "branch %s exists already, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
 	default:
 		if err := rollback.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
 			return "", err

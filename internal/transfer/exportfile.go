@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -57,11 +56,11 @@ func destination(path string) (file string, info fs.FileInfo, err error) {
 	dir, name := filepath.Split(path)
 	// A missing directory is an error here, before the work of the export is done.
 	if in, err := os.Stat(cmp.Or(dir, ".")); err != nil || !in.IsDir() || name == "" {
-		return "", nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%q is in a directory that is not there", path)}
+		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is in a directory that is not there", path)
 	}
 	// Stat failed and Lstat does not: the link dangles.
 	if _, err := os.Lstat(path); err == nil {
-		return "", nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%q is a link that leads nowhere", path)}
+		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is a link that leads nowhere", path)
 	}
 	return path, nil, nil
 }

@@ -82,19 +82,19 @@ func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *r
 // archiveToSend writes the archive commit for the remote: the checkpoints that the plan adds and
 // those that the remote's archive lists already, with that archive as the first parent. It returns
 // "" if the plan adds nothing.
-func (t *trip) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
+func (c *consignment) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
 	if len(p.Archive) == 0 {
 		return "", nil
 	}
 	members := maps.Clone(p.Archive)
 	maps.Copy(members, there.Archived)
-	oid, err := t.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
+	oid, err := c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
 	return oid, checkpoint.Classify(err)
 }
 
 // sendFolds deletes refs at the remote for which its archive now stands. A host that keeps them
 // causes a warning, not an error: they do no harm beside the archive.
-func (t *trip) sendFolds(ctx context.Context, c *consignment) error {
+func (c *consignment) sendFolds(ctx context.Context) error {
 	var folds []remote.Update
 	for _, p := range c.plans {
 		if len(p.Archive) == 0 || c.archived[p.Session] {
@@ -102,17 +102,17 @@ func (t *trip) sendFolds(ctx context.Context, c *consignment) error {
 		}
 	}
 	for some := range slices.Chunk(folds, remote.Chunk) {
-		outcomes, err := t.remote.Push(ctx, some, remote.EachAlone)
+		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
 			return err
 		}
 		for _, o := range outcomes {
 			if o.Verdict >= remote.Refused {
-				t.s.Warn(t.answer.Remote + " keeps refs beside the archive: " + o.Reason)
+				c.s.Warn(c.answer.Remote + " keeps refs beside the archive: " + o.Reason)
 				return nil
 			}
 			c.there.Set(o.Ref, "")
-			t.line("push", o.Ref, OutcomeDeleted, "it is in the archive")
+			c.line("push", o.Ref, OutcomeDeleted, "it is in the archive")
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error 
 	if err != nil {
 		t.memory.Auto = "failed " + s.Now().Format(time.RFC3339) + ": " + err.Error()
 	}
-	return errors.Join(err, t.memory.save())
+	return errors.Join(err, t.memory.save(s))
 }
 
 // noteRefusal stores the reason why the clearance gate refused a push, for the next create to

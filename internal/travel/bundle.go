@@ -120,10 +120,7 @@ const maxPack = 1 << 40
 func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
 	for _, need := range header.Needs {
 		if !Exists(ctx, s, need) {
-			return &checkpoint.Error{
-				Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the bundle goes on from %s, which is not here", need.Short()),
-				Hints: []string{"import the bundle before it first"},
-			}
+			return checkpoint.Failure(checkpoint.KindFailed, "import the bundle before it first", "the bundle goes on from %s, which is not here", need.Short())
 		}
 	}
 	_, err := s.Repo.Run(ctx, git.Cmd{

@@ -12,8 +12,8 @@ import (
 // mayBeSent passes everything that a push is about to send through the clearance gate, before the
 // first ref goes. The gate gets the tips to scan, and what the remote holds already, which need not
 // be scanned. An error means that nothing may be sent.
-func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
-	what := clearance.Sending{To: t.answer.Remote, Unscanned: t.req.Unscanned}
+func (c *consignment) mayBeSent(ctx context.Context) error {
+	what := clearance.Sending{To: c.answer.Remote, Unscanned: c.req.Unscanned}
 	for _, p := range c.plans {
 		for _, u := range p.Create {
 			what.Tips = append(what.Tips, u.New)
@@ -31,13 +31,13 @@ func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 	if c.notes != "" {
 		what.Tips = append(what.Tips, c.notes)
 	}
-	if t.req.Tags {
-		tags, err := t.s.Repo.Refs(ctx, name.TagRoot)
+	if c.req.Tags {
+		tags, err := c.s.Repo.Refs(ctx, name.TagRoot)
 		if err != nil {
 			return checkpoint.Classify(err)
 		}
 		for _, r := range tags {
-			if t.ownTag(c, r.Ref) {
+			if c.ownTag(r.Ref) {
 				what.Tips = append(what.Tips, r.OID)
 			}
 		}
@@ -47,18 +47,18 @@ func (t *trip) mayBeSent(ctx context.Context, c *consignment) error {
 		return nil
 	}
 	var err error
-	if what.Held, err = t.heldThere(ctx, c); err != nil {
+	if what.Held, err = c.heldThere(ctx); err != nil {
 		return err
 	}
-	if what.Destination, err = t.destination(ctx, c); err != nil {
+	if what.Destination, err = c.destination(ctx); err != nil {
 		return err
 	}
-	return clearance.MayLeave(ctx, t.s, what)
+	return clearance.MayLeave(ctx, c.s, what)
 }
 
 // heldThere lists the commits that the remote has already: those in its listing, and its branches
 // as they were last fetched.
-func (t *trip) heldThere(ctx context.Context, c *consignment) ([]name.OID, error) {
+func (c *consignment) heldThere(ctx context.Context) ([]name.OID, error) {
 	held := []name.OID{c.there.Notes}
 	for _, there := range c.there.Sessions {
 		held = append(held, there.Journal, there.Archive)
@@ -66,7 +66,7 @@ func (t *trip) heldThere(ctx context.Context, c *consignment) ([]name.OID, error
 			held = append(held, oid)
 		}
 	}
-	branches, err := t.s.Repo.Refs(ctx, "refs/remotes/"+t.remote.Name+"/")
+	branches, err := c.s.Repo.Refs(ctx, "refs/remotes/"+c.remote.Name+"/")
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}

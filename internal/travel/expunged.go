@@ -25,8 +25,8 @@ import (
 // and tags. Archives, notes and tags are replaced with force. Nothing else in this program uses
 // force, and each replacement has a lease: it fails unless the remote still has the value that was
 // read.
-func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
-	list, err := clearance.ReadExpunged(t.s.Repo)
+func (c *consignment) sendExpunged(ctx context.Context) error {
+	list, err := clearance.ReadExpunged(c.s.Repo)
 	if err != nil || len(list.Objects) == 0 {
 		return checkpoint.Classify(err)
 	}
@@ -37,13 +37,13 @@ func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
 				updates = append(updates, remote.Update{Ref: name.CheckpointRef(session, id), Lease: oid})
 			}
 		}
-		u, err := t.cleanArchive(ctx, c, session, there, list)
+		u, err := c.cleanArchive(ctx, session, there, list)
 		if err != nil {
 			return err
 		}
 		updates = append(updates, u...)
 	}
-	u, err := t.cleanNotes(ctx, c, list)
+	u, err := c.cleanNotes(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -51,28 +51,28 @@ func (t *trip) sendExpunged(ctx context.Context, c *consignment) error {
 	for tag, oid := range c.there.Tags {
 		if list.Objects[oid] {
 			// A tag whose checkpoint was replaced moves to where it points here now, or is deleted.
-			here, err := t.s.Repo.Batch().Resolve(ctx, tag)
+			here, err := c.s.Repo.Batch().Resolve(ctx, tag)
 			if err != nil && here != "" || list.Objects[here] {
 				here = ""
 			}
 			updates = append(updates, remote.Update{Ref: tag, New: here, Lease: oid})
 		}
 	}
-	return t.force(ctx, c, updates)
+	return c.force(ctx, updates)
 }
 
 // cleanArchive returns the update that replaces the remote's archive by one that lists only what is
 // alive. The new archive has no previous archive as its parent, so it no longer reaches the secret.
 // There is no update if the archive holds nothing that was expunged.
-func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
-	if there.Archive == "" || !Exists(ctx, t.s, there.Archive) {
+func (c *consignment) cleanArchive(ctx context.Context, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
+	if there.Archive == "" || !Exists(ctx, c.s, there.Archive) {
 		return nil, nil
 	}
-	holds, err := t.reaches(ctx, there.Archive, list)
+	holds, err := c.reaches(ctx, there.Archive, list)
 	if err != nil || !holds {
 		return nil, err
 	}
-	all, err := t.s.Store.Members(ctx, there.Archive) // read again: this push may have sent that archive
+	all, err := c.s.Store.Members(ctx, there.Archive) // read again: this push may have sent that archive
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -84,7 +84,7 @@ func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Se
 	}
 	var clean name.OID
 	if len(members) > 0 {
-		if clean, err = t.s.Store.ArchiveOnto(ctx, session, "", members); err != nil {
+		if clean, err = c.s.Store.ArchiveOnto(ctx, session, "", members); err != nil {
 			return nil, checkpoint.Classify(err)
 		}
 	}
@@ -93,20 +93,20 @@ func (t *trip) cleanArchive(ctx context.Context, c *consignment, session name.Se
 
 // cleanNotes returns the update that replaces the remote's notes by a commit with the same tree and
 // without parents, because the history of the notes reaches the old records.
-func (t *trip) cleanNotes(ctx context.Context, c *consignment, list *clearance.Expunged) ([]remote.Update, error) {
-	if c.there.Notes == "" || !Exists(ctx, t.s, c.there.Notes) {
+func (c *consignment) cleanNotes(ctx context.Context, list *clearance.Expunged) ([]remote.Update, error) {
+	if c.there.Notes == "" || !Exists(ctx, c.s, c.there.Notes) {
 		return nil, nil
 	}
-	holds, err := t.reaches(ctx, c.there.Notes, list)
+	holds, err := c.reaches(ctx, c.there.Notes, list)
 	if err != nil || !holds {
 		return nil, err
 	}
-	tree, err := t.notesTree(ctx, c.there.Notes)
+	tree, err := c.notesTree(ctx, c.there.Notes)
 	if err != nil {
 		return nil, err
 	}
-	author, committer := t.s.Repo.Identity(t.s.Now())
-	clean, err := t.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n"})
+	author, committer := c.s.Repo.Identity(c.s.Now())
+	clean, err := c.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n"})
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -114,9 +114,9 @@ func (t *trip) cleanNotes(ctx context.Context, c *consignment, list *clearance.E
 }
 
 // reaches reports whether a commit or anything reachable from it is an expunged object.
-func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
+func (c *consignment) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
 	hit := false
-	err := clearance.Reachable(ctx, t.s.Repo, []name.OID{commit}, nil, func(oid name.OID, _ string) { hit = hit || list.Objects[oid] })
+	err := clearance.Reachable(ctx, c.s.Repo, []name.OID{commit}, nil, func(oid name.OID, _ string) { hit = hit || list.Objects[oid] })
 	if err != nil {
 		return false, checkpoint.Classify(fmt.Errorf("look for what was expunged: %w", err))
 	}
@@ -125,9 +125,9 @@ func (t *trip) reaches(ctx context.Context, commit name.OID, list *clearance.Exp
 
 // force sends the replacing updates. If the host refuses one, its line names the ref that still
 // holds expunged content.
-func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Update) error {
+func (c *consignment) force(ctx context.Context, updates []remote.Update) error {
 	for some := range slices.Chunk(updates, remote.Chunk) {
-		outcomes, err := t.remote.Push(ctx, some, remote.EachAlone)
+		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
 			return err
 		}
@@ -136,18 +136,18 @@ func (t *trip) force(ctx context.Context, c *consignment, updates []remote.Updat
 			case o.Verdict == remote.Stale:
 				return errStale
 			case o.Verdict >= remote.Refused:
-				t.line("push", o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
+				c.line("push", o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
 				continue
 			}
 			outcome := OutcomeUpdated
 			if o.New == "" {
 				outcome = OutcomeDeleted
 			}
-			t.line("push", o.Ref, outcome, reasonExpunged)
+			c.line("push", o.Ref, outcome, reasonExpunged)
 			c.there.Set(o.Ref, o.New)
 		}
 	}
-	t.s.Trace("expunged there")
+	c.s.Trace("expunged there")
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 			return there, t.memory.synced(t.s, digest)
 		}
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
-			return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "no such session, here or at " + t.answer.Remote + ": " + joinNames(t.sessions)}
+			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, joinNames(t.sessions))
 		}
 		t.again = false
 		err = t.bring(ctx, here, there)
@@ -122,7 +122,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 			return err
 		}
 	}
-	for _, session := range t.either(here, there) {
+	for _, session := range either(here, there) {
 		if err := t.unite(ctx, session, here.Session(session), there.Session(session), q); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
 }
 
 // either returns the sessions that exist here or at the remote, sorted.
-func (t *trip) either(here, there *remote.Listing) []name.Session {
+func either(here, there *remote.Listing) []name.Session {
 	all := maps.Clone(here.Sessions)
 	maps.Copy(all, there.Sessions)
 	return slices.Sorted(maps.Keys(all))

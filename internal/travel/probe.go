@@ -2,7 +2,6 @@ package travel
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -42,12 +41,9 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	case found[0].OK && len(found) > 1 && found[1].OK:
 		return found, nil
 	case found[0].OK:
-		return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes checkpoints and shows them to nobody"}
+		return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s takes checkpoints and shows them to nobody", t.answer.Remote)
 	case len(found) > 1 && found[1].OK:
-		return found, &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes no refs of its own names",
-			Hints: []string{"git config checkpoint.refPrefix refs/heads/checkpoints/"},
-		}
+		return found, checkpoint.Failure(checkpoint.KindFailed, "git config checkpoint.refPrefix refs/heads/checkpoints/", "%s takes no refs of its own names", t.answer.Remote)
 	}
-	return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%s takes no checkpoints", t.answer.Remote)}
+	return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s takes no checkpoints", t.answer.Remote)
 }

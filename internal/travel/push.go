@@ -92,7 +92,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 		case !errors.Is(err, errStale):
 			return unreachable(err)
 		case try >= pushTries:
-			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "others were faster each time; what was sent stays, and running it again goes on"}
+			return checkpoint.Failure(checkpoint.KindFailed, "", "others were faster each time; what was sent stays, and running it again goes on")
 		}
 		there = nil
 		if err := t.pause(ctx, try); err != nil {
@@ -128,6 +128,7 @@ func (t *trip) pause(ctx context.Context, try int) error {
 // consignment is everything that one round of a push sends. It is fixed before the first ref goes,
 // so that checkpoints made during the push wait for the next one.
 type consignment struct {
+	*trip
 	plans  []remote.Plan
 	folds  map[name.Session]*Joined // journals by session, merged with the remote's where both have one
 	notes  name.OID                 // the notes commit to send; empty: the remote's notes need no change
@@ -143,14 +144,14 @@ type consignment struct {
 // pushOnce makes one plan and carries out exactly that. It returns errStale where the plan no
 // longer fits the remote. A session whose journal is damaged or read-only is reported and left out.
 func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error {
-	c := &consignment{folds: map[name.Session]*Joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
+	c := &consignment{trip: t, folds: map[name.Session]*Joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
 	q, err := t.bringJournals(ctx, here, there)
 	if err != nil {
 		return err
 	}
 	defer q.Close(ctx)
 	for _, session := range here.Names() {
-		if err := t.plan(ctx, c, session, here, q); err != nil {
+		if err := c.plan(ctx, session, q); err != nil {
 			if why := excuse(err); why != nil {
 				t.line("push", name.JournalRef(session), OutcomeRejected, why.Error())
 				continue
@@ -158,27 +159,20 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 			return err
 		}
 	}
-	if c.notes, err = t.notesToSend(ctx, c, here); err != nil {
+	if c.notes, err = c.notesToSend(ctx); err != nil {
 		return err
 	}
-	if err := t.mayBeSent(ctx, c); err != nil {
+	if err := c.mayBeSent(ctx); err != nil {
 		return err
 	}
 	t.s.Trace("planned push")
 	// The digest is computed while git sends.
 	mine := make(chan string, 1)
 	go func() { mine <- c.settledHere() }()
-	if err := t.send(ctx, c); err != nil {
-		return err
-	}
-	if err := t.sendFolds(ctx, c); err != nil {
-		return err
-	}
-	if err := t.sendExpunged(ctx, c); err != nil {
-		return err
-	}
-	if err := t.sendTags(ctx, c); err != nil {
-		return err
+	for _, send := range []func(context.Context) error{c.send, c.sendFolds, c.sendExpunged, c.sendTags} {
+		if err := send(ctx); err != nil {
+			return err
+		}
 	}
 	// The state after this push is worth remembering only if a fetch in that state would do
 	// nothing. The next fetch that finds the same two listings then returns at once.
@@ -268,25 +262,25 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 
 // plan decides what to send of one session and adds it to c: the merged journal, the missing refs,
 // the refs to delete, and the archive. A conflict is reported as a line and does not stop the push.
-func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, here *remote.Listing, q *remote.Quarantine) error {
-	at := c.there.Session(session)
+func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.Quarantine) error {
+	here, at := c.here.Session(session), c.there.Session(session)
 	if q != nil && q.Got[name.JournalRef(session)] != "" {
 		at.Journal = q.Got[name.JournalRef(session)]
 	}
 	if q != nil {
-		t.unpackArchive(ctx, session, at, q)
+		c.unpackArchive(ctx, session, at, q)
 	}
-	mine := t.ours[session]
-	if mine == nil || mine.log.Tip().OID != here.Session(session).Journal {
+	mine := c.ours[session]
+	if mine == nil || mine.log.Tip().OID != here.Journal {
 		var err error
-		if mine, err = JournalOf(ctx, t.s, session); err != nil {
+		if mine, err = JournalOf(ctx, c.s, session); err != nil {
 			return err
 		}
-		if mine != nil && mine.log.Tip().OID != here.Session(session).Journal {
+		if mine != nil && mine.log.Tip().OID != here.Journal {
 			return errStale // another process wrote to the journal after the refs were listed
 		}
 	}
-	j, send, err := t.join(ctx, session, mine, at.Journal)
+	j, send, err := c.join(ctx, session, mine, at.Journal)
 	if err != nil {
 		return err
 	}
@@ -297,11 +291,11 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 	if j != nil {
 		c.folds[session] = j
 	}
-	p := remote.PlanPush(session, here.Session(session), at, tip, j.dead)
+	p := remote.PlanPush(session, here, at, tip, j.dead)
 	for _, conflict := range p.Conflicts {
-		t.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
+		c.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
 	}
-	archive, err := t.archiveToSend(ctx, &p, at)
+	archive, err := c.archiveToSend(ctx, &p, at)
 	if err != nil {
 		return err
 	}
@@ -315,20 +309,20 @@ func (t *trip) plan(ctx context.Context, c *consignment, session name.Session, h
 // join merges mine with the remote's journal at theirTip. The bool says whether the result has to
 // be sent. There are four cases: the remote has no journal, mine contains theirs, theirs contains
 // mine, and both have events that the other lacks. Only the last one makes a merge commit.
-func (t *trip) join(ctx context.Context, session name.Session, mine *Joined, theirTip name.OID) (*Joined, bool, error) {
+func (c *consignment) join(ctx context.Context, session name.Session, mine *Joined, theirTip name.OID) (*Joined, bool, error) {
 	switch {
 	case mine == nil && theirTip == "":
 		return nil, false, nil
 	case theirTip == "":
 		return mine, true, nil
 	case mine != nil && mine.log.Contains(theirTip):
-		return mine, mine.log.Tip().OID != theirTip && !(t.req.Quietly && t.saysNothing(ctx, mine.log, theirTip)), nil
+		return mine, mine.log.Tip().OID != theirTip && !(c.req.Quietly && c.saysNothing(ctx, mine.log, theirTip)), nil
 	}
 	var known *journal.Log
 	if mine != nil {
 		known = mine.log
 	}
-	theirs, err := t.s.Store.LogAt(ctx, theirTip, known)
+	theirs, err := c.s.Store.LogAt(ctx, theirTip, known)
 	if err != nil {
 		return nil, false, err
 	}
@@ -336,9 +330,9 @@ func (t *trip) join(ctx context.Context, session name.Session, mine *Joined, the
 		return &Joined{log: theirs}, false, nil
 	}
 	if st := theirs.Fold(); st.ReadOnly != "" || mine.Fold().ReadOnly != "" || st.Session != session {
-		return nil, false, t.unjoinable(session, st, mine.Fold())
+		return nil, false, unjoinable(session, st, mine.Fold())
 	}
-	log, err := t.s.Store.Join(ctx, mine.log, theirs)
+	log, err := c.s.Store.Join(ctx, mine.log, theirs)
 	if err != nil {
 		return nil, false, err
 	}
@@ -350,7 +344,7 @@ func (t *trip) join(ctx context.Context, session name.Session, mine *Joined, the
 // saysNothing reports whether mine, which contains theirTip, has no event that the journal at
 // theirTip lacks: the difference is merge commits only. A background push does not send such a
 // journal.
-func (t *trip) saysNothing(ctx context.Context, mine *journal.Log, theirTip name.OID) bool {
-	theirs, err := t.s.Store.LogAt(ctx, theirTip, mine)
+func (c *consignment) saysNothing(ctx context.Context, mine *journal.Log, theirTip name.OID) bool {
+	theirs, err := c.s.Store.LogAt(ctx, theirTip, mine)
 	return err == nil && journal.SameEvents(mine, theirs)
 }

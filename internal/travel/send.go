@@ -21,7 +21,7 @@ import (
 )
 
 // unjoinable returns the error that says why the two journals cannot be merged by this program.
-func (t *trip) unjoinable(session name.Session, theirs, mine *journal.State) error {
+func unjoinable(session name.Session, theirs, mine *journal.State) error {
 	switch {
 	case theirs.Session != session:
 		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it is the one of session %q", theirs.Session)}
@@ -39,7 +39,7 @@ const maxDeletes = 400
 // push. The rest goes in one atomic push: the last checkpoints with the journals, the deletions and
 // the notes. If the remote refuses any part of that, or has no atomic push, sendInOrder sends the
 // parts one after the other, so that every prefix is a valid state.
-func (t *trip) send(ctx context.Context, c *consignment) error {
+func (c *consignment) send(ctx context.Context) error {
 	var creates, journals, deletes []remote.Update
 	for _, p := range c.plans {
 		creates, deletes = append(creates, p.Create...), append(deletes, p.Delete...)
@@ -53,12 +53,12 @@ func (t *trip) send(ctx context.Context, c *consignment) error {
 	// arrives.
 	for len(creates)+len(journals)+len(deletes) > remote.Chunk && len(creates) > 0 {
 		n := min(len(creates), remote.Chunk)
-		behind, err := t.sendAlone(ctx, c, creates[:n])
+		behind, err := c.sendAlone(ctx, creates[:n])
 		if err != nil {
 			return err
 		}
 		stale, creates = stale || behind, creates[n:]
-		t.s.Trace("sent")
+		c.s.Trace("sent")
 	}
 	if stale {
 		return errStale
@@ -71,22 +71,22 @@ func (t *trip) send(ctx context.Context, c *consignment) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if !t.alone && len(all) <= 2*remote.Chunk {
-		done, err := t.sendTogether(ctx, c, all)
+	if !c.alone && len(all) <= 2*remote.Chunk {
+		done, err := c.sendTogether(ctx, all)
 		if done || err != nil {
 			return err
 		}
 	}
-	return t.sendInOrder(ctx, c, creates, journals, deletes)
+	return c.sendInOrder(ctx, creates, journals, deletes)
 }
 
 // sendTogether sends everything in one atomic push. done is false where the remote refused some ref
 // or has no atomic push. The caller then sends the refs in parts, so that one refused ref does not
 // hold up the others.
-func (t *trip) sendTogether(ctx context.Context, c *consignment, all []remote.Update) (done bool, err error) {
-	outcomes, err := t.remote.Push(ctx, all, remote.AllOrNone)
+func (c *consignment) sendTogether(ctx context.Context, all []remote.Update) (done bool, err error) {
+	outcomes, err := c.remote.Push(ctx, all, remote.AllOrNone)
 	if errors.Is(err, remote.ErrNotAtomic) {
-		t.alone = true
+		c.alone = true
 		return false, nil
 	}
 	if err != nil {
@@ -103,40 +103,40 @@ func (t *trip) sendTogether(ctx context.Context, c *consignment, all []remote.Up
 		return false, nil
 	}
 	for _, o := range outcomes {
-		t.landed(c, o)
+		c.took(o)
 	}
-	t.s.Trace("notes sent")
+	c.s.Trace("notes sent")
 	return true, nil
 }
 
 // sendInOrder sends checkpoints, then journals, then notes, each ref on its own. Deletions are sent
 // only in an atomic push with the journals. Where the remote does not accept that, they are left
 // for a later push.
-func (t *trip) sendInOrder(ctx context.Context, c *consignment, creates, journals, deletes []remote.Update) error {
-	stale, err := t.sendAlone(ctx, c, creates)
+func (c *consignment) sendInOrder(ctx context.Context, creates, journals, deletes []remote.Update) error {
+	stale, err := c.sendAlone(ctx, creates)
 	if err != nil {
 		return err
 	}
-	t.s.Trace("sent")
+	c.s.Trace("sent")
 	if len(journals) > 0 {
-		behind, err := t.sendJournals(ctx, c, journals, deletes)
+		behind, err := c.sendJournals(ctx, journals, deletes)
 		if err != nil {
 			return err
 		}
 		stale = stale || behind
 	}
-	t.s.Trace("journal sent")
+	c.s.Trace("journal sent")
 	if stale {
 		return errStale
 	}
 	if c.notes == "" || !c.allLanded() {
 		return nil
 	}
-	behind, err := t.sendAlone(ctx, c, []remote.Update{{Ref: name.NotesRef, New: c.notes}})
+	behind, err := c.sendAlone(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}})
 	if err == nil && behind {
 		err = errStale
 	}
-	t.s.Trace("notes sent")
+	c.s.Trace("notes sent")
 	return err
 }
 
@@ -149,9 +149,9 @@ func (c *consignment) allLanded() bool {
 
 // sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
 // the journals alone. stale reports that the remote has moved on.
-func (t *trip) sendJournals(ctx context.Context, c *consignment, journals, deletes []remote.Update) (stale bool, err error) {
-	if len(deletes) > 0 && !t.alone {
-		outcomes, err := t.remote.Push(ctx, append(append([]remote.Update(nil), journals...), deletes...), remote.AllOrNone)
+func (c *consignment) sendJournals(ctx context.Context, journals, deletes []remote.Update) (stale bool, err error) {
+	if len(deletes) > 0 && !c.alone {
+		outcomes, err := c.remote.Push(ctx, append(append([]remote.Update(nil), journals...), deletes...), remote.AllOrNone)
 		if err != nil && !errors.Is(err, remote.ErrNotAtomic) {
 			return false, err
 		}
@@ -164,19 +164,19 @@ func (t *trip) sendJournals(ctx context.Context, c *consignment, journals, delet
 		}
 		if taken {
 			for _, o := range outcomes {
-				t.landed(c, o)
+				c.took(o)
 			}
 			return false, nil
 		}
 	}
-	return t.sendAlone(ctx, c, journals)
+	return c.sendAlone(ctx, journals)
 }
 
 // sendAlone sends the refs in chunks. The remote takes or refuses each by itself, and each result
 // is recorded. stale reports that at least one ref had moved at the remote.
-func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.Update) (stale bool, err error) {
+func (c *consignment) sendAlone(ctx context.Context, updates []remote.Update) (stale bool, err error) {
 	for some := range slices.Chunk(updates, remote.Chunk) {
-		outcomes, err := t.remote.Push(ctx, some, remote.EachAlone)
+		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
 			return false, err
 		}
@@ -185,18 +185,18 @@ func (t *trip) sendAlone(ctx context.Context, c *consignment, updates []remote.U
 				stale = true
 				continue
 			}
-			t.landed(c, o)
+			c.took(o)
 		}
 	}
 	return stale, nil
 }
 
-// landed records the result of one ref: the line of the answer, and the listing c.there, from which
+// took records the result of one ref: the line of the answer, and the listing c.there, from which
 // the later steps of the push go on.
-func (t *trip) landed(c *consignment, o remote.Outcome) {
+func (c *consignment) took(o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {
-		t.line("push", o.Ref, OutcomeRejected, o.Reason)
+		c.line("push", o.Ref, OutcomeRejected, o.Reason)
 		return
 	}
 	outcome := OutcomeCreated
@@ -217,11 +217,11 @@ func (t *trip) landed(c *consignment, o remote.Outcome) {
 		outcome = OutcomeUpdated
 	}
 	if o.Verdict != remote.Held { // Held: the remote has it although its listing did not show it
-		t.line("push", o.Ref, outcome, "")
+		c.line("push", o.Ref, outcome, "")
 	}
 	c.there.Set(o.Ref, o.New)
-	if leaf == "journal" && t.tips != nil {
-		t.tips[session] = o.New
+	if leaf == "journal" && c.tips != nil {
+		c.tips[session] = o.New
 	}
 }
 
@@ -237,34 +237,34 @@ func (t *trip) pushed(ctx context.Context) error {
 
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
 // rejected here, since moving a tag takes force.
-func (t *trip) sendTags(ctx context.Context, c *consignment) error {
-	if !t.req.Tags {
+func (c *consignment) sendTags(ctx context.Context) error {
+	if !c.req.Tags {
 		return nil
 	}
-	refs, err := t.s.Repo.Refs(ctx, name.TagRoot)
+	refs, err := c.s.Repo.Refs(ctx, name.TagRoot)
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
 	var updates []remote.Update
 	for _, r := range refs {
-		if !t.ownTag(c, r.Ref) {
+		if !c.ownTag(r.Ref) {
 			continue
 		}
 		switch there := c.there.Tags[r.Ref]; {
 		case there == "":
 			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
 		case there != r.OID:
-			t.line("push", r.Ref, OutcomeRejected, "it is another checkpoint there, and a tag is not moved; `git push "+t.answer.Remote+" :"+string(r.Ref)+"` takes it away")
+			c.line("push", r.Ref, OutcomeRejected, "it is another checkpoint there, and a tag is not moved; `git push "+c.answer.Remote+" :"+string(r.Ref)+"` takes it away")
 		}
 	}
 	if len(updates) > 0 {
-		t.s.Warn("tags are sent: everybody who clones or fetches gets them, with the checkpoints that they name")
+		c.s.Warn("tags are sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
-	_, err = t.sendAlone(ctx, c, updates)
+	_, err = c.sendAlone(ctx, updates)
 	return err
 }
 
 // ownTag reports whether ref is a checkpoint tag of a session of the plan.
-func (t *trip) ownTag(c *consignment, ref name.Ref) bool {
+func (c *consignment) ownTag(ref name.Ref) bool {
 	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return strings.HasPrefix(string(ref), name.TagRoot+string(p.Session)+"/") })
 }

@@ -18,35 +18,35 @@ import (
 //
 // The remote's notes commits never become part of the notes ref here, because their history still
 // holds the records of pruned checkpoints.
-func (t *trip) notesToSend(ctx context.Context, c *consignment, here *remote.Listing) (name.OID, error) {
-	if len(c.plans) == 0 || here.Notes == "" && c.there.Notes == "" { // no notes anywhere
+func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
+	if len(c.plans) == 0 || c.here.Notes == "" && c.there.Notes == "" { // no notes anywhere
 		return "", nil
 	}
-	mine, err := t.notesTree(ctx, here.Notes)
+	mine, err := c.notesTree(ctx, c.here.Notes)
 	if err != nil {
 		return "", err
 	}
-	theirs, err := t.notesTree(ctx, c.there.Notes)
+	theirs, err := c.notesTree(ctx, c.there.Notes)
 	if err != nil {
 		return "", err
 	}
 	if mine == theirs && !c.buries() {
 		return "", nil
 	}
-	edits, err := t.noteEdits(ctx, c, mine, theirs)
+	edits, err := c.noteEdits(ctx, mine, theirs)
 	if err != nil || len(edits) == 0 {
 		return "", err
 	}
-	tree, err := t.s.Repo.EditTree(ctx, theirs, edits)
+	tree, err := c.s.Repo.EditTree(ctx, theirs, edits)
 	if err != nil || tree == theirs {
 		return "", checkpoint.Classify(err)
 	}
-	author, committer := t.s.Repo.Identity(t.s.Now())
+	author, committer := c.s.Repo.Identity(c.s.Now())
 	commit := git.Commit{Tree: tree, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n"}
 	if c.there.Notes != "" {
 		commit.Parents = []name.OID{c.there.Notes}
 	}
-	oid, err := t.s.Repo.WriteCommit(ctx, commit)
+	oid, err := c.s.Repo.WriteCommit(ctx, commit)
 	return oid, checkpoint.Classify(err)
 }
 
@@ -112,10 +112,10 @@ func (c *consignment) fates() (alive, dead map[name.OID]bool) {
 
 // noteEdits returns the edits that turn the remote's notes tree (theirs) into what it has to be.
 // mine is the notes tree here. An entry with a zero mode removes the path.
-func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.OID) (map[string]git.Entry, error) {
+func (c *consignment) noteEdits(ctx context.Context, mine, theirs name.OID) (map[string]git.Entry, error) {
 	alive, dead := c.fates()
 	edits := map[string]git.Entry{}
-	changes, err := t.s.Repo.DiffTrees(ctx, theirs, mine)
+	changes, err := c.s.Repo.DiffTrees(ctx, theirs, mine)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -126,7 +126,7 @@ func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.
 			continue
 		}
 		if d.Old.Mode != 0 { // both sides have a note and they differ: the record in M decides
-			blob, err := t.s.Store.RecordBlob(ctx, commit)
+			blob, err := c.s.Store.RecordBlob(ctx, commit)
 			if err != nil || blob != d.New.OID {
 				continue
 			}
@@ -136,7 +136,7 @@ func (t *trip) noteEdits(ctx context.Context, c *consignment, mine, theirs name.
 	if len(dead) == 0 || theirs == "" {
 		return edits, nil
 	}
-	err = t.s.Repo.WalkTree(ctx, theirs, func(path string, _ git.Entry) error {
+	err = c.s.Repo.WalkTree(ctx, theirs, func(path string, _ git.Entry) error {
 		if commit, err := name.ParseOID(strings.ReplaceAll(path, "/", "")); err == nil && dead[commit] && !alive[commit] {
 			edits[path] = git.Entry{}
 		}

@@ -40,7 +40,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 		return nil, err
 	}
 	out := []RemoteSession{}
-	for _, session := range t.either(here, there) {
+	for _, session := range either(here, there) {
 		r, err := t.compare(ctx, session, here.Session(session), there.Session(session))
 		for i, place := range pushed {
 			if err == nil {

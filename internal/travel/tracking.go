@@ -7,7 +7,6 @@ package travel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +18,6 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/store"
 )
 
 func (t *trip) trackingRef(session name.Session) name.Ref {
@@ -56,7 +54,7 @@ type memory struct {
 	Settled  []string         `json:"settled,omitempty"` // digests of states in which nothing was left to do, oldest first
 	Auto     string           `json:"auto,omitempty"`    // how the last background push ended
 
-	path string
+	path string // empty: there is no place to keep it
 }
 
 // memoryPrefix begins the names of these files. The remote's name follows in hexadecimal, because
@@ -66,26 +64,22 @@ const memoryPrefix = "remote-"
 // memoryOf reads the memory of a remote. A missing or damaged file counts as empty. Addresses too
 // long for a file name share one file.
 func memoryOf(s *checkpoint.Service, remoteName string) memory {
-	m := memory{}
-	dir, err := s.Repo.Dir()
-	if err == nil {
-		path := filepath.Join(dir, memoryPrefix+fmt.Sprintf("%x", remoteName))
-		if len(filepath.Base(path)) > 200 {
-			path = filepath.Join(dir, memoryPrefix+"long")
-		}
-		m = readMemory(path)
+	file := memoryPrefix + fmt.Sprintf("%x", remoteName)
+	if len(file) > 200 {
+		file = memoryPrefix + "long"
+	}
+	m := readMemory(s, file)
+	if dir, err := s.Repo.Dir(); err == nil {
+		m.path = filepath.Join(dir, file)
 	}
 	m.Remote = remoteName
 	return m
 }
 
-func readMemory(path string) memory {
-	var m memory
-	data, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(data, &m) != nil {
-		m = memory{}
+func readMemory(s *checkpoint.Service, file string) (m memory) {
+	if known, err := s.Recall(file, &m); !known || err != nil {
+		return memory{}
 	}
-	m.path = path
 	return m
 }
 
@@ -104,30 +98,14 @@ func (m *memory) synced(s *checkpoint.Service, digest string) error {
 		m.Settled = append(m.Settled, digest)
 		m.Settled = m.Settled[max(0, len(m.Settled)-maxSettled):]
 	}
-	return m.save()
+	return m.save(s)
 }
 
-// save writes the file through a temporary one and a rename, so that readers never see half of it.
-func (m *memory) save() error {
+func (m *memory) save(s *checkpoint.Service) error {
 	if m.path == "" {
 		return nil
 	}
-	data, err := json.Marshal(m)
-	if err != nil {
-		return checkpoint.Classify(err)
-	}
-	temp, err := os.CreateTemp(filepath.Dir(m.path), store.TempPrefix+"remote-")
-	if err != nil {
-		return checkpoint.Classify(err)
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), m.path)
-	}
-	if err != nil {
-		os.Remove(temp.Name()) //nolint:errcheck // swept later
-	}
-	return checkpoint.Classify(err)
+	return s.Remember(filepath.Base(m.path), m)
 }
 
 // LastSync returns the status of the remote with which this worktree was last synchronised, or nil.
@@ -145,7 +123,7 @@ func LastSync(s *checkpoint.Service) *RemoteStatus {
 		if !strings.HasPrefix(e.Name(), memoryPrefix) {
 			continue
 		}
-		m := readMemory(filepath.Join(dir, e.Name()))
+		m := readMemory(s, e.Name())
 		if m.Remote != "" && (newest == nil || newest.LastSync == nil || m.LastSync != nil && m.LastSync.After(newest.LastSync.Time)) {
 			newest = &m
 		}

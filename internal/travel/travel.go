@@ -149,7 +149,7 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	if named == "" {
 		named = "origin"
 		if len(s.Repo.Config.Keys("remote.")) == 0 {
-			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "no remote is configured", Hints: []string{"`git remote add origin URL` names one, or give its address"}}
+			return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` names one, or give its address", "no remote is configured")
 		}
 	}
 	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
@@ -278,10 +278,7 @@ func (t *trip) verdict() error {
 	}
 	switch {
 	case conflicts > 0:
-		return &checkpoint.Error{
-			Kind: checkpoint.KindConflict, Message: fmt.Sprintf("%s another value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote),
-			Hints: []string{"compare them with `git ls-remote " + t.answer.Remote + "`; `git checkpoint delete ID` gives up the one that is here"},
-		}
+		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the one that is here", "%s another value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote)
 	case rejected > 0:
 		return &checkpoint.Error{
 			Kind: checkpoint.KindFailed, Message: refsThat(rejected, "was", "were") + " not taken; nothing is lost, and running it again goes on from here", Hints: t.advice(),
