@@ -225,8 +225,8 @@ func Classify(err error) error {
 		return &Error{Kind: KindUnusable, Err: err}
 	case errors.As(err, &missing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` says what else the repository lacks"}}
-	case errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git fsck` says what else is damaged, `git checkpoint validate` which checkpoints are"}}
+	case errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled), errors.Is(err, git.ErrBrokenRef):
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{damageHint(err)}}
 	case errors.As(err, &twin):
 		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the session that there is, or a name that differs in more than case"}}
 	case errors.As(err, &broken):
@@ -253,6 +253,14 @@ func Classify(err error) error {
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git checkpoint validate --deep` says what is damaged, and of what"}}
 	}
 	return &Error{Kind: KindFailed, Err: err}
+}
+
+// damageHint returns what to do about an object or a ref that git cannot read.
+func damageHint(err error) string {
+	if errors.Is(err, git.ErrBrokenRef) {
+		return "`git checkpoint doctor --fix` removes the file of a ref that holds no object id, then `git checkpoint rebuild --all` makes the ref again"
+	}
+	return "`git fsck` says what else is damaged, `git checkpoint validate` which checkpoints are"
 }
 
 // Usage returns an error of KindUsage: the request itself is wrong. The hint says what to type

@@ -56,6 +56,10 @@ type Update struct {
 // locked. The caller reads the refs again and retries.
 var ErrRaced = errors.New("a ref changed meanwhile")
 
+// ErrBrokenRef says that git cannot read a ref, so that it does not change it either. Its file may
+// be empty after a power loss.
+var ErrBrokenRef = errors.New("a ref is broken")
+
 // UpdateRefs applies all updates in one transaction, or none of them. An error that wraps ErrRaced
 // means that the caller should compute the updates again from the refs as they are then.
 //
@@ -146,11 +150,17 @@ func refFault(err error) error {
 	if strings.Contains(e.Stderr, "nonexistent object") { // a concurrent gc deleted it; the retry writes it again
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
+	if brokenRef().MatchString(e.Stderr) {
+		return fmt.Errorf("%w: %s", ErrBrokenRef, firstLine(err))
+	}
 	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless().MatchString(e.Stderr) {
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
 	return fmt.Errorf("update refs: %w", err)
 }
+
+// brokenRef matches git's messages about the file of a ref that holds no object id.
+var brokenRef = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reference broken|error reading reference`) })
 
 // HeldLock returns the path of the lock file that made git, or a transaction of ours, fail. It is
 // empty if err has another reason.

@@ -106,6 +106,9 @@ func dropping(s *checkpoint.Service, refs ...git.Update) cure {
 	return cure{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
 }
 
+// brokenRef is the kind of a ref file without an object id.
+const brokenRef = "broken_ref"
+
 // brokenRefFiles finds loose ref files without an object id. A power loss can leave them empty.
 // Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
 func brokenRefFiles(s *checkpoint.Service) []Ailment {
@@ -127,7 +130,7 @@ func brokenRefFiles(s *checkpoint.Service) []Ailment {
 				return
 			}
 			a := Ailment{
-				Kind: "broken_ref", Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
+				Kind: brokenRef, Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
 				Hint: "--fix removes the file, and `git checkpoint rebuild --all` makes the ref again",
 				cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
 			}

@@ -59,6 +59,9 @@ type rebuilding struct {
 // Rebuild regenerates what can be derived, and calls each with a line for every checkpoint that it
 // repaired or could not repair.
 func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, each func(Rebuilt) error) error {
+	if err := removeBrokenRefs(ctx, s); err != nil {
+		return checkpoint.Classify(err)
+	}
 	var sessions []name.Session
 	var only name.ID
 	if req.Ref != "" {
@@ -83,6 +86,21 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// removeBrokenRefs removes ref files without an object id. Git writes no ref while it has such a
+// file, so nothing could be made again.
+func removeBrokenRefs(ctx context.Context, s *checkpoint.Service) error {
+	for _, a := range brokenRefFiles(s) {
+		if a.Kind != brokenRef {
+			continue // a symbolic ref may lead somewhere
+		}
+		if err := a.cure.do(ctx); err != nil {
+			return err
+		}
+		s.Warn(a.Object + ": its file held no object id and was removed")
 	}
 	return nil
 }

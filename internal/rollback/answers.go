@@ -25,6 +25,9 @@ type Risk struct {
 	Reason string          `json:"reason"`
 }
 
+// ModeAbort is the mode in the answer of Abort.
+const ModeAbort = "abort"
+
 // Answer is what `rollback`, `undo` and `redo` print, before and after Apply. The JSON members are
 // a contract: see docs/json.md.
 type Answer struct {
@@ -35,7 +38,7 @@ type Answer struct {
 	Safety   name.ID               `json:"safety"` // the safety checkpoint; empty before Apply
 	DryRun   bool                  `json:"dry_run"`
 	Digest   string                `json:"digest,omitempty"` // of the plan, for --plan; see Fingerprint
-	Mode     string                `json:"mode"`             // a Mode, or "abort"
+	Mode     string                `json:"mode"`             // a Mode, or ModeAbort
 	Plan     PlanFiles             `json:"plan"`
 	Branch   checkpoint.BranchPlan `json:"branch"`
 	State    json.RawMessage       `json:"state"`     // the job's state afterwards
@@ -49,6 +52,7 @@ type Answer struct {
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
 	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
 
+	Undid bool   `json:"-"` // of Continue: it finished an undo or a redo
 	Empty bool   `json:"-"` // nothing to do: everything is as in the target
 	Said  string `json:"-"` // the workflow's words; empty: the usual ones
 }

@@ -344,7 +344,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]")}
+	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
 	if e := st.Entry(meta.To); e != nil {
 		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
 			answer.State = rec.State
@@ -401,7 +401,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err := staged.Finish(); err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: "abort", Pending: json.RawMessage("[]")}, nil
+	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Pending: json.RawMessage("[]")}, nil
 }
 
 // unfinished opens the killed rollback of this worktree. It first makes a safety checkpoint of the

@@ -19,10 +19,18 @@ type RolledBack struct{ Done *rollback.Answer }
 // JSON writes the plan that was carried out, and its result.
 func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
 
-// text writes where the worktree is now, what comes next, and how to undo the rollback.
+// text writes where the worktree is now, what comes next, and how to undo the rollback. After
+// --abort there is nothing to undo, and after an undo that --continue finished, another undo would
+// go one level further.
 func (a RolledBack) text(p *page) {
 	p.wentTo("Rolled back to", a.Done)
-	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+	switch {
+	case a.Done.Mode == rollback.ModeAbort:
+	case a.Done.Undid:
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo --list shows what can be undone and redone"))
+	default:
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+	}
 }
 
 // Undone is the result of an undo or a redo.
