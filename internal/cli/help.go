@@ -27,7 +27,7 @@ func (helpFlag) IgnoreDefault() {}
 
 // HelpCmd is "git checkpoint help [<command>]".
 type HelpCmd struct {
-	Command []string `arg:"" optional:"" help:"Command to show the help of." complete:"command"`
+	Command []string `arg:"" optional:"" help:"Command whose help to show." complete:"command"`
 }
 
 // Run prints the help of the program, or of the command that the arguments name.

@@ -15,16 +15,16 @@ import (
 
 // importFlags are the flags of import that apply to layouts of other systems only.
 type importFlags struct {
-	Format    string `placeholder:"<name>" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; recognised when not given."`
-	Session   string `placeholder:"<name>" complete:"session" help:"Session to take; the name to give it when there is only one."`
-	KeepGoing bool   `help:"Import the rest when some files cannot be imported."`
+	Format    string `placeholder:"<name>" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; default: recognised by its contents."`
+	Session   string `placeholder:"<name>" complete:"session" help:"Import only this session; if there is only one, give it this name."`
+	KeepGoing bool   `help:"Import the rest if some files cannot be imported."`
 	dryRunFlag
 }
 
 // exportFlags are the flags of export that have to do with layouts of other systems.
 type exportFlags struct {
-	Yes   bool `short:"y" help:"Write also what the guard could not look through for secrets."`
-	Force bool `help:"Replace files of a layout that say something else; a file of our own is replaced always."`
+	Yes   bool `short:"y" help:"Also write what the guard could not scan for secrets."`
+	Force bool `help:"Replace files of a layout, or rows of a database, that have other contents; a bundle, tar or jsonl file is always replaced."`
 }
 
 // readsLayout reports whether package interop imports the path: a directory, a single document of

@@ -28,7 +28,7 @@ type PickCmd struct {
 // Help returns the long help text of "pick", for -h and the man page.
 func (*PickCmd) Help() string {
 	return `
-Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that was chosen. Exit code 4 when none was.
+Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that you choose. The exit code is 4 if you choose none.
 
     git checkpoint show "$(git checkpoint pick)" -p`
 }

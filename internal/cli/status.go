@@ -12,7 +12,7 @@ import (
 
 // StatusCmd is "git checkpoint status".
 type StatusCmd struct {
-	ExitCode bool `help:"End with exit code 2 when files changed since the current checkpoint."`
+	ExitCode bool `help:"Exit with code 2 if files changed since the current checkpoint."`
 	filesFlag
 	jsonFlag
 }
