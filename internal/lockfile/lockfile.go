@@ -1,10 +1,10 @@
-// Package lockfile takes lock files that survive a kill: a lock that its process left behind is
-// taken over, by one of all processes that find it.
+// Package lockfile creates lock files, and takes over those that a killed process left behind. If
+// several processes find such a lock, exactly one of them gets it.
 //
-// To remove such a lock and to make a new one are two steps. Without more, two processes could
-// both find it, the second would remove the fresh lock of the first, and both would hold it. So
-// Take does both, and looks once more before, while it holds the directory (hold). Take is the
-// place to start.
+// Taking over means to remove the old file and to create a new one. If two processes did that at
+// the same time, the second could remove the new lock of the first, and both would hold it. So Take
+// locks the directory (see hold), checks the lock again, and only then replaces it. Start reading
+// at Take.
 package lockfile
 
 import (
@@ -15,13 +15,14 @@ import (
 	"path/filepath"
 )
 
-// Take creates the file path with a note in it and reports whether it could. If the file exists,
-// left is asked whether a process that is gone left it behind; it is replaced then. left is asked
-// twice, and the file may vanish before it looks. The caller has to remove the file in the end.
+// Take creates the file path with a note in it, and reports whether it could. If the file exists,
+// Take calls left, which reports whether a process that is gone left it behind; then the file is
+// replaced. left is called up to twice, and the file may disappear before it looks. The caller has to
+// remove the file when it is done.
 //
-// The file appears together with its note, so that nobody reads half of it.
+// The file appears with its note already in it, so nobody reads half a note.
 func Take(path, note string, left func() bool) (bool, error) {
-	// Somebody who waits for a lock comes here often.
+	// A caller that waits for a lock comes here often, so this check comes before any file is made.
 	if taken(path, left) {
 		return false, nil
 	}
@@ -30,7 +31,7 @@ func Take(path, note string, left func() bool) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("take %q: %w", path, err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
+	defer os.Remove(f.Name()) //nolint:errcheck // by then the lock is a link to it, or it was renamed
 	_, err = f.WriteString(note)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return false, fmt.Errorf("take %q: %w", path, err)
