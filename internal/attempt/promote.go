@@ -107,7 +107,7 @@ func promotable(s *checkpoint.Service, a *Attempt) error {
 	case a.Worktree == s.Repo.WorkTree:
 		return &checkpoint.Error{
 			Kind: checkpoint.KindRefused, Message: "this is the worktree of " + a.Name + ", and its files are here already",
-			Hints: []string{fmt.Sprintf("run it in the worktree where session %s goes on", a.FromSession)},
+			Hints: []string{fmt.Sprintf("run it in the worktree of session %s", a.FromSession)},
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
-		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint, and do not come; `git -C %s checkpoint save` makes one", a.Name, rec.Label, a.Worktree))
+		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, rec.Label, a.Worktree))
 	}
 }
 

@@ -37,12 +37,12 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	r := &Removal{Attempt: *a, DryRun: true, s: s}
 	if a.Worktree == "" {
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: "the worktree of " + a.Name + " is gone already",
-			Hints: []string{"`git checkpoint prune --session " + string(a.Session) + " --all` drops its checkpoints too"},
+			Kind: checkpoint.KindNotFound, Message: "the worktree of " + a.Name + " is already gone",
+			Hints: []string{"`git checkpoint prune --session " + string(a.Session) + " --all` prunes its checkpoints, too"},
 		}
 	}
 	if a.Worktree == s.Repo.WorkTree {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "this is the worktree of " + a.Name, Hints: []string{"run it from another worktree"}}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "this is the worktree of " + a.Name, Hints: []string{"run the command in another worktree"}}
 	}
 	// A half-made worktree holds nothing of the user's, so there is nothing to look for.
 	if a.Unfinished {

@@ -150,7 +150,7 @@ func (b *search) gather(ctx context.Context) error {
 			return err
 		}
 		if good.Session != b.found.Session {
-			return checkpoint.Usage("", "%s and %s are of different sessions", good.Entry.Label, b.found.Entry.Label)
+			return checkpoint.Usage("", "%s and %s belong to different sessions", good.Entry.Label, b.found.Entry.Label)
 		}
 	}
 	seen := map[name.ID]bool{} // a forged journal may have a cycle
@@ -170,7 +170,7 @@ func (b *search) gather(ctx context.Context) error {
 	}
 	slices.Reverse(b.steps)
 	if !reached {
-		return checkpoint.Usage("the good one comes first: git checkpoint list", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
+		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
 	}
 	return b.setEnds(good)
 }
@@ -178,7 +178,7 @@ func (b *search) gather(ctx context.Context) error {
 // setEnds records the verdicts that the user gave by naming the ends.
 func (b *search) setEnds(good *checkpoint.Found) error {
 	if len(b.steps) < 2 {
-		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is only one checkpoint to look at", Hints: []string{"--all looks at those that are no milestones too"}}
+		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "there is only one checkpoint to test", Hints: []string{"--all also tests checkpoints that are not milestones"}}
 	}
 	if good != nil {
 		b.known[0] = Good
@@ -222,7 +222,7 @@ func (b *search) walk(ctx context.Context) (last, bad int, err error) {
 }
 
 func nothingBroke(session name.Session) error {
-	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no checkpoint of session %q is bad", session), Hints: []string{"--bad names one that is"}}
+	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no bad checkpoint in session %q", session), Hints: []string{"--bad names one"}}
 }
 
 // narrow looks at the newest checkpoint, unless the user said that it is bad, and then at

@@ -116,8 +116,8 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 		return "", 0, &checkpoint.Error{Kind: checkpoint.KindInterrupt, Message: "interrupted"}
 	case end.Code >= codeStops:
 		return "", 0, &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the command ended with exit code %d at %s, which stops the bisect", end.Code, e.Label),
-			Hints: []string{"0 says good, 125 skips, 1 to 127 say bad"},
+			Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the command exited with code %d at %s, which stops the bisect", end.Code, e.Label),
+			Hints: []string{"0 means good, 125 means skip, any other code up to 127 means bad"},
 		}
 	case end.Code == codeSkip:
 		return Skip, end.Code, nil

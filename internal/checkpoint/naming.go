@@ -112,7 +112,7 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 		f.Entry = entries[0]
 		return f, nil
 	}
-	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous in session %q: it fits %d checkpoints", ref, f.Session, len(entries))}
+	e := &Error{Kind: KindUsage, Message: fmt.Sprintf("%q is ambiguous in session %q: it matches %d checkpoints", ref, f.Session, len(entries))}
 	for i, c := range entries {
 		if i == 10 {
 			e.Hints = append(e.Hints, "…")
@@ -164,15 +164,15 @@ func byKeyword(st *journal.State, ref string) ([]*journal.Entry, error) {
 		return nil, NoCheckpointError(st)
 	}
 	return nil, &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: only %d before the current one", ref, passed-1),
-		Hints: []string{"`git checkpoint list` shows what there is"},
+		Kind: KindNotFound, Message: fmt.Sprintf("no such checkpoint: %q: there are only %d before the current one", ref, passed-1),
+		Hints: []string{"`git checkpoint list` shows the checkpoints"},
 	}
 }
 
 // NoCheckpointError returns the error for a session without a live or current checkpoint.
 func NoCheckpointError(st *journal.State) error {
 	return &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoint", st.Session),
+		Kind: KindNotFound, Message: fmt.Sprintf("session %q has no checkpoints", st.Session),
 		Hints: []string{"`git checkpoint create -m MESSAGE` makes one"},
 	}
 }
@@ -393,7 +393,7 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 	} else if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 	}
-	e.Hints = append(e.Hints, "`git checkpoint list` shows what there is")
+	e.Hints = append(e.Hints, "`git checkpoint list` shows the checkpoints")
 	return e
 }
 
@@ -469,7 +469,7 @@ func best(list []similar) []string {
 // and a delete would remove the wrong one.
 func RefuseEmptyNames(refs ...string) error {
 	if slices.Contains(refs, "") {
-		return Usage("@ is the current one", "an empty name is no checkpoint")
+		return Usage("@ is the current one", "an empty name does not name a checkpoint")
 	}
 	return nil
 }

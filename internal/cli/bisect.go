@@ -69,9 +69,9 @@ func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	}
 	switch {
 	case c.Where != "" && len(c.Command) > 0:
-		return r, usageError("--where and a command exclude each other")
+		return r, usageError("--where and a command cannot be used together")
 	case c.Where == "" && len(c.Command) == 0:
-		return r, usageError("what tells good from bad?", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
+		return r, usageError("nothing says what is good: give a command, or --where", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
 	case len(c.Command) > 0:
 		return r, cannotRun(app, run.Find(c.Command[0]))
 	}

@@ -220,7 +220,7 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 		return nil, usageError(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
 	}
 	if text, err = interop.Document(text, file); err != nil {
-		return nil, usageError(fmt.Sprintf("the %s from %q is refused: %v", what, from, err))
+		return nil, usageError(fmt.Sprintf("the %s from %q is invalid: %v", what, from, err))
 	}
 	return text, nil
 }
@@ -235,7 +235,7 @@ func notCreated(err error) error {
 	}
 	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err, Hints: hintsOf(err)}
 	if kind == checkpoint.KindFailed {
-		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, go on without it, or pause here")
+		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, continue without it, or pause here")
 	}
 	return told
 }

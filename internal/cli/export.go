@@ -49,7 +49,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	}
 	// A pipe gets the file without a "-", but binary data must not be written to a terminal.
 	if c.File == "" && app.Terminal.OutTerminal {
-		return usageError("nothing says where to export to", "git checkpoint export FILE, or - for standard output")
+		return usageError("no file to export to", "git checkpoint export FILE, or - for standard output")
 	}
 	if c.File == "" {
 		c.File = "-"

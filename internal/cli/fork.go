@@ -69,9 +69,9 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 func (c *ForkCmd) check() error {
 	switch {
 	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
-		return usageError("--list and --remove make no attempt, and take nothing of what one is made with")
+		return usageError("--list and --remove cannot be used with arguments or flags for a new attempt")
 	case c.DryRun && c.Remove == "":
-		return usageError("--dry-run is for --remove", "fork changes nothing that is there")
+		return usageError("--dry-run needs --remove", "a fork changes nothing that exists")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func exporterFor(format, file string) (exporter, error) {
 	}
 	// The error lists all formats, also those of other systems, which ExportCmd has handled before.
 	names = append(append(names, interop.Formats()...), interop.SQLite)
-	return exporter{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "there are "+strings.Join(names, ", "))
+	return exporter{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(names, ", "))
 }
 
 // importer reads files of one of our own formats. takes reports whether it can read what is at a
@@ -96,7 +96,7 @@ func importerFor(format, path string) (importer, error) {
 	if !info.IsDir() && !info.Mode().IsRegular() { // it is read twice: once to recognise the format; a pipe can be read only once
 		return importer{}, &checkpoint.Error{
 			Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is neither a file nor a directory",
-			Hints: []string{"write what comes from it to a file, and import that", "nothing was imported"},
+			Hints: []string{"write its contents to a file, and import that", "nothing was imported"},
 		}
 	}
 	var beginning []byte
@@ -109,14 +109,14 @@ func importerFor(format, path string) (importer, error) {
 	for _, i := range importers() {
 		if i.takes(path, info, beginning) {
 			if format != "" && format != i.format {
-				return importer{}, usageError(fmt.Sprintf("%q is a %s, not a %s", path, i.format, format), "without --format it is recognised", "nothing was imported")
+				return importer{}, usageError(fmt.Sprintf("%q is a %s, not a %s", path, i.format, format), "leave out --format: the format is recognised", "nothing was imported")
 			}
 			return i, nil
 		}
 		names = append(names, i.format)
 	}
 	return importer{}, &checkpoint.Error{
-		Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is nothing that can be imported",
-		Hints: []string{"what can be is " + strings.Join(names, ", "), "nothing was imported"},
+		Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" cannot be imported",
+		Hints: []string{"formats that can be imported: " + strings.Join(names, ", "), "nothing was imported"},
 	}
 }

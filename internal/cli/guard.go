@@ -74,7 +74,7 @@ func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
 // the code 2 if there is a secret that is not allowed.
 func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 	for _, gap := range found.Gaps {
-		a.warn("not looked through: " + gap)
+		a.warn("not scanned: " + gap)
 	}
 	if err := a.give(answer.Guarded{Found: found}); err != nil {
 		return err

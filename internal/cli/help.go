@@ -36,7 +36,7 @@ func (c *HelpCmd) Run(app *App) error {
 	for _, word := range c.Command {
 		found := child(node, word)
 		if found == nil {
-			return usageError(fmt.Sprintf("%q is no command of %s", word, callOf(node)), nearest(word, node)...)
+			return usageError(fmt.Sprintf("%q is not a command of %s", word, callOf(node)), nearest(word, node)...)
 		}
 		node = found
 	}

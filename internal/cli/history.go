@@ -54,7 +54,7 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 	// "--verify <commit>" reaches us as a switch and an argument, "--verify=<commit>" as a flag
 	// with a value. Both are accepted, but not together.
 	if c.Since != "" && (!c.Verify.given || c.Verify.since != "") {
-		return usageError("unexpected argument "+c.Since, "a commit goes with --verify")
+		return usageError("unexpected argument "+c.Since, "a commit is only used with --verify")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Verify.given {

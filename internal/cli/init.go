@@ -34,14 +34,14 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		return app.checkRemote(ctx, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
 	}
 	if c.Remote != "" {
-		return usageError("a remote is for --remote-check")
+		return usageError("a remote is only used with --remote-check")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		// Without the flag or --no-exclude-decoration, a person is asked; elsewhere the answer is
 		// no.
 		wish := c.ExcludeDecoration
 		if wish == nil && app.Terminal.Interactive() {
-			yes, err := app.Terminal.Confirm(ctx, "Leave checkpoints out of the names that git log shows?")
+			yes, err := app.Terminal.Confirm(ctx, "Keep the refs of checkpoints out of the names that git log shows?")
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.settings(made, "Set", "Everything was set already")
+		return app.settings(made, "Set", "Everything was already set")
 	})
 }
 

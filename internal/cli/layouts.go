@@ -36,7 +36,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	case err != nil:
 		return false, nil //nolint:nilerr // importerFor says so
 	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(importers(), func(i importer) bool { return i.format == f.Format }):
-		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "there are "+strings.Join(interop.Formats(), ", "))
+		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "known formats: "+strings.Join(interop.Formats(), ", "))
 	case interop.Known(f.Format), f.Format == "" && info.IsDir():
 		return true, nil
 	}
@@ -46,7 +46,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 		}
 	}
 	if f.DryRun || f.KeepGoing || f.Session != "" {
-		return false, usageError("--dry-run, --keep-going and --session are for files of other systems", "what this program exported comes whole, or not at all")
+		return false, usageError("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
 	}
 	return false, nil
 }
@@ -89,7 +89,7 @@ func writesLayout(format string) bool {
 // exportLayout writes the files of another system below a directory, or an SQLite database.
 func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format string, sessions []string) error {
 	if to == "" || to == "-" {
-		return usageError("nothing says where to export to", "git checkpoint export DIR --format "+format)
+		return usageError("no directory to export to", "git checkpoint export DIR --format "+format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Unscanned: unscanned(f.Yes)}

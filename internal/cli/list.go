@@ -42,7 +42,7 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	if c.Limit < 0 {
-		return usageError("--limit takes a number from 1")
+		return usageError("--limit must be a number of 1 or more")
 	}
 	// A person sees only live checkpoints and a count of the others. A program gets all of them,
 	// unless it filters by an expression.

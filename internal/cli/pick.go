@@ -78,7 +78,7 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 	}
 	chosen, err := chooseFrom(ctx, a, items, choices, question, view, previews(a, choices, of, plan))
 	if errors.Is(err, term.ErrNotInteractive) {
-		return "", usageError("which checkpoint? There is no terminal to ask on", "git checkpoint list shows them; name one")
+		return "", usageError("no checkpoint was named, and there is no terminal to ask on", "name one; `git checkpoint list` shows them")
 	}
 	if err != nil {
 		return "", unchosen(err)

@@ -83,7 +83,7 @@ func (c *PromoteCmd) request() (attempt.PromoteRequest, error) {
 	}
 	switch {
 	case c.Conflicts && !c.Merge:
-		return r, usageError("--conflicts goes with --merge")
+		return r, usageError("--conflicts needs --merge")
 	case c.StateOnly && len(c.Paths) > 0:
 		return r, usageError("--state-only moves no files, so it takes no paths")
 	case c.Merge && c.Conflicts:

@@ -82,7 +82,7 @@ func samePlan(plan *rollback.Plan, digest string) error {
 	}
 	now, err := plan.Fingerprint()
 	if err == nil && now != digest {
-		err = refused("the plan is another one by now, nothing was changed", "look at it again with --dry-run --json")
+		err = refused("the plan is no longer the same; nothing was changed", "get the new plan with --dry-run --json")
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (c *RollbackCmd) check() error {
 	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
 		Continue: c.Continue, Abort: c.Abort, yesFlag: c.yesFlag, jsonFlag: c.jsonFlag, quietFlag: c.quietFlag,
 	}):
-		return usageError("--continue and --abort take nothing else", "git checkpoint status shows the rollback they are about")
+		return usageError("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usageError("--state-only moves no files, so it takes no paths")
 	case c.StateOnly && c.Branch:
@@ -131,7 +131,7 @@ func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Servi
 		return r, err
 	}
 	if !app.Terminal.Interactive() {
-		return r, usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
+		return r, usageError("no checkpoint was named", "`git checkpoint list` shows them, `git checkpoint rollback <ref>` goes back to one")
 	}
 	r.Ref, err = pickOne(ctx, app, s, c.Session, "Go back to which checkpoint?", c.plan(app))
 	return r, err

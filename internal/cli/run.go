@@ -149,10 +149,10 @@ func (a *App) askAfterFailure(ctx context.Context, failed *run.Answer) (run.Fail
 	a.reportFailed(failed)
 	choices := []term.Choice{{Letter: 'r', Text: "retry"}}
 	if failed.Before != nil {
-		choices = append(choices, term.Choice{Letter: 'w', Text: "back to what was there before"})
+		choices = append(choices, term.Choice{Letter: 'w', Text: "go back to what was there before"})
 	}
 	if failed.LastGood != nil {
-		choices = append(choices, term.Choice{Letter: 'b', Text: "back to " + render.Escape(failed.LastGood.Label)})
+		choices = append(choices, term.Choice{Letter: 'b', Text: "go back to " + render.Escape(failed.LastGood.Label)})
 	}
 	choices = append(choices, term.Choice{Letter: 's', Text: "stop"})
 	letter, err := a.Terminal.Ask(ctx, "What now?", choices)

@@ -46,7 +46,7 @@ func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
 	// Session names cannot contain a slash, but people name a session after a branch such as
 	// feat/login. Branches get their sessions in the same way.
 	if short, err := name.ParseSession(strings.ReplaceAll(c.Name, "/", "-")); err == nil && string(short) != c.Name {
-		app.warn(fmt.Sprintf("a session's name has no /: %s is called %s", c.Name, short))
+		app.warn(fmt.Sprintf("a session's name cannot contain /: %s is called %s", c.Name, short))
 		c.Name = string(short)
 	}
 	request := session.Request{Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh}

@@ -71,7 +71,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.
 func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
 	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
-		return usageError("a file is printed as it is: no other form goes with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
+		return usageError("a file is always printed as it is: no flag for another form can be used with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
 	}
 	code, err := inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out))
 	return ended(code, err)
@@ -86,7 +86,7 @@ func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 	value := gjson.GetBytes(document, c.Get)
 	if !value.Exists() {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has nothing at %q", found.Record.Label, c.Get),
+			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no value at %q", found.Record.Label, c.Get),
 			Hints: []string{"git checkpoint show --json shows the whole record"},
 		}
 	}

@@ -61,7 +61,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	n, isNumber := levels(c.Levels)
 	switch {
 	case c.Levels != "" && c.To != "":
-		return usageError("a number and --to exclude each other")
+		return usageError("a number and --to cannot be used together")
 	// A word that is no number is the id of an event, as with --to.
 	case isNumber:
 		request.Levels = n
@@ -69,7 +69,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 		request.To = c.Levels
 	}
 	if isNumber && n < 1 {
-		return usageError("undo takes a number from 1")
+		return usageError("undo needs a number of 1 or more")
 	}
 	return c.run(ctx, app, request, undone)
 }
@@ -80,7 +80,7 @@ func (c *RedoCmd) Run(ctx context.Context, app *App) error {
 	if c.Levels != "" {
 		n, isNumber := levels(c.Levels)
 		if !isNumber || n < 1 {
-			return usageError("redo takes a number from 1", "git checkpoint redo --list shows what there is")
+			return usageError("redo needs a number of 1 or more", "`git checkpoint redo --list` shows what can be redone")
 		}
 		request.Levels = n
 	}

@@ -33,7 +33,7 @@ Runs until you end it, and makes a checkpoint each time that files have changed 
 // Run watches until it is interrupted, and prints how many checkpoints it made.
 func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	if c.Settle <= 0 || c.Every <= 0 {
-		return usageError("--settle and --every take durations such as 3s and 10m")
+		return usageError("--settle and --every need durations such as 3s or 10m")
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -42,11 +42,11 @@ Shows the timeline of the job, what each step changed, its state and metrics, an
 func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	switch {
 	case c.Output != "" && (c.Port != 0 || c.NoOpen || c.Write):
-		return usageError("--output writes a file; it serves nothing")
+		return usageError("--output only writes a file, so flags for the server cannot be used with it")
 	case c.Output == "" && c.NoContents:
-		return usageError("--no-contents goes with --output")
+		return usageError("--no-contents needs --output")
 	case c.Port < 0 || c.Port > 65535:
-		return usageError("--port takes a number from 1 to 65535")
+		return usageError("--port must be a number from 1 to 65535")
 	}
 	// Session may be empty; the server then shows the session that other commands would use.
 	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.now}
@@ -87,7 +87,7 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 	}
 	if !c.NoOpen {
 		if err := app.serve(ctx, func(s *checkpoint.Service) error { return setup.Browse(ctx, s, address) }); err != nil {
-			app.warn("no browser could be opened; open the address yourself")
+			app.warn("no browser could be started; open the address yourself")
 		}
 	}
 	if app.Terminal.Interactive() {

@@ -23,7 +23,7 @@ func (f whereFlag) refuse(typed string) error {
 	if f.Pick {
 		flag = "--pick"
 	}
-	return usageError(typed + " and " + flag + " exclude each other")
+	return usageError(typed + " and " + flag + " cannot be used together")
 }
 
 // choose returns the checkpoint to use: typed if none of the flags was given, else the one that the

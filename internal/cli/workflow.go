@@ -87,7 +87,7 @@ func (c *WorkflowCheckCmd) Run(app *App) error {
 	if err := app.give(answer.Checked{Workflow: checked}); err != nil {
 		return err
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is no workflow that can be used", c.File)}
+	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is not a workflow that can be used", c.File)}
 }
 
 // definitionText reads at most 1 MiB of a file: more than a definition may have, but not all of a

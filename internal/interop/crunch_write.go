@@ -24,7 +24,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	issue := l.number(a)
 	if issue == "" {
 		issue = numberFor(string(a.Session), 1_000_000)
-		w.leave(a, nil, "the name, which has no number of an issue; it is written as %s", issue)
+		w.leave(a, nil, "the name, which has no issue number; it is written as %s", issue)
 	}
 	root := path.Join(crunchHome, issue, crunchDir)
 	ids := map[string]string{} // by checkpoint: the id
@@ -209,7 +209,7 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 		o.set("warnings", f.warnings)
 	})
 	if r.StepName != l.phase(c) {
-		w.leave(a, c, "the step %s, which is no phase of crunch; it stands at %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
+		w.leave(a, c, "the step %s, which is not a phase of crunch; it is written as %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
 	}
 	for _, name := range create.SortedKeys(c.Outputs) {
 		w.leave(a, c, "output %s", name)

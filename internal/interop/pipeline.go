@@ -46,7 +46,7 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	// A file that has neither the name nor the main member of a document is somebody else's. One
 	// that has either of them, but not the rest, is a damaged document and therefore a problem.
 	if !at.IsObject() || !at.Get("prd").Exists() && !pipelineID().MatchString(name) {
-		r.warn("%s: it is no checkpoint of pipeline and stays out", src.path)
+		r.warn("%s: it is not a checkpoint of pipeline and is left out", src.path)
 		return
 	}
 	for _, member := range []string{"prd", "status", "timestamp"} {
@@ -57,12 +57,12 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	}
 	prd := text(at, "prd")
 	if !pipelineID().MatchString(prd) || !safeName(name) {
-		r.problem(src.path, "prd %q is not like PRD-014", prd)
+		r.problem(src.path, "prd %q is not of the form PRD-014", prd)
 		return
 	}
 	when, ok := moment(text(at, "timestamp"))
 	if !ok {
-		r.problem(src.path, "timestamp %q is no ISO 8601 time", text(at, "timestamp"))
+		r.problem(src.path, "timestamp %q is not an ISO 8601 time", text(at, "timestamp"))
 		return
 	}
 	if !seen.take(r, prd, &src) {
@@ -70,7 +70,7 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	}
 	for _, other := range r.sessions {
 		if other.Session == prd {
-			r.warn("%s: it says the same as %s", src.path, pathOf(other))
+			r.warn("%s: it has the same contents as %s", src.path, pathOf(other))
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error))
 		if !errors.Is(err, fs.ErrNotExist) {
 			r.problem(p, "%v", err)
 		} else if _, dangling := r.link(p); dangling {
-			r.problem(p, "a symbolic link leads nowhere")
+			r.problem(p, "a broken symbolic link is in the way")
 		}
 		return source{}, false
 	}
@@ -199,11 +199,11 @@ func stem(file string, endings ...string) (string, bool) {
 func sessionOf(called string) (string, error) {
 	for _, c := range called {
 		if c < ' ' || c == 0x7f || c == '/' || c == '\\' {
-			return "", fmt.Errorf("the id %q leads elsewhere", called)
+			return "", fmt.Errorf("the id %q is not a plain file name", called)
 		}
 	}
 	if called == "" || strings.Trim(called, ".") == "" || strings.Contains(called, "..") {
-		return "", fmt.Errorf("the id %q leads elsewhere", called)
+		return "", fmt.Errorf("the id %q is not a plain file name", called)
 	}
 	return string(name.SessionFor(called)), nil
 }
@@ -212,7 +212,7 @@ func sessionOf(called string) (string, error) {
 func (r *reading) add(dir string, s transfer.ImportSession) {
 	for _, other := range r.sessions {
 		if strings.EqualFold(other.Session, s.Session) {
-			r.problem(dir, "its session %q is also that of another (%s)", s.Session, pathOf(other))
+			r.problem(dir, "another document has the same session %q (%s)", s.Session, pathOf(other))
 			return
 		}
 	}

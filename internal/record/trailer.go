@@ -69,7 +69,7 @@ func ParseMessage(message string) (Summary, error) {
 			continue
 		}
 		if !values.add(key, oneLine(value, maxValue)) {
-			return Summary{}, fmt.Errorf("parsing checkpoint message: trailer %q stands twice", trailerPrefix+clip(key, 60))
+			return Summary{}, fmt.Errorf("parsing checkpoint message: trailer %q occurs twice", trailerPrefix+clip(key, 60))
 		}
 	}
 	s, err := summarize(&values)

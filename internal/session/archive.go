@@ -37,7 +37,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		change := store.Change{}
 		// Another process may have resumed the session after the check above.
 		if !checkpoint.IsClosed(v.State.Status) {
-			return change, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q was opened again meanwhile", session)}
+			return change, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q was reopened in the meantime", session)}
 		}
 		var err error
 		if change.Archive, err = toArchive(ctx, s, v.State); err != nil || len(change.Archive) == 0 {

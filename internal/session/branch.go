@@ -19,7 +19,7 @@ import (
 func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
 	branch := "refs/heads/" + def.Branch(string(session))
 	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
-		return "", checkpoint.Usage("", "%q is no branch name", name.Clip(branch, name.Said))
+		return "", checkpoint.Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
 	}
 	if s.Repo.Head.OID == "" {
 		return "", &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no commit yet that a branch could start from"}
@@ -35,8 +35,8 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 		return "", checkpoint.Classify(err)
 	case oid != s.Repo.Head.OID:
 		return "", &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s exists already, at another commit", strings.TrimPrefix(branch, "refs/heads/")),
-			Hints: []string{"switch to it and start the session without --branch"},
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s already exists, at another commit", strings.TrimPrefix(branch, "refs/heads/")),
+			Hints: []string{"switch to it, and start the session without --branch"},
 		}
 	default:
 		if err := rollback.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {

@@ -112,7 +112,7 @@ func (r *Restore) makeStage() error {
 func (s *Shot) Sweep(age time.Duration) error {
 	if lock := s.AbandonedLock(); lock != "" {
 		if err := s.dropLock(lock); err != nil {
-			return fmt.Errorf("remove a lock that was left: %w", err)
+			return fmt.Errorf("remove a lock that was left behind: %w", err)
 		}
 	}
 	top, err := os.Stat(s.tree.top)
@@ -193,7 +193,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 		if o := r.intent.Ops[i]; !r.large[o.content()] || o.New.Mode == git.ModeSymlink {
 			which = append(which, i)
 		} else if err := r.stream(ctx, i); err != nil {
-			return fmt.Errorf("write what %q becomes: %w", o.Path, err)
+			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
 	specs := make([]string, len(which))
@@ -203,7 +203,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 	return r.shot.repo.Batch().Objects(ctx, specs, func(n int, obj git.Object, err error) error {
 		o := r.intent.Ops[which[n]]
 		if err != nil {
-			return fmt.Errorf("read what %q becomes: %w", o.Path, err)
+			return fmt.Errorf("read the new contents of %q: %w", o.Path, err)
 		}
 		file := r.intent.newFile(which[n])
 		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {

@@ -56,7 +56,7 @@ func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (i
 		found := search(keyed, line)
 		switch len(found) {
 		case 0:
-			note = fmt.Sprintf("Nothing here matches %q.\n", line)
+			note = fmt.Sprintf("Nothing matches %q.\n", line)
 		case 1:
 			return found[0], nil
 		default:
@@ -80,7 +80,7 @@ func list(items []Item, shown []int) string {
 		fmt.Fprintf(&b, "  %*s  %s\n", width, items[i].Key, items[i].Text)
 	}
 	if more := len(shown) - listed; more > 0 {
-		fmt.Fprintf(&b, "  … and %d more: type a part of one to find it\n", more)
+		fmt.Fprintf(&b, "  … and %d more: type part of one to find it\n", more)
 	}
 	return b.String()
 }

@@ -120,7 +120,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 		}
 	}
 	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no session to export"}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there are no sessions to export"}
 	}
 	// What the earlier bundle has is left out of the refs, and its objects out of the pack.
 	had, err := earlierBundle(req.Since)
@@ -223,7 +223,7 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 	slices.Sort(p.without)
 	slices.SortFunc(p.header.Refs, func(a, b archive.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	if len(p.header.Refs) == 0 {
-		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the earlier bundle has everything already"}
+		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the earlier bundle already has everything"}
 	}
 	return nil
 }

@@ -251,7 +251,7 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 			return nil
 		}
 	}
-	return errors.New("the bundle has no such file, or another content")
+	return errors.New("the bundle has no such file, or one with other contents")
 }
 
 // tarred lists the members that an export would write for a checkpoint. One path may have

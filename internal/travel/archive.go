@@ -108,7 +108,7 @@ func (t *trip) sendFolds(ctx context.Context, c *consignment) error {
 		}
 		for _, o := range outcomes {
 			if o.Verdict >= remote.Refused {
-				t.s.Warn(t.answer.Remote + " keeps refs beside the archive: " + o.Reason)
+				t.s.Warn(t.answer.Remote + " still has refs that are in the archive: " + o.Reason)
 				return nil
 			}
 			c.there.Set(o.Ref, "")

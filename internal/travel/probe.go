@@ -42,12 +42,12 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	case found[0].OK && len(found) > 1 && found[1].OK:
 		return found, nil
 	case found[0].OK:
-		return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes checkpoints and shows them to nobody"}
+		return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: t.answer.Remote + " accepts checkpoints, but shows them to nobody"}
 	case len(found) > 1 && found[1].OK:
 		return found, &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: t.answer.Remote + " takes no refs of its own names",
+			Kind: checkpoint.KindFailed, Message: t.answer.Remote + " accepts no refs with names of their own",
 			Hints: []string{"git config checkpoint.refPrefix refs/heads/checkpoints/"},
 		}
 	}
-	return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%s takes no checkpoints", t.answer.Remote)}
+	return found, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%s accepts no checkpoints", t.answer.Remote)}
 }

@@ -22,7 +22,7 @@ import (
 func (t *trip) unjoinable(session name.Session, theirs, mine *journal.State) error {
 	switch {
 	case theirs.Session != session:
-		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it is the one of session %q", theirs.Session)}
+		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it belongs to session %q", theirs.Session)}
 	case theirs.ReadOnly != "":
 		return &store.ReadOnlyError{Session: session, Reason: theirs.ReadOnly}
 	}
@@ -259,11 +259,11 @@ func (t *trip) sendTags(ctx context.Context, c *consignment) error {
 		case there == "":
 			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
 		case there != r.OID:
-			t.line("push", r.Ref, OutcomeRejected, "it is another checkpoint there, and a tag is not moved; `git push "+t.answer.Remote+" :"+string(r.Ref)+"` takes it away")
+			t.line("push", r.Ref, OutcomeRejected, "the remote has another checkpoint for it, and a tag is never moved; `git push "+t.answer.Remote+" :"+string(r.Ref)+"` deletes it there")
 		}
 	}
 	if len(updates) > 0 {
-		t.s.Warn("tags are sent: everybody who clones or fetches gets them, with the checkpoints that they name")
+		t.s.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
 	_, err = t.sendAlone(ctx, c, updates)
 	return err

@@ -32,7 +32,7 @@ func (d *Definition) verifyPaths(found *problems) {
 			path(at(at("session.known_by", i), j), member)
 		}
 		if len(list) == 0 {
-			found.add(at("session.known_by", i), "a list without members would fit any document")
+			found.add(at("session.known_by", i), "an empty list would match any document")
 		}
 	}
 	for i, f := range d.Document.Forms {
@@ -118,7 +118,7 @@ func (d *Definition) verifyExpressions(found *problems) {
 	for _, name := range sortedKeys(d.Values) {
 		// A value must not hide a variable or a function.
 		if _, taken := ruleScope().vars[name]; taken || !isIdentifier(name) || isFunction(name) {
-			found.add(join("values", name), "%q is not a name that is free", shorten(name, 60))
+			found.add(join("values", name), "%q is already taken", shorten(name, 60))
 			continue
 		}
 		c.value(ruleScope(), join("values", name), d.Values[name])
@@ -142,7 +142,7 @@ func (d *Definition) verifyExpressions(found *problems) {
 	known := Default().Messages
 	for _, key := range sortedKeys(d.Messages) {
 		if _, ok := known[key]; !ok && d.Name != DefaultName {
-			found.add(join("messages", key), "unknown message; known are %s", strings.Join(sortedKeys(known), ", "))
+			found.add(join("messages", key), "unknown message; known messages: %s", strings.Join(sortedKeys(known), ", "))
 		}
 		c.template(messageScope(), join("messages", key), d.Messages[key])
 	}

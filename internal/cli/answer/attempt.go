@@ -89,7 +89,7 @@ func attemptLines(w io.Writer, all []attempt.Attempt) error {
 func (a Attempts) Text(w io.Writer, v render.View) error {
 	p := &page{w: w, view: v}
 	if len(a.All) == 0 {
-		p.line(plain("No attempts. git checkpoint fork <ref> makes one."))
+		p.line(plain("No attempts yet: git checkpoint fork <ref>"))
 	}
 	t := render.Table{Columns: []render.Column{
 		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
@@ -147,10 +147,10 @@ func removalJSON(w io.Writer, plan *attempt.Removal) error {
 // checkpoint has them.
 func (a Removal) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Plan
-	first := "nothing, its newest checkpoint has it all"
+	first := "nothing; its newest checkpoint has everything"
 	switch {
 	case r.Attempt.Unfinished:
-		first = "nothing: the fork was cut off before anybody could work there"
+		first = "nothing; the fork was cut off before anybody could work there"
 	case r.Changed > 0:
 		first = "a checkpoint of what is there (" + render.Count(r.Changed, "file differs", "files differ") + ")"
 	}
@@ -163,7 +163,7 @@ func (a Removal) Text(w io.Writer, v render.View) error {
 	for _, path := range r.Ignored {
 		rows = append(rows, []render.Cell{cell(render.Removed, string(path))})
 	}
-	p.section("Ignored files, which are in no checkpoint and go", []render.Column{{Min: 20}}, rows)
+	p.section("Ignored files, which are in no checkpoint and will be lost", []render.Column{{Min: 20}}, rows)
 	return p.err
 }
 

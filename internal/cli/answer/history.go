@@ -101,10 +101,10 @@ func (a Verified) Text(w io.Writer, v render.View) error {
 	p, r := &page{w: w, view: v}, a.Proof
 	since := ""
 	if r.Since != "" {
-		since = ", and holds " + string(r.Since)
+		since = ", and contains " + string(r.Since)
 	}
 	if r.OK {
-		p.done("The journal of "+string(r.Session)+" is whole: "+render.Count(r.Events, "event", "events")+since, "")
+		p.done("The journal of "+string(r.Session)+" is intact: "+render.Count(r.Events, "event", "events")+since, "")
 		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
 		return p.err
 	}

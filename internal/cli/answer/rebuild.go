@@ -44,7 +44,7 @@ func (a Rebuilt) Text(w io.Writer, v render.View) error {
 		}
 	}
 	if a.Rebuilt != "" && len(a.Left) > 0 {
-		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" `git checkpoint delete "+string(a.Checkpoint)+"` drops the broken one; "+string(a.Rebuilt)+" stands in for it"))
+		p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" `git checkpoint delete "+string(a.Checkpoint)+"` removes the broken one; "+string(a.Rebuilt)+" replaces it"))
 	}
 	return p.err
 }

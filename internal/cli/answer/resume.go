@@ -37,7 +37,7 @@ func (a Resumed) Text(w io.Writer, v render.View) error {
 		return p.err
 	case r.Accepted:
 		p.done("Resumed: ", r.Label)
-		p.field("Goes on at", r.ResumePoint)
+		p.field("Continues at", r.ResumePoint)
 		p.warnings(r.Warnings)
 		if r.Restored != nil {
 			p.wentTo("Rolled back to", r.Restored)
@@ -78,7 +78,7 @@ func (p *page) report(r *resume.Answer) {
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},
-		field{"Goes on at", say(r.ResumePoint)},
+		field{"Continues at", say(r.ResumePoint)},
 		field{"Says", say(r.Message)},
 	)
 	p.problem(r.Error)
@@ -105,7 +105,7 @@ func (p *page) report(r *resume.Answer) {
 	if r.Choice == resume.View {
 		p.members("State", r.State)
 	} else if r.CanResume && p.view.Layout != render.Aligned {
-		p.line(plain("Choices: --accept resumes, --fresh starts anew, --view shows the details, --delete deletes"))
+		p.line(plain("Choices: --accept resumes, --fresh starts afresh, --view shows the details, --delete deletes"))
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *page) restored(r *resume.Answer) {
 	}
 	raw, err := json.Marshal(r.Restore)
 	if err == nil {
-		p.members("To be taken over", raw)
+		p.members("To take over", raw)
 	}
 }
 
