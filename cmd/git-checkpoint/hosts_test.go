@@ -173,7 +173,7 @@ func TestServersSSH(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.as(b, "stranger")
-	if out, code := b.try("git-checkpoint", "push", "-y"); code != 1 || !strings.Contains(out, "no key that the other side takes") {
+	if out, code := b.try("git-checkpoint", "push", "-y"); code != 1 || !strings.Contains(out, "no key that the server accepts") {
 		t.Errorf("a stranger's key: exit code %d\n%s", code, out)
 	}
 }

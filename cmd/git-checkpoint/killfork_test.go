@@ -34,10 +34,10 @@ func TestKilledFork(t *testing.T) {
 			t.Fatalf("after %v this worktree is\n%s\nand was\n%s", delay, now, after)
 		}
 		found, _ := w.try("git-checkpoint", "doctor")
-		named := strings.Contains(found, "half-made")
+		named := strings.Contains(found, "incomplete")
 		t.Logf("after %v: exit code %d, named: %v", delay, code, named)
 		if code == 0 && named {
-			t.Fatalf("a whole fork is called half-made:\n%s", found)
+			t.Fatalf("a whole fork is called incomplete:\n%s", found)
 		}
 		if named {
 			w.run("git-checkpoint", "fork", "--remove", "main-x", "-y") // as the hint says

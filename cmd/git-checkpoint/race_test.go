@@ -142,7 +142,7 @@ func TestRaceWithRollbacks(t *testing.T) {
 			if strings.HasPrefix(s, "[create") && !strings.Contains(s, "changed while") {
 				t.Errorf("round %d: %s", round, s)
 			}
-			if strings.Contains(s, "half-way and not everything") || strings.Contains(s, "panic") {
+			if strings.Contains(s, "halfway, and not everything") || strings.Contains(s, "panic") {
 				t.Errorf("round %d: %s", round, s)
 			}
 		}

@@ -138,7 +138,7 @@ func TestServerHTTPCredentials(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"push", "fetch", "sync"} {
-		fails("nothing is asked for off a terminal", "git-checkpoint", verb)
+		fails("without a terminal, nothing is asked", "git-checkpoint", verb)
 	}
 	helper := "!f() { echo username=ann; echo password=$PASS; }; f"
 	w.run("git", "config", "credential.helper", helper)

@@ -207,7 +207,7 @@ func Find(name string) (*Definition, error) {
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no agent %q; known are %s", name.Clip(e.Name, name.Said), strings.Join(Names(), ", "))
+	return fmt.Sprintf("no such agent: %q; known agents: %s", name.Clip(e.Name, name.Said), strings.Join(Names(), ", "))
 }
 
 // load reads one embedded definition.

@@ -72,7 +72,7 @@ func (e *UnreadableError) Error() string {
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // ErrScope means that an agent has no settings in the requested scope.
-var ErrScope = errors.New("this agent has no such settings")
+var ErrScope = errors.New("this agent has no settings file of this kind")
 
 // edit is one entry of ours in a settings file.
 type edit struct {
@@ -137,9 +137,9 @@ func (adding) settings(c *Change, s *Settings, edits []edit) error {
 func (adding) file(c *Change, content []byte) {
 	switch {
 	case c.Before == nil:
-		c.After, c.Added = content, []string{"our own file"}
+		c.After, c.Added = content, []string{"git-checkpoint's own file"}
 	case !bytes.Equal(c.Before, content):
-		c.Left = []string{"our own file, which somebody changed"}
+		c.Left = []string{"git-checkpoint's own file, which somebody changed"}
 	}
 }
 
@@ -152,7 +152,7 @@ func (adding) block(c *Change, block []byte) {
 	case !bytes.Contains(c.Before, name):
 		c.After, c.Added = append(append(slices.Clone(c.Before), '\n'), block...), []string{"MCP server checkpoint"}
 	case !bytes.Contains(c.Before, block):
-		c.Left = []string{"an MCP server checkpoint, which somebody set"}
+		c.Left = []string{"an MCP server checkpoint, which somebody else set up"}
 	}
 }
 
@@ -167,7 +167,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	// one.
 	before := *s
 	if slices.ContainsFunc(edits, has) && s.takeBack(known.Inserted) && !slices.ContainsFunc(edits, has) {
-		c.Added = []string{"our entries"}
+		c.Added = []string{"the entries that agent add made"}
 	} else {
 		*s = before
 		for _, e := range edits {
@@ -196,9 +196,9 @@ func (removing) file(c *Change, content []byte) {
 	switch {
 	case c.Before == nil:
 	case bytes.Equal(c.Before, content):
-		c.After, c.Added = nil, []string{"our own file"}
+		c.After, c.Added = nil, []string{"git-checkpoint's own file"}
 	default:
-		c.Left = []string{"our own file, which somebody changed"}
+		c.Left = []string{"git-checkpoint's own file, which somebody changed"}
 	}
 }
 
@@ -408,7 +408,7 @@ func (p Place) File(files map[Scope]string) (string, error) {
 	}
 	rest, home := strings.CutPrefix(name, "~/")
 	if home && p.Home == "" {
-		return "", errors.New("the home directory is not known: set HOME")
+		return "", errors.New("the home directory is unknown; set HOME")
 	}
 	if home {
 		return filepath.Join(p.Home, filepath.FromSlash(rest)), nil

@@ -56,7 +56,7 @@ func (s *Settings) parse() error {
 		return err
 	}
 	if _, is := root.Value.(*hujson.Object); !is {
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	s.root = root
 	return nil
@@ -86,7 +86,7 @@ func (s *Settings) Has(path []string, entry any) bool {
 // exists.
 func (s *Settings) Set(path []string, value any) error {
 	if s.find(path) != nil {
-		return fmt.Errorf("%s is set already, to something else", strings.Join(path, "."))
+		return fmt.Errorf("%s is already set to something else", strings.Join(path, "."))
 	}
 	return s.insert(path, value)
 }
@@ -99,7 +99,7 @@ func (s *Settings) Append(path []string, element any) error {
 	}
 	list, is := at.Value.(*hujson.Array)
 	if !is {
-		return fmt.Errorf("%s is no list", strings.Join(path, "."))
+		return fmt.Errorf("%s is not a list", strings.Join(path, "."))
 	}
 	var last *hujson.Value
 	if n := len(list.Elements); n > 0 {
@@ -127,7 +127,7 @@ func (s *Settings) insert(path []string, value any) error {
 	}
 	object, is := at.Value.(*hujson.Object)
 	if !is {
-		return fmt.Errorf("%s is no object", strings.Join(path[:depth], "."))
+		return fmt.Errorf("%s is not an object", strings.Join(path[:depth], "."))
 	}
 	for i := len(path) - 1; i > depth; i-- {
 		value = map[string]any{path[i]: value}

@@ -19,7 +19,7 @@ func (c Change) Changes() bool {
 
 // ErrEdited means that the file was modified by another program after the change was
 // planned.
-var ErrEdited = errors.New("it was changed meanwhile; run the command again")
+var ErrEdited = errors.New("it has changed in the meantime; run the command again")
 
 // Apply carries out a change and updates the receipt. An existing file keeps its mode. A
 // new file gets 0666 reduced by the umask.

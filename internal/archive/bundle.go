@@ -77,7 +77,7 @@ func ReadHeader(r *bufio.Reader) (Header, error) {
 	h := Header{Format: "sha1"}
 	line, err := readLine(r)
 	if err != nil || line != signature2 && line != signature3 {
-		return h, errors.New("it is no git bundle")
+		return h, errors.New("it is not a git bundle")
 	}
 	third := line == signature3
 	for range maxLines {
@@ -116,7 +116,7 @@ func readLine(r *bufio.Reader) (string, error) {
 		}
 		line = append(line, b)
 	}
-	return "", fmt.Errorf("a line of more than %d bytes", maxLine)
+	return "", fmt.Errorf("a line has more than %d bytes", maxLine)
 }
 
 // capability takes the only known capability, object-format, which comes before any ref.
@@ -155,19 +155,19 @@ func (h *Header) check() error {
 	}
 	for _, oid := range h.Needs {
 		if len(oid) != length {
-			return fmt.Errorf("the bundle has the object id %q", oid)
+			return fmt.Errorf("the bundle has %q where an object id belongs", oid)
 		}
 	}
 	slices.SortFunc(h.Refs, func(a, b Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	for i, r := range h.Refs {
 		if len(r.OID) != length {
-			return fmt.Errorf("the bundle has the object id %q", r.OID)
+			return fmt.Errorf("the bundle has %q where an object id belongs", r.OID)
 		}
 		if i > 0 && h.Refs[i-1].Name == r.Name {
 			return fmt.Errorf("the bundle has %q twice", name.Clip(string(r.Name), name.Said))
 		}
 		if !isOurs(r.Name) {
-			return fmt.Errorf("the bundle has the ref %q, which is none of a checkpoint", name.Clip(string(r.Name), name.Said))
+			return fmt.Errorf("the bundle has the ref %q, which does not belong to a checkpoint", name.Clip(string(r.Name), name.Said))
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ func BundleInLines(r *bufio.Reader, w io.Writer) error {
 		return err
 	})
 	if err == nil && !found {
-		err = errors.New("the lines hold no bundle")
+		err = errors.New("the lines do not contain a bundle")
 	}
 	return err
 }
@@ -75,7 +75,7 @@ func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) erro
 				Type string `json:"type"`
 			}
 			if jsonErr := json.Unmarshal(line, &l); jsonErr != nil || l.Type == "" {
-				return fmt.Errorf("line %d is no JSON object with a type", number)
+				return fmt.Errorf("line %d is not a JSON object with a type", number)
 			}
 			if err := visit(l.Type, line); err != nil {
 				return fmt.Errorf("line %d: %w", number, err)

@@ -131,7 +131,7 @@ func (g *guarded) Read(p []byte) (int, error) {
 	n, err := g.from.Read(p)
 	g.out += int64(n)
 	if g.out > freeBytes && g.out > g.in.n*maxRatio {
-		return 0, fmt.Errorf("decompress: %d bytes became more than %d: that is a bomb", g.in.n, g.out)
+		return 0, fmt.Errorf("decompress: %d bytes expand to more than %d, like a decompression bomb", g.in.n, g.out)
 	}
 	return n, err
 }
@@ -159,7 +159,7 @@ func BundleInTar(r io.Reader, w io.Writer) error {
 			return nil
 		}
 		if found {
-			return fmt.Errorf("the tar has %s twice", BundleMember)
+			return fmt.Errorf("the tar contains %s twice", BundleMember)
 		}
 		found = true
 		if _, err := io.Copy(w, content); err != nil {
@@ -168,7 +168,7 @@ func BundleInTar(r io.Reader, w io.Writer) error {
 		return nil
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("the tar has no %s", BundleMember)
+		err = fmt.Errorf("the tar does not contain %s", BundleMember)
 	}
 	return err
 }
@@ -239,7 +239,7 @@ func checkMember(h *tar.Header) error {
 		return fmt.Errorf("%q in the tar is neither a file nor a directory", name.Clip(h.Name, name.Said))
 	case h.Name == "" || path.IsAbs(h.Name) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains("/"+h.Name+"/", "/../") ||
 		strings.ContainsAny(h.Name, "\\\x00") || len(h.Name) > 1 && h.Name[1] == ':':
-		return fmt.Errorf("%q in the tar leads out of it", name.Clip(h.Name, name.Said))
+		return fmt.Errorf("%q in the tar points outside of it", name.Clip(h.Name, name.Said))
 	case h.Size < 0 || h.Size > maxSize:
 		return fmt.Errorf("%q in the tar has %d bytes", name.Clip(h.Name, name.Said), h.Size)
 	}

@@ -395,7 +395,7 @@ func (c *Comparison) sort(by string) error {
 		less = func(a, b Compared) int { return b.CreatedAt.Compare(a.CreatedAt.Time) }
 	default:
 		if !slices.ContainsFunc(c.Rows, func(r Compared) bool { return r.Metrics[by] != nil }) && len(c.Rows) > 0 {
-			return checkpoint.Usage("a metric, or name, step, files, lines, age", "none of them has a metric %q to sort by", name.Clip(by, name.Said))
+			return checkpoint.Usage("it takes a metric, or name, step, files, lines or age", "none of them has a metric %q to sort by", name.Clip(by, name.Said))
 		}
 		less = func(a, b Compared) int { return a.compareBy(by, &b) }
 	}
@@ -407,7 +407,7 @@ func (c *Comparison) sort(by string) error {
 // between two checkpoints.
 func Between(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*inspect.Difference, error) {
 	if len(req.Names) != 2 {
-		return nil, checkpoint.Usage("git checkpoint compare A B --files", "--files compares two")
+		return nil, checkpoint.Usage("git checkpoint compare A B --files", "--files compares exactly two")
 	}
 	rows, err := compared(ctx, s, req)
 	if err != nil {

@@ -154,7 +154,7 @@ func (f *forking) prepare(ctx context.Context) error {
 	}
 	// Files over the size limit, for example, are in no checkpoint and cannot be in a fork.
 	for _, sk := range f.record.Snapshot.Skipped {
-		f.s.Warn(fmt.Sprintf("not in the checkpoint, and so not in the fork: %s (%s)", sk.Path, sk.Reason))
+		f.s.Warn(fmt.Sprintf("%s is not in the checkpoint, so it is not in the fork (%s)", sk.Path, sk.Reason))
 	}
 	f.head = f.record.Git.Head
 	// The commit may be missing in a clone that fetched the checkpoint only in part.
@@ -179,18 +179,18 @@ func (f *forking) has(ctx context.Context, oid name.OID) bool {
 func (f *forking) check(ctx context.Context) error {
 	switch req := f.req; {
 	case req.Count < 1 || req.Count > mostForks:
-		return checkpoint.Usage("", "--count takes a number from 1 to %d", mostForks)
+		return checkpoint.Usage("", "--count must be a number from 1 to %d", mostForks)
 	case req.Jobs < 1:
-		return checkpoint.Usage("", "--jobs takes a number from 1")
+		return checkpoint.Usage("", "--jobs must be a number of 1 or more")
 	case req.Jobs > 1 && len(req.Command) == 0:
-		return checkpoint.Usage("the command goes after --", "--jobs is about a command, and there is none")
+		return checkpoint.Usage("the command goes after --", "--jobs needs a command")
 	}
 	for _, typed := range []string{f.req.Name, f.req.SessionName} {
 		if typed == "" {
 			continue
 		}
 		if _, err := name.ParseSession(typed); err != nil {
-			return checkpoint.Usage("letters, digits, ., _ and -", "%q is no name for an attempt: %v", name.Clip(typed, name.Said), err)
+			return checkpoint.Usage("use letters, digits, ., _ and -", "%q cannot be the name of an attempt: %v", name.Clip(typed, name.Said), err)
 		}
 	}
 	if len(f.req.Command) > 0 {
@@ -213,10 +213,10 @@ func (f *forking) checkBranches(ctx context.Context) error {
 	for i := range f.req.Count {
 		branch := f.lettered(f.req.Branch, i)
 		if _, err := f.s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
-			return checkpoint.Usage("", "%q is no branch name", name.Clip(branch, name.Said))
+			return checkpoint.Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
 		}
 		if _, err := f.s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
-			return checkpoint.Usage("choose another name", "branch %q exists already", branch)
+			return checkpoint.Usage("choose another name", "branch %q already exists", branch)
 		}
 	}
 	return nil

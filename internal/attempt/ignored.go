@@ -26,7 +26,7 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name", "--"}, specs...)
 	listed, err := from.Repo.Run(ctx, git.Cmd{Args: args, Dir: filepath.Join(from.Repo.WorkTree, filepath.FromSlash(from.Repo.Prefix))})
 	if err != nil {
-		return checkpoint.Usage("--copy-ignored takes pathspecs, as git ls-files does", "%v", err)
+		return checkpoint.Usage("--copy-ignored takes the same pathspecs as git ls-files", "%v", err)
 	}
 	// A Root keeps symbolic links in the worktree from leading out of it.
 	source, err := os.OpenRoot(from.Repo.WorkTree)

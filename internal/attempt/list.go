@@ -138,7 +138,7 @@ func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, e
 		e.Hints = append(e.Hints, "`git checkpoint fork --list` shows the attempts")
 		return nil, e
 	}
-	e := checkpoint.Failure(checkpoint.KindUsage, "", "%q is ambiguous: %d attempts are called that", name.Clip(typed, name.Said), len(fits))
+	e := checkpoint.Failure(checkpoint.KindUsage, "", "%q is ambiguous: %d attempts have this name", name.Clip(typed, name.Said), len(fits))
 	for _, a := range fits {
 		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", a.Session, a.Worktree))
 	}

@@ -26,7 +26,7 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 		return nil, checkpoint.Classify(err)
 	}
 	if git.Older(version, mergesTrees) {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "without it the plan shows what is replaced; -- PATH… takes only some files", "--merge needs git %s, and this is git %s", mergesTrees, version)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "leave out --merge: the plan then shows what is replaced; -- PATH… brings only some files", "--merge needs git %s, and this is git %s", mergesTrees, version)
 	}
 	first := from.State.At(0)
 	if first == nil {
@@ -43,12 +43,12 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 		}
 		if len(conflicts) > 0 && how != MergeConflict {
 			return t, &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what was changed here and in the attempt does not go together (conflicts: %d); nothing was changed", len(conflicts)),
-				Hints: append(conflicts, "--conflicts writes both versions with markers into them"),
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the changes here and in the attempt conflict (conflicts: %d); nothing was changed", len(conflicts)),
+				Hints: append(conflicts, "--conflicts writes both versions into the files, with conflict markers"),
 			}
 		}
 		for _, p := range conflicts { // MergeConflict: write the markers
-			s.Warn(fmt.Sprintf("conflict in %s: it gets markers", p))
+			s.Warn(fmt.Sprintf("conflict in %s: it will get conflict markers", p))
 		}
 		return merged(ctx, s, now, t, tree)
 	}, nil

@@ -47,7 +47,7 @@ func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 			return p, err
 		}
 	}
-	return nil, checkpoint.Failure(checkpoint.KindRefused, "--name gives another", "all names of attempts at step %s are taken", f.stepName())
+	return nil, checkpoint.Failure(checkpoint.KindRefused, "--name chooses another one", "all names for attempts at step %s are taken", f.stepName())
 }
 
 // stepName returns the start of a generated name: what a person would type for the
@@ -115,29 +115,29 @@ func taken(what, hint, format string, args ...any) error {
 // takenError if the session or the directory exists.
 func (f *forking) claim(ctx context.Context, p *place) error {
 	if _, err := name.ParseSession(string(p.Session)); err != nil {
-		return checkpoint.Usage("--session-name gives another", "%v", err)
+		return checkpoint.Usage("--session-name chooses another one", "%v", err)
 	}
 	_, err := f.s.Store.State(ctx, p.Session)
 	var twin *store.TwinError
 	switch {
 	case err == nil:
-		return taken(theSession, "--session-name gives another", "session %q exists already", p.Session)
+		return taken(theSession, "--session-name chooses another one", "session %q already exists", p.Session)
 	case !errors.Is(err, store.ErrNoSession):
 		return checkpoint.Classify(err)
 	}
 	// On a file system without case, two sessions that differ in case only would share
 	// their refs.
 	if err := f.s.Store.CheckTwin(ctx, p.Session); errors.As(err, &twin) {
-		return taken(theSession, "--session-name gives another", "session %q differs from another in case only", p.Session)
+		return taken(theSession, "--session-name chooses another one", "the name of session %q differs from another one only in case", p.Session)
 	} else if err != nil {
 		return checkpoint.Classify(err)
 	}
 	if !isFree(p.Worktree) {
-		return taken(theDirectory, "name a directory that is not there: git checkpoint fork "+f.req.Ref+" DIR", "%q exists already", p.Worktree)
+		return taken(theDirectory, "name a directory that does not exist: git checkpoint fork "+f.req.Ref+" DIR", "%q already exists", p.Worktree)
 	}
 	p.note, err = linked.Begin(f.s, linked.Note{Kind: linked.KindFork, Name: string(p.Session), Dir: p.Worktree, Session: p.Session})
 	if errors.Is(err, linked.ErrTaken) {
-		return taken(theSession, "`git checkpoint doctor` says whether it was cut off", "an attempt of session %q is being made", p.Session)
+		return taken(theSession, "`git checkpoint doctor` says if it was cut off", "another process is making an attempt with session %q", p.Session)
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func promotable(s *checkpoint.Service, a *Attempt) error {
 	case a.Unfinished:
 		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint fork --remove "+string(a.Session)+"` removes it", "the fork of %s was cut off", a.Name)
 	case a.Worktree == s.Repo.WorkTree:
-		return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("run it in the worktree where session %s goes on", a.FromSession), "this is the worktree of %s, and its files are here already", a.Name)
+		return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("run it in the worktree of session %s", a.FromSession), "this is the worktree of %s, and its files are here already", a.Name)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
-		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint, and do not come; `git -C %s checkpoint save` makes one", a.Name, rec.Label, a.Worktree))
+		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, rec.Label, a.Worktree))
 	}
 }
 

@@ -36,10 +36,10 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	}
 	r := &Removal{Attempt: *a, DryRun: true, s: s}
 	if a.Worktree == "" {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint prune --session "+string(a.Session)+" --all` drops its checkpoints too", "the worktree of %s is gone already", a.Name)
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint prune --session "+string(a.Session)+" --all` prunes its checkpoints, too", "the worktree of %s is already gone", a.Name)
 	}
 	if a.Worktree == s.Repo.WorkTree {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "run it from another worktree", "this is the worktree of %s", a.Name)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "run the command in another worktree", "this is the worktree of %s", a.Name)
 	}
 	// A half-made worktree holds nothing of the user's, so there is nothing to look for.
 	if a.Unfinished {

@@ -133,7 +133,7 @@ func (b *search) gather(ctx context.Context) error {
 			return err
 		}
 		if good.Session != b.found.Session {
-			return checkpoint.Usage("", "%s and %s are of different sessions", good.Entry.Label, b.found.Entry.Label)
+			return checkpoint.Usage("", "%s and %s belong to different sessions", good.Entry.Label, b.found.Entry.Label)
 		}
 	}
 	seen := map[name.ID]bool{} // a forged journal may have a cycle
@@ -153,7 +153,7 @@ func (b *search) gather(ctx context.Context) error {
 	}
 	slices.Reverse(b.steps)
 	if !reached {
-		return checkpoint.Usage("the good one comes first: git checkpoint list", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
+		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
 	}
 	return b.setEnds(good)
 }
@@ -161,7 +161,7 @@ func (b *search) gather(ctx context.Context) error {
 // setEnds records the verdicts that the user gave by naming the ends.
 func (b *search) setEnds(good *checkpoint.Found) error {
 	if len(b.steps) < 2 {
-		return checkpoint.Failure(checkpoint.KindNothing, "--all looks at those that are no milestones too", "there is only one checkpoint to look at")
+		return checkpoint.Failure(checkpoint.KindNothing, "--all also tests checkpoints that are not milestones", "there is only one checkpoint to test")
 	}
 	if good != nil {
 		b.known[0] = Good
@@ -205,7 +205,7 @@ func (b *search) walk(ctx context.Context) (last, bad int, err error) {
 }
 
 func nothingBroke(session name.Session) error {
-	return checkpoint.Failure(checkpoint.KindNotFound, "--bad names one that is", "no checkpoint of session %q is bad", session)
+	return checkpoint.Failure(checkpoint.KindNotFound, "--bad names one", "no bad checkpoint in session %q", session)
 }
 
 // narrow looks at the newest checkpoint, unless the user said that it is bad, and then at

@@ -114,7 +114,7 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	case end.How != command.Exited:
 		return "", 0, checkpoint.Failure(checkpoint.KindInterrupt, "", "interrupted")
 	case end.Code >= codeStops:
-		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 says good, 125 skips, 1 to 127 say bad", "the command ended with exit code %d at %s, which stops the bisect", end.Code, e.Label)
+		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, e.Label)
 	case end.Code == codeSkip:
 		return Skip, end.Code, nil
 	case end.Code == 0:

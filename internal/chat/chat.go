@@ -66,7 +66,7 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	case "diff":
 		a.Difference, err = inspect.Diff(ctx, s, inspect.DiffRequest{A: c.A, B: c.B})
 	case "save":
-		a.Next = "Enter goes on, *pause waits here."
+		a.Next = "Enter continues, *pause stops here."
 		a.Created, err = create.Checkpoint(ctx, s, create.Request{Message: c.Words})
 	case "cleanup":
 		a.Pruned, err = retain.Prune(ctx, s, retain.PruneRequest{})
@@ -102,12 +102,12 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 }
 
 // help is the answer to *help: what may be typed, the most frequent first.
-const help = `*checkpoints        what there is
+const help = `*checkpoints        the list of checkpoints
 *cp-show:3          one checkpoint
 *cp-diff:2:4        what changed between two
-*rollback:3         go back; shows the plan, then *yes or y does it, *abort does not
+*rollback:3         go back; shows the plan first, then *yes or y does it, *abort does not
 *delete:3           delete one for good; asks as a rollback does
-*undo, *redo        take the last rollback back, and do it again; asks as a rollback does
+*undo, *redo        take back the last rollback, or redo it; asks as a rollback does
 *history            what happened in this session
 /checkpoint save    keep the files as they are now`
 
@@ -145,7 +145,7 @@ func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 		if err := s.Forget(checkpoint.ChatFile, checkpoint.FailedFile); err != nil {
 			return nil, err
 		}
-		return &Answer{Text: "Nothing was changed, and nothing is asked any more."}, nil
+		return &Answer{Text: "Nothing was changed; the question is withdrawn."}, nil
 	case does == "pause":
 		return chatPause(ctx, s)
 	}
@@ -170,7 +170,7 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	if failed == nil {
 		return nil, &checkpoint.Error{
 			Kind: checkpoint.KindRefused, Message: "no checkpoint failed here, so there is nothing to retry or to skip",
-			Hints: []string{"a failed one is remembered for a day"},
+			Hints: []string{"a failed checkpoint is remembered for one day"},
 		}
 	}
 	if does == "retry" {
@@ -178,7 +178,7 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 		return answered(&Answer{Created: made}, err)
 	}
 	if failed.Step == nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint that failed belongs to no step, so no step can be skipped"}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint that failed belongs to no step, so there is no step to skip"}
 	}
 	if err := run.Skip(ctx, s, string(failed.Session), *failed.Step, "skipped in the chat: "+failed.Problem); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if checkpoint.IsClosed(st.Status) {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("session %q is %s already", session, st.Status)}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("session %q is already %s", session, st.Status)}
 	}
 	if st.Status != statusPaused {
 		e, err := s.NewEvent(journal.KindStatus, session)
@@ -212,7 +212,7 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, err
 		}
 	}
-	return &Answer{Text: fmt.Sprintf("Session %s is paused.", session), Next: "*continue goes on with it."}, nil
+	return &Answer{Text: fmt.Sprintf("Session %s is paused.", session), Next: "*continue resumes it."}, nil
 }
 
 // statusPaused is the status of a session that waits for a person.
@@ -225,7 +225,7 @@ func chatManual(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 		return nil, err
 	}
 	at := "checkpoints/" + string(f.Session) + "/" + string(f.Entry.Checkpoint)
-	return &Answer{Text: fmt.Sprintf(`The files of %s with plain git:
+	return &Answer{Text: fmt.Sprintf(`To get the files of %s with plain git:
 git ls-tree -r --name-only %[2]s      lists them
 git show %[2]s:PATH      prints one
 git restore --source=%[2]s -- PATH      overwrites one that is here
@@ -249,9 +249,9 @@ func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if n := len(a.Validated); n > 0 {
-		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%d of %d checkpoints looked at: something is damaged", n, looked)}
+		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%d of %d checkpoints checked: something is damaged", n, looked)}
 	}
-	a.Text = fmt.Sprintf("%d checkpoints looked at, all are valid.", looked)
+	a.Text = fmt.Sprintf("%d checkpoints checked, all are valid.", looked)
 	return a, nil
 }
 
@@ -273,7 +273,7 @@ func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answe
 	case err != nil:
 		return nil, err
 	case broken > 0:
-		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: "something stays broken"}
+		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: "something is still broken"}
 	case len(a.Rebuilt) == 0:
 		a.Text = "Nothing to rebuild."
 	}

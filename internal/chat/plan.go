@@ -130,9 +130,9 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		if c.Alone { // "y" is an ordinary prompt then: no answer, no error message
 			return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}
 		}
-		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing waits for a yes"}
+		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is nothing to confirm"}
 		if waits {
-			e = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the plan is older than %d minutes", int(chatPatience.Minutes())), Hints: []string{"type the command again to see it anew"}}
+			e = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the plan is more than %d minutes old", int(chatPatience.Minutes())), Hints: []string{"type the command again to see the new plan"}}
 		}
 		return nil, e
 	}

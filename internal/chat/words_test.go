@@ -7,7 +7,7 @@ func TestInWords(t *testing.T) {
 		"`git checkpoint rollback 2` goes back":               "*rollback:2 goes back",
 		"git checkpoint rollback cp-01-init -y":               "*rollback:cp-01-init",
 		"offers git checkpoint rebuild 3":                     "offers *cp-rebuild:3",
-		"`git checkpoint list` shows what there is":           "*cp-list shows what there is",
+		"`git checkpoint list` shows the checkpoints":         "*cp-list shows the checkpoints",
 		"git checkpoint undo -y takes it back":                "*undo takes it back",
 		"git checkpoint rollback --continue finishes it":      "*continue finishes it",
 		"`git checkpoint rollback --abort`":                   "*abort",

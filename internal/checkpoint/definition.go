@@ -39,7 +39,7 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 	}
 	unknown := &Error{
 		Kind: KindUsage, Message: fmt.Sprintf("no workflow is called %q", name.Clip(wanted, name.Said)), Err: errNoWorkflow,
-		Hints: []string{"`git checkpoint workflow list` shows what there is"},
+		Hints: []string{"`git checkpoint workflow list` shows the workflows"},
 	}
 	// The name becomes part of a path, so a name that is no slug, such as "../x", is not looked up.
 	if name.Slug(wanted) != wanted {
@@ -69,9 +69,9 @@ func ReadWorkflowFile(file string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("read %q: it is no file", file)
+		return nil, fmt.Errorf("read %q: it is not a regular file", file)
 	case info.Size() > longestDefinition:
-		return nil, fmt.Errorf("read %q: it has %d bytes, and a definition at most %d", file, info.Size(), longestDefinition)
+		return nil, fmt.Errorf("read %q: it has %d bytes; a definition may have at most %d", file, info.Size(), longestDefinition)
 	}
 	return os.ReadFile(filepath.Clean(file))
 }
@@ -84,7 +84,7 @@ func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
 		return nil, Usage("`git checkpoint workflow check FILE` checks a definition", "%v", err)
 	}
 	if d.Name != wanted {
-		return nil, Usage("file and name have to agree", "workflow %q stands in the file of %q", name.Clip(d.Name, name.Said), wanted)
+		return nil, Usage("the file must be named after the workflow", "workflow %q is in the file for %q", name.Clip(d.Name, name.Said), wanted)
 	}
 	return d, nil
 }
@@ -174,7 +174,7 @@ func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*w
 	}
 	if !errors.Is(err, errNoWorkflow) {
 		if lent := lent(ctx, s, st); lent != nil {
-			s.Warn(err.Error() + "; what the newest checkpoint has is used")
+			s.Warn(err.Error() + "; the rules in the newest checkpoint are used instead")
 			return lent, nil
 		}
 	}

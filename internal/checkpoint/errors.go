@@ -54,7 +54,7 @@ func KindOf(err error) Kind {
 // SpoiltHint returns the hint for a damaged intent file: it is not known how far the rollback got,
 // so neither --continue nor --abort can work. The path is that of the intent file.
 func SpoiltHint(path string) string {
-	return "the newest safety checkpoint holds what was there before: `git checkpoint list` shows it; to go on from the files as they are now, remove " + path
+	return "the newest safety checkpoint holds what was there before: `git checkpoint list --hidden` shows it; to continue with the files as they are now, remove " + path
 }
 
 // IsFailure reports whether a create with this kind of error failed for a reason that the user

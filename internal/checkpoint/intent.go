@@ -39,7 +39,7 @@ type UndoneLevel struct {
 // ReadIntent decodes the Intent in a snapshot's intent file. Damage is an error of KindInvalid.
 func ReadIntent(data json.RawMessage) (meta Intent, err error) {
 	if err := json.Unmarshal(data, &meta); err != nil {
-		return meta, &Error{Kind: KindInvalid, Message: "the intent of the rollback is damaged", Err: err}
+		return meta, &Error{Kind: KindInvalid, Message: "the file that describes the rollback is damaged", Err: err}
 	}
 	return meta, nil
 }

@@ -36,7 +36,7 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 		}
 		format, dir, ok := strings.Cut(v, ":")
 		if !ok || dir == "" || s.mirrorPaths(format, ".") == nil {
-			return out, Usage("`git config checkpoint.mirror FORMAT:DIR`, such as go-team:../old-project", "configuration checkpoint.mirror: %q is no format and directory", name.Clip(v, name.Said))
+			return out, Usage("`git config checkpoint.mirror FORMAT:DIR`, such as go-team:../old-project", "configuration checkpoint.mirror: %q is not FORMAT:DIR", name.Clip(v, name.Said))
 		}
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(dir))

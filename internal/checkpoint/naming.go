@@ -109,7 +109,7 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 		f.Entry = entries[0]
 		return f, nil
 	}
-	e := Failure(KindUsage, "", "%q is ambiguous in session %q: it fits %d checkpoints", ref, f.Session, len(entries))
+	e := Failure(KindUsage, "", "%q is ambiguous in session %q: it matches %d checkpoints", ref, f.Session, len(entries))
 	for i, c := range entries {
 		if i == 10 {
 			e.Hints = append(e.Hints, "…")
@@ -165,12 +165,12 @@ func byKeyword(st *journal.State, ref string) (*journal.Entry, error) {
 	if passed == 0 {
 		return nil, NoCheckpointError(st)
 	}
-	return nil, Failure(KindNotFound, "`git checkpoint list` shows what there is", "no such checkpoint: %q: only %d before the current one", ref, passed-1)
+	return nil, Failure(KindNotFound, "`git checkpoint list` shows the checkpoints", "no such checkpoint: %q: there are only %d before the current one", ref, passed-1)
 }
 
 // NoCheckpointError returns the error for a session without a live or current checkpoint.
 func NoCheckpointError(st *journal.State) error {
-	return Failure(KindNotFound, "`git checkpoint create -m MESSAGE` makes one", "session %q has no checkpoint", st.Session)
+	return Failure(KindNotFound, "`git checkpoint create -m MESSAGE` makes one", "session %q has no checkpoints", st.Session)
 }
 
 // byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is no
@@ -374,7 +374,7 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 	} else if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 	}
-	e.Hints = append(e.Hints, "`git checkpoint list` shows what there is")
+	e.Hints = append(e.Hints, "`git checkpoint list` shows the checkpoints")
 	return e
 }
 
@@ -450,7 +450,7 @@ func best(list []similar) []string {
 // and a delete would remove the wrong one.
 func RefuseEmptyNames(refs ...string) error {
 	if slices.Contains(refs, "") {
-		return Usage("@ is the current one", "an empty name is no checkpoint")
+		return Usage("@ is the current one", "an empty name does not name a checkpoint")
 	}
 	return nil
 }

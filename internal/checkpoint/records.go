@@ -25,12 +25,12 @@ func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Rec
 	switch {
 	case err != nil:
 	case rec.ID != e.Checkpoint:
-		err = fmt.Errorf("its record is that of %s", rec.ID)
+		err = fmt.Errorf("its record belongs to %s", rec.ID)
 	case e.Event().Record != "" && rec.Checksum != e.Event().Record:
 		err = errors.New("its record is not the one that the journal names")
 	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.Repo.Format, "tree", nil): // a checkpoint without files has the empty tree
 	case rec.Snapshot.Tree != commit.Tree:
-		err = fmt.Errorf("its record names the tree %s and its commit %s", rec.Snapshot.Tree, commit.Tree)
+		err = fmt.Errorf("its record names the tree %s, but its commit has the tree %s", rec.Snapshot.Tree, commit.Tree)
 	}
 	return rec, raw, m, err
 }
@@ -49,8 +49,8 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
 	}
 	known.Hints = append(known.Hints,
-		"`git checkpoint rebuild "+string(e.Checkpoint)+"` brings back its files, topic and metrics, but not its state; a clone or remote that has it whole still has that",
-		"`git checkpoint delete "+string(e.Checkpoint)+"` goes on without it")
+		"`git checkpoint rebuild "+string(e.Checkpoint)+"` brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that",
+		"`git checkpoint delete "+string(e.Checkpoint)+"` removes it")
 	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil && HasMessage(def, "corrupt") {
 		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}
 		if last != nil {
@@ -82,7 +82,7 @@ func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.En
 // DamagedError is CorruptError without the search for a valid checkpoint: its hint names what helps
 // in any case.
 func DamagedError(e *journal.Entry, err error) error {
-	hint := "`git checkpoint rollback` to an older one, or `git checkpoint delete " + string(e.Checkpoint) + "`, goes on without it"
+	hint := "go back to an older one with `git checkpoint rollback`, or remove it with `git checkpoint delete " + string(e.Checkpoint) + "`"
 	if isLater(err) {
 		hint = newerReads
 	}
@@ -91,7 +91,7 @@ func DamagedError(e *journal.Entry, err error) error {
 
 // newerReads is the only hint for a record of a later format. The hints for damage would destroy a
 // checkpoint that is whole.
-const newerReads = "nothing is wrong with it: a newer git-checkpoint made it, and reads it"
+const newerReads = "it is not damaged: a newer git-checkpoint made it, and can read it"
 
 // isLater reports whether err says that a record has a later format than this program knows.
 func isLater(err error) bool {

@@ -188,7 +188,7 @@ func (s *Service) FreeID(st *journal.State, step int, at time.Time) (name.ID, er
 			return id, nil
 		}
 	}
-	return "", errors.New("no free checkpoint id at this millisecond")
+	return "", errors.New("no free checkpoint id in this millisecond")
 }
 
 // NameIn copies a record into an event that names a checkpoint: a create, adopt or rebuild. The
@@ -220,21 +220,21 @@ func Classify(err error) error {
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: KindInterrupt, Message: "interrupted", Hints: nil}
 	case errors.Is(err, git.ErrUnusable) && strings.Contains(err.Error(), "dubious ownership"):
-		return &Error{Kind: KindUnusable, Err: err, Hints: []string{"it belongs to another user; `git status` there says how to trust it"}}
+		return &Error{Kind: KindUnusable, Err: err, Hints: []string{"the repository belongs to another user; `git status` there says how to trust it"}}
 	case errors.Is(err, git.ErrUnusable):
 		return &Error{Kind: KindUnusable, Err: err}
 	case errors.As(err, &missing):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` says what else the repository lacks"}}
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` shows what else is missing"}}
 	case errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled), errors.Is(err, git.ErrBrokenRef):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{damageHint(err)}}
 	case errors.As(err, &twin):
-		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the session that there is, or a name that differs in more than case"}}
+		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the existing session, or a name that differs in more than case"}}
 	case errors.As(err, &broken):
 		return &Error{Kind: KindInvalid, Err: err}
 	case errors.As(err, &hostile):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it"}}
 	case errors.As(err, &large):
-		hints := []string{"add what does not belong there to .gitignore, or go on with --large"}
+		hints := []string{"add what does not belong in a checkpoint to .gitignore, or use --large"}
 		for _, d := range large.Directories {
 			hints = append(hints, fmt.Sprintf("%s: %d files, %d MiB", d.Path, d.Files, d.Bytes>>20))
 		}
@@ -250,7 +250,7 @@ func Classify(err error) error {
 	case errors.As(err, &changed):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again when nothing else writes to the worktree"}}
 	case errors.Is(err, git.ErrMissing):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git checkpoint validate --deep` says what is damaged, and of what"}}
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git checkpoint validate --deep` shows what is damaged"}}
 	}
 	return &Error{Kind: KindFailed, Err: err}
 }
@@ -260,7 +260,7 @@ func damageHint(err error) string {
 	if errors.Is(err, git.ErrBrokenRef) {
 		return "`git checkpoint doctor --fix` removes the file of a ref that holds no object id, then `git checkpoint rebuild --all` makes the ref again"
 	}
-	return "`git fsck` says what else is damaged, `git checkpoint validate` which checkpoints are"
+	return "`git fsck` shows what else is damaged, and `git checkpoint validate` which checkpoints are"
 }
 
 // Usage returns an error of KindUsage: the request itself is wrong. The hint says what to type

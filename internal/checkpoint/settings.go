@@ -98,7 +98,7 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 		err = fmt.Errorf("not a size: %q", name.Clip(v, name.Said))
 	}
 	if err != nil {
-		return def, Usage("a size is a number with k, m or g behind it", "configuration %s: %v", key, err)
+		return def, Usage("a size is a number, with k, m or g after it", "configuration %s: %v", key, err)
 	}
 	return n, nil
 }

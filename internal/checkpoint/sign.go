@@ -23,7 +23,7 @@ func (s *Service) signer() *store.Signer {
 	}
 	on, err := gitconfig.ParseBool(value)
 	if err != nil {
-		err = Usage("it takes true, false, openpgp, ssh or x509", "configuration checkpoint.sign: not a way to sign: %q", name.Clip(value, name.Said))
+		err = Usage("set it to true, false, openpgp, ssh or x509", "configuration checkpoint.sign: %q is not a way to sign", name.Clip(value, name.Said))
 		return &store.Signer{Invalid: err}
 	}
 	if !on {

@@ -14,5 +14,5 @@ func UnknownSince(ctx context.Context, s *Service, label string, tree name.OID) 
 	if _, err := s.Repo.DiffTrees(ctx, "", tree); err == nil || ctx.Err() != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: the tree of its files (%s) cannot be read, so what changed since is unknown; `git checkpoint rebuild %s` says what can be done", label, tree, label)
+	return fmt.Sprintf("%s: the tree of its files (%s) cannot be read, so it is unknown what changed since; `git checkpoint rebuild %s` says what can be repaired", label, tree, label)
 }

@@ -46,7 +46,7 @@ type Allowance struct {
 // still stopped.
 func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allowance, error) {
 	if strings.TrimSpace(req.Reason) == "" || strings.ContainsAny(req.Reason, "\n\x00") {
-		return nil, checkpoint.Usage("--reason 'a key of the test server'", "--reason has to say in a line why it may leave")
+		return nil, checkpoint.Usage("--reason 'a key of the test server'", "--reason must say in one line why it may leave this machine")
 	}
 	if req.Scope == AllRepositories {
 		if err := makeUserKey(s); err != nil {
@@ -90,10 +90,10 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		out.Allowed = append(out.Allowed, one)
 	}
 	if len(out.Allowed) == 0 && gone != "" {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "take it out again: git checkpoint expunge "+shellQuote(gone), "%q was expunged, and may not leave", gone)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "remove it again: git checkpoint expunge "+shellQuote(gone), "%q was expunged, so it may not leave this machine", gone)
 	}
 	if len(out.Allowed) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "everything that was found in %q is allowed already", req.Target)
+		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "everything that was found in %q is already allowed", req.Target)
 	}
 	return out, nil
 }
@@ -116,10 +116,10 @@ func userKey(s *checkpoint.Service) string {
 func makeUserKey(s *checkpoint.Service) error {
 	path := userKey(s)
 	if path == "" {
-		return checkpoint.Usage("set HOME, or leave --user out", "--user needs a directory for your configuration, and there is none")
+		return checkpoint.Usage("set HOME, or leave out --user", "--user writes to your own configuration, and there is no directory for it")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("keep the key of fingerprints: %w", err)
+		return fmt.Errorf("save the key of fingerprints: %w", err)
 	}
 	_, err := keyIn(path)
 	return err

@@ -157,7 +157,7 @@ func readKey(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read the key of fingerprints: %w", err)
 	}
 	if len(key) != keySize {
-		return nil, fmt.Errorf("%q is no key of fingerprints: it has %d bytes, not %d", path, len(key), keySize)
+		return nil, fmt.Errorf("%q is not a key of fingerprints: it has %d bytes, not %d", path, len(key), keySize)
 	}
 	return key, nil
 }
@@ -176,12 +176,12 @@ func keyIn(path string) ([]byte, error) {
 	}
 	made, err := os.CreateTemp(filepath.Dir(path), "guard-key-") // with mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("keep the key of fingerprints: %w", err)
+		return nil, fmt.Errorf("save the key of fingerprints: %w", err)
 	}
 	defer os.Remove(made.Name()) //nolint:errcheck // it is a second name by now
 	_, err = made.Write(key)
 	if err = errors.Join(err, made.Close()); err != nil {
-		return nil, fmt.Errorf("keep the key of fingerprints: %w", err)
+		return nil, fmt.Errorf("save the key of fingerprints: %w", err)
 	}
 	os.Link(made.Name(), path) //nolint:errcheck // somebody else's is there, or it is read in vain below
 	if other, err := os.ReadFile(path); err == nil && len(other) == keySize {
@@ -250,7 +250,7 @@ func (d *Desk) blob(ctx context.Context, oid name.OID, size int64) (verdict, err
 	}
 	v := verdict{findings: result.Findings, gap: result.Gap}
 	if result.Binary && size > binaryMax {
-		v.gap = "it is binary and large"
+		v.gap = "it is a large binary file"
 	}
 	d.verdicts.add(oid, v)
 	return v, nil

@@ -142,7 +142,7 @@ func (f FirstTime) refusal(keys []string) *checkpoint.Error {
 	if more > 0 {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("… and %d more", more))
 	}
-	refused.Hints = append(refused.Hints, "`git checkpoint push -y` sends them, and this repository remembers the address ("+strings.Join(keys, ", ")+")")
+	refused.Hints = append(refused.Hints, "`git checkpoint push -y` sends them, and this repository remembers the URL ("+strings.Join(keys, ", ")+")")
 	return refused
 }
 

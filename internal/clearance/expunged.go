@@ -88,7 +88,7 @@ func (x *Expunged) Add(session name.Session, ids []name.ID, objects []name.OID) 
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("write down what is expunged: %w", err)
+		return fmt.Errorf("save what is expunged: %w", err)
 	}
 	return nil
 }

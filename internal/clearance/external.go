@@ -126,7 +126,7 @@ func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case end.How == command.TimedOut:
-		return nil, fmt.Errorf("%w: it took longer than %s and was ended", ErrScanner, limit.Round(time.Millisecond))
+		return nil, fmt.Errorf("%w: it took longer than %s and was stopped", ErrScanner, limit.Round(time.Millisecond))
 	// Gitleaks exits with 1 if it found something.
 	case end.Code > 1:
 		return nil, fmt.Errorf("%w: exit code %d", ErrScanner, end.Code)
@@ -137,7 +137,7 @@ func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 	var report []leak
 	text := bytes.TrimSpace(out.Bytes())
 	if err := json.Unmarshal(text, &report); err != nil || report == nil && !bytes.Equal(text, []byte("null")) {
-		return nil, fmt.Errorf("%w: it printed no report, exit code %d; gitleaks does with --report-format json --report-path -", ErrScanner, end.Code)
+		return nil, fmt.Errorf("%w: it printed no report, exit code %d; gitleaks prints one with --report-format json --report-path -", ErrScanner, end.Code)
 	}
 	return report, nil
 }

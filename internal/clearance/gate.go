@@ -89,7 +89,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 		return stop(ctx, s, what, stopped)
 	}
 	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
-		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be looked through for secrets; nothing was sent", len(report.Gaps), what.To)
+		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be scanned for secrets; nothing was sent", len(report.Gaps), what.To)
 		for _, g := range report.Gaps {
 			refused.Hints = append(refused.Hints, fmt.Sprintf("%s: %s", cmp.Or(g.Path, "the message of "+g.OID.Short()), g.Why))
 		}
@@ -127,7 +127,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
-			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, and is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))
+			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, but is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))
 			continue
 		}
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, holder(ctx, s, f, what.Labels)))
@@ -142,7 +142,7 @@ func waysOut(stopped []Found) []string {
 	allowed, excluded := map[string]bool{}, map[string]bool{}
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
-			hints = append(hints, "take it out again: git checkpoint expunge "+shellQuote(cmp.Or(f.Path, string(f.OID))))
+			hints = append(hints, "remove it again: git checkpoint expunge "+shellQuote(cmp.Or(f.Path, string(f.OID))))
 			continue
 		}
 		// A path with a newline cannot be pasted, so the object id is used.
@@ -152,14 +152,14 @@ func waysOut(stopped []Found) []string {
 		}
 		if target != "" && !allowed[target] {
 			allowed[target] = true
-			hints = append(hints, "it is no secret, or may go: git checkpoint guard allow "+shellQuote(target)+" --reason TEXT")
+			hints = append(hints, "if it is not a secret, or may leave this machine: git checkpoint guard allow "+shellQuote(target)+" --reason TEXT")
 		}
 		if f.Path != "" && !excluded[f.Path] {
 			excluded[f.Path] = true
-			hints = append(hints, "leave the file out from now on: git config --add checkpoint.exclude "+shellQuote(f.Path))
+			hints = append(hints, "to leave the file out from now on: git config --add checkpoint.exclude "+shellQuote(f.Path))
 		}
 	}
-	return append(hints, "drop a checkpoint that holds one: git checkpoint delete REF")
+	return append(hints, "to delete a checkpoint that holds one: git checkpoint delete REF")
 }
 
 // maxHolders bounds how many checkpoints are searched for the one with a finding.
@@ -191,7 +191,7 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 	if f.Path == "" {
 		return "a message"
 	}
-	return "commits below the checkpoints"
+	return "commits that the checkpoints are based on"
 }
 
 // Holders returns the checkpoints of a session, in the order of its journal.

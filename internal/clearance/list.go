@@ -62,7 +62,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	}
 	report, err := desk.Sent(ctx, what.Tips, nil)
 	if err = errors.Join(err, desk.Close()); err != nil {
-		return nil, refusedByScanner(err, "nothing is known of what it did not look through")
+		return nil, refusedByScanner(err, "what it did not scan is unknown")
 	}
 	return guarded(ctx, s, report, what.Labels), nil
 }
@@ -145,7 +145,7 @@ func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer,
 func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, checkpoint.Usage("give the names of files", "%q is no file", file)
+		return nil, checkpoint.Usage("name regular files", "%q is not a regular file", file)
 	}
 	if err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
@@ -157,7 +157,7 @@ func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 	defer f.Close()
 	report, err := desk.File(ctx, filepath.ToSlash(file), f)
 	if err != nil {
-		return nil, refusedByScanner(err, "nothing is known of "+file)
+		return nil, refusedByScanner(err, "it is unknown what is in "+file)
 	}
 	return report, nil
 }

@@ -39,7 +39,7 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 	} else if err == nil {
 		return modeOff, nil
 	}
-	return "", checkpoint.Usage("`git config checkpoint.guard warn`, `block` or `off` sets it", "configuration checkpoint.guard: %q is none of warn, block and off", v)
+	return "", checkpoint.Usage("`git config checkpoint.guard warn`, `block` or `off` sets it", "configuration checkpoint.guard: %q is not warn, block or off", v)
 }
 
 // OpenDesk opens the Desk of this repository with its configuration.
@@ -75,7 +75,7 @@ func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 		case "system", "global", "command":
 			value = fields[i+1]
 		default:
-			s.Warn(key + " in the configuration of this repository does not count; git config --global sets it")
+			s.Warn(key + " is ignored in the configuration of this repository; set it with git config --global")
 		}
 	}
 	return value, nil
@@ -113,7 +113,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	// Losing a checkpoint because a scanner is missing would be worse. The gate scans again
 	// anyway.
 	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
-		w.s.Warn(err.Error() + "; this checkpoint was not looked through, and nothing leaves until it is")
+		w.s.Warn(err.Error() + "; this checkpoint was not scanned for secrets, and nothing leaves this machine until it is")
 		w.found = &Report{}
 		return nil
 	}
@@ -127,7 +127,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	if len(stopped) == 0 {
 		return nil
 	}
-	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would come into the checkpoint, and checkpoint.guard is block", countSecrets(len(stopped)))
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would get into the checkpoint, and checkpoint.guard is block", countSecrets(len(stopped)))
 	for _, f := range firstFew(stopped) {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", placeOf(f), whatIs(f.Rule), f.Rule))
 	}
@@ -142,14 +142,14 @@ func (w *Watch) Say() {
 		w.s.Warn(fmt.Sprintf("%s looks like %s; it stays on this machine until you say otherwise: git checkpoint guard", placeOf(f), whatIs(f.Rule)))
 	}
 	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
-		w.s.Warn(fmt.Sprintf("%d more look like secrets: git checkpoint guard lists them", more))
+		w.s.Warn(fmt.Sprintf("%d more places look like secrets: git checkpoint guard lists them", more))
 	}
 	back := w.Saved.Back()
 	for _, file := range back[:min(len(back), 10)] {
 		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(file), shellQuote(file)))
 	}
 	for _, dir := range w.Saved.Directories() {
-		w.s.Warn(fmt.Sprintf("%s/ came into the checkpoint; projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), shellQuote("/"+dir+"/")))
+		w.s.Warn(fmt.Sprintf("%s/ is in the checkpoint, but projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), shellQuote("/"+dir+"/")))
 	}
 	if err := w.desk.Close(); err != nil {
 		w.s.Warn(err.Error())

@@ -14,9 +14,9 @@ import (
 // setting in git's configuration, without which the hooks do nothing. Package connect does the
 // work.
 type AgentCmd struct {
-	List   AgentListCmd   `cmd:"" default:"withargs" help:"List the coding agents that are known, and how each stands here."`
-	Add    AgentAddCmd    `cmd:"" help:"Make every prompt to an agent a step."`
-	Remove AgentRemoveCmd `cmd:"" help:"Take the hooks of an agent out again."`
+	List   AgentListCmd   `cmd:"" default:"withargs" help:"List the known coding agents, and whether each is connected here."`
+	Add    AgentAddCmd    `cmd:"" help:"Add hooks to an agent's settings, so that every prompt becomes a step."`
+	Remove AgentRemoveCmd `cmd:"" help:"Remove the hooks from an agent's settings."`
 }
 
 // Help returns the long help text of "agent", for -h and the man page.
@@ -40,9 +40,9 @@ func (c *AgentListCmd) Run(ctx context.Context, app *App) error {
 
 // scopeFlags choose which of an agent's settings files is changed.
 type scopeFlags struct {
-	User    bool `xor:"scope" help:"Your own settings, for all repositories."`
-	Project bool `xor:"scope" help:"Settings that are committed with the repository (default)."`
-	Local   bool `xor:"scope" help:"Settings of this clone that git ignores, for agents that have such."`
+	User    bool `xor:"scope" help:"Change your own settings, for all repositories."`
+	Project bool `xor:"scope" help:"Change the settings that are committed with the repository (default)."`
+	Local   bool `xor:"scope" help:"Change the settings of this clone, which git ignores, if the agent has such."`
 }
 
 // scope returns the scope that the flags choose; the project's is the default.
@@ -58,10 +58,10 @@ func (f scopeFlags) scope() agent.Scope {
 
 // AgentAddCmd is "agent add".
 type AgentAddCmd struct {
-	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
-	MCP   bool     `name:"mcp" help:"Register the MCP server too."`
-	Skill bool     `help:"Add a skill and a /checkpoint command too, for agents that have such."`
-	Keep  bool     `name:"transcripts" help:"Keep what the agents write of their conversations, with each turn."`
+	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows."`
+	MCP   bool     `name:"mcp" help:"Register the MCP server as well."`
+	Skill bool     `help:"Add a skill and a /checkpoint command as well, if the agent supports them."`
+	Keep  bool     `name:"transcripts" help:"Keep the agent's transcript of the conversation with each turn."`
 	scopeFlags
 	dryRunFlag
 	yesFlag
@@ -72,7 +72,10 @@ type AgentAddCmd struct {
 // Help returns the long help text of "agent add", for -h and the man page.
 func (*AgentAddCmd) Help() string {
 	return `
-Shows what it adds to the agent's settings and asks. Every byte that is there stays. The hooks do something only where ` + "`checkpoint.agent.<name>.enabled`" + ` is true in local or user configuration; this command sets it.`
+Shows what it will add to the agent's settings file, and asks first. Whatever is in the file already stays as it is. The hooks do nothing unless ` + "`checkpoint.agent.<name>.enabled`" + ` is true in local or user configuration; this command sets it.
+
+    git checkpoint agent add claude
+    git checkpoint agent add codex --user --mcp`
 }
 
 // Run adds the hooks to the settings of the agents.
@@ -84,7 +87,7 @@ func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
 
 // AgentRemoveCmd is "agent remove".
 type AgentRemoveCmd struct {
-	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, as the list names them."`
+	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows."`
 	scopeFlags
 	dryRunFlag
 	yesFlag
@@ -95,7 +98,7 @@ type AgentRemoveCmd struct {
 // Help returns the long help text of "agent remove", for -h and the man page.
 func (*AgentRemoveCmd) Help() string {
 	return `
-Takes out exactly the entries that ` + "`git checkpoint agent add`" + ` put in; an entry that somebody changed is named and stays. Checkpoints stay.`
+Removes exactly the entries that ` + "`git checkpoint agent add`" + ` added. An entry that somebody has changed since is named and stays. Checkpoints stay, too.`
 }
 
 // Run takes the hooks out of the settings of the agents.

@@ -29,13 +29,13 @@ import (
 // code. So it always exits with 0, prints only what the agent understands, has a deadline, and
 // writes problems to a log in the git directory, which "agent list" reads.
 type AgentHookCmd struct {
-	Words []string `arg:"" optional:"" name:"words" verbatim:"" help:"Agent and event."`
+	Words []string `arg:"" optional:"" name:"words" verbatim:"" help:"Name of the agent, then name of the event."`
 }
 
 // Help returns the long help text of "hook", for -h and the man page.
 func (*AgentHookCmd) Help() string {
 	return `
-The first word is the agent, the second the event in the agent's words, as in ` + "`git checkpoint hook claude Stop`" + `. Reads what the agent sends on standard input and makes the checkpoint that belongs to the event. It always exits with 0, and prints what the agent takes as an answer or nothing. Problems are shown by ` + "`git checkpoint agent list`" + `.`
+The first word names the agent; the second names the event as the agent calls it, as in ` + "`git checkpoint hook claude Stop`" + `. Reads the event from standard input, and makes the checkpoint that belongs to it. Prints either nothing or an answer in the agent's own format, and always exits with 0, so that it cannot stop the agent. ` + "`git checkpoint agent list`" + ` shows problems.`
 }
 
 // longestPayload is the largest event that is read, in bytes.

@@ -88,10 +88,10 @@ func (a *App) setClock() error {
 	}
 	fixed, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil {
-		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time such as 2026-11-20T09:43:11Z")
+		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time such as 2026-11-20T09:43:11Z")
 	}
 	if fixed.Unix() < 0 { // git cannot store dates before 1970
-		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it takes a time from 1970 on")
+		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time from 1970 or later")
 	}
 	a.fixed = fixed
 	return nil

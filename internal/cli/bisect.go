@@ -14,13 +14,13 @@ import (
 // an expression is false. The command runs in a worktree of its own; package bisect does the
 // search.
 type BisectCmd struct {
-	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command that succeeds where it is good, after --."`
+	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command that succeeds at a good checkpoint, after --."`
 	sessionFlag
-	Good  string `placeholder:"<ref>" complete:"ref" help:"A checkpoint that is good; otherwise the oldest is looked at too."`
-	Bad   string `placeholder:"<ref>" complete:"ref" help:"A checkpoint that is bad; otherwise the current one is looked at first."`
-	Where string `placeholder:"<expression>" help:"Look for the step where this expression over the record became false; no command is run."`
-	First bool   `help:"Go from the oldest on to the first bad one, where it went back and forth."`
-	All   bool   `help:"Look at checkpoints that are no milestones too."`
+	Good  string `placeholder:"<ref>" complete:"ref" help:"A checkpoint known to be good; without it the oldest one is tested, too."`
+	Bad   string `placeholder:"<ref>" complete:"ref" help:"A checkpoint known to be bad; without it the current one is tested first."`
+	Where string `placeholder:"<expression>" help:"Find the step at which this expression over the record became false, without running a command."`
+	First bool   `help:"Test from the oldest to the first bad one, for something that broke more than once."`
+	All   bool   `help:"Test checkpoints that are not milestones, too."`
 	jsonFlag
 	quietFlag
 }
@@ -28,7 +28,7 @@ type BisectCmd struct {
 // Help returns the long help text of "bisect", for -h and the man page.
 func (*BisectCmd) Help() string {
 	return `
-The command runs over the checkpoints of the session in a scratch worktree, which is made once and moved from step to step: only what differs is written, and build caches stay. This worktree is not touched. Exit code 0 says good, 125 skips, 1 to 127 say bad, and any other stops, as for ` + "`git bisect run`" + `.
+Runs the command at one checkpoint of the session after another, until the step that broke it is known. The command runs in a scratch worktree, which is made once and then moved from step to step: only files that differ are written, and build caches stay. Your own worktree is not touched. As with ` + "`git bisect run`" + `, exit code 0 means good, 125 means skip, any other code up to 127 means bad, and a higher one stops the search.
 
     git checkpoint bisect --good 2 --bad 9 -- make test
     git checkpoint bisect --where state.metrics.build_pass`
@@ -60,9 +60,9 @@ func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	}
 	switch {
 	case c.Where != "" && len(c.Command) > 0:
-		return r, usageError("--where and a command exclude each other")
+		return r, usageError("--where and a command cannot be used together")
 	case c.Where == "" && len(c.Command) == 0:
-		return r, usageError("what tells good from bad?", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
+		return r, usageError("nothing says what is good: give a command, or --where", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
 	case len(c.Command) > 0:
 		return r, cannotRun(app, run.Find(c.Command[0]))
 	}

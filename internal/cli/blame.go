@@ -12,22 +12,22 @@ import (
 // BlameCmd is "git checkpoint blame": git blame over a history in which each checkpoint is a
 // commit. Most flags are passed on to git blame.
 type BlameCmd struct {
-	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file, at the current checkpoint."`
-	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File."`
+	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint."`
+	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
 	sessionFlag
-	Lines     []string   `short:"L" sep:"none" placeholder:"<range>" help:"Only these lines, as git blame -L takes them; may be given again."`
-	Spaces    bool       `name:"ignore-space" short:"w" help:"Pass over changes of white space."`
-	Moves     bool       `name:"moves" short:"M" help:"Follow lines that were moved in the file."`
-	Copies    int        `name:"copies" short:"C" type:"counter" help:"Follow lines that came from other files; again for more, as for git blame."`
-	IgnoreRev []string   `sep:"none" placeholder:"<ref>" complete:"ref" help:"Pass over what this checkpoint or commit did."`
-	Porcelain bool       `xor:"form" help:"Print git's own porcelain format."`
-	JSON      jsonSwitch `name:"json" xor:"form" help:"Answer in JSON."`
+	Lines     []string   `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
+	Spaces    bool       `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
+	Moves     bool       `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
+	Copies    int        `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	IgnoreRev []string   `sep:"none" placeholder:"<ref>" complete:"ref" help:"Ignore what this checkpoint or commit changed."`
+	Porcelain bool       `xor:"form" help:"Print git's porcelain format."`
+	JSON      jsonSwitch `name:"json" xor:"form" help:"Print the answer as JSON."`
 }
 
 // Help returns the long help text of "blame", for -h and the man page.
 func (*BlameCmd) Help() string {
 	return `
-Each line of the file, with the checkpoint that wrote it, what that was about, and when. A line that is older than the session, or that came with a commit while it ran, has its commit.
+Prints each line of the file with the checkpoint that wrote it, the beginning of its message, and its time. A line that is older than the session, or that came with a commit during the session, shows its commit instead.
 
     git checkpoint blame shop.go
     git checkpoint blame 4 shop.go -L 10,20`

@@ -17,16 +17,16 @@ import (
 // coding agent, such as *rollback:3. An agent hook passes every prompt to it, so it stays silent,
 // with exit code 8, if the text holds no such command. Package chat parses and runs the commands.
 type ChatCmd struct {
-	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"What was typed, with -- before it if it may begin with a dash."`
+	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"Text that was typed; put -- before it if it may begin with a dash."`
 }
 
 // Help returns the long help text of "chat", for -h and the man page.
 func (*ChatCmd) Help() string {
 	return `
-For a hook of an agent that hands over every prompt. The first line that is one of the commands below is run in this worktree's session; anything else is exit code 8 and silence. What was typed is data, no shell sees it.
+Made for agent hooks, which pass every prompt on to it. It runs the first line of the text that is one of the commands below, in the session of this worktree. Without such a line it prints nothing and exits with code 8. The text is never passed to a shell.
 
     *checkpoints, *cp-list, *cp-show:3, *cp-diff:2, *cp-diff:2:4
-    *rollback:3, *delete:3, *undo, *redo; *yes or y within ten minutes, or *abort
+    *rollback:3, *delete:3, *undo, *redo; then *yes or y within ten minutes, or *abort
     *rollback-force:3, when ignored files are in the way
     *retry-cp, *skip-cp, *pause after a checkpoint that failed
     *help, *history, *continue, *manual-restore, *cp-validate, *cp-rebuild:2, *cp-export

@@ -13,19 +13,19 @@ import (
 // CompareCmd is "git checkpoint compare": attempts, sessions or checkpoints as columns of a table,
 // with their metrics. With --files it is a diff of two of them.
 type CompareCmd struct {
-	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"ref" help:"What to compare; the attempts of the newest fork when nothing is named."`
+	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"ref" help:"What to compare; default: the attempts of the newest fork."`
 	sessionFlag
-	Metric []string `sep:"none" placeholder:"<name>" help:"Show this metric only; may be given again."`
-	Where  string   `placeholder:"<expression>" help:"Only those whose record makes this expression true."`
-	Sort   string   `placeholder:"<column>" help:"A metric, step, files, lines or age, the highest first; or name."`
-	Files  bool     `help:"Print which files differ between the worktrees of two attempts."`
+	Metric []string `sep:"none" placeholder:"<name>" help:"Show only this metric; can be repeated."`
+	Where  string   `placeholder:"<expression>" help:"Compare only those whose record makes this expression true."`
+	Sort   string   `placeholder:"<column>" help:"Sort by a metric, step, files, lines or age, highest first; or by name."`
+	Files  bool     `help:"Show which files differ between the two that are named."`
 	jsonFlag
 }
 
 // Help returns the long help text of "compare", for -h and the man page.
 func (*CompareCmd) Help() string {
 	return `
-Files and lines are counted from what the attempts began with; of checkpoints of one session from the oldest that is named.
+Shows the step, the status, the metrics, and how many files and lines changed, of several attempts, sessions or checkpoints. Changes are counted from the checkpoint with which the attempt began; among checkpoints of one session, from the oldest of them.
 
     git checkpoint compare
     git checkpoint compare 4a 4b --files

@@ -209,7 +209,7 @@ func completionKind(v *kong.Value, shown string) (string, error) {
 	if v.Tag.Has("complete") {
 		kind := v.Tag.Get("complete")
 		if !kindPattern().MatchString(kind) {
-			return "", fmt.Errorf("completion of %q: %q is no kind", v.Name, kind)
+			return "", fmt.Errorf("completion of %q: %q is not a kind", v.Name, kind)
 		}
 		return kind, nil
 	}

@@ -16,7 +16,7 @@ type CompletionCmd struct {
 // Help returns the long help text of "completion", for -h and the man page.
 func (*CompletionCmd) Help() string {
 	return `
-The script completes ` + "`git checkpoint`" + ` too, together with git's own completion.
+The script also completes ` + "`git checkpoint`" + `, together with git's own completion.
 
     source <(git checkpoint completion bash)
     git checkpoint completion zsh > "${fpath[1]}/_git-checkpoint"

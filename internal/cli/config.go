@@ -16,7 +16,7 @@ type ConfigCmd struct {
 // Help returns the long help text of "config", for -h and the man page.
 func (*ConfigCmd) Help() string {
 	return `
-Settings are git's: ` + "`git config checkpoint.<name> <value>`" + ` sets one. What is given first here wins: the command line, ` + "`GIT_CHECKPOINT_<NAME>`" + `, git's configuration, the committed file ` + "`.checkpoint/config`" + `.`
+Settings are git configuration: ` + "`git config checkpoint.<name> <value>`" + ` sets one. If a setting is given in several places, the first of these wins: the command line, ` + "`GIT_CHECKPOINT_<NAME>`" + ` in the environment, git's configuration, the committed file ` + "`.checkpoint/config`" + `.`
 }
 
 // Run prints each setting with its value and its source.

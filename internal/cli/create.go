@@ -20,35 +20,35 @@ import (
 // and reads the documents that they name; package create does everything else. "run" shares the
 // flags.
 type CreateCmd struct {
-	Text   []string `arg:"" optional:"" help:"The message, without -m."`
-	All    bool     `short:"a" hidden:"" help:"Nothing: everything is captured anyway."`
-	Always bool     `help:"Make one even if nothing changed; any other flag that says something about the checkpoint does, too."`
+	Text   []string `arg:"" optional:"" help:"Message, instead of -m."`
+	All    bool     `short:"a" hidden:"" help:"Has no effect: everything is captured anyway."`
+	Always bool     `help:"Make a checkpoint even if nothing changed; a message or another flag about the checkpoint does so, too."`
 	createFlags
 }
 
 // createFlags are the flags of every command that makes a checkpoint: create and run.
 type createFlags struct {
 	Message        []string     `short:"m" sep:"none" placeholder:"<text>" help:"Message; repeat for more paragraphs."`
-	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; started when it is missing."`
-	Workflow       string       `placeholder:"<name>" complete:"workflow" help:"Workflow of the session that is started, where the document does not say it."`
+	Session        string       `placeholder:"<name>" complete:"session" help:"Session to add to; it is started if it does not exist."`
+	Workflow       string       `placeholder:"<name>" complete:"workflow" help:"Workflow of a new session, unless the document names one."`
 	Step           *int         `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
-	Name           string       `placeholder:"<name>" help:"Name of the step, when the workflow has none for it."`
-	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number or a word such as final."`
-	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; manual when not given."`
-	Status         string       `placeholder:"<name>" complete:"status" help:"Status of the job."`
+	Name           string       `placeholder:"<name>" help:"Name of the step, if the workflow has none for it."`
+	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number, or a word such as final."`
+	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; default: manual."`
+	Status         string       `placeholder:"<name>" complete:"status" help:"Status of the job, such as in_progress."`
 	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
-	Patch          string       `placeholder:"<file>" help:"JSON merge patch (RFC 7396) on the state; - reads standard input."`
-	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value of the state, JSON or a string."`
-	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value of the state."`
-	Metric         []assignment `sep:"none" placeholder:"<key>=<value>" help:"Set a metric of the state."`
-	Output         []assignment `sep:"none" placeholder:"<name>=<file>" help:"Keep a file as an output; without a file, drop it."`
-	Error          *string      `placeholder:"<json|text>" help:"What went wrong in the job; empty clears it."`
-	IncludeIgnored []string     `sep:"none" placeholder:"<pathspec>" help:"Capture these ignored files too."`
-	Exclude        []string     `sep:"none" placeholder:"<pathspec>" help:"Leave these files out."`
-	NoTag          bool         `help:"Make no tag for a milestone."`
-	Pin            bool         `help:"Keep it from being pruned."`
-	SkipUnchanged  bool         `help:"Do nothing, with exit code 8, when nothing has changed."`
-	Large          bool         `help:"Go on when a first capture is unusually large."`
+	Patch          string       `placeholder:"<file>" help:"JSON merge patch (RFC 7396) to apply to the state: a file, or - for standard input."`
+	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value in the state; it is read as JSON, else as a string."`
+	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value from the state."`
+	Metric         []assignment `sep:"none" placeholder:"<key>=<value>" help:"Set a metric in the state."`
+	Output         []assignment `sep:"none" placeholder:"<name>=<file>" help:"Keep a file as the output of this name; without a file, drop the output."`
+	Error          *string      `placeholder:"<json|text>" help:"What went wrong in the job; an empty value clears it."`
+	IncludeIgnored []string     `sep:"none" placeholder:"<pathspec>" help:"Capture these ignored files as well."`
+	Exclude        []string     `sep:"none" placeholder:"<pathspec>" help:"Leave these files out of the checkpoint."`
+	NoTag          bool         `help:"Do not tag the milestone."`
+	Pin            bool         `help:"Pin the checkpoint, so that it is not pruned."`
+	SkipUnchanged  bool         `help:"If nothing has changed, make no checkpoint and exit with code 8."`
+	Large          bool         `help:"Go on even if the checkpoint adds unusually much (checkpoint.maxNew)."`
 	dryRunFlag
 	jsonFlag
 	quietFlag
@@ -57,13 +57,13 @@ type createFlags struct {
 // Help returns the long help text of "create", for -h and the man page.
 func (*CreateCmd) Help() string {
 	return `
-Everything in the worktree that git would not ignore is captured, tracked or not, and what is staged. HEAD, branches, the index, the stash and the files stay exactly as they are.
+Captures every file in the worktree that git does not ignore, tracked or not, and what is staged. HEAD, branches, the index, the stash and the files themselves stay exactly as they are.
 
-Without a session the first checkpoint starts one, named after the branch. Without ` + "`--step`" + ` a milestone takes the next step, and any other trigger hangs on the last one (3+1). State and outputs start from the current checkpoint's; ` + "`--state`" + ` replaces the state, ` + "`--patch`" + `, ` + "`--set`" + ` and ` + "`--unset`" + ` edit it.
+If no session is active, the first checkpoint starts one, named after the branch. Without ` + "`--step`" + ` a milestone becomes the next step, and a checkpoint with any other trigger is numbered after the last step (3+1). State and outputs start from the current checkpoint's; ` + "`--state`" + ` replaces the state, and ` + "`--patch`" + `, ` + "`--set`" + ` and ` + "`--unset`" + ` edit it.
 
-A document of go-team, ultra-create, orchestrate, crunch or pipeline is recognised: it goes to the session that it names, which is started with that workflow if it is missing. If you chose another session, it is refused with exit code 6.
+A ` + "`--state`" + ` document of go-team, ultra-create, orchestrate, crunch or pipeline is recognised: it goes to the session that it names, and if that session does not exist, it is started with the document's workflow. If you chose another session, the document is refused with exit code 6.
 
-A ` + "`save`" + ` or ` + "`create`" + ` without a message or any flag makes none when nothing changed since the current checkpoint, and says so; ` + "`--always`" + ` makes one anyway.
+Without a message or any flag, ` + "`save`" + ` and ` + "`create`" + ` make no checkpoint if nothing changed since the current one, and say so; ` + "`--always`" + ` makes one anyway.
 
     git checkpoint save "before the big rename"
     git checkpoint create --step 3 --name architecture --output spec=docs/spec.md
@@ -207,7 +207,7 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 		return nil, usageError(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
 	}
 	if text, err = interop.Document(text, file); err != nil {
-		return nil, usageError(fmt.Sprintf("the %s from %q is refused: %v", what, from, err))
+		return nil, usageError(fmt.Sprintf("the %s from %q is invalid: %v", what, from, err))
 	}
 	return text, nil
 }
@@ -222,7 +222,7 @@ func notCreated(err error) error {
 	}
 	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err, Hints: hintsOf(err)}
 	if kind == checkpoint.KindFailed {
-		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, go on without it, or pause here")
+		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, continue without it, or pause here")
 	}
 	return told
 }

@@ -12,7 +12,7 @@ import (
 // DeinitCmd is "git checkpoint deinit", the reverse of init and of "agent add". With --all it also
 // deletes everything that checkpoints left in the repository.
 type DeinitCmd struct {
-	All bool `help:"Remove all sessions with their checkpoints, notes and tags too."`
+	All bool `help:"Also delete all sessions, with their checkpoints, notes and tags."`
 	yesFlag
 	quietFlag
 }
@@ -20,7 +20,7 @@ type DeinitCmd struct {
 // Help returns the long help text of "deinit", for -h and the man page.
 func (*DeinitCmd) Help() string {
 	return `
-Takes out of git's configuration what ` + "`git checkpoint init`" + ` put there, and out of the files of coding agents in this worktree what ` + "`git checkpoint agent add`" + ` put there; for the latter it shows what goes and asks. Checkpoints stay, unless you say ` + "`--all`" + `, which asks too.`
+Removes what ` + "`git checkpoint init`" + ` added to git's configuration and hooks, and what ` + "`git checkpoint agent add`" + ` added to the settings files of coding agents in this worktree. It shows the changes to the agents' files, and asks first. Checkpoints stay unless you give ` + "`--all`" + `, which asks as well.`
 }
 
 // disconnect removes our hooks from the settings of coding agents in this worktree. It must run

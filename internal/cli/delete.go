@@ -10,7 +10,7 @@ import (
 
 // DeleteCmd is "git checkpoint delete". A tombstone in the journal remains of each checkpoint.
 type DeleteCmd struct {
-	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to delete, broken ones too."`
+	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to delete; they may be damaged."`
 	sessionFlag
 	yesFlag
 	jsonFlag
@@ -20,7 +20,7 @@ type DeleteCmd struct {
 // Help returns the long help text of "delete", for -h and the man page.
 func (*DeleteCmd) Help() string {
 	return `
-The history still tells that they were there. Their objects are freed by the next ` + "`git gc`" + `, as far as nothing else holds them.`
+The history still names the deleted checkpoints. Their objects are freed by a later ` + "`git gc`" + `, unless something else holds them, when its grace period is over: two weeks, unless ` + "`gc.pruneExpire`" + ` says otherwise.`
 }
 
 // Run shows what would be deleted, asks, and deletes it.

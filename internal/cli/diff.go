@@ -14,15 +14,15 @@ import (
 // DiffCmd is "git checkpoint diff". Its answer covers state, outputs, files and commits. With
 // --stat, --name-status or --patch the answer is git's own diff of the files instead.
 type DiffCmd struct {
-	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from; the current one when none is given."`
-	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; the worktree as it is now when not given."`
+	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from; default: the current one."`
+	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; default: the worktree as it is now."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Compare only these files."`
 	whereFlag
 	sessionFlag
-	ExitCode   bool `help:"End with exit code 2 when there are differences."`
-	Stat       bool `xor:"form" help:"Print git's statistics of the files alone."`
-	NameStatus bool `xor:"form" help:"Print git's list of changed files alone."`
-	Patch      bool `xor:"form" short:"p" help:"Print git's diff of the files alone."`
+	ExitCode   bool `help:"Exit with code 2 if there are differences."`
+	Stat       bool `xor:"form" help:"Print only git's statistics of the files."`
+	NameStatus bool `xor:"form" help:"Print only git's list of changed files."`
+	Patch      bool `xor:"form" short:"p" help:"Print only git's diff of the files."`
 	filesFlag
 	jsonFlag
 }
@@ -30,7 +30,7 @@ type DiffCmd struct {
 // Help returns the long help text of "diff", for -h and the man page.
 func (*DiffCmd) Help() string {
 	return `
-Shows what of the state changed (path: old → new), which outputs and files, and the checkpoints and commits between the two. 2..4 is 2 4; 2...4 compares 4 with the checkpoint that both come from. 2:path is one file of checkpoint 2, its path from the top of the worktree, unless it begins with ./ or a session is called 2.
+Shows which values of the state changed (path: old → new), which outputs and files changed, and the checkpoints and commits between the two. 2..4 means the same as 2 4; 2...4 compares 4 with the checkpoint that both come from. 2:path means one file of checkpoint 2, unless a session is called 2; the path starts at the top of the worktree, unless it begins with ./.
 
     git checkpoint diff
     git checkpoint diff 3

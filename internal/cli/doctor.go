@@ -11,14 +11,14 @@ import (
 // DoctorCmd is "git checkpoint doctor": a list of checks in package repair, each of which reports
 // lines with a level, and with --fix repairs what is safe to repair.
 type DoctorCmd struct {
-	Fix bool `help:"Mend what is safe to mend, and say what was done."`
+	Fix bool `help:"Fix what is safe to fix, and say what was done."`
 	jsonFlag
 }
 
 // Help returns the long help text of "doctor", for -h and the man page.
 func (*DoctorCmd) Help() string {
 	return `
-Looks at git's version, what killed runs left, locks, a rollback that was cut off, the active session, broken refs, journals of remotes, settings, signing, and the space that sessions take. Each problem comes with its remedy. Locks of others and your configuration are never changed. Exit code 5 when a problem stays. What checkpoints hold is proven by ` + "`git checkpoint validate`" + `.`
+Checks git's version, what killed processes left behind, locks, rollbacks that were cut off, the active session, broken refs, the journals last seen at remotes, settings, signing, and the space that sessions take. Each problem is listed with its remedy. Locks of other programs and your configuration are never changed. The exit code is 5 if a problem remains. To check the contents of checkpoints, use ` + "`git checkpoint validate`" + `.`
 }
 
 // Run prints each finding as soon as it is made. It ends with code 5 if a problem remains.

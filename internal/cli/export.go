@@ -13,10 +13,10 @@ import (
 // jsonl; see formats.go), which lose nothing and can be imported again, and the file layouts of
 // other systems (layouts.go).
 type ExportCmd struct {
-	File    string   `arg:"" optional:"" help:"File or directory to write; - is standard output."`
-	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
-	Format  string   `placeholder:"<name>" help:"Format; else by the ending of the file's name, else bundle."`
-	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle has."`
+	File    string   `arg:"" optional:"" help:"File or directory to write; - means standard output."`
+	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
+	Format  string   `placeholder:"<name>" help:"Format; default: by the ending of the file name, else bundle."`
+	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`
 	exportFlags
 	jsonFlag
 	quietFlag
@@ -25,9 +25,9 @@ type ExportCmd struct {
 // Help returns the long help text of "export", for -h and the man page.
 func (*ExportCmd) Help() string {
 	return `
-Writes sessions into a file: a git bundle with everything, or a tar or JSON lines for people and pipelines, which hold the bundle too. A file whose name ends in .gz is compressed. The same sessions give the same bytes.
+Writes a git bundle, which holds everything, or a tar or JSON lines, which people and scripts can read and which hold the bundle as well. A file whose name ends in .gz is compressed. The same sessions always give the same bytes.
 
-The formats go-team, ultra-create, orchestrate, crunch and pipeline write the files of these systems below a directory, the root of a project, as their own tools read them; ` + "`sqlite`" + ` writes a database. Without ` + "`--session`" + ` they take the sessions of that workflow, where there are any. What a layout has no place for is listed. Files that are there and say something else stay, unless ` + "`--force`" + ` says so.
+The formats go-team, ultra-create, orchestrate, crunch and pipeline write the files of these systems, as their own tools read them, below the root directory of a project. Without ` + "`--session`" + ` they write the sessions of that workflow, or all sessions if none follows it. What a layout has no place for is listed. The format ` + "`sqlite`" + ` writes a database. An existing file or row with other contents is not replaced unless you give ` + "`--force`" + `.
 
     git checkpoint export job.bundle --session demo
     git checkpoint export --format jsonl - | jq 'select(.type == "checkpoint") | .label'
@@ -49,7 +49,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	}
 	// A pipe gets the file without a "-", but binary data must not be written to a terminal.
 	if c.File == "" && app.Terminal.OutTerminal {
-		return usageError("nothing says where to export to", "git checkpoint export FILE, or - for standard output")
+		return usageError("no file to export to", "git checkpoint export FILE, or - for standard output")
 	}
 	if c.File == "" {
 		c.File = "-"

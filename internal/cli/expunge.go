@@ -10,10 +10,10 @@ import (
 
 // ExpungeCmd is "git checkpoint expunge": it rewrites the checkpoints that hold a file or secret.
 type ExpungeCmd struct {
-	Target  string  `arg:"" optional:"" name:"path|blob" help:"File, by its path in the checkpoints, or the id of a blob."`
-	Rule    string  `placeholder:"<rule>" help:"Everything that this rule of the guard finds and nobody allowed."`
-	Replace *string `placeholder:"<text>" help:"Keep the file, with this text in the place of its secrets, or of all of it where none is found."`
-	sessionFlag
+	Target  string  `arg:"" optional:"" name:"path|blob" help:"File, by its path in the checkpoints, or id of a blob."`
+	Rule    string  `placeholder:"<rule>" help:"Remove everything that this rule of the guard finds, unless it was allowed."`
+	Replace *string `placeholder:"<text>" help:"Keep the file, with this text in place of its secrets, or of its whole contents if no secret is found."`
+	Session string  `placeholder:"<name>" complete:"session" help:"Only in this session; default: in all sessions."`
 	asked
 	jsonFlag
 	quietFlag
@@ -22,11 +22,11 @@ type ExpungeCmd struct {
 // Help returns the long help text of "expunge", for -h and the man page.
 func (*ExpungeCmd) Help() string {
 	return `
-Takes a file, a blob or what a rule finds out of every checkpoint that holds it, in all sessions or in one: out of files, of what was staged, of conflicts, outputs, messages and states. A named file goes; a secret that is in it is replaced by [secret: <rule>] wherever else it stands. What a rule finds is replaced everywhere. Your files and branches are not touched.
+Removes a file, a blob, or everything that a rule finds, from every checkpoint that holds it: from files, staged files, conflicts, outputs, messages and states. A file that you name is removed, and a secret in it is replaced by [secret: <rule>] wherever else it occurs. What a rule finds is replaced everywhere. Your files and branches are not touched.
 
-Checkpoints never change, so each that holds it is written again under a new id, and so is each after it in its session; labels stay. The next push takes the old ones away at the remote, the next fetch of others takes them away there. What was expunged stays on a list in this repository, and no push sends it again.
+A checkpoint never changes, so each one that holds it, and each later one of the same session, is written again under a new id; labels stay. Your next push removes the old ones from the remote, and the next fetch of others removes them from their clones. This repository keeps a list of what was expunged, and no push sends it again.
 
-The objects are there until git's garbage collection removes them; the end says how. Change the key in any case: whoever fetched before may have it.
+The objects stay in the repository until git's garbage collection deletes them; the answer says how to do that now. Change the secret in any case: anyone who fetched before may have it.
 
     git checkpoint expunge config.env -n
     git checkpoint expunge --rule aws-access-key -y`

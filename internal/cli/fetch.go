@@ -13,13 +13,13 @@ type FetchCmd struct {
 	travelFlags
 	// Tags is taken for the habit of "git fetch --tags". It is hidden, because tags are made in any
 	// case, and no remote is asked for them.
-	Tags bool `hidden:"" help:"Make tags, which a fetch always does."`
+	Tags bool `hidden:"" help:"Has no effect: a fetch always makes tags."`
 }
 
 // Help returns the long help text of "fetch", for -h and the man page.
 func (*FetchCmd) Help() string {
 	return `
-Brings what others saved, checks it, and joins it with what is here: their checkpoints, rollbacks, pins and removals. Files of the worktree are not touched. With ` + "`--session`" + ` that session alone is brought. Tags are made here, whether they travel or not.`
+Fetches what others saved, verifies it, and merges it with what is here: checkpoints, rollbacks, pins and deletions. Files of the worktree are not touched. With ` + "`--session`" + ` only that session is fetched. Tags of milestones are made here, even if nobody pushed them.`
 }
 
 // Run fetches from the remote and prints what came. With --dry-run it only compares.

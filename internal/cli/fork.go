@@ -13,19 +13,19 @@ import (
 // ForkCmd is "git checkpoint fork": it makes attempts, each a linked worktree with a session of its
 // own, and with --list and --remove it manages them. Package attempt does the work.
 type ForkCmd struct {
-	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to start from; the current one when not given."`
-	Dir     string   `arg:"" optional:"" complete:"file" help:"Directory of the worktree; with --count, the one that they go into."`
-	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run in each worktree, after --; {} becomes the name of the attempt."`
+	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to start from; default: the current one."`
+	Dir     string   `arg:"" optional:"" complete:"file" help:"Directory of the new worktree; with --count, the directory that holds all of them."`
+	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run in each worktree, after --; {} is replaced by the name of the attempt."`
 	whereFlag
 	sessionFlag
-	Count       int      `default:"1" placeholder:"<n>" help:"How many attempts to make."`
-	Name        string   `placeholder:"<name>" help:"Name of the attempt, instead of 4a."`
-	Branch      string   `short:"b" placeholder:"<branch>" help:"Make this branch there; otherwise HEAD is detached."`
-	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session, instead of <session>-4a."`
-	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" help:"Copy these ignored files too, as node_modules."`
-	Jobs        int      `default:"1" placeholder:"<n>" help:"How many commands run at a time."`
+	Count       int      `default:"1" placeholder:"<n>" help:"Number of attempts to make; default: 1."`
+	Name        string   `placeholder:"<name>" help:"Name of the attempt; default: step and letter, such as 4a."`
+	Branch      string   `short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
+	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session; default: such as <session>-4a."`
+	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" help:"Copy these ignored files as well, such as node_modules."`
+	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
 	List        bool     `xor:"what" help:"List the attempts."`
-	Remove      string   `xor:"what" placeholder:"<name>" help:"Remove the worktree of an attempt; what is in it is captured first, and its session stays."`
+	Remove      string   `xor:"what" placeholder:"<name>" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
 	dryRunFlag
 	yesFlag
 	jsonFlag
@@ -35,7 +35,7 @@ type ForkCmd struct {
 // Help returns the long help text of "fork", for -h and the man page.
 func (*ForkCmd) Help() string {
 	return `
-Each attempt is a linked worktree with the files of the checkpoint, to the byte and with what was staged, and a session of its own that begins with a copy of the checkpoint. This worktree is not touched. Try the same step several ways, then ` + "`git checkpoint compare`" + ` them and ` + "`git checkpoint promote`" + ` the best.
+Makes a linked worktree for each attempt, with exactly the files of the checkpoint and the same files staged, and a session of its own, which begins with a copy of the checkpoint. Your own worktree is not touched. Afterwards ` + "`git checkpoint compare`" + ` shows the attempts side by side, and ` + "`git checkpoint promote`" + ` brings the best one back. ` + "`--dry-run`" + ` and ` + "`--yes`" + ` are for ` + "`--remove`" + `.
 
     git checkpoint fork 4
     git checkpoint fork --where 'state.metrics.build_pass'
@@ -66,9 +66,9 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 func (c *ForkCmd) check() error {
 	switch {
 	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
-		return usageError("--list and --remove make no attempt, and take nothing of what one is made with")
+		return usageError("--list and --remove cannot be used with arguments or flags for a new attempt")
 	case c.DryRun && c.Remove == "":
-		return usageError("--dry-run is for --remove", "fork changes nothing that is there")
+		return usageError("--dry-run needs --remove", "a fork changes nothing that exists")
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func exporterFor(format, file string) (ownFormat, error) {
 	}
 	// The error lists all formats, also those of other systems, which ExportCmd has handled before.
 	names = append(append(names, interop.Formats()...), interop.SQLite)
-	return ownFormat{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "there are "+strings.Join(names, ", "))
+	return ownFormat{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(names, ", "))
 }
 
 // importerFor returns the format that the file is in. A format that was asked for has to
@@ -69,7 +69,7 @@ func importerFor(format, path string) (ownFormat, error) {
 	if !info.IsDir() && !info.Mode().IsRegular() { // it is read twice: once to recognise the format; a pipe can be read only once
 		return ownFormat{}, &checkpoint.Error{
 			Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is neither a file nor a directory",
-			Hints: []string{"write what comes from it to a file, and import that", "nothing was imported"},
+			Hints: []string{"write its contents to a file, and import that", "nothing was imported"},
 		}
 	}
 	held := "" // a directory holds none of them
@@ -86,13 +86,13 @@ func importerFor(format, path string) (ownFormat, error) {
 		case own.name != held:
 			names = append(names, own.name)
 		case format != "" && format != held:
-			return ownFormat{}, usageError(fmt.Sprintf("%q is a %s, not a %s", path, held, format), "without --format it is recognised", "nothing was imported")
+			return ownFormat{}, usageError(fmt.Sprintf("%q is a %s, not a %s", path, held, format), "leave out --format: the format is recognised", "nothing was imported")
 		default:
 			return own, nil
 		}
 	}
 	return ownFormat{}, &checkpoint.Error{
-		Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is nothing that can be imported",
-		Hints: []string{"what can be is " + strings.Join(names, ", "), "nothing was imported"},
+		Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" cannot be imported",
+		Hints: []string{"formats that can be imported: " + strings.Join(names, ", "), "nothing was imported"},
 	}
 }

@@ -19,68 +19,68 @@ import (
 //   - dashed, verbatim, command: the last argument takes words that kong must not parse (see parse
 //     in parse.go). A dashed tag with a text makes that text the hint for a word before the "--".
 type grammar struct {
-	ShowHelp helpFlag    `name:"help" short:"h" help:"Show what the command takes."`
+	ShowHelp helpFlag    `name:"help" short:"h" help:"Show the help of the command."`
 	Color    colorSwitch `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
 
-	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and what people need next."`
+	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and the commands that people need next."`
 
-	Create CreateCmd `cmd:"" group:"work" aliases:"save" help:"Record where the job stands."`
-	Run    RunCmd    `cmd:"" group:"work" help:"Run a command as a step; a checkpoint when it succeeds."`
-	Resume ResumeCmd `cmd:"" group:"work" help:"Say where work stopped, and go on from there."`
+	Create CreateCmd `cmd:"" group:"work" aliases:"save" help:"Make a checkpoint of the files and the state of the job."`
+	Run    RunCmd    `cmd:"" group:"work" help:"Run a command as a step, and make a checkpoint if it succeeds."`
+	Resume ResumeCmd `cmd:"" group:"work" help:"Show where work stopped, and continue from there."`
 	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
 	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
 	Pick   PickCmd   `cmd:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
-	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it as a page."`
-	Status StatusCmd `cmd:"" group:"work" help:"Say where the job stands and what changed since."`
+	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
+	Status StatusCmd `cmd:"" group:"work" help:"Show where the job stands and what changed since."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
 	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback here, or several."`
-	Redo     RedoCmd     `cmd:"" group:"back" help:"Do again what undo took back."`
-	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session, for audit."`
+	Redo     RedoCmd     `cmd:"" group:"back" help:"Redo what an undo took back."`
+	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session."`
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
 	Fork       ForkCmd       `cmd:"" group:"try" help:"Try a step several ways, each in a worktree of its own."`
-	Compare    CompareCmd    `cmd:"" group:"try" help:"Put attempts side by side."`
-	Blame      BlameCmd      `cmd:"" group:"try" help:"Say which step wrote each line of a file."`
+	Compare    CompareCmd    `cmd:"" group:"try" help:"Compare attempts side by side."`
+	Blame      BlameCmd      `cmd:"" group:"try" help:"Show which step wrote each line of a file."`
 	Bisect     BisectCmd     `cmd:"" group:"try" help:"Find the step that broke something."`
 	Transcript TranscriptCmd `cmd:"" group:"try" help:"Print conversations with coding agents."`
-	Land       LandCmd       `cmd:"" group:"try" help:"Make commits of steps on the current branch."`
-	Promote    PromoteCmd    `cmd:"" group:"try" help:"Bring an attempt into the session that it was forked from."`
+	Land       LandCmd       `cmd:"" group:"try" help:"Turn steps into commits on the current branch."`
+	Promote    PromoteCmd    `cmd:"" group:"try" help:"Bring an attempt back into the session that it was forked from."`
 
-	Validate ValidateCmd `cmd:"" group:"proof" help:"Prove that checkpoints are whole and nothing was changed."`
-	Rebuild  RebuildCmd  `cmd:"" group:"proof" help:"Make again what can be derived of what is damaged."`
-	Doctor   DoctorCmd   `cmd:"" group:"proof" help:"Find what is in the way, and mend what is safe to mend."`
+	Validate ValidateCmd `cmd:"" group:"proof" help:"Verify that checkpoints are complete and unchanged."`
+	Rebuild  RebuildCmd  `cmd:"" group:"proof" help:"Restore what is damaged from what is still there."`
+	Doctor   DoctorCmd   `cmd:"" group:"proof" help:"Find problems, and fix what is safe to fix."`
 
-	Session SessionCmd `cmd:"" group:"keep" help:"Start, choose and end sessions."`
-	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Drop checkpoints by the rules of the workflow, or by flags."`
+	Session SessionCmd `cmd:"" group:"keep" help:"Start, switch and close sessions."`
+	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Remove old checkpoints, by the rules of the workflow or by flags."`
 	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
-	Expunge ExpungeCmd `cmd:"" group:"keep" help:"Take a file or a secret out of all checkpoints."`
+	Expunge ExpungeCmd `cmd:"" group:"keep" help:"Remove a file or a secret from all checkpoints."`
 	Pin     PinCmd     `cmd:"" group:"keep" help:"Keep checkpoints from being pruned."`
 	Unpin   UnpinCmd   `cmd:"" group:"keep" help:"Let checkpoints be pruned again."`
 
 	Push   PushCmd   `cmd:"" group:"travel" help:"Send checkpoints to a remote."`
-	Fetch  FetchCmd  `cmd:"" group:"travel" help:"Bring checkpoints from a remote, and join them with those here."`
+	Fetch  FetchCmd  `cmd:"" group:"travel" help:"Fetch checkpoints from a remote, and merge them with those here."`
 	Sync   SyncCmd   `cmd:"" group:"travel" help:"Fetch, then push."`
-	Remote RemoteCmd `cmd:"" group:"travel" help:"Compare with a remote."`
-	Export ExportCmd `cmd:"" group:"travel" help:"Write sessions into a file."`
+	Remote RemoteCmd `cmd:"" group:"travel" help:"Compare the sessions here with a remote."`
+	Export ExportCmd `cmd:"" group:"travel" help:"Write sessions to a file."`
 	Import ImportCmd `cmd:"" group:"travel" help:"Read sessions from a file."`
-	Guard  GuardCmd  `cmd:"" group:"travel" help:"Find secrets, and let them leave or not."`
+	Guard  GuardCmd  `cmd:"" group:"travel" help:"Find secrets, and choose which may leave this machine."`
 
-	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check the definitions of workflows."`
-	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt is a step."`
-	AgentHook  AgentHookCmd  `cmd:"" whole:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; agents run it."`
-	Watch      WatchCmd      `cmd:"" group:"work" help:"Make a checkpoint when files have changed and then been quiet."`
+	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check workflow definitions."`
+	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt becomes a step."`
+	AgentHook  AgentHookCmd  `cmd:"" whole:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; the agent runs this."`
+	Watch      WatchCmd      `cmd:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 	MCP        MCPCmd        `cmd:"" name:"mcp" group:"setup" help:"Serve agents over the Model Context Protocol."`
-	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run what a person typed in a chat, if it is ours."`
-	Init       InitCmd       `cmd:"" group:"setup" help:"Prepare this repository (optional)."`
-	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Take the preparation out again."`
-	Config     ConfigCmd     `cmd:"" group:"setup" help:"Show the settings and where each comes from."`
+	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run a command that was typed into an agent's chat."`
+	Init       InitCmd       `cmd:"" group:"setup" help:"Set up this repository (optional)."`
+	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Remove what init and agent add set up."`
+	Config     ConfigCmd     `cmd:"" group:"setup" help:"Show the settings and where each one comes from."`
 	Version    VersionCmd    `cmd:"" group:"setup" help:"Show the version of this program."`
 	Completion CompletionCmd `cmd:"" whole:"" group:"setup" help:"Print a completion script for a shell."`
 	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
-	Hook       HookCmd       `cmd:"" whole:"" name:"__hook" hidden:"" help:"Be a git hook."`
-	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Be the packing that a create starts."`
+	Hook       HookCmd       `cmd:"" whole:"" name:"__hook" hidden:"" help:"Run as a git hook."`
+	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Run as the packing that a create starts in the background."`
 	Man        ManCmd        `cmd:"" whole:"" name:"__man" hidden:"" help:"Print the man page."`
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }
@@ -127,16 +127,16 @@ func groups() []kong.Group {
 // Flags that several commands share. A command embeds those that it has.
 type (
 	jsonFlag struct {
-		JSON jsonSwitch `name:"json" help:"Answer in JSON."`
+		JSON jsonSwitch `name:"json" help:"Print the answer as JSON."`
 	}
 	quietFlag struct {
-		Quiet quietSwitch `short:"q" help:"Say nothing when all went well."`
+		Quiet quietSwitch `short:"q" help:"Print nothing if all goes well."`
 	}
 	sessionFlag struct {
-		Session string `placeholder:"<name>" complete:"session" help:"Session to use instead of the one that is active here."`
+		Session string `placeholder:"<name>" complete:"session" help:"Session to use instead of the active one."`
 	}
 	dryRunFlag struct {
-		DryRun bool `short:"n" help:"Show what would be done, and do nothing."`
+		DryRun bool `short:"n" help:"Show what would be done, but change nothing."`
 	}
 )
 

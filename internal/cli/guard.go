@@ -13,15 +13,15 @@ import (
 type GuardCmd struct {
 	List  GuardListCmd  `cmd:"" default:"withargs" help:"List the secrets in checkpoints."`
 	Check GuardCheckCmd `cmd:"" help:"Look for secrets in files."`
-	Allow GuardAllowCmd `cmd:"" help:"Let what was found in a file or blob leave this machine."`
+	Allow GuardAllowCmd `cmd:"" help:"Allow a secret to leave this machine."`
 }
 
 // Help returns the long help text of "guard", for -h and the man page.
 func (*GuardCmd) Help() string {
 	return `
-Checkpoints hold untracked files, so keys and passwords come into them unasked. A save names what looks like one, and a push, sync or export is refused with exit code 4 until it is allowed or gone. The value of a secret is never shown.
+Checkpoints hold untracked files, so keys and passwords can get into them by accident. A save names everything that looks like a secret, and a push, sync or export is refused with exit code 4 until each secret is allowed or removed. The value of a secret is never shown.
 
-Configuration: ` + "`checkpoint.guard`" + ` is warn, block (a save is refused) or off; ` + "`checkpoint.exclude`" + ` leaves files out of checkpoints.
+The setting ` + "`checkpoint.guard`" + ` is warn, block (then the save is refused) or off; ` + "`checkpoint.exclude`" + ` leaves files out of checkpoints.
 
     git checkpoint guard
     git checkpoint guard allow test/server.key --reason 'made for the test server'`
@@ -29,10 +29,10 @@ Configuration: ` + "`checkpoint.guard`" + ` is warn, block (a save is refused) o
 
 // GuardListCmd is "guard list", also what "guard" alone runs.
 type GuardListCmd struct {
-	Ref      string `arg:"" optional:"" complete:"ref" help:"Only this checkpoint; else all of the session."`
-	All      bool   `help:"All sessions."`
-	Rules    bool   `help:"List the rules."`
-	ExitCode bool   `help:"Exit with 2 when there is a secret that is not allowed."`
+	Ref      string `arg:"" optional:"" complete:"ref" help:"List only those in this checkpoint; default: in all of the session."`
+	All      bool   `help:"List those of all sessions."`
+	Rules    bool   `help:"List the rules instead."`
+	ExitCode bool   `help:"Exit with code 2 if there is a secret that is not allowed."`
 	sessionFlag
 	jsonFlag
 }
@@ -54,8 +54,8 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 
 // GuardCheckCmd is "guard check".
 type GuardCheckCmd struct {
-	Files    []string `arg:"" name:"file" help:"Files to look at; none needs to be in a checkpoint."`
-	ExitCode bool     `help:"Exit with 2 when there is a secret that is not allowed."`
+	Files    []string `arg:"" name:"file" help:"Files to scan; they need not be in a checkpoint."`
+	ExitCode bool     `help:"Exit with code 2 if there is a secret that is not allowed."`
 	jsonFlag
 }
 
@@ -74,7 +74,7 @@ func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
 // the code 2 if there is a secret that is not allowed.
 func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 	for _, gap := range found.Gaps {
-		a.warn("not looked through: " + gap)
+		a.warn("not scanned: " + gap)
 	}
 	if err := a.give(answer.Guarded{Found: found}); err != nil {
 		return err
@@ -89,9 +89,9 @@ func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 
 // GuardAllowCmd is "guard allow".
 type GuardAllowCmd struct {
-	Target string `arg:"" name:"target" help:"File, as it is in the worktree or in a checkpoint, the id of a blob, or what guard --json calls the fingerprint."`
-	Reason string `required:"" placeholder:"<text>" help:"Why it may leave."`
-	User   bool   `help:"For all your repositories: writes to your own configuration, not to that of this repository."`
+	Target string `arg:"" name:"target" help:"File in the worktree or in a checkpoint, id of a blob, or fingerprint from guard --json."`
+	Reason string `required:"" placeholder:"<text>" help:"Why it may leave this machine."`
+	User   bool   `help:"Allow it in all your repositories: write to your own configuration instead of this repository's."`
 	jsonFlag
 	quietFlag
 }
@@ -99,7 +99,7 @@ type GuardAllowCmd struct {
 // Help returns the long help text of "guard allow", for -h and the man page.
 func (*GuardAllowCmd) Help() string {
 	return `
-Writes a fingerprint of each secret that was found, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Another secret in the same file is stopped as before. With --user it goes to your own configuration, and the same secret may leave every repository of yours.`
+Writes a fingerprint of each secret in the file or blob, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Any other secret in the same file is still stopped. With ` + "`--user`" + ` it is written to your own configuration, and the secret may leave all your repositories.`
 }
 
 // Run records in git's configuration that the secrets in a file or blob may leave.

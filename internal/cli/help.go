@@ -27,7 +27,7 @@ func (helpFlag) IgnoreDefault() {}
 
 // HelpCmd is "git checkpoint help [<command>]".
 type HelpCmd struct {
-	Command []string `arg:"" optional:"" help:"Command to show the help of." complete:"command"`
+	Command []string `arg:"" optional:"" help:"Command whose help to show." complete:"command"`
 }
 
 // Run prints the help of the program, or of the command that the arguments name.
@@ -36,7 +36,7 @@ func (c *HelpCmd) Run(app *App) error {
 	for _, word := range c.Command {
 		found := child(node, word)
 		if found == nil {
-			return usageError(fmt.Sprintf("%q is no command of %s", word, callOf(node)), nearest(word, node)...)
+			return usageError(fmt.Sprintf("%q is not a command of %s", word, callOf(node)), nearest(word, node)...)
 		}
 		node = found
 	}

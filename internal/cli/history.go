@@ -14,8 +14,8 @@ import (
 
 // HistoryCmd is "git checkpoint history": the journal of a session, event by event.
 type HistoryCmd struct {
-	Since  string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that was kept elsewhere."`
-	Verify verifyFlag `placeholder:"<commit>" help:"Prove that the journal is whole, and that it still holds a commit that was kept elsewhere."`
+	Since  string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that you noted earlier."`
+	Verify verifyFlag `placeholder:"<commit>" help:"Verify that the journal is complete, and that it still contains a commit that you noted earlier."`
 	sessionFlag
 	jsonFlag
 }
@@ -42,9 +42,9 @@ func (f *verifyFlag) Decode(ctx *kong.DecodeContext) error {
 // Help returns the long help text of "history", for -h and the man page.
 func (*HistoryCmd) Help() string {
 	return `
-The journal has every create, rollback, undo, pin and deletion with its time, actor and reason, also of checkpoints that are gone.
+The journal records every create, rollback, undo, pin and deletion with its time, actor and reason, even of checkpoints that are gone.
 
-With ` + "`--verify`" + ` each event is read and held against its id and the events before it, and the first break is told (exit code 5). Keep the tip that it prints elsewhere: who can write to the repository can replace a journal as a whole, but not by one that holds that commit.
+With ` + "`--verify`" + ` each event is checked against its id and the events before it, and the first break is reported, with exit code 5. Keep the tip that it prints somewhere else: someone who can write to the repository can replace the whole journal, but not with one that contains that commit.
 
     git checkpoint history --verify 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d`
 }
@@ -54,7 +54,7 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 	// "--verify <commit>" reaches us as a switch and an argument, "--verify=<commit>" as a flag
 	// with a value. Both are accepted, but not together.
 	if c.Since != "" && (!c.Verify.given || c.Verify.since != "") {
-		return usageError("unexpected argument "+c.Since, "a commit goes with --verify")
+		return usageError("unexpected argument "+c.Since, "a commit is only used with --verify")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Verify.given {

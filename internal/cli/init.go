@@ -12,20 +12,20 @@ import (
 // InitCmd is "git checkpoint init", which is optional: it sets git's configuration and installs
 // hooks.
 type InitCmd struct {
-	ExcludeDecoration *bool  `negatable:"" help:"Leave checkpoints out of the names that git log shows."`
-	Hooks             bool   `help:"Set up git hooks: a push of a branch sends its sessions, a merge fetches them."`
-	From              string `placeholder:"<path>" help:"Set what a configuration file of crunch says; also the root of its project."`
-	RemoteCheck       bool   `help:"Try out what the remote takes, and change nothing."`
-	Remote            string `arg:"" optional:"" help:"Remote for --remote-check."`
+	ExcludeDecoration *bool  `negatable:"" help:"Keep the refs of checkpoints out of the names that git log shows."`
+	Hooks             bool   `help:"Set up git hooks: a push of a branch sends its sessions, and a merge fetches them."`
+	From              string `placeholder:"<path>" help:"Take over the settings of crunch, from its configuration file or the root of its project."`
+	RemoteCheck       bool   `help:"Find out what the remote accepts, and change nothing here."`
+	Remote            string `arg:"" optional:"" help:"Remote to check with --remote-check."`
 	quietFlag
 }
 
 // Help returns the long help text of "init", for -h and the man page.
 func (*InitCmd) Help() string {
 	return `
-Nothing needs it: the first checkpoint works without. It makes ` + "`git log`" + ` show the records of checkpoints (` + "`notes.displayRef`" + `), and offers to keep their refs out of its decorations (` + "`log.excludeDecoration`" + `).
+You do not have to run it: checkpoints work without. It makes ` + "`git log`" + ` show the records of checkpoints (` + "`notes.displayRef`" + `), and offers to keep their refs out of the names that ` + "`git log`" + ` shows (` + "`log.excludeDecoration`" + `).
 
-With ` + "`--hooks`" + ` git's own ` + "`git push`" + ` and ` + "`git pull`" + ` take the sessions of the branch along. A hook that is there runs first, as before; ` + "`git checkpoint deinit`" + ` leaves no trace. ` + "`--remote-check`" + ` pushes and deletes a ref that nobody reads.`
+With ` + "`--hooks`" + `, git's own ` + "`git push`" + ` and ` + "`git pull`" + ` also send and fetch the sessions of the branch. A hook that exists already still runs first. ` + "`git checkpoint deinit`" + ` undoes all of it. ` + "`--remote-check`" + ` pushes a ref that nobody reads to the remote, and deletes it again.`
 }
 
 // Run sets the repository up and prints what was set. With --remote-check it only tests a remote.
@@ -34,14 +34,14 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		return c.checkRemote(ctx, app, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
 	}
 	if c.Remote != "" {
-		return usageError("a remote is for --remote-check")
+		return usageError("a remote is only used with --remote-check")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		// Without the flag or --no-exclude-decoration, a person is asked; elsewhere the answer is
 		// no.
 		wish := c.ExcludeDecoration
 		if wish == nil && app.Terminal.Interactive() {
-			yes, err := app.Terminal.Confirm(ctx, "Leave checkpoints out of the names that git log shows?")
+			yes, err := app.Terminal.Confirm(ctx, "Keep the refs of checkpoints out of the names that git log shows?")
 			if err != nil {
 				return err
 			}
@@ -60,7 +60,7 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		return app.settings(made, "Set", "Everything was set already")
+		return app.settings(made, "Set", "Everything was already set")
 	})
 }
 

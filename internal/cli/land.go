@@ -11,11 +11,11 @@ import (
 
 // LandCmd is "git checkpoint land": it makes ordinary commits of checkpoints.
 type LandCmd struct {
-	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or the last one; all up to the current one when not given."`
+	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or only the last step; default: all up to the current one."`
 	sessionFlag
-	Each    bool   `help:"Make a commit for each milestone, not one of all."`
-	Message string `short:"m" placeholder:"<text>" help:"Message of the commit; the checkpoint's when not given."`
-	Branch  string `placeholder:"<branch>" help:"Make this branch for the commits, and leave the current one and the index."`
+	Each    bool   `help:"Make one commit for each milestone instead of one for all."`
+	Message string `short:"m" placeholder:"<text>" help:"Message of the commit; default: the checkpoint's."`
+	Branch  string `placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
 	dryRunFlag
 	yesFlag
 	jsonFlag
@@ -25,7 +25,7 @@ type LandCmd struct {
 // Help returns the long help text of "land", for -h and the man page.
 func (*LandCmd) Help() string {
 	return `
-The files of a step become a commit on the current branch, with what git did not track before. The message is the checkpoint's, with a trailer ` + "`Checkpoint-Id`" + `, the author is you, the time that of the checkpoint. Hooks and signing are those of ` + "`git commit`" + `; with ` + "`--each`" + ` pre-commit runs once, on the last. The worktree does not change: what differs from the last landed step stays uncommitted. What looks like a secret is refused. ` + "`git checkpoint undo`" + ` moves the branch back.
+Commits the files of steps to the current branch, including files that git did not track before. The message is the checkpoint's, with a trailer ` + "`Checkpoint-Id`" + `; you are the author, and the date is the checkpoint's. Hooks and signing work as for ` + "`git commit`" + `; with ` + "`--each`" + `, pre-commit runs once, for the last commit. The worktree does not change: what differs from the last landed step stays uncommitted. What looks like a secret is refused. ` + "`git checkpoint undo`" + ` moves the branch back.
 
     git checkpoint land -m "Add a queue"
     git checkpoint land --each -n

@@ -15,16 +15,16 @@ import (
 
 // importFlags are the flags of import that apply to layouts of other systems only.
 type importFlags struct {
-	Format    string `placeholder:"<name>" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; recognised when not given."`
-	Session   string `placeholder:"<name>" complete:"session" help:"Session to take; the name to give it when there is only one."`
-	KeepGoing bool   `help:"Import the rest when some files cannot be imported."`
+	Format    string `placeholder:"<name>" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; default: recognised by its contents."`
+	Session   string `placeholder:"<name>" complete:"session" help:"Import only this session; if there is only one, give it this name."`
+	KeepGoing bool   `help:"Import the rest if some files cannot be imported."`
 	dryRunFlag
 }
 
 // exportFlags are the flags of export that have to do with layouts of other systems.
 type exportFlags struct {
-	Yes   bool `short:"y" help:"Write also what the guard could not look through for secrets."`
-	Force bool `help:"Replace files of a layout that say something else; a file of our own is replaced always."`
+	Yes   bool `short:"y" help:"Also write what the guard could not scan for secrets."`
+	Force bool `help:"Replace files of a layout, or rows of a database, that have other contents; a bundle, tar or jsonl file is always replaced."`
 }
 
 // readsLayout reports whether package interop imports the path: a directory, a single document of
@@ -36,7 +36,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	case err != nil:
 		return false, nil //nolint:nilerr // importerFor says so
 	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(ownFormats(), func(own ownFormat) bool { return own.name == f.Format }):
-		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "there are "+strings.Join(interop.Formats(), ", "))
+		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "known formats: "+strings.Join(interop.Formats(), ", "))
 	case interop.Known(f.Format), f.Format == "" && info.IsDir():
 		return true, nil
 	}
@@ -46,7 +46,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 		}
 	}
 	if f.DryRun || f.KeepGoing || f.Session != "" {
-		return false, usageError("--dry-run, --keep-going and --session are for files of other systems", "what this program exported comes whole, or not at all")
+		return false, usageError("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
 	}
 	return false, nil
 }
@@ -84,7 +84,7 @@ func writesLayout(format string) bool {
 // exportLayout writes the files of another system below a directory, or an SQLite database.
 func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format string, sessions []string) error {
 	if to == "" || to == "-" {
-		return usageError("nothing says where to export to", "git checkpoint export DIR --format "+format)
+		return usageError("no directory to export to", "git checkpoint export DIR --format "+format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Replace: f.Force, Unscanned: unscanned(f.Yes)}

@@ -11,25 +11,25 @@ import (
 
 // ListCmd is "git checkpoint list". Its flags are filters.
 type ListCmd struct {
-	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the one that is active here."`
-	All     bool   `xor:"which" help:"List every session."`
-	Type    string `placeholder:"<prefix>" help:"Only sessions whose name, or kind of work, begins like this; of all, without --session."`
+	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the active one."`
+	All     bool   `xor:"which" help:"List the checkpoints of all sessions."`
+	Type    string `placeholder:"<prefix>" help:"Only sessions whose name or kind of work begins with this; without --session, of all sessions."`
 	Trigger string `placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
 	Status  string `placeholder:"<name>" complete:"status" help:"Only checkpoints with this status."`
 	Step    *int   `placeholder:"<n>" help:"Only checkpoints of this step."`
-	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or 30d, 12h."`
+	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d or 12h."`
 	Where   string `placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
-	Hidden  bool   `help:"Safety, discarded and invalid checkpoints too, which a terminal and --where leave out."`
-	Limit   int    `placeholder:"<n>" help:"Only the newest ones, so many."`
+	Hidden  bool   `help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
+	Limit   int    `placeholder:"<n>" help:"Only this many, the newest."`
 	jsonFlag
 }
 
 // Help returns the long help text of "list", for -h and the man page.
 func (*ListCmd) Help() string {
 	return `
-The column # is what you type for a checkpoint: 3 is step 3, 6.2 the second iteration of step 6, 3+1 the first one after step 3. At a terminal the newest comes first, * marks the current one, and what all rows have in common stands above them; ` + "`--hidden`" + ` shows what a rollback discarded, with its commit to type, and the safety checkpoints. Elsewhere every checkpoint is listed, the oldest first, with its id.
+The column # shows what to type for a checkpoint: 3 is step 3, 6.2 is the second iteration of step 6, and 3+1 is the first checkpoint after step 3. On a terminal the newest comes first, * marks the current one, and what all rows have in common is said once above them. Safety checkpoints and what a rollback discarded are left out there; ` + "`--hidden`" + ` shows them, the discarded ones with the commit to type for them. Elsewhere every checkpoint is listed with its id, oldest first.
 
-An expression names members of the record, and what ` + "`--json`" + ` says of a checkpoint: current, discarded, pinned, valid, commit, files. It sees safety, discarded and invalid checkpoints only if it asks for them.
+An expression can use the members of the record, and what ` + "`--json`" + ` says about a checkpoint: current, discarded, pinned, valid, commit, files. It matches safety, discarded and invalid checkpoints only if it asks for them.
 
     git checkpoint list --where 'state.metrics.build_pass' --limit 1
     git checkpoint list --where 'trigger == "safety" || discarded'`
@@ -42,7 +42,7 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	if c.Limit < 0 {
-		return usageError("--limit takes a number from 1")
+		return usageError("--limit must be a number of 1 or more")
 	}
 	// A person sees only live checkpoints and a count of the others. A program gets all of them,
 	// unless it filters by an expression.

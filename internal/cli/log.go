@@ -24,7 +24,7 @@ type LogCmd struct {
 // Help returns the long help text of "log", for -h and the man page.
 func (*LogCmd) Help() string {
 	return `
-With paths, only the checkpoints that changed them, each compared with the one before it; otherwise each with the commit that it was made on.
+Without paths, shows all checkpoints, each compared with the commit that it was made on. With paths, shows only the checkpoints that changed them, each compared with the checkpoint before it.
 
     git checkpoint log --oneline
     git checkpoint log -p -- src`

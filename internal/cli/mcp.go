@@ -15,13 +15,13 @@ import (
 // MCPCmd is "git checkpoint mcp". Package mcp implements the server; each of its tools is a command
 // line of this program, which within runs in the same process.
 type MCPCmd struct {
-	Write bool `help:"Let clients roll back, undo and redo, by a plan that the person saw."`
+	Write bool `help:"Let clients roll back, undo and redo, by a plan that the person has seen."`
 }
 
 // Help returns the long help text of "mcp", for -h and the man page.
 func (*MCPCmd) Help() string {
 	return `
-A server of the Model Context Protocol on standard input and output, for agents and desktop clients without hooks. It works in the directory where it was started, or in a root that the client names.`
+Runs an MCP server on standard input and output, for agents and desktop clients without hooks. It works in the directory where it was started, or in a root that the client names.`
 }
 
 // Run serves requests on stdin until it ends.

@@ -94,7 +94,7 @@ func TestMCPReads(t *testing.T) {
 	if state, _ := json.Marshal(made["state"]); problem != "" || string(state) != `{"m":2}` {
 		t.Fatalf("%s %s", state, problem)
 	}
-	if _, problem := call(t, session, "save", map[string]any{"message": "both", "state": "{}", "patch": "{}"}); !strings.Contains(problem, "exclude each other") {
+	if _, problem := call(t, session, "save", map[string]any{"message": "both", "state": "{}", "patch": "{}"}); !strings.Contains(problem, "cannot be used together") {
 		t.Errorf("state and patch: %q", problem)
 	}
 	listed, problem := call(t, session, "list", nil)

@@ -70,7 +70,7 @@ func unnamed(parsed *kong.Context) error {
 			value = part.Flag.Value
 		}
 		if value != nil && hasEmpty(value.Target) {
-			return usageError(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows what it takes")
+			return usageError(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows its usage")
 		}
 	}
 	return nil
@@ -269,7 +269,7 @@ func (a *App) unparsed(err error) error {
 		node = parent
 	}
 	message, hints := reworded(bad.Error(), node, a.args)
-	return usageError(name.Clip(message, 400), append(hints, callOf(node)+" -h shows what it takes")...)
+	return usageError(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
 }
 
 // reworded translates kong's messages about the most frequent mistakes, and adds hints. It returns
@@ -288,7 +288,7 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 		if hints = gitHabit(node, m[1], args); hints == nil {
 			hints = nearest(m[1], node)
 		}
-		return fmt.Sprintf("%q is no command of %s", m[1], callOf(node)), hints
+		return fmt.Sprintf("%q is not a command of %s", m[1], callOf(node)), hints
 	}
 	// A command with one subcommand lacks it, as opposed to an argument that is missing (below).
 	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
@@ -310,7 +310,7 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 	if m := match(`^unknown flag (-\d)`); m != nil && takesRef(node) {
 		for _, arg := range args {
 			if meant := checkpoint.MeantParent(arg); meant != "" && strings.HasPrefix(arg, m[1]) {
-				return fmt.Sprintf("%q is no checkpoint", arg), []string{"did you mean " + meant + "?"}
+				return fmt.Sprintf("%q is not a checkpoint", arg), []string{"did you mean " + meant + "?"}
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type PickCmd struct {
 // Help returns the long help text of "pick", for -h and the man page.
 func (*PickCmd) Help() string {
 	return `
-Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that was chosen. Exit code 4 when none was.
+Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that you choose. The exit code is 4 if you choose none.
 
     git checkpoint show "$(git checkpoint pick)" -p`
 }
@@ -78,7 +78,7 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 	}
 	chosen, err := chooseFrom(ctx, a, items, choices, question, view, previews(a, choices, of, plan))
 	if errors.Is(err, term.ErrNotInteractive) {
-		return "", usageError("which checkpoint? There is no terminal to ask on", "git checkpoint list shows them; name one")
+		return "", usageError("no checkpoint was named, and there is no terminal to ask on", "name one; `git checkpoint list` shows them")
 	}
 	if err != nil {
 		return "", unchosen(err)

@@ -10,7 +10,7 @@ import (
 
 // PinCmd is "git checkpoint pin". A pinned checkpoint is never pruned.
 type PinCmd struct {
-	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to keep."`
+	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to pin."`
 	sessionFlag
 	jsonFlag
 	quietFlag
@@ -26,7 +26,7 @@ func (c *PinCmd) Run(ctx context.Context, app *App) error {
 
 // UnpinCmd is "git checkpoint unpin".
 type UnpinCmd struct {
-	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints that may go."`
+	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to unpin."`
 	sessionFlag
 	jsonFlag
 	quietFlag

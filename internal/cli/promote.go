@@ -12,15 +12,15 @@ import (
 // PromoteCmd is "git checkpoint promote": it brings the result of an attempt (see fork.go) into
 // this worktree. It works like a rollback to a checkpoint of another session, so it can be undone.
 type PromoteCmd struct {
-	Attempt          string   `arg:"" help:"Attempt: its name, its session or its directory."`
+	Attempt          string   `arg:"" help:"Attempt, by its name, its session or its directory."`
 	Paths            []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Bring only these files."`
-	StateOnly        bool     `xor:"mode" help:"Take the state over, and no files."`
-	Merge            bool     `xor:"mode" help:"Merge with what was changed here since the fork; refused where that has conflicts."`
-	Conflicts        bool     `help:"With --merge, write conflicts into the files, with markers."`
+	StateOnly        bool     `xor:"mode" help:"Bring only the state, no files."`
+	Merge            bool     `xor:"mode" help:"Merge with what changed here since the fork; refused if there are conflicts."`
+	Conflicts        bool     `help:"With --merge: write conflicts into the files, with markers."`
 	OverwriteIgnored bool     `help:"Capture ignored files that are in the way, then overwrite them."`
 	Message          string   `short:"m" placeholder:"<text>" help:"Message of the checkpoint."`
-	Reason           string   `placeholder:"<text>" help:"Say why, for the history."`
-	Plan             string   `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
+	Reason           string   `placeholder:"<text>" help:"Reason to record in the history."`
+	Plan             string   `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	dryRunFlag
 	yesFlag
 	jsonFlag
@@ -30,7 +30,7 @@ type PromoteCmd struct {
 // Help returns the long help text of "promote", for -h and the man page.
 func (*PromoteCmd) Help() string {
 	return `
-The newest checkpoint of the attempt becomes a step of the session that it was forked from: its files come here, with what was staged, and its state and outputs go on. As with a rollback, the plan is shown first, a safety checkpoint of what is here is made, and ` + "`git checkpoint undo`" + ` takes it back.
+Makes the newest checkpoint of the attempt a step of the session that the attempt was forked from. Its files come into this worktree, staged as they were, and its state and outputs become the current ones. As with a rollback, the plan is shown first, a safety checkpoint of what is here is made, and ` + "`git checkpoint undo`" + ` takes it back.
 
     git checkpoint promote 4b
     git checkpoint promote 4b -- src
@@ -79,7 +79,7 @@ func (c *PromoteCmd) request() (attempt.PromoteRequest, error) {
 	}
 	switch {
 	case c.Conflicts && !c.Merge:
-		return r, usageError("--conflicts goes with --merge")
+		return r, usageError("--conflicts needs --merge")
 	case c.StateOnly && len(c.Paths) > 0:
 		return r, usageError("--state-only moves no files, so it takes no paths")
 	case c.Merge && c.Conflicts:

@@ -10,12 +10,12 @@ import (
 
 // PruneCmd is "git checkpoint prune", also called "cleanup".
 type PruneCmd struct {
-	Session   string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to prune instead of the one that is active here."`
-	All       bool   `xor:"which" help:"Prune every session."`
-	Keep      *int   `placeholder:"<n>" help:"Keep the newest n."`
-	OlderThan string `placeholder:"<age>" help:"Drop only what is older: 30d, 12h, 2w."`
-	MaxSize   string `placeholder:"<size>" help:"Drop the oldest ones until a session holds no more than this: 50m."`
-	GC        bool   `name:"gc" help:"Run git gc afterwards, and say what became free and what still waits."`
+	Session   string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to prune instead of the active one."`
+	All       bool   `xor:"which" help:"Prune all sessions."`
+	Keep      *int   `placeholder:"<n>" help:"Keep the newest <n> of each session."`
+	OlderThan string `placeholder:"<age>" help:"Prune only what is older than this: 30d, 12h, 2w."`
+	MaxSize   string `placeholder:"<size>" help:"Prune the oldest ones until a session holds no more than this: 50m."`
+	GC        bool   `name:"gc" help:"Run git gc afterwards, and say what it freed and what still waits."`
 	dryRunFlag
 	yesFlag
 	jsonFlag
@@ -25,9 +25,9 @@ type PruneCmd struct {
 // Help returns the long help text of "prune", for -h and the man page.
 func (*PruneCmd) Help() string {
 	return `
-Without flags the rules of the workflow decide, and it runs at once. With ` + "`--keep`, `--older-than`, `--max-size` or `--all`" + ` it shows its plan and asks; where nobody can be asked it needs ` + "`-y`" + ` and refuses with exit code 4 without it. Pinned checkpoints never go, nor does the newest safety checkpoint of a worktree; other safety checkpoints, and what a rollback discarded, go after 30 days. The history still names what went.
+Without flags the rules of the workflow decide, and pruning starts at once. With ` + "`--keep`" + `, ` + "`--older-than`" + `, ` + "`--max-size`" + ` or ` + "`--all`" + ` the plan is shown first and you are asked; where nobody can be asked, the command refuses with exit code 4 unless you give ` + "`-y`" + `. Pinned checkpoints always stay, and so do the newest safety checkpoint of each worktree and those that the last undos and redos need (` + "`checkpoint.undoLevels`" + `). Other safety checkpoints, and what a rollback discarded, go after 30 days, unless the workflow says otherwise. The history still names what went.
 
-git deletes the objects, as far as nothing else holds them: with the first ` + "`git gc`" + ` after its grace, two weeks unless ` + "`gc.pruneExpire`" + ` says otherwise. Until then ` + "`git branch <name> <commit>`" + ` brings a pruned checkpoint's files back; the answer says how long that is. ` + "`--gc`" + ` runs git gc now, and says what became free and what still waits. It does not touch what another program is writing at that moment.
+git deletes the objects, unless something else holds them, with the first ` + "`git gc`" + ` after its grace period: two weeks, unless ` + "`gc.pruneExpire`" + ` says otherwise. Until then ` + "`git branch <name> <commit>`" + ` brings a pruned checkpoint's files back; the answer says how long that is. ` + "`--gc`" + ` runs git gc now, and says what it freed and what still waits. It does not touch what another program is writing at that moment.
 
     git checkpoint prune -n
     git checkpoint prune --all --older-than 90d --gc

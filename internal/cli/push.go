@@ -14,9 +14,9 @@ import (
 
 // travelFlags are the flags that push, fetch and sync share.
 type travelFlags struct {
-	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
-	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
-	DryRun  bool     `short:"n" help:"Compare with the remote, as remote status does, and move nothing."`
+	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or URL; default: checkpoint.remote, else the branch's remote, else origin."`
+	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; can be repeated."`
+	DryRun  bool     `short:"n" help:"Only compare with the remote, as remote status does."`
 	jsonFlag
 	quietFlag
 }
@@ -29,8 +29,8 @@ func (f *travelFlags) request(app *App) travel.Request {
 // sendFlags are the flags of the commands that send: push and sync.
 type sendFlags struct {
 	travelFlags
-	Tags bool `help:"Send the tags of checkpoints too; everybody who clones gets them."`
-	Yes  bool `short:"y" help:"Send without asking, also what the guard could not look through for secrets."`
+	Tags bool `help:"Send the tags of checkpoints as well; everybody who clones gets them."`
+	Yes  bool `short:"y" help:"Send without asking, even what the guard could not scan for secrets."`
 }
 
 // request adds to the request how the user agrees to send untracked files to an address for the
@@ -52,17 +52,17 @@ func (f *sendFlags) request(app *App) travel.Request {
 // create starts when checkpoint.autoPush is set.
 type PushCmd struct {
 	sendFlags
-	Background bool `hidden:"" help:"Be the push that a create starts."`
+	Background bool `hidden:"" help:"Run as the push that a create starts in the background."`
 }
 
 // Help returns the long help text of "push", for -h and the man page.
 func (*PushCmd) Help() string {
 	return `
-Sends what is here and the remote lacks: checkpoints, which are only ever added, the history of each session, joined with the remote's, and notes. Nothing is forced. What the remote does not take is named, nothing is lost, and running it again goes on.
+Sends what the remote does not have yet: checkpoints, which are only ever added, the history of each session, merged with the remote's, and notes. Nothing is forced. If the remote rejects something, the answer names it; nothing is lost, and the next push continues from there.
 
-Checkpoints hold untracked files too, and those of coding agents hold prompts and perhaps transcripts. Before the first of these goes to an address, push says so and asks; where nobody can be asked it refuses with exit code 4 without ` + "`-y`" + `. A yes is remembered in this repository's configuration (` + "`checkpoint.pushConsent`, `checkpoint.promptConsent`" + `), for the address and not for the name of the remote. A push in the background never asks, and sends nothing without it.
+Checkpoints also hold untracked files, and those of coding agents hold prompts and perhaps transcripts. Before any of these go to a URL for the first time, push says so and asks; where nobody can be asked, it refuses with exit code 4 unless you give ` + "`-y`" + `. Your consent is remembered in this repository's configuration (` + "`checkpoint.pushConsent`" + `, ` + "`checkpoint.promptConsent`" + `), for the URL and not for the name of the remote. A push in the background never asks, and sends nothing without consent.
 
-What looks like a secret is stopped, with exit code 4, and named: ` + "`git checkpoint guard`" + `.
+What looks like a secret stops the push with exit code 4, and is named; see ` + "`git checkpoint guard`" + `.
 
     git checkpoint push
     git checkpoint push origin --session demo`

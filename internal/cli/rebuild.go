@@ -10,10 +10,10 @@ import (
 
 // RebuildCmd is "git checkpoint rebuild": it regenerates what can be derived from intact data.
 type RebuildCmd struct {
-	Ref     string `arg:"" optional:"" complete:"ref" help:"Checkpoint; all of the session when not given."`
-	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the one that is active here."`
-	All     bool   `xor:"which" help:"Rebuild every session."`
-	Upgrade bool   `help:"Also write records of older formats anew, beside the old ones."`
+	Ref     string `arg:"" optional:"" complete:"ref" help:"Checkpoint to rebuild; default: all of the session."`
+	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the active one."`
+	All     bool   `xor:"which" help:"Rebuild all sessions."`
+	Upgrade bool   `help:"Also write records of older formats again in the current one, beside the old ones."`
 	jsonFlag
 	quietFlag
 }
@@ -21,7 +21,7 @@ type RebuildCmd struct {
 // Help returns the long help text of "rebuild", for -h and the man page.
 func (*RebuildCmd) Help() string {
 	return `
-Notes, tags, refs and missing events of the journal are made again from what proves them. Where a record is lost, a new checkpoint with the same label, step and time is made beside the broken one, with what message, files, note and journal still prove; what cannot be proven is named. Nothing that is valid is replaced. Exit code 5 when something stays broken.
+Restores notes, tags, refs and missing events of the journal from what proves them. If a record is lost, a new checkpoint with the same label, step and time is made beside the broken one, from what its message, files, note and journal still prove; what cannot be proven is named. Valid data is never replaced. The exit code is 5 if something stays broken.
 
     git checkpoint rebuild --all`
 }

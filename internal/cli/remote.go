@@ -10,20 +10,20 @@ import (
 
 // RemoteCmd is "git checkpoint remote", whose only subcommand is the default.
 type RemoteCmd struct {
-	Status RemoteStatusCmd `cmd:"" default:"withargs" help:"Compare the sessions here with those of a remote."`
+	Status RemoteStatusCmd `cmd:"" default:"withargs" help:"Compare the sessions here with those at a remote."`
 }
 
 // RemoteStatusCmd is "remote status".
 type RemoteStatusCmd struct {
-	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or address; else checkpoint.remote, the branch's, or origin."`
-	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; may be given again."`
+	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or URL; default: checkpoint.remote, else the branch's remote, else origin."`
+	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; can be repeated."`
 	jsonFlag
 }
 
 // Help returns the long help text of "remote status", for -h and the man page.
 func (*RemoteStatusCmd) Help() string {
 	return `
-Reads the remote and says for each session what a push would send and a fetch would bring. Changes nothing.`
+Reads the remote, and says for each session what a push would send and what a fetch would bring. Changes nothing.`
 }
 
 // Run prints for each session what differs between here and the remote.

@@ -18,25 +18,25 @@ import (
 // stands, and on a terminal offers what to do with it. Without a terminal one of the flags makes
 // the choice.
 type ResumeCmd struct {
-	Ref     string     `arg:"" optional:"" complete:"session" help:"Session or checkpoint; the active session, else the newest unfinished one, when not given."`
-	Type    string     `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins like this."`
+	Ref     string     `arg:"" optional:"" complete:"session" help:"Session or checkpoint; default: the active session, else the newest unfinished one."`
+	Type    string     `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins with this."`
 	Match   string     `placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
-	Current string     `placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with; - reads standard input."`
-	Accept  bool       `xor:"choice" help:"Answer yes to what is asked, and go on."`
-	Fresh   bool       `xor:"choice" help:"Close the session, so that work can start anew."`
+	Current string     `placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with: a file, or - for standard input."`
+	Accept  bool       `xor:"choice" help:"Answer yes to all questions, and continue."`
+	Fresh   bool       `xor:"choice" help:"Close the session, so that work can start afresh."`
 	View    bool       `xor:"choice" help:"Show the details, and ask nothing."`
 	Delete  bool       `xor:"choice" help:"Delete all checkpoints of the session."`
-	Context bool       `xor:"form" help:"Print what an agent needs to go on, the most important first."`
-	JSON    jsonSwitch `name:"json" xor:"form" help:"Answer in JSON."`
+	Context bool       `xor:"form" help:"Print what an agent needs to know to continue, the most important first."`
+	JSON    jsonSwitch `name:"json" xor:"form" help:"Print the answer as JSON."`
 	quietFlag
 }
 
 // Help returns the long help text of "resume", for -h and the man page.
 func (*ResumeCmd) Help() string {
 	return `
-The checkpoint is verified, and compared with what is there now. On a terminal you choose what to do; elsewhere, without an option, the command only reports: exit code 4 when the workflow has a question (was it fixed? go on with changed files?), 6 when there is nothing to go on with, because it is complete or the workflow refuses.
+Verifies the checkpoint and compares it with what is there now. On a terminal you choose what to do. Elsewhere, without an option, it only reports: the exit code is 4 if the workflow has a question (was it fixed? continue with changed files?), and 6 if there is nothing to continue, because the work is complete or the workflow refuses.
 
-` + "`--accept`" + ` makes the session active and records that work goes on. Files stay as they are, except in a clean worktree in which no session has worked yet: there those of the checkpoint are brought.
+` + "`--accept`" + ` makes the session active and records that work continues. Files stay as they are, except in a clean worktree in which no session has worked yet: there the files of the checkpoint are restored.
 
     git checkpoint resume --match "search box"
     git checkpoint resume issue-88 --current issue.json --accept`

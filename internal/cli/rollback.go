@@ -14,21 +14,21 @@ import (
 // which carryOut (confirm.go) shows and applies. --continue and --abort finish a rollback whose
 // process was killed while it replaced files.
 type RollbackCmd struct {
-	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; on a terminal there is a list to pick from."`
-	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Take back only these files."`
+	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; without it, a terminal shows a list to pick from."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files."`
 	whereFlag
 	sessionFlag
-	Branch           bool   `xor:"branch" help:"Move the branch to the commit of the checkpoint."`
-	KeepBranch       bool   `xor:"branch" help:"Leave HEAD and branches, also in a session with a branch of its own."`
-	WorktreeOnly     bool   `xor:"mode" help:"Leave the index alone."`
-	StateOnly        bool   `xor:"mode" help:"Move the session's current checkpoint and print its state; no files."`
-	Produced         bool   `xor:"mode" help:"Only files that changed between checkpoints of this session."`
+	Branch           bool   `xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
+	KeepBranch       bool   `xor:"branch" help:"Leave HEAD and branches where they are, even in a session with a branch of its own."`
+	WorktreeOnly     bool   `xor:"mode" help:"Leave the index as it is."`
+	StateOnly        bool   `xor:"mode" help:"Change no files: only make the checkpoint the current one, and print its state."`
+	Produced         bool   `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
-	Force            bool   `help:"Go on during a merge, rebase or bisect; files only."`
-	Reason           string `placeholder:"<text>" help:"Say why, for the history."`
-	Plan             string `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
+	Force            bool   `help:"Roll back even during a merge, rebase or bisect; restores only files."`
+	Reason           string `placeholder:"<text>" help:"Reason to record in the history."`
+	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	Continue         bool   `xor:"end" help:"Finish a rollback that was cut off."`
-	Abort            bool   `xor:"end" help:"Go back to before a rollback that was cut off."`
+	Abort            bool   `xor:"end" help:"Take back a rollback that was cut off."`
 	dryRunFlag
 	yesFlag
 	filesFlag
@@ -39,7 +39,7 @@ type RollbackCmd struct {
 // Help returns the long help text of "rollback", for -h and the man page.
 func (*RollbackCmd) Help() string {
 	return `
-First it shows what it will do, and asks. Then it makes a safety checkpoint of everything that is there, always, so that ` + "`git checkpoint undo`" + ` gives it back to the byte. It refuses what it could not give back. HEAD and branches stay where they are unless you say ` + "`--branch`" + `, and the active session stays the active one, also when the checkpoint is of another: ` + "`git checkpoint session switch`" + ` goes on there.
+First it shows its plan and asks. Then it always makes a safety checkpoint of everything that is here, so that ` + "`git checkpoint undo`" + ` can bring it back exactly. It refuses to overwrite or delete what it could not bring back. HEAD and branches stay where they are, unless you give ` + "`--branch`" + ` or the session has a branch of its own (` + "`session start --branch`" + `). The active session stays active, even if the checkpoint belongs to another one; ` + "`git checkpoint session switch`" + ` changes to that.
 
     git checkpoint rollback 3 --reason "queue instead"
     git checkpoint rollback @~1 --dry-run
@@ -82,7 +82,7 @@ func samePlan(plan *rollback.Plan, digest string) error {
 	}
 	now, err := plan.Fingerprint()
 	if err == nil && now != digest {
-		err = refused("the plan is another one by now, nothing was changed", "look at it again with --dry-run --json")
+		err = refused("the plan is no longer the same; nothing was changed", "get the new plan with --dry-run --json")
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (c *RollbackCmd) check() error {
 	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
 		Continue: c.Continue, Abort: c.Abort, yesFlag: c.yesFlag, jsonFlag: c.jsonFlag, quietFlag: c.quietFlag,
 	}):
-		return usageError("--continue and --abort take nothing else", "git checkpoint status shows the rollback they are about")
+		return usageError("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usageError("--state-only moves no files, so it takes no paths")
 	case c.StateOnly && c.Branch:
@@ -131,7 +131,7 @@ func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Servi
 		return r, err
 	}
 	if !app.Terminal.Interactive() {
-		return r, usageError("which checkpoint?", "git checkpoint list shows them, git checkpoint rollback <ref> takes one back")
+		return r, usageError("no checkpoint was named", "`git checkpoint list` shows them, `git checkpoint rollback <ref>` goes back to one")
 	}
 	r.Ref, err = pickOne(ctx, app, s, c.Session, "Go back to which checkpoint?", c.plan(app))
 	return r, err

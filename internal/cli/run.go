@@ -21,22 +21,22 @@ import (
 // when the command succeeds. Package run does the work; here are the flags, the questions to a
 // person when a try has failed, and the report at the end.
 type RunCmd struct {
-	Command []string      `arg:"" optional:"" command:"" complete:"none" help:"Command to run, with its arguments: from the first word that is no option, or after --."`
-	Retries int           `placeholder:"<n>" help:"Try so many more times when the command fails."`
+	Command []string      `arg:"" optional:"" command:"" complete:"none" help:"Command to run, with its arguments; it begins at the first word that is not an option, or after --."`
+	Retries int           `placeholder:"<n>" help:"Try up to this many more times if the command fails."`
 	Fix     string        `placeholder:"<command>" help:"Shell command to run before each further try."`
-	Timeout time.Duration `placeholder:"<duration>" help:"End the command when it runs longer than this: 90s, 15m."`
-	OnFail  string        `enum:"stop,rollback" default:"stop" placeholder:"<what>" help:"What to do when it fails: stop, or rollback to what was there before the first try, which is kept as a checkpoint."`
+	Timeout time.Duration `placeholder:"<duration>" help:"End the command if it runs longer than this: 90s, 15m."`
+	OnFail  string        `enum:"stop,rollback" default:"stop" placeholder:"<what>" help:"What to do if it fails: stop (default), or rollback to what was there before the first try."`
 	createFlags
 }
 
 // Help returns the long help text of "run", for -h and the man page.
 func (*RunCmd) Help() string {
 	return `
-The checkpoint of the step before has to be there. When the command succeeds, a checkpoint is made as ` + "`git checkpoint create`" + ` with the same options would make it; when it fails, none is, and the last good one is named. Ctrl+C and SIGTERM keep what is there as a ` + "`user_interrupt`" + ` checkpoint, the time limit as ` + "`session_end`" + `.
+The checkpoint of the step before must exist. If the command succeeds, a checkpoint is made as by ` + "`git checkpoint create`" + ` with the same options. If it fails, none is made, and the last good one is named. Ctrl+C and SIGTERM make a ` + "`user_interrupt`" + ` checkpoint of what is there, and the time limit makes a ` + "`session_end`" + ` checkpoint.
 
-What is there before the first try is kept as a checkpoint of trigger ` + "`run`" + `, unless the current one has it. With ` + "`--on-fail rollback`" + ` each further try begins from exactly that, and so it ends when the last one fails; on a terminal you are asked first. Nothing that nobody had checkpointed is lost: what a failed try left is a safety checkpoint, which is named at the end, and ` + "`git checkpoint undo`" + ` takes the rollback back.
+What is there before the first try is kept as a checkpoint with the trigger ` + "`run`" + `, unless it is the same as the current checkpoint. With ` + "`--on-fail rollback`" + ` the files go back to exactly that before each further try and after the last one; on a terminal you are asked first. No work is lost: what a failed try left is kept as a safety checkpoint, which is named at the end, and ` + "`git checkpoint undo`" + ` takes the rollback back.
 
-The command sees ` + "`GIT_CHECKPOINT_SESSION`" + `, ` + "`GIT_CHECKPOINT_STEP`" + ` and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may rewrite. Its exit code is passed on; 124 says that its time was over, 127 that there is no such command and 126 that it cannot be run, 1 also that only the checkpoint could not be made.
+The command finds ` + "`GIT_CHECKPOINT_SESSION`" + ` and ` + "`GIT_CHECKPOINT_STEP`" + ` in its environment, and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may change. Its exit code is passed on. 124 means that the time was up, 126 that the command cannot be run, and 127 that it was not found; 1 can also mean that only the checkpoint could not be made.
 
     git checkpoint run --step 4 --name implementation -- make test
     git checkpoint run --retries 2 --fix ./heal.sh --on-fail rollback -- ./phase3.sh`
@@ -144,10 +144,10 @@ func askAfterFailure(ctx context.Context, a *App, failed *run.Answer) (run.FailA
 	a.reportFailed(failed)
 	choices := []term.Choice{{Letter: 'r', Text: "retry"}}
 	if failed.Before != nil {
-		choices = append(choices, term.Choice{Letter: 'w', Text: "back to what was there before"})
+		choices = append(choices, term.Choice{Letter: 'w', Text: "go back to what was there before"})
 	}
 	if failed.LastGood != nil {
-		choices = append(choices, term.Choice{Letter: 'b', Text: "back to " + render.Escape(failed.LastGood.Label)})
+		choices = append(choices, term.Choice{Letter: 'b', Text: "go back to " + render.Escape(failed.LastGood.Label)})
 	}
 	choices = append(choices, term.Choice{Letter: 's', Text: "stop"})
 	letter, err := a.Terminal.Ask(ctx, "What now?", choices)

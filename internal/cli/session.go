@@ -17,26 +17,26 @@ import (
 type SessionCmd struct {
 	Start   SessionStartCmd   `cmd:"" help:"Start a session and make it active here."`
 	List    SessionListCmd    `cmd:"" default:"withargs" help:"List the sessions."`
-	Show    SessionShowCmd    `cmd:"" help:"Show a session: its checkpoints and rollbacks."`
+	Show    SessionShowCmd    `cmd:"" help:"Show a session with its checkpoints and rollbacks."`
 	Switch  SessionSwitchCmd  `cmd:"" help:"Make another session active in this worktree."`
-	Close   SessionCloseCmd   `cmd:"" help:"End a session."`
-	Archive SessionArchiveCmd `cmd:"" help:"Fold the refs of a closed session into one."`
+	Close   SessionCloseCmd   `cmd:"" help:"Close a session."`
+	Archive SessionArchiveCmd `cmd:"" help:"Combine the refs of a closed session into one."`
 	Delete  SessionDeleteCmd  `cmd:"" help:"Delete all checkpoints of a session; its history stays."`
 }
 
 // Help returns the long help text of "session", for -h and the man page.
 func (*SessionCmd) Help() string {
 	return `
-A session is one job: its checkpoints are numbered together. Each worktree has one that is active; ` + "`--session`" + ` and ` + "`GIT_CHECKPOINT_SESSION`" + ` choose another for one command.`
+A session is one job; its checkpoints are numbered together. Each worktree has one active session; ` + "`--session`" + ` or ` + "`GIT_CHECKPOINT_SESSION`" + ` chooses another one for a single command.`
 }
 
 // SessionStartCmd is "session start".
 type SessionStartCmd struct {
 	Name     string `arg:"" help:"Name of the session."`
-	Workflow string `placeholder:"<name>" complete:"workflow" help:"Workflow that it follows."`
-	Topic    string `placeholder:"<text>" help:"What it is about."`
-	Branch   bool   `help:"Make a branch for it and switch to that."`
-	Fresh    bool   `help:"Close an unfinished session of the same topic as abandoned."`
+	Workflow string `placeholder:"<name>" complete:"workflow" help:"Workflow that the session follows."`
+	Topic    string `placeholder:"<text>" help:"What the session is about."`
+	Branch   bool   `help:"Create a branch for the session, and switch to it."`
+	Fresh    bool   `help:"If another session on this topic is unfinished, close it as abandoned."`
 	jsonFlag
 	quietFlag
 }
@@ -46,7 +46,7 @@ func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
 	// Session names cannot contain a slash, but people name a session after a branch such as
 	// feat/login. Branches get their sessions in the same way.
 	if short, err := name.ParseSession(strings.ReplaceAll(c.Name, "/", "-")); err == nil && string(short) != c.Name {
-		app.warn(fmt.Sprintf("a session's name has no /: %s is called %s", c.Name, short))
+		app.warn(fmt.Sprintf("a session's name cannot contain /: %s is called %s", c.Name, short))
 		c.Name = string(short)
 	}
 	request := session.Request{Name: c.Name, Workflow: c.Workflow, Topic: c.Topic, Branch: c.Branch, Fresh: c.Fresh}
@@ -112,7 +112,7 @@ func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
 
 // SessionShowCmd is "session show".
 type SessionShowCmd struct {
-	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	Name string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
 	jsonFlag
 }
 
@@ -144,8 +144,8 @@ func (c *SessionSwitchCmd) Run(ctx context.Context, app *App) error {
 
 // SessionCloseCmd is "session close".
 type SessionCloseCmd struct {
-	Name   string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
-	Status string `enum:"complete,failed,abandoned" default:"complete" placeholder:"<status>" help:"How it ended: complete, failed or abandoned."`
+	Name   string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
+	Status string `enum:"complete,failed,abandoned" default:"complete" placeholder:"<status>" help:"How it ended: complete (default), failed or abandoned."`
 	jsonFlag
 	quietFlag
 }
@@ -167,12 +167,12 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 // Help returns the long help text of "session close", for -h and the man page.
 func (*SessionCloseCmd) Help() string {
 	return `
-Checkpoints that the workflow does not keep of a session that ended so are pruned at once, and named; ` + "`checkpoint.autoPrune=false`" + ` keeps them. A workflow of the repository's own prunes here only where local or user configuration sets ` + "`checkpoint.autoPrune`" + `.`
+At once prunes the checkpoints that the workflow does not keep of such a session, and names them; ` + "`checkpoint.autoPrune=false`" + ` keeps them. If the workflow is defined in the repository, it prunes only if ` + "`checkpoint.autoPrune`" + ` is set in local or user configuration.`
 }
 
 // SessionArchiveCmd is "session archive".
 type SessionArchiveCmd struct {
-	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	Name string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
 	jsonFlag
 	quietFlag
 }
@@ -180,7 +180,7 @@ type SessionArchiveCmd struct {
 // Help returns the long help text of "session archive", for -h and the man page.
 func (*SessionArchiveCmd) Help() string {
 	return `
-Every push to a remote reads the names of all refs there. A session that is closed does not need one for each checkpoint: one commit holds them all, ` + "`refs/checkpoints/<session>/archive`" + `, and ` + "`list`, `show`, `diff`, `rollback`" + ` work as before. The next push does the same at the remote. A checkpoint that is made later has a ref of its own, until the session is archived again.`
+Every push reads the names of all refs at the remote. A closed session does not need one ref for each checkpoint: one commit holds them all, at ` + "`refs/checkpoints/<session>/archive`" + `, and ` + "`list`" + `, ` + "`show`" + `, ` + "`diff`" + ` and ` + "`rollback`" + ` work as before. The next push does the same at the remote. A checkpoint that is made later has a ref of its own, until the session is archived again.`
 }
 
 // Run replaces the refs of a session's checkpoints by one.
@@ -196,7 +196,7 @@ func (c *SessionArchiveCmd) Run(ctx context.Context, app *App) error {
 
 // SessionDeleteCmd is "session delete".
 type SessionDeleteCmd struct {
-	Name string `arg:"" optional:"" complete:"session" help:"Session; the active one when not given."`
+	Name string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
 	yesFlag
 	jsonFlag
 	quietFlag

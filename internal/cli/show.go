@@ -15,7 +15,7 @@ import (
 // ShowCmd is "git checkpoint show". It prints a whole checkpoint, or one part of it: a value, an
 // output, a file, or what git prints about the changed files.
 type ShowCmd struct {
-	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, or checkpoint:path for a file of it; the current one when not given."`
+	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, or checkpoint:path for one of its files; default: the current one."`
 	whereFlag
 	sessionFlag
 	Get    string `xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`
@@ -69,7 +69,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.
 func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
 	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
-		return usageError("a file is printed as it is: no other form goes with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
+		return usageError("a file is always printed as it is: no flag for another form can be used with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
 	}
 	return ended(inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out)))
 }
@@ -83,7 +83,7 @@ func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 	value := gjson.GetBytes(document, c.Get)
 	if !value.Exists() {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has nothing at %q", found.Record.Label, c.Get),
+			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no value at %q", found.Record.Label, c.Get),
 			Hints: []string{"git checkpoint show --json shows the whole record"},
 		}
 	}

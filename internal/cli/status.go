@@ -12,7 +12,7 @@ import (
 
 // StatusCmd is "git checkpoint status".
 type StatusCmd struct {
-	ExitCode bool `help:"End with exit code 2 when files changed since the current checkpoint."`
+	ExitCode bool `help:"Exit with code 2 if files changed since the current checkpoint."`
 	filesFlag
 	jsonFlag
 }
@@ -31,7 +31,7 @@ func (c *StatusCmd) Run(ctx context.Context, app *App) error {
 		// That is said once: connect.News remembers it in the git directory, and says nothing if it
 		// cannot.
 		if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
-			app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing without your consent: git checkpoint agent add " + news[0])
+			app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
 		}
 		if troubled, err := connect.Troubled(s); err == nil && !app.json {
 			for _, st := range troubled {

@@ -15,7 +15,7 @@ type SyncCmd struct {
 // Help returns the long help text of "sync", for -h and the man page.
 func (*SyncCmd) Help() string {
 	return `
-A ` + "`fetch`" + ` and then a ` + "`push`" + `: afterwards both sides have everything that either had.`
+Runs a ` + "`fetch`" + ` and then a ` + "`push`" + `. Afterwards both sides have everything that either one had.`
 }
 
 // Run fetches and pushes. With --dry-run it only compares.

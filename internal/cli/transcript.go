@@ -12,7 +12,7 @@ import (
 // TranscriptCmd is "git checkpoint transcript": the conversations that checkpoints kept as an
 // output.
 type TranscriptCmd struct {
-	Ref string `arg:"" optional:"" name:"ref" complete:"ref" help:"Only what this checkpoint kept."`
+	Ref string `arg:"" optional:"" name:"ref" complete:"ref" help:"Print only what this checkpoint kept; default: all of the session."`
 	sessionFlag
 	jsonFlag
 }
@@ -20,7 +20,7 @@ type TranscriptCmd struct {
 // Help returns the long help text of "transcript", for -h and the man page.
 func (*TranscriptCmd) Help() string {
 	return `
-Prints the lines that coding agents wrote of their conversations, as they wrote them, but with secrets replaced. They are kept with each turn after ` + "`git checkpoint agent add <agent> --transcripts`" + `.`
+Prints the lines that coding agents wrote about their conversations, unchanged except that secrets are replaced. They are kept with each turn after ` + "`git checkpoint agent add <agent> --transcripts`" + `.`
 }
 
 // Run prints the transcripts through the pager.

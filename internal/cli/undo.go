@@ -13,21 +13,21 @@ import (
 // level, and redo goes forward again until a new rollback clears what was undone.
 type UndoCmd struct {
 	// Levels is a number, or the id of an event.
-	Levels string `arg:"" optional:"" name:"n|event" help:"How many rollbacks to take back, or the event of the last of them."`
-	To     string `placeholder:"<ref>|<event>" complete:"ref" help:"Go back to before the rollback that has this event, or went to this checkpoint."`
+	Levels string `arg:"" optional:"" name:"n|event" help:"How many rollbacks to take back; or an event: take back everything up to that rollback."`
+	To     string `placeholder:"<ref>|<event>" complete:"ref" help:"Go back to before the rollback that went to this checkpoint or has this event."`
 	walkFlags
 }
 
 // RedoCmd is "git checkpoint redo".
 type RedoCmd struct {
-	Levels string `arg:"" optional:"" name:"n" help:"How many undos to take back."`
+	Levels string `arg:"" optional:"" name:"n" help:"How many undos to reverse."`
 	walkFlags
 }
 
 // walkFlags are the flags that undo and redo share.
 type walkFlags struct {
-	List bool   `help:"List what can be undone and redone, the next first."`
-	Plan string `placeholder:"<digest>" help:"Only if the plan is still the one of this digest, which --dry-run --json gives."`
+	List bool   `help:"List what can be undone and redone, starting with the next."`
+	Plan string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	dryRunFlag
 	yesFlag
 	filesFlag
@@ -38,7 +38,7 @@ type walkFlags struct {
 // Help returns the long help text of "undo", for -h and the man page.
 func (*UndoCmd) Help() string {
 	return `
-Files, index, branch and the current checkpoint are as they were before, to the byte. The next undo goes one rollback further back, and ` + "`git checkpoint redo`" + ` goes forward again. Checkpoints that you make in between change neither list. What is there is captured first, as before any rollback.
+Brings back the files, the index, the branch and the current checkpoint exactly as they were before the rollback. The next undo goes one rollback further back, and ` + "`git checkpoint redo`" + ` goes forward again. Checkpoints that you make in between do not change what can be undone or redone. What is here now is captured first, as before any rollback.
 
     git checkpoint undo
     git checkpoint undo 3
@@ -49,7 +49,7 @@ Files, index, branch and the current checkpoint are as they were before, to the 
 // Help returns the long help text of "redo", for -h and the man page.
 func (*RedoCmd) Help() string {
 	return `
-Each redo takes back one undo. A new rollback empties the list of what can be redone.
+Each redo reverses one undo. After a new rollback there is nothing left to redo.
 
     git checkpoint redo
     git checkpoint redo --list`
@@ -61,7 +61,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	n, isNumber := levels(c.Levels)
 	switch {
 	case c.Levels != "" && c.To != "":
-		return usageError("a number and --to exclude each other")
+		return usageError("a number and --to cannot be used together")
 	// A word that is no number is the id of an event, as with --to.
 	case isNumber:
 		request.Levels = n
@@ -69,7 +69,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 		request.To = c.Levels
 	}
 	if isNumber && n < 1 {
-		return usageError("undo takes a number from 1")
+		return usageError("undo needs a number of 1 or more")
 	}
 	return c.run(ctx, app, request)
 }
@@ -80,7 +80,7 @@ func (c *RedoCmd) Run(ctx context.Context, app *App) error {
 	if c.Levels != "" {
 		n, isNumber := levels(c.Levels)
 		if !isNumber || n < 1 {
-			return usageError("redo takes a number from 1", "git checkpoint redo --list shows what there is")
+			return usageError("redo needs a number of 1 or more", "`git checkpoint redo --list` shows what can be redone")
 		}
 		request.Levels = n
 	}

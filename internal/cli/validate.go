@@ -10,11 +10,11 @@ import (
 
 // ValidateCmd is "git checkpoint validate".
 type ValidateCmd struct {
-	Ref           string `arg:"" optional:"" complete:"ref" help:"Checkpoint; all of the session when not given."`
-	Session       string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to validate instead of the one that is active here."`
-	All           bool   `xor:"which" help:"Validate every session."`
+	Ref           string `arg:"" optional:"" complete:"ref" help:"Checkpoint to validate; default: all of the session."`
+	Session       string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to validate instead of the active one."`
+	All           bool   `xor:"which" help:"Validate all sessions."`
 	Deep          bool   `help:"Read every object, not only the records."`
-	RequireSigned bool   `help:"Demand that every checkpoint and event is signed, by somebody whom git trusts."`
+	RequireSigned bool   `help:"Require that every checkpoint and event is signed by somebody whom git trusts."`
 	jsonFlag
 	quietFlag
 }
@@ -22,7 +22,7 @@ type ValidateCmd struct {
 // Help returns the long help text of "validate", for -h and the man page.
 func (*ValidateCmd) Help() string {
 	return `
-Refs, journal, commits, records, notes and tags are held against each other, and every object that is read against its id. What is found has a kind, the object, and what to do about it; ` + "`git checkpoint rebuild`" + ` mends what can be proven. Exit code 5 when anything is found. What was found is marked in ` + "`list`" + ` until it is mended and validated again.
+Checks refs, journal, commits, records, notes and tags against each other, and every object that it reads against its id. Each finding names its kind, the object, and what to do about it; ` + "`git checkpoint rebuild`" + ` repairs what can be proven. The exit code is 5 if anything is found. ` + "`list`" + ` marks the checkpoints with findings until they are repaired and validated again.
 
     git checkpoint validate 3
     git checkpoint validate --all --deep`

@@ -22,7 +22,7 @@ type assignment struct{ Path, Value string }
 func (a *assignment) UnmarshalText(text []byte) error {
 	path, value, found := strings.Cut(string(text), "=")
 	if !found || path == "" {
-		return fmt.Errorf("%q has no name and value, as in name=value", text)
+		return fmt.Errorf("%q is not of the form name=value", text)
 	}
 	*a = assignment{path, value}
 	return nil
@@ -69,8 +69,8 @@ func since(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageError(fmt.Sprintf("%q is no time", name.Clip(text, name.Said)),
-		"2026-11-20, 2026-11-20T09:43:11Z, or how long ago: 30d, 12h")
+	return time.Time{}, usageError(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
+		"write 2026-11-20, 2026-11-20T09:43:11Z, or an age such as 30d or 12h")
 }
 
 // hintsOf returns the hints of an error. The capacity is cut to the length, so that appending to

@@ -18,22 +18,22 @@ import (
 // been quiet. Package watch observes the directories and calls back into this file, which opens the
 // repository anew for each checkpoint, so that a long run sees changes of settings and refs.
 type WatchCmd struct {
-	Settle  time.Duration `default:"3s" placeholder:"<duration>" help:"How long files have to be quiet."`
-	Every   time.Duration `default:"10m" placeholder:"<duration>" help:"Look this often without any event."`
-	Session string        `placeholder:"<name>" complete:"session" help:"Session of the checkpoints."`
+	Settle  time.Duration `default:"3s" placeholder:"<duration>" help:"How long files must stay unchanged; default: 3s."`
+	Every   time.Duration `default:"10m" placeholder:"<duration>" help:"Look this often even without an event; default: 10m."`
+	Session string        `placeholder:"<name>" complete:"session" help:"Session to add the checkpoints to."`
 	quietFlag
 }
 
 // Help returns the long help text of "watch", for -h and the man page.
 func (*WatchCmd) Help() string {
 	return `
-Makes a checkpoint when files have changed and then been quiet for a while. Ignored directories are not watched. One watcher runs for a worktree; Ctrl+C ends it and says what it made.`
+Runs until you end it, and makes a checkpoint each time that files have changed and then stayed unchanged for a while. Ignored directories are not watched. Only one watcher runs in a worktree. Ctrl+C ends it, and it says how many checkpoints it made.`
 }
 
 // Run watches until it is interrupted, and prints how many checkpoints it made.
 func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	if c.Settle <= 0 || c.Every <= 0 {
-		return usageError("--settle and --every take durations such as 3s and 10m")
+		return usageError("--settle and --every need durations such as 3s or 10m")
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -22,17 +22,17 @@ import (
 // one file. Package web draws the pages.
 type WebCmd struct {
 	sessionFlag
-	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; any free one when not given."`
-	NoOpen     bool   `help:"Print the address and open no browser."`
+	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; default: any free one."`
+	NoOpen     bool   `help:"Print the address, but open no browser."`
 	Write      bool   `help:"Let the page save, pin, roll back, undo, redo and promote; it shows each plan first."`
-	Output     string `placeholder:"<file>" complete:"file" help:"Write the page into a file that needs no server, and end."`
-	NoContents bool   `help:"With --output: leave out contents of files, state and outputs."`
+	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit."`
+	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`
 }
 
 // Help returns the long help text of "web", for -h and the man page.
 func (*WebCmd) Help() string {
 	return `
-Shows the job in a browser: its timeline, what each step changed, its state and metrics, and what differs between two steps. The page is served on this machine only, to the browser that opens the printed address, and follows what happens here. Ctrl+C ends it; so does an hour in which nobody reads it. Enter prints a new address.
+Shows the timeline of the job, what each step changed, its state and metrics, and what differs between two steps. The page is served only on this machine, only to the browser that opens the printed address, and follows what happens in the repository. It ends with Ctrl+C, or after an hour without a reader. Press Enter for a new address.
 
     git checkpoint web
     git checkpoint web --output job.html`
@@ -42,11 +42,11 @@ Shows the job in a browser: its timeline, what each step changed, its state and 
 func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	switch {
 	case c.Output != "" && (c.Port != 0 || c.NoOpen || c.Write):
-		return usageError("--output writes a file; it serves nothing")
+		return usageError("--output only writes a file, so flags for the server cannot be used with it")
 	case c.Output == "" && c.NoContents:
-		return usageError("--no-contents goes with --output")
+		return usageError("--no-contents needs --output")
 	case c.Port < 0 || c.Port > 65535:
-		return usageError("--port takes a number from 1 to 65535")
+		return usageError("--port must be a number from 1 to 65535")
 	}
 	// Session may be empty; the server then shows the session that other commands would use.
 	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.now}
@@ -87,7 +87,7 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 	}
 	if !c.NoOpen {
 		if err := app.serve(ctx, func(s *checkpoint.Service) error { return setup.Browse(ctx, s, address) }); err != nil {
-			app.warn("no browser could be opened; open the address yourself")
+			app.warn("no browser could be started; open the address yourself")
 		}
 	}
 	if app.Terminal.Interactive() {

@@ -10,8 +10,8 @@ import (
 // whereFlag has two flags that select a checkpoint instead of a typed one: --where by an
 // expression, --pick from a list on the screen. show, diff, fork and rollback embed it.
 type whereFlag struct {
-	Where *string `xor:"which" placeholder:"<expression>" help:"Instead of a checkpoint: the newest live one that makes this expression true, as in list."`
-	Pick  bool    `xor:"which" help:"Instead of a checkpoint: choose one from a list, with a preview."`
+	Where *string `xor:"which" placeholder:"<expression>" help:"Instead of naming a checkpoint, take the newest live one that makes this expression true, as for list."`
+	Pick  bool    `xor:"which" help:"Instead of naming a checkpoint, choose one from a list with a preview."`
 }
 
 // given reports whether one of the flags selects the checkpoint.
@@ -23,7 +23,7 @@ func (f whereFlag) refuse(typed string) error {
 	if f.Pick {
 		flag = "--pick"
 	}
-	return usageError(typed + " and " + flag + " exclude each other")
+	return usageError(typed + " and " + flag + " cannot be used together")
 }
 
 // choose returns the checkpoint to use: typed if none of the flags was given, else the one that the

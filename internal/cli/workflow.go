@@ -15,16 +15,17 @@ import (
 // WorkflowCmd is "git checkpoint workflow", the group of commands about workflow definitions.
 type WorkflowCmd struct {
 	List  WorkflowListCmd  `cmd:"" default:"withargs" help:"List the workflows that can be used here."`
-	Show  WorkflowShowCmd  `cmd:"" help:"Print a definition, fit to be renamed and used."`
-	Check WorkflowCheckCmd `cmd:"" help:"Say what is wrong with a definition, by line and member."`
+	Show  WorkflowShowCmd  `cmd:"" help:"Print a definition, ready to be renamed and used."`
+	Check WorkflowCheckCmd `cmd:"" help:"Check a definition, and say what is wrong by line and member."`
 }
 
 // Help returns the long help text of "workflow", for -h and the man page.
 func (*WorkflowCmd) Help() string {
 	return `
-A workflow tells which steps a job has, which states are allowed, what has to be asked before work goes on, and what may be pruned. It is data; a repository adds its own in ` + "`.checkpoint/workflows/<name>.json`" + `.
+A workflow says which steps a job has, which states are allowed, what must be asked before work continues, and what may be pruned. It is a JSON file, not code; a repository adds its own as ` + "`.checkpoint/workflows/<name>.json`" + `, where the name must be that in the file.
 
-    git checkpoint workflow show default > .checkpoint/workflows/mine.json
+    mkdir -p .checkpoint/workflows
+    git checkpoint workflow show default | sed 's/"default"/"mine"/' > .checkpoint/workflows/mine.json
     git checkpoint workflow check .checkpoint/workflows/mine.json`
 }
 
@@ -84,7 +85,7 @@ func (c *WorkflowCheckCmd) Run(app *App) error {
 	if err := app.give(answer.Checked{Workflow: checked}); err != nil {
 		return err
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is no workflow that can be used", c.File)}
+	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is not a workflow that can be used", c.File)}
 }
 
 // definitionText reads at most 1 MiB of a file: more than a definition may have, but not all of a

@@ -37,7 +37,7 @@ func TestResumeMenu(t *testing.T) {
 		{"start fresh", []string{"s"}, 0, "closed as abandoned", "abandoned"},
 		{"delete", []string{"d", "y"}, 0, "Deleted: 1 checkpoint", "in_progress"},
 		{"delete, then not", []string{"d", "n"}, 4, "Would delete 1 checkpoint", "in_progress"},
-		{"leave", nil, 4, "Goes on at", "in_progress"},
+		{"leave", nil, 4, "Continues at", "in_progress"},
 	} {
 		unfinished(t)
 		before := refs(t)

@@ -21,7 +21,7 @@ func Background(dir string, env []string, args ...string) error {
 		return fmt.Errorf("start %q: %w", self, err)
 	}
 	if err := cmd.Process.Release(); err != nil {
-		return fmt.Errorf("let go of %q: %w", self, err)
+		return fmt.Errorf("release %q: %w", self, err)
 	}
 	return nil
 }

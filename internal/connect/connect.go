@@ -139,10 +139,10 @@ func explain(d *agent.Definition, err error) error {
 	case errors.As(err, &unreadable):
 		return &checkpoint.Error{
 			Kind: checkpoint.KindRefused, Err: err,
-			Hints: []string{"nothing was changed; put this into it yourself:\n" + unreadable.Snippet},
+			Hints: []string{"nothing was changed; add this to the file yourself:\n" + unreadable.Snippet},
 		}
 	case errors.Is(err, agent.ErrScope):
-		return checkpoint.Usage("leave the flag out, or see docs/agents.md", "%s has no such settings: %v", d.Title, err)
+		return checkpoint.Usage("leave out the flag, or see docs/agents.md", "%s: %v", d.Title, err)
 	}
 	return checkpoint.Classify(err)
 }
@@ -270,7 +270,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("write down what was added: %w", checkpoint.Classify(err))
+		return fmt.Errorf("save what was added: %w", checkpoint.Classify(err))
 	}
 	return nil
 }

@@ -44,13 +44,13 @@ func (st Standing) Trouble() (problem, remedy string) {
 	case len(st.Hooks) == 0:
 		return "", ""
 	case !st.Enabled:
-		return "its hooks have no consent here", "git checkpoint agent add " + st.Name
+		return "its hooks are not enabled here", "git checkpoint agent add " + st.Name
 	case st.Trusted != nil && !*st.Trusted:
 		return "it does not trust its hooks yet, and skips them", "type /hooks in " + st.Title
 	case st.Problem != "":
-		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log has all failures"
+		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log lists all failures"
 	case st.Silent:
-		return "it was given a prompt, and no hook has run for an hour", "its next prompt closes the turn, if it was interrupted"
+		return "it was given a prompt, and no hook has run for an hour", "if the turn was interrupted, the next prompt closes it"
 	}
 	return "", ""
 }

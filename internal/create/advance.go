@@ -43,7 +43,7 @@ func (c *creation) checkTrigger() error {
 	case c.safety || o.Name != workflow.TriggerSafety && o.Enabled:
 		return nil
 	case o.Enabled:
-		return checkpoint.Usage("a rollback makes them by itself", "a safety checkpoint cannot be asked for")
+		return checkpoint.Usage("a rollback makes safety checkpoints itself", "the trigger safety cannot be chosen")
 	}
 	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: c.triggerOff(o)}
 }
@@ -56,19 +56,19 @@ func (c *creation) accept() error {
 		if errors.As(err, &size) {
 			return tooLarge(checkpoint.DefaultMaxRecordSize)
 		}
-		return checkpoint.Usage("--state takes one JSON object", "the state is refused: %v", err)
+		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
 	}
 	a, err := c.def.Accept(c.req.State)
 	if err != nil {
-		return checkpoint.Usage("--state takes one JSON object", "the state is refused: %v", err)
+		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
 	}
 	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
-		return checkpoint.Usage("leave --status out, or make them agree", "the document says status %q and --status %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
+		return checkpoint.Usage("leave out --status, or make them agree", "the document has status %q, but --status is %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
 	}
 	// A step in a document of unknown origin may count something else, so only a recognised
 	// document can contradict --step.
 	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && c.def.Knows(c.req.State) {
-		return checkpoint.Usage("leave --step out, or make them agree", "the document says step %d and --step %d", *a.Step, *c.req.Step)
+		return checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
 	}
 	c.document = &a
 	return c.checkTrigger()
@@ -105,7 +105,7 @@ func (c *creation) composeState(prev base) error {
 	}
 	facts, err := c.def.Read(r.State)
 	if err != nil {
-		return checkpoint.Usage("", "the state is refused: %v", err)
+		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
 	if c.document != nil {
 		facts.Error = first(facts.Error, c.document.Error)
@@ -146,7 +146,7 @@ func (c *creation) placeSaid(prev base) error {
 		}
 		edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Status })
 		if (now != was || edited) && now != c.req.Status {
-			return checkpoint.Usage("leave --status out, or make them agree", "the state says status %q and --status %q", name.Clip(now, name.Said), name.Clip(c.req.Status, name.Said))
+			return checkpoint.Usage("leave out --status, or make them agree", "the state has status %q, but --status is %q", name.Clip(now, name.Said), name.Clip(c.req.Status, name.Said))
 		}
 		if state = put(c.record.State, in.Status, quote(c.req.Status)); state == nil {
 			return nil // not an object: the workflow's check reports it
@@ -159,7 +159,7 @@ func (c *creation) placeSaid(prev base) error {
 	value := errorValue(*c.req.Error)
 	edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Error })
 	if now := gjson.GetBytes(state, in.Error); edited && !sameError(json.RawMessage(now.Raw), value) {
-		return checkpoint.Usage("leave --error out, or make them agree", "--set says error %s and --error %q", name.Clip(now.Raw, name.Said), name.Clip(*c.req.Error, name.Said))
+		return checkpoint.Usage("leave out --error, or make them agree", "--set gives error %s, but --error is %q", name.Clip(now.Raw, name.Said), name.Clip(*c.req.Error, name.Said))
 	}
 	// "" clears the error. A state that has no such member does not get one.
 	if value == nil {
@@ -186,8 +186,8 @@ func keepOwner(c *creation, before json.RawMessage) error {
 	}
 	return &checkpoint.Error{
 		Kind:    checkpoint.KindRejected,
-		Message: fmt.Sprintf("the edit makes this a document of %q, and session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said)),
-		Hints:   []string{"a document given with --state goes to its own session"},
+		Message: fmt.Sprintf("the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said)),
+		Hints:   []string{"give the document with --state: then it goes to its own session"},
 	}
 }
 
@@ -232,12 +232,12 @@ func (c *creation) edit() error {
 	state := c.record.State
 	if len(c.req.Patch) > 0 {
 		if state, err = record.MergePatch(state, c.req.Patch, record.Limits{}); err != nil {
-			return checkpoint.Usage("--patch takes one JSON object (RFC 7396)", "the patch is refused: %v", err)
+			return checkpoint.Usage("--patch must be one JSON object (RFC 7396)", "the patch is invalid: %v", err)
 		}
 	}
 	for _, a := range c.req.Set {
 		if state, err = record.Set(state, a.Path, a.Value, record.Limits{}); err != nil {
-			return checkpoint.Usage("--set PATH=VALUE takes a path like tasks.0.status", "%v", err)
+			return checkpoint.Usage("--set PATH=VALUE needs a path such as tasks.0.status", "%v", err)
 		}
 	}
 	for _, p := range c.req.Unset {
@@ -347,7 +347,7 @@ func (c *creation) check(v store.View, prev base) error {
 	// computed.
 	state, err := c.def.Derive(change, given)
 	if err != nil {
-		return checkpoint.Usage("", "the state is refused: %v", err)
+		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
 	c.stated, c.record.State, change.New = c.record.State, state, state
 	return rejected(c.def, c.def.Check(change))

@@ -45,7 +45,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
 	b.entry = v.State.CurrentEntry()
 	rec, _, m, err := c.s.ReadRecord(ctx, b.entry)
 	if err != nil && len(c.req.State) > 0 { // a whole document replaces the damaged state
-		c.s.Warn(fmt.Sprintf("%s is damaged, so the document is not compared with it: %v", b.entry.Label, err))
+		c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
 		b.tree, err = c.headTree(ctx)
 		return b, err
 	}

@@ -138,7 +138,7 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		s.Warn(w)
 	}
 	if c.opened != "" {
-		s.Warn(fmt.Sprintf("session %q was closed as %s; it is open again", c.session, c.opened))
+		s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
 	}
 	activate(c)
 	pruneOver(ctx, c)
@@ -159,7 +159,7 @@ func activate(c *creation) {
 	if err := choose(c.s, c.session); err != nil {
 		c.s.Warn(err.Error())
 	} else if active != "" {
-		c.s.Warn(fmt.Sprintf("session %q is active here now: the document belongs to it, and not to %q", c.session, active))
+		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))
 	}
 }
 
@@ -432,7 +432,7 @@ func (c *creation) write(ctx context.Context) error {
 	}
 	limit, err := c.s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
 	if err == nil && limit > checkpoint.DefaultMaxRecordSize {
-		err = checkpoint.Usage("a record that is larger could not be read again", "checkpoint.maxRecordSize is over 50m")
+		err = checkpoint.Usage("a larger record could not be read again", "checkpoint.maxRecordSize is more than 50m")
 	}
 	if err != nil {
 		return err
@@ -448,7 +448,7 @@ func (c *creation) write(ctx context.Context) error {
 
 func tooLarge(limit int64) error {
 	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the record of this checkpoint is over checkpoint.maxRecordSize (%d bytes)", limit),
+		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)", limit),
 		Hints: []string{"move the large part of the state into an output: --output NAME=FILE"},
 	}
 }

@@ -25,7 +25,7 @@ type Fork struct {
 // forked returns the checkpoint to copy as the base. The session of the attempt must not exist yet.
 func forked(ctx context.Context, c *creation, v store.View) (base, error) {
 	if v.State != nil {
-		return base{}, checkpoint.Usage("choose another with --session-name", "session %q exists already", c.session)
+		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", c.session)
 	}
 	rec, _, m, err := c.s.ReadRecord(ctx, c.req.Fork.From.Entry)
 	if err != nil {

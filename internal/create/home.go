@@ -78,7 +78,7 @@ func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d
 		return d.refuseName(h.session)
 	}
 	if req.Workflow != "" && workflowOf(st) != req.Workflow {
-		return checkpoint.Usage("--session NAME starts another one", "session %q follows workflow %s, and --workflow says %s", h.session, workflowOf(st), name.Clip(req.Workflow, name.Said))
+		return checkpoint.Usage("--session NAME starts another session", "session %q follows workflow %s, but --workflow is %s", h.session, workflowOf(st), name.Clip(req.Workflow, name.Said))
 	}
 	return d.refuseSession(ctx, s, st)
 }
@@ -131,7 +131,7 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 		if !asked.KnowsDocuments() {
 			return nil, nil
 		}
-		return nil, checkpoint.Usage("leave --workflow out, or make them agree", "the document is one of workflow %s, and --workflow says %s", d.def.Name, asked.Name)
+		return nil, checkpoint.Usage("leave out --workflow, or make them agree", "the document belongs to workflow %s, but --workflow is %s", d.def.Name, asked.Name)
 	}
 	d.owner = ownerIn(d.def, d.text)
 	return d, nil
@@ -220,7 +220,7 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 	}
 	if !def.Knows(d.text) {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindRejected, Message: fmt.Sprintf("the document is one of workflow %s, and session %q follows %s", d.def.Name, st.Session, def.Name),
+			Kind: checkpoint.KindRejected, Message: fmt.Sprintf("the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name),
 			Hints: d.hints(),
 		}
 	}
@@ -260,7 +260,7 @@ func (d *foundDocument) stranger(session, owner string) error {
 	}
 	return &checkpoint.Error{
 		Kind:    checkpoint.KindRejected,
-		Message: fmt.Sprintf("the document belongs to %q, and session %q%s holds another one", name.Clip(d.owner, name.Said), session, of),
+		Message: fmt.Sprintf("the document belongs to %q, but session %q%s holds another one", name.Clip(d.owner, name.Said), session, of),
 		Hints:   d.hints(),
 	}
 }

@@ -26,7 +26,7 @@ import (
 var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 // outputNames describes outputPattern in words, for messages.
-const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, the first one a letter or digit"
+const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, starting with a letter or digit"
 
 // KeptOutput is an output whose blob was written, or the mark that an output is to be dropped.
 type KeptOutput struct {
@@ -59,7 +59,7 @@ func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map
 			return nil, checkpoint.Classify(err)
 		}
 		if err != nil {
-			return nil, checkpoint.Usage("--output NAME=FILE takes a file that can be read; --output NAME= drops one", "output %q: %v", o.Name, err)
+			return nil, checkpoint.Usage("--output NAME=FILE needs a readable file; --output NAME= drops an output", "output %q: %v", o.Name, err)
 		}
 		// A file in the worktree is recorded relative to its top, so that the record means the same
 		// in every clone.
@@ -116,11 +116,11 @@ func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 // known before.
 func readAtMost(f *os.File, most int64) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > most {
-		return nil, fmt.Errorf("it holds %d bytes; %d is the limit", info.Size(), most)
+		return nil, fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), most)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("it holds more than %d bytes", most)
+		err = fmt.Errorf("it has more than %d bytes", most)
 	}
 	return data, err
 }
@@ -158,7 +158,7 @@ func (c *creation) keepStated(ctx context.Context) error {
 			continue
 		}
 		if n >= mostStated || !IsOutputName(output) {
-			c.s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and %d of them are taken", output, outputNames, mostStated))
+			c.s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and at most %d outputs are allowed", output, outputNames, mostStated))
 			continue
 		}
 		kept, err := KeepOutput(ctx, c.s, output, "", content)

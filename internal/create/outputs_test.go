@@ -13,7 +13,7 @@ func TestReadAtMost(t *testing.T) {
 	if err := os.WriteFile(file, []byte("123456"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{file: "", os.DevNull: "", "/dev/zero": "it holds more than 6 bytes"} {
+	for name, want := range map[string]string{file: "", os.DevNull: "", "/dev/zero": "it has more than 6 bytes"} {
 		f, err := os.Open(name)
 		if err != nil {
 			t.Skip(err)

@@ -39,10 +39,10 @@ func (c *creation) repair(ctx context.Context, err error) error {
 		}
 	}
 	// Not all objects came back. The journal names a checkpoint that cannot be read, so prune it.
-	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects vanished while it was made", retain.PinnedGoes); dropErr != nil {
+	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects disappeared while it was made", retain.PinnedGoes); dropErr != nil {
 		c.s.Warn(dropErr.Error())
 	} else {
 		missing.TakenBack = true
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "objects vanished while the checkpoint was made, so it was taken back", Err: err}
+	return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "objects disappeared while the checkpoint was made, so it was removed again", Err: err}
 }

@@ -13,16 +13,16 @@ import (
 // checkRequest refuses values that no record or label may have, before anything is read or written.
 func checkRequest(req Request) error {
 	if req.Step != nil && (*req.Step < 0 || *req.Step > 999_999_999) {
-		return checkpoint.Usage("steps are whole numbers from 0", "step %d is out of range", *req.Step)
+		return checkpoint.Usage("a step is a whole number of 0 or more", "step %d is out of range", *req.Step)
 	}
 	if req.Name != "" && !strings.ContainsFunc(req.Name, nameable) {
-		return checkpoint.Usage("use letters or digits", "step name %q has none that could be read", name.Clip(req.Name, name.Said))
+		return checkpoint.Usage("use letters or digits", "step name %q has no letters or digits", name.Clip(req.Name, name.Said))
 	}
 	if req.Iteration != "" && name.Slug(req.Iteration) != req.Iteration {
 		return checkpoint.Usage("a number, or a word of a-z, 0-9, _ and -", "iteration %q cannot stand in a label", name.Clip(req.Iteration, name.Said))
 	}
 	if len(req.Message) > 1<<20 {
-		return checkpoint.Usage("put long text into an output", "the message is %d bytes long; 1 MiB is the limit", len(req.Message))
+		return checkpoint.Usage("put long text into an output", "the message is %d bytes long; the limit is 1 MiB", len(req.Message))
 	}
 	for _, o := range req.Outputs {
 		if !outputPattern().MatchString(o.Name) {

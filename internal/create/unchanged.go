@@ -19,7 +19,7 @@ func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
 	}
 	if c.req.Unless != "" {
 		if c.capture.Tree == c.req.Unless {
-			return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the files are as they were"}
+			return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the files are unchanged"}
 		}
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // errMoved means that another process wrote to the session after the expunge was planned.
-var errMoved = errors.New("the session was written to meanwhile")
+var errMoved = errors.New("somebody else wrote to the session in the meantime")
 
 // Apply carries out the plan, session by session. If it is interrupted, running it again
 // completes it.
@@ -78,7 +78,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 	for _, o := range r.old {
 		m, err := r.rewrite(ctx, o, before)
 		if err != nil {
-			return fmt.Errorf("write %s again: %w", o.entry.Label, err)
+			return fmt.Errorf("rewrite %s: %w", o.entry.Label, err)
 		}
 		before[o.entry.Checkpoint], all = m, append(all, m)
 	}

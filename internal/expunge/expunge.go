@@ -120,7 +120,7 @@ func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	if req.Rule != "" && !desk.Knows(req.Rule) {
-		return nil, checkpoint.Usage("`git checkpoint guard --rules` lists the rules", "no rule is called %q", name.Clip(req.Rule, name.Said))
+		return nil, checkpoint.Usage("`git checkpoint guard --rules` lists the rules", "no such rule: %q", name.Clip(req.Rule, name.Said))
 	}
 	p := &Plan{s: s, req: req, desk: desk, clean: map[name.OID]name.OID{}, answer: &Answer{Checkpoints: []Rewritten{}}}
 	if err := p.read(ctx); err != nil {

@@ -101,7 +101,7 @@ func (r *rewriting) inJournal(ctx context.Context) error {
 	}
 	for _, f := range found.Found {
 		if r.plan.goal.secrets[f.Fingerprint] {
-			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("event %s of session %s says it, and the journal cannot be written again", f.OID.Short(), r.session))
+			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("event %s of session %s contains it, and the journal cannot be rewritten", f.OID.Short(), r.session))
 		}
 	}
 	return nil

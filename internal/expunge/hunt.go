@@ -121,7 +121,7 @@ func (r *rewriting) find(ctx context.Context) error {
 			}
 			// A damaged checkpoint cannot be rewritten. It must not keep the others from
 			// being cleaned.
-			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("%s is damaged and stays as it is; git checkpoint delete %s removes it: %v", e.Label, e.Checkpoint, err))
+			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("%s is damaged and was left as it is; `git checkpoint delete %s` removes it: %v", e.Label, e.Checkpoint, err))
 			continue
 		}
 		if o.holds || len(r.old) > 0 {
@@ -218,7 +218,7 @@ func (o *old) places() []string {
 		}
 	}
 	if len(all) == 0 && o.holds {
-		all = append(all, "the commit that HEAD was at")
+		all = append(all, "the commit of HEAD")
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -112,7 +112,7 @@ func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error
 		if raw, _ = r.plan.replace(blob.Data, inJSON); bytes.Equal(raw, blob.Data) {
 			// The secret may be split by escapes in a way that the guard sees but cannot
 			// replace.
-			return nil, errors.New("what goes cannot be taken out of its record")
+			return nil, errors.New("it cannot be removed from the record")
 		}
 	}
 	return record.Parse(raw, record.Limits{})

@@ -14,7 +14,7 @@ import (
 
 // ErrBorrowed says that refs cannot be written after Borrow, because their objects are not in the
 // repository.
-var ErrBorrowed = errors.New("this repository can only be read")
+var ErrBorrowed = errors.New("this repository is read-only")
 
 // Unwritable reports whether err says that this program, or a git that it started, was not able to
 // write: no permission, a read-only file system, or a full disk.

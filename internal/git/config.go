@@ -32,7 +32,7 @@ func (r *Repo) ReadConfigFile(ctx context.Context, path string) (*gitconfig.Conf
 		return gitconfig.ParseConfig(nil), nil
 	}
 	if err == nil && !info.Mode().IsRegular() { // git would block on a named pipe until somebody writes to it
-		return nil, fmt.Errorf("read configuration %q: it is no file", path)
+		return nil, fmt.Errorf("read configuration %q: it is not a regular file", path)
 	}
 	res, err := r.Run(ctx, Cmd{Args: []string{"config", "-z", "--list", "--no-includes", "--file", filepath.Clean(path)}})
 	if err != nil {

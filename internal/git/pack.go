@@ -22,14 +22,14 @@ const maxLane = 1 << 20
 // fetch.unpackLimit: many small packs make every look-up slow.
 const unpackLimit = 100
 
-// InPacks has the objects that do writes go into one pack when they are many. A thousand
-// loose objects take a second, and a pack of them a tenth of that. This Repo can read trees
-// and commits of the pack at once, and blobs when do has returned: then, or before a ref
-// moves, the pack is handed to git.
+// InPacks calls do, and collects the objects that do writes into one pack. A thousand loose
+// objects take a second, and a pack of them a tenth of that. git gets the pack when do returns, or
+// before a ref is updated; a pack of few objects is unpacked. Until then this Repo can read the
+// trees and commits in the pack, but not its blobs.
 func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	r.writing.Do(func() { r.writer = r.newWriter() })
 	if r.pack != nil {
-		return errors.New("write packs: one is being written")
+		return errors.New("write packs: another pack is being written")
 	}
 	if _, own := r.writer.(*looseWriter); !own {
 		return do() // git writes each object, because each needs an id of another format too
@@ -50,10 +50,9 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	return r.pack.flush(ctx)
 }
 
-// packWriter gathers objects as the entries of a pack. The number of entries stands at the
-// beginning of a pack, so they wait in memory, and in a spool file when they are many,
-// until it is known. They are compressed beside the work that makes them, which is a third
-// of the time.
+// packWriter collects objects as the entries of a pack. A pack begins with the number of its
+// entries, so they wait until that is known: in memory, and in a spool file if there are many. They
+// are compressed in the background, which saves a third of the time.
 type packWriter struct {
 	repo *Repo
 
@@ -69,7 +68,7 @@ type packWriter struct {
 // packLanes is how many objects are compressed at a time.
 const packLanes = 2
 
-// packLane compresses entries, one after the other. Their order in a pack does not matter.
+// packLane compresses entries one at a time. Their order in a pack does not matter.
 type packLane struct {
 	entries bytes.Buffer
 	deflate *zlib.Writer
@@ -105,7 +104,7 @@ type kept struct {
 	data []byte
 }
 
-// packType returns the number by which a pack knows a type of objects. Tags are never written here.
+// packType returns the number that a pack uses for a type of object. Tags are never written here.
 func packType(typ string) (byte, error) {
 	switch typ {
 	case "commit":
@@ -118,8 +117,8 @@ func packType(typ string) (byte, error) {
 	return 0, fmt.Errorf("an object of type %q", typ)
 }
 
-// WriteObject adds an object to the pack, unless the repository has it: then that copy is
-// freshened, as for a loose object. data must not change until the lane has compressed it.
+// WriteObject adds an object to the pack. If the repository already has it, that copy is freshened
+// instead, as for a loose object. data must not change until the lane has compressed it.
 func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
 	code, err := packType(typ)
 	if err != nil {
@@ -139,8 +138,8 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 		w.forget(oid)
 		return oid, err
 	case loose.found(oid):
-		// A copy that is damaged, or that cannot be freshened: git would look at it and go by it, or
-		// refuse the pack. A loose object replaces it, or is what git reads in its place.
+		// A copy exists, but is damaged or cannot be freshened. git would use it, or refuse the
+		// pack. A loose object replaces it, or git reads the loose object first.
 		w.forget(oid)
 		return oid, loose.write(oid, typ, data)
 	}
@@ -155,7 +154,7 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	return oid, nil
 }
 
-// claim reports whether an object is new to the writer, which knows it from then on.
+// claim reports whether an object is new to the writer, and remembers it.
 func (w *packWriter) claim(oid name.OID, k *kept) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,15 +165,15 @@ func (w *packWriter) claim(oid name.OID, k *kept) bool {
 	return true
 }
 
-// forget takes an object out of those that are written: it is not in the pack, so writing it again
-// has to look again whether it is still there.
+// forget removes an object from those that the writer remembers. It is not in the pack, so the next
+// write of it has to check again whether the repository still has it.
 func (w *packWriter) forget(oid name.OID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.known, oid)
 }
 
-// added counts an entry, and moves what its lane holds into the spool file when that is much.
+// added counts an entry, and moves the entries of its lane to the spool file if they are large.
 func (w *packWriter) added(lane *packLane) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,8 +202,8 @@ func packHeader(code byte, size int) []byte {
 	return out
 }
 
-// flush hands the pack to git, which checks every object, and keeps the pack with an index
-// or unpacks it.
+// flush gives the pack to git, which checks every object, and either keeps the pack with an index or
+// unpacks it.
 func (w *packWriter) flush(ctx context.Context) error {
 	w.busy.Wait()
 	w.mu.Lock()
@@ -242,7 +241,7 @@ func (w *packWriter) flush(ctx context.Context) error {
 	return w.close()
 }
 
-// close lets go of the spool file, which another pack would begin again.
+// close deletes the spool file. If the writer begins another pack, it makes a new one.
 func (w *packWriter) close() (err error) {
 	w.busy.Wait()
 	if w.spool != nil {
@@ -253,7 +252,7 @@ func (w *packWriter) close() (err error) {
 	return err
 }
 
-// readerFunc is a reader that consists of its Read.
+// readerFunc makes a function an io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -19,7 +19,7 @@ import (
 
 // ErrGarbled says that the content of an object has another id than the one under which it is
 // stored.
-var ErrGarbled = errors.New("garbled: its content has another id")
+var ErrGarbled = errors.New("garbled: its content does not match its id")
 
 // Prove reads objects by their full ids and computes their ids anew. git does not do that for a
 // loose object that it reads.

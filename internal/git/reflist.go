@@ -208,7 +208,7 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 			continue // the object that the annotated tag before it points to
 		}
 		if len(line) < f.digits+2 || line[f.digits] != ' ' || !name.IsHex(line[:f.digits]) {
-			return &packedFault{n, "is no id and a ref"}
+			return &packedFault{n, "is not an id and a ref"}
 		}
 		ref := line[f.digits+1:]
 		if bytes.Compare(before, ref) >= 0 {

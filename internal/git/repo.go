@@ -147,7 +147,7 @@ func (r *Repo) settleObjectDir() error {
 		r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, objectDirectory+"=") })
 		return nil
 	}
-	return fmt.Errorf("%w: %s is %q, and objects there are lost to the refs in %s; unset it", ErrUnusable, objectDirectory, set, r.CommonDir)
+	return fmt.Errorf("%w: %s is %q, so the refs in %s would not find their objects; unset it", ErrUnusable, objectDirectory, set, r.CommonDir)
 }
 
 // inherited returns the variables of env that tell git where the repository is. A hook gets them
@@ -188,11 +188,11 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(res.Stdout), "\n"), "\n")
 	if len(lines) > 0 && lines[0] == "true" {
-		return fmt.Errorf("%w: this is a bare repository, and a checkpoint needs a worktree", ErrUnusable)
+		return fmt.Errorf("%w: this is a bare repository, but a checkpoint needs a worktree", ErrUnusable)
 	}
 	if len(lines) < len(places) {
 		if err == nil {
-			err = errors.New("git rev-parse said too little")
+			err = errors.New("git rev-parse printed too little")
 		}
 		return fmt.Errorf("%w: %s", ErrUnusable, firstLine(err))
 	}

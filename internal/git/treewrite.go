@@ -91,7 +91,7 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	names := slices.Sorted(maps.Keys(n.children))
 	for _, part := range names {
 		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
-			return "", fmt.Errorf("write tree: %q is no name for a tree entry", part)
+			return "", fmt.Errorf("write tree: %q is not a valid name for a tree entry", part)
 		}
 	}
 	edited := make([]Entry, len(names))

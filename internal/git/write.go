@@ -57,7 +57,7 @@ type looseWriter struct{ dir *looseDir }
 // WriteObject implements ObjectWriter.
 func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
 	if !odb.IsType(typ) {
-		return "", fmt.Errorf("%q is no type of an object", typ)
+		return "", fmt.Errorf("%q is not a type of object", typ)
 	}
 	oid := HashObject(w.dir.format, typ, data)
 	if w.dir.format == "sha1" {
@@ -76,7 +76,7 @@ func checkCollision(oid name.OID, typ string, data []byte) error {
 		return err
 	}
 	if plumbing.ComputeHash(kind, data).String() != string(oid) {
-		return fmt.Errorf("the content was made to collide with another under SHA-1 (%s)", oid)
+		return fmt.Errorf("the content was crafted to collide with other content under SHA-1 (%s)", oid)
 	}
 	return nil
 }

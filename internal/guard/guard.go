@@ -340,9 +340,9 @@ func (s *scan) result() Result {
 	}
 	switch {
 	case s.tried >= maxTried:
-		r.Gap = "it has too many places that look like the beginning of a secret"
+		r.Gap = "it has too many places that look like the start of a secret"
 	case len(s.found) >= maxFound:
-		r.Gap = "it has more findings than are listed"
+		r.Gap = "it has more findings than can be listed"
 	}
 	return r
 }

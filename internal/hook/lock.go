@@ -37,7 +37,7 @@ func (h *Handler) lock(ctx context.Context) (release func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.New("another hook of this worktree is still at work")
+			return nil, errors.New("another hook is still running in this worktree")
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -138,9 +138,9 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 	}
 	switch {
 	case made == 1:
-		told = append(told, fmt.Sprintf("Another session made a checkpoint in this worktree meanwhile (%s); files may have changed.", st.Session))
+		told = append(told, fmt.Sprintf("Meanwhile another session made a checkpoint in this worktree (%s); files may have changed.", st.Session))
 	case made > 1:
-		told = append(told, fmt.Sprintf("Another session made %d checkpoints in this worktree meanwhile (%s); files may have changed.", made, st.Session))
+		told = append(told, fmt.Sprintf("Meanwhile another session made %d checkpoints in this worktree (%s); files may have changed.", made, st.Session))
 	}
 	return told
 }

@@ -72,7 +72,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		}
 	} else {
 		d.FromTree, d.ToTree = "", ""
-		s.Warn("files are not compared: a checkpoint that was imported without files has none")
+		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
 	}
 	d.Checkpoints = between(a, b)
 	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)

@@ -162,7 +162,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		}
 	}
 	if checkpoint.IsClosed(st.Status) {
-		a.NextAction = "nothing: the session is " + st.Status
+		a.NextAction = "nothing; the session is " + st.Status
 		return nil
 	}
 	a.Status = checkpoint.StatusOf(ctx, s, st)

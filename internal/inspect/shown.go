@@ -15,7 +15,7 @@ import (
 // the one that the record's list of files is relative to.
 func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) (*Difference, error) {
 	if d.Record.Snapshot.Tree == "" {
-		s.Warn(d.Record.Label + " was imported without files, so there are none to compare")
+		s.Warn(d.Record.Label + " was imported without files, so there is nothing to compare")
 		return &Difference{}, nil
 	}
 	before, err := treeBefore(ctx, s, d.Record)
@@ -32,7 +32,7 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 				return was.Snapshot.Tree, nil
 			}
 		}
-		s.Warn(fmt.Sprintf("%s, the checkpoint before, cannot be compared with: HEAD of then stands in for it", rec.Previous))
+		s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
 	}
 	if rec.Git.Head == "" {
 		return "", nil

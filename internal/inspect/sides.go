@@ -37,7 +37,7 @@ func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Service) (f
 		}
 		// Both sides may name a file, but it must be the same one.
 		if file != "" && file != path {
-			return "", checkpoint.Usage("`git diff <commit>:"+file+" <commit>:"+path+"` compares two files", "%s and %s are two files", file, path)
+			return "", checkpoint.Usage("`git diff <commit>:"+file+" <commit>:"+path+"` compares two files", "%s and %s are both files", file, path)
 		}
 		*ref, file = of, path
 	}
@@ -74,8 +74,8 @@ func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, er
 		}
 	}
 	return side{}, &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s and %s come from no common checkpoint", a.found.Entry.Label, b.found.Entry.Label),
-		Hints: []string{"A..B compares them with each other"},
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s and %s have no common checkpoint", a.found.Entry.Label, b.found.Entry.Label),
+		Hints: []string{"use A..B to compare them with each other"},
 	}
 }
 

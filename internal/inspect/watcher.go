@@ -38,8 +38,8 @@ func BeWatcher(s *checkpoint.Service) (release func(), err error) {
 	}
 	if !mine {
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: "a watcher runs in this worktree already",
-			Hints: []string{"Ctrl+C in its terminal ends it"},
+			Kind: checkpoint.KindRefused, Message: "a watcher is already running in this worktree",
+			Hints: []string{"Ctrl+C in its terminal stops it"},
 		}
 	}
 	return func() { lockfile.Release(file, note) }, nil

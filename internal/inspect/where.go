@@ -25,7 +25,7 @@ func Where(text string) (*workflow.Condition, error) {
 	}
 	condition, err := workflow.Where(text)
 	if err != nil {
-		return nil, checkpoint.Usage("an expression over the record, such as state.metrics.build_pass", "--where: %v", err)
+		return nil, checkpoint.Usage("write an expression over the record, such as state.metrics.build_pass", "--where: %v", err)
 	}
 	return condition, nil
 }
@@ -33,7 +33,7 @@ func Where(text string) (*workflow.Condition, error) {
 // Newest returns the name of the newest live checkpoint for which an expression is true.
 func Newest(ctx context.Context, s *checkpoint.Service, session, expression string) (string, error) {
 	if expression == "" { // an unset variable in a script
-		return "", checkpoint.Usage("an expression over the record, such as state.metrics.build_pass", "--where is empty")
+		return "", checkpoint.Usage("write an expression over the record, such as state.metrics.build_pass", "--where is empty")
 	}
 	found, err := List(ctx, s, ListRequest{Session: session, Where: expression, Limit: 1})
 	if err != nil {
@@ -45,8 +45,8 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 		}
 	}
 	return "", &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no live checkpoint makes this true: %s", name.Clip(expression, name.Said)),
-		Hints: []string{"`git checkpoint list --hidden --where` looks at safety, discarded and invalid ones too"},
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no live checkpoint matches: %s", name.Clip(expression, name.Said)),
+		Hints: []string{"`git checkpoint list --hidden --where` also looks at safety, discarded and invalid ones"},
 	}
 }
 

@@ -78,10 +78,10 @@ func CheckWorkflow(data []byte, source string) WorkflowInfo {
 		filepath.Base(filepath.Dir(filepath.Dir(path))) == ".checkpoint" {
 		// Sessions store only the name of their workflow, and find the file by it.
 		if want := d.Name + ".json"; filepath.Base(path) != want {
-			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q does not stand in a file %s", d.Name, want)})
+			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q must be in a file called %s", d.Name, want)})
 		}
 		if _, taken := workflow.Builtin(d.Name); taken {
-			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q is the name of a built-in workflow, which is used instead", d.Name)})
+			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q is the name of a built-in workflow, and that one is used", d.Name)})
 		}
 	}
 	info.OK = len(info.Problems) == 0

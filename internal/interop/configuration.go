@@ -38,7 +38,7 @@ func Configuration(ctx context.Context, s *checkpoint.Service, from string) (set
 // noConfiguration is the error for a place without a configuration file.
 func noConfiguration(from string) error {
 	return &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no %s is in %q", path.Base(crunchConfig), from),
-		Hints: []string{"name that file of crunch, or the root of the project that has it in " + path.Dir(crunchConfig)},
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there is no %s in %q", path.Base(crunchConfig), from),
+		Hints: []string{"name crunch's file, or the root of the project that has it in " + path.Dir(crunchConfig)},
 	}
 }

@@ -107,7 +107,7 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		if i := slices.IndexFunc(documents, is); i >= 0 {
 			in.Current = documents[i].Key
 		} else if latest != "" {
-			r.warn("%s: the latest is %q, which is not there", dir, latest)
+			r.warn("%s: the latest is %q, which does not exist", dir, latest)
 		}
 	}
 	r.add(dir, in)
@@ -123,9 +123,9 @@ func (l crunch) document(
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
 		// A file that is named like a checkpoint is probably a damaged one. Any other is not ours.
 		if strings.HasPrefix(name, "CP-") {
-			r.problem(src.path, "it is no checkpoint of crunch: neither checkpoint_id nor workflow_state")
+			r.problem(src.path, "it is not a checkpoint of crunch: it has neither checkpoint_id nor workflow_state")
 		} else {
-			r.warn("%s: it is no checkpoint of crunch and stays out", src.path)
+			r.warn("%s: it is not a checkpoint of crunch and is left out", src.path)
 		}
 		return nil
 	}
@@ -135,11 +135,11 @@ func (l crunch) document(
 	}
 	// Reading an unknown version as if it were 1.0 could misinterpret its members.
 	if v := text(at, "version"); v != "" && v != "1.0" && v != "1" {
-		r.problem(src.path, "version %q is not known; known is 1.0", shortened(v))
+		r.problem(src.path, "unknown version %q; known version: 1.0", shortened(v))
 		return nil
 	}
 	if !isPlainID(id) || !safeName(name) {
-		r.problem(src.path, "checkpoint_id %q leads elsewhere", id)
+		r.problem(src.path, "checkpoint_id %q is not a plain file name", id)
 		return nil
 	}
 	// The session is named by the directory, so a copied document of another issue would end up in
@@ -200,7 +200,7 @@ func (crunch) current(r *reading, dir string, index gjson.Result) (latest string
 	if to, ok := r.link(p); ok {
 		name, ok := stem(to, ".yaml", ".yml")
 		if !ok || !safeName(name) {
-			r.problem(p, "the link leads to %q, which is no checkpoint beside it", to)
+			r.problem(p, "the link points to %q, which is not a checkpoint beside it", to)
 			return "", isKey
 		}
 		latest = name

@@ -23,7 +23,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	issue := l.number(a)
 	if issue == "" {
 		issue = numberFor(string(a.Session), 1_000_000)
-		w.leave(a, nil, "the name, which has no number of an issue; it is written as %s", issue)
+		w.leave(a, nil, "the name, which has no issue number; it is written as %s", issue)
 	}
 	root := path.Join(crunchHome, issue, crunchDir)
 	ids := map[string]string{} // by checkpoint: the id
@@ -202,7 +202,7 @@ func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string,
 		o.set("warnings", f.warnings)
 	})
 	if r.StepName != l.phase(c) {
-		w.leave(a, c, "the step %s, which is no phase of crunch; it stands at %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
+		w.leave(a, c, "the step %s, which is not a phase of crunch; it is written as %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
 	}
 	w.leaveOutputs(a, c)
 	f.leave(a, c, w, "tasks", "branch", "files", "recovery")

@@ -83,9 +83,9 @@ func named(err error) error {
 	}
 	switch s := err.Error(); {
 	case strings.Contains(s, "SQLITE_BUSY"), strings.Contains(s, "database is locked"), strings.Contains(s, "SQLITE_LOCKED"):
-		return fmt.Errorf("the database is locked by another program, also after %d seconds", patience/1000)
+		return fmt.Errorf("the database is still locked by another program after %d seconds", patience/1000)
 	case strings.Contains(s, "not a database"):
-		return errors.New("it is no SQLite database")
+		return errors.New("it is not a SQLite database")
 	case strings.Contains(s, "malformed"), strings.Contains(s, "SQLITE_CORRUPT"):
 		return errors.New("the database is damaged")
 	}
@@ -107,7 +107,7 @@ func checkDatabase(file string) (journaled bool, err error) {
 	case n == 0 && errors.Is(err, io.EOF):
 		return false, nil
 	case err != nil, string(header[:16]) != "SQLite format 3\x00":
-		return false, errors.New("it is no SQLite database")
+		return false, errors.New("it is not a SQLite database")
 	}
 	if info, err := f.Stat(); err != nil || info.Size() > maxDatabase {
 		return false, fmt.Errorf("the database has more than %d bytes", maxDatabase)
@@ -160,7 +160,7 @@ func copyFile(from, to string) error {
 		return nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDatabase {
-		return fmt.Errorf("copy %q: no regular file of a size that is read", filepath.Base(from))
+		return fmt.Errorf("copy %q: it is not a regular file, or is too large", filepath.Base(from))
 	}
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -189,7 +189,7 @@ func checkTable(db querier) (there bool, err error) {
 		return false, err
 	}
 	if kind != "table" || strings.HasPrefix(strings.ToUpper(strings.Join(strings.Fields(text), " ")), "CREATE VIRTUAL") {
-		return false, fmt.Errorf("checkpoints is a %s and no table", kind)
+		return false, fmt.Errorf("checkpoints is a %s, not a table", kind)
 	}
 	var trigger string
 	err = db.QueryRow(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'checkpoints' COLLATE NOCASE`).Scan(&trigger)
@@ -253,11 +253,11 @@ func readRows(db querier) ([]*ultraRow, error) {
 		other := seen[row.ID]
 		switch {
 		case size > maxDocument:
-			return nil, fmt.Errorf("the state of %q has %d bytes, and at most %d are read", row.ID, size, maxDocument)
+			return nil, fmt.Errorf("the state of %q has %d bytes; the limit is %d", row.ID, size, maxDocument)
 		case row.ID == "":
 			return nil, errors.New("a row has no id")
 		case other != nil && !row.says(other):
-			return nil, fmt.Errorf("two rows with the id %q say different things", row.ID)
+			return nil, fmt.Errorf("two rows with the id %q have different contents", row.ID)
 		case other != nil:
 			continue
 		case len(out) == maxRows:

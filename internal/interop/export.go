@@ -41,8 +41,8 @@ type ExportAnswer struct {
 func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*ExportAnswer, error) {
 	if req.Format != SQLite && !Known(req.Format) {
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindUsage, Message: fmt.Sprintf("no layout is called %q", req.Format),
-			Hints: []string{"there is " + strings.Join(append(Formats(), SQLite), ", ")},
+			Kind: checkpoint.KindUsage, Message: fmt.Sprintf("no such layout: %q", req.Format),
+			Hints: []string{"known layouts: " + strings.Join(append(Formats(), SQLite), ", ")},
 		}
 	}
 	archives, err := archives(ctx, s, req.Sessions, req.Unscanned)
@@ -95,7 +95,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
 			own = append(own, s)
 			continue
 		}
-		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + cmp.Or(s.Workflow, "no workflow") + "; --session takes it"})
+		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + cmp.Or(s.Workflow, "no workflow") + "; --session exports it"})
 	}
 	return own
 }
@@ -168,7 +168,7 @@ func (o *output) check() error {
 	if len(o.stays) == 0 {
 		return nil
 	}
-	return inTheWay(o.stays, "nothing was written; --force replaces them, another directory leaves them alone")
+	return inTheWay(o.stays, "nothing was written; use --force to replace them, or another directory")
 }
 
 // leading stands for the content of a link, so that a mirror can remember where its links lead as it
@@ -183,7 +183,7 @@ func (e inTheWayError) Error() string { return string(e) }
 
 // inTheWay is the error for existing files with other content, an inTheWayError.
 func inTheWay(paths []string, hint string) error {
-	e := ofMany(checkpoint.KindRefused, paths, paths[0]+" is there already and says something else", "%d files are there already and say something else", hint)
+	e := ofMany(checkpoint.KindRefused, paths, paths[0]+" already exists with other contents", "%d files already exist with other contents", hint)
 	e.Err, e.Message = inTheWayError(e.Message), ""
 	return e
 }

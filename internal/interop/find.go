@@ -200,7 +200,7 @@ func (p place) open() (*tree, error) {
 }
 
 // errNoLayout means that there is nothing to import.
-var errNoLayout = errors.New("no files of go-team, ultra-create, orchestrate, crunch or pipeline are there")
+var errNoLayout = errors.New("it has no files of go-team, ultra-create, orchestrate, crunch or pipeline")
 
 // IsDocument reports whether a file may be a document of a layout, by its place or by its content.
 func IsDocument(file string) bool {

@@ -159,7 +159,7 @@ func (s *goTeamSession) tell(file string, src source) {
 		}
 		at, ok := moment(text(v, "timestamp", "time"))
 		if !ok || back.To == "" {
-			s.warn("%s: an entry of the rollback history has no time or target; it stays in the file", src.path)
+			s.warn("%s: an entry of the rollback history has no time or target; it was not imported", src.path)
 			continue
 		}
 		if back.At = at; !slices.Contains(s.rollbacks, back) {
@@ -177,9 +177,9 @@ func (s *goTeamSession) document(label string, src source) {
 	}
 	if !at.IsObject() || !at.Get("state").Exists() && !at.Get("step_number").Exists() {
 		if labelParts().MatchString(label) {
-			s.problem(src.path, "it is no checkpoint of go-team: neither state nor step_number")
+			s.problem(src.path, "it is not a checkpoint of go-team: it has neither state nor step_number")
 		} else {
-			s.warn("%s: it is no checkpoint of go-team and stays out", src.path)
+			s.warn("%s: it is not a checkpoint of go-team and is left out", src.path)
 		}
 		return
 	}
@@ -189,7 +189,7 @@ func (s *goTeamSession) document(label string, src source) {
 	}
 	// Only a warning: the directory decides which session it is.
 	if own := text(at, "session_id"); own != "" && own != path.Base(s.dir) {
-		s.warn("%s: it is of the session %q and stands in the directory of another", src.path, own)
+		s.warn("%s: it belongs to session %q, but is in the directory of another one", src.path, own)
 	}
 	if !s.seen.take(s.reading, text(at, "id"), &src) {
 		return
@@ -221,14 +221,14 @@ func goTeamFault(label string, at gjson.Result) string {
 		return fmt.Sprintf("the name %q cannot be a label", label)
 	}
 	if n := at.Get("step_number"); n.Exists() && n.Type != gjson.Null && whole(n) == nil {
-		return fmt.Sprintf("step_number %s is no step", shortened(n.Raw))
+		return fmt.Sprintf("step_number %s is not a step", shortened(n.Raw))
 	}
 	if state := at.Get("state"); state.Exists() && state.Type != gjson.Null && !state.IsObject() {
-		return "its state is no object"
+		return "its state is not an object"
 	}
 	for _, member := range []string{"id", "session_id"} {
 		if id := at.Get(member); id.Type == gjson.String && !isPlainID(id.Str) {
-			return fmt.Sprintf("%s %q leads elsewhere", member, id.Str)
+			return fmt.Sprintf("%s %q is not a plain file name", member, id.Str)
 		}
 	}
 	return ""

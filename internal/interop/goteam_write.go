@@ -152,7 +152,7 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) j
 		} else if utf8.Valid(content) {
 			o.set(name, string(content))
 		} else {
-			w.leave(a, c, "output %s, which is no text", name)
+			w.leave(a, c, "output %s, which is not text", name)
 		}
 	}
 	return o.json()

@@ -22,7 +22,7 @@ func (s ids) take(r *reading, id string, src *source) bool {
 		return false
 	}
 	if other, twice := s[id]; twice && other.digest != digest {
-		r.problem(src.path, "the id %q is that of %s too, which says something else", id, other.path)
+		r.problem(src.path, "%s has the same id %q, with other contents", other.path, id)
 		return false
 	} else if !twice {
 		s[id] = struct{ path, digest string }{src.path, digest}

@@ -158,9 +158,9 @@ func (a *ImportAnswer) configured(s *checkpoint.Service, format string, document
 	for _, what := range unused {
 		name, why, known := strings.Cut(what, ": ")
 		if !known {
-			why = "nothing here does it"
+			why = "git-checkpoint has no such setting"
 		}
-		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: %s is not taken over: %s", crunchConfig, name, why))
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: %s was not taken over: %s", crunchConfig, name, why))
 	}
 }
 
@@ -192,8 +192,8 @@ func choose(requests []transfer.ImportRequest, wanted string) error {
 		}
 	}
 	return &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no session %q is there", wanted),
-		Hints: []string{"there is " + strings.Join(all, ", ")},
+		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there is no session %q", wanted),
+		Hints: []string{"there are: " + strings.Join(all, ", ")},
 	}
 }
 
@@ -206,8 +206,8 @@ func twins(requests []transfer.ImportRequest) error {
 			key := strings.ToLower(in.Session)
 			if other, twice := seen[key]; twice {
 				return &checkpoint.Error{
-					Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("session %q is one of %s and of %s", in.Session, other, req.Format),
-					Hints: []string{"--format takes one of them, --session gives it another name"},
+					Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%[2]s and %[3]s both have a session %[1]q", in.Session, other, req.Format),
+					Hints: []string{"--format imports one of them, --session gives it another name"},
 				}
 			}
 			seen[key] = req.Format

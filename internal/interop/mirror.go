@@ -62,12 +62,12 @@ func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 	}
 	for _, m := range mirrors {
 		if m.Strays {
-			warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is behind: a symbolic link leads it out of the worktree", m.Format, m.Dir))
+			warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is not up to date: a symbolic link points out of the worktree", m.Format, m.Dir))
 			continue
 		}
 		for _, session := range written {
 			if err := mirror(ctx, s, m, session); err != nil {
-				warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is behind: %v%s", m.Format, m.Dir, err, inWords(err)))
+				warnings = append(warnings, fmt.Sprintf("the mirror %s:%s is not up to date: %v%s", m.Format, m.Dir, err, inWords(err)))
 				// The other sessions would fail for the same reason. One warning per mirror is
 				// enough.
 				break
@@ -280,7 +280,7 @@ func (m *mirrored) save(session string, written map[string]string) error {
 func inWords(err error) string {
 	var inTheWay inTheWayError
 	if errors.As(err, &inTheWay) {
-		return "; `git checkpoint import` takes it over, `git checkpoint export --force` replaces it"
+		return "; `git checkpoint import` takes it over, and `git checkpoint export --force` replaces it"
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 	parts := orchestrateID().FindStringSubmatch(name)
 	at := src.at
 	if !at.IsObject() || !at.Get("workflow_type").Exists() && !at.Get("workflow_state").Exists() && parts == nil {
-		r.warn("%s: it is no checkpoint of orchestrate and stays out", src.path)
+		r.warn("%s: it is not a checkpoint of orchestrate and is left out", src.path)
 		return
 	}
 	for _, member := range []string{"workflow_type", "workflow_state"} {
@@ -66,7 +66,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 		id = name
 	}
 	if !isPlainID(id) || !safeName(name) {
-		r.problem(src.path, "checkpoint_id %q leads elsewhere", id)
+		r.problem(src.path, "checkpoint_id %q is not a plain file name", id)
 		return
 	}
 	if !seen.take(r, id, &src) {

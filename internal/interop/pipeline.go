@@ -38,7 +38,7 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	// A file that has neither the name nor the main member of a document is somebody else's. One
 	// that has either of them, but not the rest, is a damaged document and therefore a problem.
 	if !at.IsObject() || !at.Get("prd").Exists() && !pipelineID().MatchString(name) {
-		r.warn("%s: it is no checkpoint of pipeline and stays out", src.path)
+		r.warn("%s: it is not a checkpoint of pipeline and is left out", src.path)
 		return
 	}
 	for _, member := range []string{"prd", "status", "timestamp"} {
@@ -49,12 +49,12 @@ func (pipeline) document(r *reading, name string, src source, seen ids) {
 	}
 	prd := text(at, "prd")
 	if !pipelineID().MatchString(prd) || !safeName(name) {
-		r.problem(src.path, "prd %q is not like PRD-014", prd)
+		r.problem(src.path, "prd %q is not of the form PRD-014", prd)
 		return
 	}
 	when, ok := moment(text(at, "timestamp"))
 	if !ok {
-		r.problem(src.path, "timestamp %q is no ISO 8601 time", text(at, "timestamp"))
+		r.problem(src.path, "timestamp %q is not an ISO 8601 time", text(at, "timestamp"))
 		return
 	}
 	if !seen.take(r, prd, &src) {

@@ -107,7 +107,7 @@ func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error))
 		if !errors.Is(err, fs.ErrNotExist) {
 			r.problem(p, "%v", err)
 		} else if _, dangling := r.link(p); dangling {
-			r.problem(p, "a symbolic link leads nowhere")
+			r.problem(p, "a broken symbolic link is in the way")
 		}
 		return source{}, false
 	}
@@ -218,11 +218,11 @@ func stem(file string, endings ...string) (string, bool) {
 func sessionOf(called string) (string, error) {
 	for _, c := range called {
 		if c < ' ' || c == 0x7f || c == '/' || c == '\\' {
-			return "", fmt.Errorf("the id %q leads elsewhere", called)
+			return "", fmt.Errorf("the id %q is not a plain file name", called)
 		}
 	}
 	if called == "" || strings.Trim(called, ".") == "" || strings.Contains(called, "..") {
-		return "", fmt.Errorf("the id %q leads elsewhere", called)
+		return "", fmt.Errorf("the id %q is not a plain file name", called)
 	}
 	return string(name.SessionFor(called)), nil
 }
@@ -231,7 +231,7 @@ func sessionOf(called string) (string, error) {
 func (r *reading) add(dir string, s transfer.ImportSession) {
 	for _, other := range r.sessions {
 		if strings.EqualFold(other.Session, s.Session) {
-			r.problem(dir, "its session %q is also that of another (%s)", s.Session, pathOf(other))
+			r.problem(dir, "another document has the same session %q (%s)", s.Session, pathOf(other))
 			return
 		}
 	}
@@ -243,7 +243,7 @@ func (r *reading) add(dir string, s transfer.ImportSession) {
 func (r *reading) addOnce(p string, s transfer.ImportSession) {
 	for _, other := range r.sessions {
 		if other.Session == s.Session {
-			r.warn("%s: it says the same as %s", p, pathOf(other))
+			r.warn("%s: it has the same contents as %s", p, pathOf(other))
 			return
 		}
 	}

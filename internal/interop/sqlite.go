@@ -72,14 +72,14 @@ var ourViews = [...][2]string{{"sessions", "git_checkpoint_sessions"}, {"events"
 // changed.
 func exportDatabase(ctx context.Context, archives []*transfer.Archive, req ExportRequest, answer *ExportAnswer) error {
 	if req.To == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: "nothing says which file to write", Hints: []string{"git checkpoint export FILE --format sqlite"}}
+		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: "no file to write", Hints: []string{"git checkpoint export FILE --format sqlite"}}
 	}
 	file, err := filepath.Abs(req.To)
 	if err != nil {
 		return fmt.Errorf("export to %q: %w", req.To, err)
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would block forever
-		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is no regular file", req.To), Hints: []string{"a database is a file of its own"}}
+		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is not a regular file", req.To), Hints: []string{"export a database to a file of its own"}}
 	}
 	var rows []*ultraRow
 	for _, a := range archives {
@@ -100,7 +100,7 @@ func exportDatabase(ctx context.Context, archives []*transfer.Archive, req Expor
 			return err
 		}
 		if len(kept) > 0 {
-			return inTheWay(kept, "nothing was written; --force replaces these rows")
+			return inTheWay(kept, "nothing was written; use --force to replace these rows")
 		}
 		return writeOurs(tx, archives)
 	})

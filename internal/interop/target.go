@@ -89,7 +89,7 @@ func (t *target) way(p string) error {
 			// Stat follows links and Lstat does not: the link exists but not its target, so
 			// MkdirAll would fail with a confusing error.
 			if _, err := t.root.Lstat(dir); err == nil {
-				return fmt.Errorf("%s: a symbolic link leads nowhere", dir)
+				return fmt.Errorf("%s: a broken symbolic link is in the way", dir)
 			}
 			continue
 		}
@@ -97,7 +97,7 @@ func (t *target) way(p string) error {
 			return fmt.Errorf("%s: %w", dir, plain(err))
 		}
 		if !info.IsDir() {
-			return fmt.Errorf("%s: it is no directory", dir)
+			return fmt.Errorf("%s: it is not a directory", dir)
 		}
 		return nil
 	}
@@ -164,7 +164,7 @@ func (t *target) database(p string) (string, error) {
 	}
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		if info, err := t.root.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s: a symbolic link leads there", p)
+			return "", fmt.Errorf("%s: the path goes through a symbolic link", p)
 		}
 	}
 	return filepath.Join(t.dir, filepath.FromSlash(p)), nil

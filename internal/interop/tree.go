@@ -105,9 +105,9 @@ func (t *tree) read(p string) ([]byte, error) {
 	case err != nil:
 		return nil, plain(err)
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	case info.Size() > maxDocument:
-		return nil, fmt.Errorf("it has %d bytes, and at most %d are read", info.Size(), maxDocument)
+		return nil, fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), maxDocument)
 	}
 	f, err := t.root.Open(at)
 	if err != nil {
@@ -151,9 +151,9 @@ func (t *tree) real(p string) (string, error) {
 			}
 			return "", plain(err)
 		case info.Mode()&fs.ModeSymlink != 0:
-			return "", errors.New("a symbolic link leads there")
+			return "", errors.New("the path goes through a symbolic link")
 		case part == at && !info.Mode().IsRegular():
-			return "", errors.New("it is no regular file")
+			return "", errors.New("it is not a regular file")
 		}
 		if !strings.Contains(part, "/") {
 			break
@@ -168,7 +168,7 @@ func plain(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		if strings.Contains(at.Err.Error(), "escapes") {
-			return errors.New("a symbolic link leads out of the directory")
+			return errors.New("a symbolic link points out of the directory")
 		}
 		return at.Err
 	}

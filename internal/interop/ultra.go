@@ -97,14 +97,14 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 	at := src.at
 	id := text(at, "checkpoint_id", "id")
 	if !at.IsObject() || id == "" && !at.Get("project_id").Exists() && !ultraID().MatchString(name) {
-		r.warn("%s: it is no checkpoint of ultra-create and stays out", src.path)
+		r.warn("%s: it is not a checkpoint of ultra-create and is left out", src.path)
 		return
 	}
 	if id == "" {
 		id = name
 	}
 	if !isPlainID(id) || !safeName(name) {
-		r.problem(src.path, "the id %q leads elsewhere", id)
+		r.problem(src.path, "the id %q is not a plain file name", id)
 		return
 	}
 	if !at.Get("state").IsObject() {
@@ -120,7 +120,7 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 		// row.
 		row.told = true
 		if differs := row.differs(at); differs != "" {
-			r.problem(src.path, "the id %q is that of a row in %s too, which says something else of %s", id, ultraDatabase, differs)
+			r.problem(src.path, "a row in %[2]s has the same id %[1]q, with another %[3]s", id, ultraDatabase, differs)
 			return
 		}
 		d.Kept = append(d.Kept, transfer.ImportFile{Name: keptRow, Content: create.JSONFile(row.json())})
@@ -132,7 +132,7 @@ func (u ultraCreate) document(r *reading, name string, src source, seen ids, row
 func (u ultraCreate) row(r *reading, row *ultraRow, projects ultraProjects) {
 	p := ultraDatabase + "#" + row.ID
 	if !isPlainID(row.ID) || !safeName(row.ID) {
-		r.problem(ultraDatabase, "the id %q leads elsewhere", row.ID)
+		r.problem(ultraDatabase, "the id %q is not a plain file name", row.ID)
 		return
 	}
 	doc, err := row.document()
@@ -241,7 +241,7 @@ func (row *ultraRow) document() (json.RawMessage, error) {
 		return nil, err
 	}
 	if !gjson.ParseBytes(state).IsObject() {
-		return nil, errors.New("its state is no object")
+		return nil, errors.New("its state is not an object")
 	}
 	var o object
 	o.set("checkpoint_id", row.ID)

@@ -84,7 +84,7 @@ func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
 // it.
 func checkYAML(data []byte) error {
 	if len(data) > maxYAML {
-		return fmt.Errorf("%d bytes of YAML, and at most %d are read", len(data), maxYAML)
+		return fmt.Errorf("%d bytes of YAML; the limit is %d", len(data), maxYAML)
 	}
 	marks, copies, members := 0, 0, [maxIndent + 1]int{} // members of the open blocks, by column
 	for number := 1; len(data) > 0; number++ {
@@ -108,7 +108,7 @@ func checkYAML(data []byte) error {
 			return fmt.Errorf("line %d: nested too deep", number)
 		}
 		if marks += countMarks(line); marks > maxMarks {
-			return fmt.Errorf("line %d: more than %d brackets, commas, colons, dashes and the like", number, maxMarks)
+			return fmt.Errorf("line %d: more than %d brackets, commas, colons, dashes and similar characters", number, maxMarks)
 		}
 		if column == len(line) {
 			continue
@@ -119,7 +119,7 @@ func checkYAML(data []byte) error {
 			members[column]++
 		}
 		if copies += members[column]; copies > maxCopies {
-			return fmt.Errorf("line %d: too many members beside each other", number)
+			return fmt.Errorf("line %d: too many members at one level", number)
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func yamlFault(n ast.Node, format string, args ...any) error {
 // of nested aliases can stand for billions of values.
 func (c *yamlReader) value(n ast.Node, depth int) error {
 	if c.nodes++; c.nodes > maxNodes || c.out.Len() > maxDocument {
-		return yamlFault(n, "its aliases make more than %d values", maxNodes)
+		return yamlFault(n, "its aliases expand to more than %d values", maxNodes)
 	}
 	if depth > maxYAMLDepth {
 		return yamlFault(n, "nested more than %d deep", maxYAMLDepth)
@@ -233,7 +233,7 @@ func (c *yamlReader) value(n ast.Node, depth int) error {
 		name := n.Value.GetToken().Value
 		target, ok := c.anchors[name]
 		if !ok || c.open[name] {
-			return yamlFault(n, "the alias %q names nothing that is whole", name)
+			return yamlFault(n, "the alias %q names nothing that is complete", name)
 		}
 		return c.value(target, depth)
 	case *ast.TagNode:
@@ -288,7 +288,7 @@ func (c *yamlReader) key(k ast.MapKeyNode) (string, error) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
 		return k.GetToken().Value, nil
 	}
-	return "", yamlFault(k, "a member's name that is no text")
+	return "", yamlFault(k, "a member whose name is not text")
 }
 
 // sequence writes a list.

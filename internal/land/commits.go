@@ -102,7 +102,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 	}
 	if version, err := p.s.Repo.Version(ctx); err != nil || git.Older(version, hooksRun) {
 		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {
-			err = checkpoint.Failure(checkpoint.KindRefused, "", "the hook %s is to run, and git %s cannot run one for others; git %s can", hook, version, hooksRun)
+			err = checkpoint.Failure(checkpoint.KindRefused, "", "git %[2]s cannot run the hook %[1]s for another program; git %[3]s can", hook, version, hooksRun)
 		}
 		return checkpoint.Classify(err)
 	}
@@ -111,7 +111,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 	_, err := p.s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
 	var failed *git.Error
 	if errors.As(err, &failed) {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s refuses; nothing was changed", hook), Hints: strings.Split(strings.TrimSpace(failed.Stderr), "\n")}
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed; nothing was changed", hook), Hints: strings.Split(strings.TrimSpace(failed.Stderr), "\n")}
 	}
 	return checkpoint.Classify(err)
 }

@@ -104,7 +104,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	if len(p.Answer.Commits) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "there is nothing to land: %s has all that the steps hold", short(p.Answer.Branch))
+		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "nothing to land: %s already has everything in the steps", short(p.Answer.Branch))
 	}
 	return p, p.untracked(ctx)
 }
@@ -123,7 +123,7 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 	case op != "":
 		return no("a "+op+" is in progress in this worktree", "finish it first, or `git "+op+" --abort`")
 	case s.Repo.Head.OID == "":
-		return no("there is no commit yet that the steps could follow", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
+		return no("there is no commit yet that the steps could be based on", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
 	case s.Repo.Head.Branch == "" && req.Branch == "":
 		return no("HEAD is on no branch", "--branch NAME makes one for the commits")
 	}
@@ -134,10 +134,10 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 		return s.RefuseHalfRolledBack()
 	}
 	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", req.Branch); err != nil {
-		return checkpoint.Usage("", "%q is no branch name", name.Clip(req.Branch, name.Said))
+		return checkpoint.Usage("", "%q is not a valid branch name", name.Clip(req.Branch, name.Said))
 	}
 	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+req.Branch)); err == nil {
-		return checkpoint.Usage("switch to it and land there, or choose another name", "branch %q exists already", req.Branch)
+		return checkpoint.Usage("switch to it and land there, or choose another name", "branch %q already exists", req.Branch)
 	} else if !errors.Is(err, git.ErrMissing) {
 		return checkpoint.Classify(err)
 	}
@@ -199,7 +199,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		}
 	}
 	if !reached {
-		return nil, checkpoint.Usage("git checkpoint list", "%s is not among the steps before %s that were made on this commit", first.Entry.Label, last.Entry.Label)
+		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", first.Entry.Label, last.Entry.Label)
 	}
 	slices.Reverse(steps)
 	return steps, nil
@@ -207,12 +207,12 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 
 // noStep is the error for a checkpoint that a rollback made.
 func noStep(e *journal.Entry) error {
-	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings back what it holds, and `git checkpoint save` makes a step of it", e.Label), "%s was made by a rollback and is no step, so it cannot be landed", e.Label)
+	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", e.Label), "%s was made by a rollback, not as a step, so it cannot be landed", e.Label)
 }
 
 // movedOn is the error for a step that was made on another commit than HEAD.
 func movedOn(e *journal.Entry) error {
-	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint of both, which can be landed", "HEAD has moved since %s was made, and its files lack what came with that", e.Label)
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", e.Label)
 }
 
 // divide turns the steps into planned commits. A step whose files equal those of the one
@@ -225,7 +225,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 	before := p.base
 	for _, st := range steps {
 		if len(st.record.Git.Unmerged) > 0 {
-			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, and save", "%s holds files with conflicts", st.entry.Label)
+			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", st.entry.Label)
 		}
 		tree, err := p.landable(ctx, st)
 		if err != nil {
@@ -367,7 +367,7 @@ func (p *Plan) move(ctx context.Context) error {
 	})
 	// The commits are there, and an undo still works.
 	if err != nil {
-		p.s.Warn("the branch has moved, and no checkpoint was made of it: " + err.Error())
+		p.s.Warn("the branch was moved, but no checkpoint could be made: " + err.Error())
 	}
 	p.after(ctx)
 	return nil

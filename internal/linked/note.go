@@ -39,8 +39,8 @@ func notesDir(s *checkpoint.Service) string {
 	return filepath.Join(s.Repo.CommonDir, "checkpoint", "worktrees")
 }
 
-// ErrTaken means that a worktree of this name is being made, or was left half-made.
-var ErrTaken = errors.New("a worktree of this name is being made")
+// ErrTaken means that a worktree of this name is already being made, or was left half-made.
+var ErrTaken = errors.New("a worktree of this name is already being made")
 
 // Begin writes the note, before anything of the worktree exists. It also reserves the name:
 // of two processes, one gets ErrTaken. The note is linked into place, because a link fails

@@ -18,9 +18,9 @@ import (
 // left is asked whether a process that is gone left it behind; it is replaced then. left is asked
 // twice, and the file may vanish before it looks. Release ends the lock.
 //
-// The file appears together with its note, so that nobody reads half of it.
+// The file appears with its note already in it, so nobody reads half a note.
 func Take(path, note string, left func() bool) (bool, error) {
-	// Somebody who waits for a lock comes here often.
+	// A caller that waits for a lock comes here often, so this check comes before any file is made.
 	if taken(path, left) {
 		return false, nil
 	}
@@ -29,7 +29,7 @@ func Take(path, note string, left func() bool) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("take %q: %w", path, err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
+	defer os.Remove(f.Name()) //nolint:errcheck // by then the lock is a link to it, or it was renamed
 	_, err = f.WriteString(note)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return false, fmt.Errorf("take %q: %w", path, err)

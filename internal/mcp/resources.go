@@ -64,7 +64,7 @@ func (s *Server) addPrompts(server *mcp.Server) {
 		name, description, before string
 		args                      []string
 	}{
-		{"resume", "Go on with the job of this repository", "Go on with this job. Where it stands:", []string{"resume", "--context"}},
+		{"resume", "Continue the job of this repository", "Continue this job. Where it stands:", []string{"resume", "--context"}},
 		{"review-last-step", "Review what the last step changed", "Review what the last step of this job changed. The change:", []string{"show", "-p"}},
 	} {
 		server.AddPrompt(&mcp.Prompt{Name: p.name, Description: p.description},

@@ -64,7 +64,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 func (s *Server) server() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "git-checkpoint", Version: s.Version}, &mcp.ServerOptions{
 		Instructions: "Checkpoints of a multi-step job in a git repository. Read `resume` first when you continue a job. " +
-			"Save before risky changes. Never roll back unless the person asked for it, and only with the plan that they saw.",
+			"Save before risky changes. Never roll back unless the person asked for it, and only by a plan that they have seen.",
 	})
 	s.addReaders(server)
 	s.addWriters(server)
@@ -91,7 +91,7 @@ func (s *Server) run(ctx context.Context, session *mcp.ServerSession, root strin
 	args := slices.Clone(l.args)
 	for _, v := range l.values {
 		if strings.HasPrefix(v, "-") {
-			return Result{}, fmt.Errorf("%q names no checkpoint: it begins with a dash", name.Clip(v, name.Said))
+			return Result{}, fmt.Errorf("%q does not name a checkpoint: it begins with a dash", name.Clip(v, name.Said))
 		}
 		if v != "" {
 			args = append(args, v)
@@ -139,7 +139,7 @@ func structured(r Result, lines bool) (map[string]any, error) {
 		if err := decoder.Decode(&item); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("the answer is no JSON: %w", err)
+			return nil, fmt.Errorf("the answer is not JSON: %w", err)
 		}
 		items = append(items, item)
 	}

@@ -85,7 +85,7 @@ func reads(title string) *mcp.ToolAnnotations {
 func (s *Server) addReaders(server *mcp.Server) {
 	add(s, server, "status", "Where the job stands, and what changed since the last checkpoint", reads("Status"), false,
 		func(In) line { return line{args: []string{"status", "--json"}} })
-	add(s, server, "list", "The checkpoints of a session, the newest last", reads("List checkpoints"), true,
+	add(s, server, "list", "The checkpoints of a session, newest last", reads("List checkpoints"), true,
 		func(in ListIn) line {
 			if in.Limit <= 0 {
 				in.Limit = 50
@@ -101,27 +101,27 @@ func (s *Server) addReaders(server *mcp.Server) {
 		func(in RefIn) line {
 			return line{args: []string{"resume", "--view", "--json"}, values: []string{in.Ref}}
 		})
-	add(s, server, "validate", "Whether the checkpoints of a session are whole", reads("Validate"), true,
+	add(s, server, "validate", "Whether the checkpoints of a session are complete and unchanged", reads("Validate"), true,
 		func(In) line { return line{args: []string{"validate", "--json"}} })
-	add(s, server, "rollback_plan", "What going back to a checkpoint would write, delete and discard, and the digest of that plan. Nothing is changed", reads("Plan a rollback"), false,
+	add(s, server, "rollback_plan", "Show what a rollback to a checkpoint would write, delete and discard, and the digest of that plan. Changes nothing", reads("Plan a rollback"), false,
 		func(in PlanIn) line {
 			return line{args: []string{"rollback", "--dry-run", "--json"}, values: []string{in.Ref}}
 		})
 	for verb, description := range map[string]string{
-		"undo": "What taking back the last rollback would write, delete and discard, and the digest of that plan. Nothing is changed",
-		"redo": "What doing again what the last undo took back would write, delete and discard, and the digest of that plan. Nothing is changed",
+		"undo": "Show what an undo of the last rollback would write, delete and discard, and the digest of that plan. Changes nothing",
+		"redo": "Show what a redo of the last undo would write, delete and discard, and the digest of that plan. Changes nothing",
 	} {
 		add(s, server, verb+"_plan", description, reads("Plan a "+verb), false,
 			func(In) line { return line{args: []string{verb, "--dry-run", "--json"}} })
 	}
 	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
-	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and of the state. It changes no file", Annotations: save},
+	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and the state. Changes no files", Annotations: save},
 		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
 			// Documents are passed on stdin: they may be longer than an argument can be.
 			l := line{args: option(option([]string{"create", "--json"}, "message", in.Message), "name", in.Name)}
 			switch {
 			case in.State != "" && in.Patch != "":
-				return nil, nil, errors.New("state and patch exclude each other")
+				return nil, nil, errors.New("state and patch cannot be used together")
 			case in.State != "":
 				l.args, l.stdin = append(l.args, "--state=-"), []byte(in.State)
 			case in.Patch != "":
@@ -177,7 +177,7 @@ func (s *Server) addWriters(server *mcp.Server) {
 	}
 	mcp.AddTool(server, &mcp.Tool{
 		Name: "rollback", Annotations: hints("Roll back"),
-		Description: "Go back to a checkpoint by the plan of this digest. Only when the person asked for it. It can be undone",
+		Description: "Go back to a checkpoint by the plan with this digest. Only when the person asked for it. Can be undone",
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in ApplyIn) (*mcp.CallToolResult, answer, error) {
 		l := line{args: option([]string{"rollback", "--yes", "--json"}, "reason", in.Reason), values: []string{in.Ref}}
 		return s.change(ctx, req, in.Where, "Go back to "+name.Clip(in.Ref, name.Said)+"?", in.Plan, l)
@@ -185,8 +185,8 @@ func (s *Server) addWriters(server *mcp.Server) {
 	for _, verb := range []string{"undo", "redo"} {
 		mcp.AddTool(server, &mcp.Tool{
 			Name: verb, Annotations: hints(verb), Description: map[string]string{
-				"undo": "Take back the last rollback, if a plan is given only by that. Only when the person asked for it",
-				"redo": "Do again what the last undo took back, if a plan is given only by that. Only when the person asked for it",
+				"undo": "Take back the last rollback; with a digest, only by that plan. Only when the person asked for it",
+				"redo": "Redo what the last undo took back; with a digest, only by that plan. Only when the person asked for it",
 			}[verb],
 		}, func(ctx context.Context, req *mcp.CallToolRequest, in WalkIn) (*mcp.CallToolResult, answer, error) {
 			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, line{args: []string{verb, "--yes", "--json"}})
@@ -200,7 +200,7 @@ func (s *Server) addWriters(server *mcp.Server) {
 // is all that stands between the model and the files.
 func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question, plan string, l line) (*mcp.CallToolResult, answer, error) {
 	if plan == "" && l.args[0] == "rollback" {
-		return nil, nil, errors.New("rollback takes the digest of its plan: call rollback_plan, and show the plan to the person")
+		return nil, nil, errors.New("rollback needs the digest of its plan: call rollback_plan, and show the plan to the person")
 	}
 	l.args = option(l.args, "plan", plan)
 	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {

@@ -106,9 +106,9 @@ func isWord(s string, most int) bool {
 func ParseSession(s string) (Session, error) {
 	switch {
 	case !isWord(s, 64):
-		return "", fmt.Errorf("invalid session name %q: 1 to 64 of A-Z a-z 0-9 . _ -, the first one a letter or digit", Clip(s, Said))
+		return "", fmt.Errorf("invalid session name %q: it must be 1 to 64 of A-Z a-z 0-9 . _ -, starting with a letter or digit", Clip(s, Said))
 	case strings.Contains(s, ".."), strings.HasSuffix(s, "."), strings.HasSuffix(strings.ToLower(s), ".lock"):
-		return "", fmt.Errorf("invalid session name %q: no '..', no '.' or '.lock' at the end", Clip(s, Said))
+		return "", fmt.Errorf("invalid session name %q: it must not contain '..', or end in '.' or '.lock'", Clip(s, Said))
 	}
 	return Session(s), nil
 }

@@ -11,9 +11,9 @@ import (
 // than was asked for, errEarly that it holds less, and errStream that it is no valid zlib stream.
 var (
 	errShort  = errors.New("the compressed stream is cut off")
-	errFull   = errors.New("the compressed stream holds more than it has to")
-	errEarly  = errors.New("the compressed stream holds less than it has to")
-	errStream = errors.New("no compressed stream")
+	errFull   = errors.New("the compressed stream is longer than expected")
+	errEarly  = errors.New("the compressed stream is shorter than expected")
+	errStream = errors.New("not a compressed stream")
 )
 
 // inflater inflates zlib streams from memory and says where they end, since the objects in a pack

@@ -33,7 +33,7 @@ import (
 // ErrElsewhere says that an object cannot be read here, for whatever reason; git may still find
 // it. ErrLarge is an ErrElsewhere for an object that is larger than the limit.
 var (
-	ErrElsewhere = errors.New("in no file that can be read here")
+	ErrElsewhere = errors.New("in no file that this program can read")
 	ErrLarge     = fmt.Errorf("%w: too large", ErrElsewhere)
 )
 

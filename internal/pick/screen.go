@@ -149,7 +149,7 @@ func (m *model) listRows() []string {
 		}
 	}
 	if len(m.shown) == 0 {
-		rows[0] = dim + "nothing here matches" + reset
+		rows[0] = dim + "no checkpoint matches" + reset
 	}
 	return rows
 }

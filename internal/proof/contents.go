@@ -32,7 +32,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 		v.find(ContentsMismatch, string(object), fmt.Sprintf(format, args...))
 	}
 	if r.Snapshot.Tree != "" && r.Snapshot.Tree != f.commit.Tree {
-		differ(f.oid, "its record names the tree %s and its commit %s", r.Snapshot.Tree.Short(), f.commit.Tree.Short())
+		differ(f.oid, "its record names the tree %s, but its commit has the tree %s", r.Snapshot.Tree.Short(), f.commit.Tree.Short())
 	}
 	var head name.OID
 	if len(f.commit.Parents) == 2 {
@@ -40,21 +40,21 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	}
 	// An expunge may cut HEAD's commit off the checkpoint. The record then says so.
 	if _, dropped := r.Git.Extra[record.HeadDropped]; r.Git.Head != head && !(dropped && head == "") {
-		differ(f.oid, "its record was made at HEAD %s and its commit at %s", orNone(r.Git.Head), orNone(head))
+		differ(f.oid, "its record was made at HEAD %s, but its commit at %s", orNone(r.Git.Head), orNone(head))
 	}
 	if index := f.tree.At(indexPath).OID; r.Git.Index != index {
-		differ(f.mOID, "its record names the index %s, and %s is kept", orNone(r.Git.Index), orNone(index))
+		differ(f.mOID, "its record names the index %s, but %s is kept", orNone(r.Git.Index), orNone(index))
 	}
 	// Whether there are any must agree. The names inside are in the record and are checked as
 	// needs.
 	if len(r.Outputs) > 0 != f.has(outputsPath) {
-		differ(f.mOID, "its record names %d outputs, and %s", len(r.Outputs), keptOrNot(f.has(outputsPath)))
+		differ(f.mOID, "its record names %d outputs, but %s", len(r.Outputs), keptOrNot(f.has(outputsPath)))
 	}
 	if len(r.Snapshot.Raw) > 0 != f.has(rawPath) {
-		differ(f.mOID, "its record names %d files kept byte for byte, and %s", len(r.Snapshot.Raw), keptOrNot(f.has(rawPath)))
+		differ(f.mOID, "its record names %d files kept byte for byte, but %s", len(r.Snapshot.Raw), keptOrNot(f.has(rawPath)))
 	}
 	if len(r.Git.Unmerged) > 0 != f.has(conflictsPath) {
-		differ(f.mOID, "its record names %d unmerged files, and %s", len(r.Git.Unmerged), keptOrNot(f.has(conflictsPath)))
+		differ(f.mOID, "its record names %d unmerged files, but %s", len(r.Git.Unmerged), keptOrNot(f.has(conflictsPath)))
 	}
 }
 
@@ -148,9 +148,9 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 	case have != want && other != "" && other != v.ID:
 		v.find(NoteSwapped, string(have), fmt.Sprintf("its note is the record of %s", other))
 	case have != want:
-		v.find(NoteEdited, string(have), "its note was edited: it is not its record")
+		v.find(NoteEdited, string(have), "its note was edited: it differs from the record")
 	case j.Notes.isTwice(commit):
-		v.find(NoteTwice, string(commit), "its note stands in the tree of notes more than once, and git shows them as one")
+		v.find(NoteTwice, string(commit), "its note is in the tree of notes more than once, and git shows them as one")
 	}
 }
 

@@ -14,34 +14,34 @@ func hintOf(kind Kind, id name.ID) string {
 	case NoteMissing, NoteEdited, NoteSwapped, NoteTwice, NoteUnreadable, NotesUnreadable:
 		return rebuild + "writes the note again"
 	case TagMoved:
-		return rebuild + "puts the tag back"
+		return rebuild + "restores the tag"
 	case EventMissing:
-		return rebuild + "adopts it"
+		return rebuild + "adopts it into the journal"
 	case RefMissing:
-		return rebuild + "makes the ref again while the commit is here; a clone or backup that has it brings it back"
+		return rebuild + "makes the ref again if the commit is still here; otherwise fetch it from a clone or backup"
 	case RefForeign, RefID:
-		return rebuild + "puts the ref back where the journal names a commit; `git update-ref -d` drops one that nothing names"
+		return rebuild + "restores the ref if the journal names a commit; `git update-ref -d` deletes a ref that nothing names"
 	// Only a person can decide which of the two commits is right.
 	case RefMoved:
-		return "two commits claim this id, and neither is overwritten: compare them, then `git update-ref` by hand"
+		return "two commits claim this id, and neither was overwritten: compare them, then set the ref with `git update-ref`"
 	case RecordMissing, RecordGarbled, RecordUnreadable, RecordLimits, RecordCommitMissing, RecordCommitGarbled, CommitMissing, CommitGarbled:
-		return rebuild + "makes a checkpoint beside it of what can be proven"
+		return rebuild + "makes a new checkpoint beside it from what can be proven"
 	case RecordFormat:
-		return "a git-checkpoint that knows this format reads it; `git checkpoint delete " + string(id) + "` drops it"
+		return "a git-checkpoint that knows this format can read it; `git checkpoint delete " + string(id) + "` deletes it"
 	case RecordOther, RecordChecksum, RecordID, CommitForeign, EventMismatch, EventConflict, TrailerMismatch, ContentsMismatch:
-		return "somebody made or changed this; `git checkpoint delete " + string(id) + "` drops it"
+		return "somebody forged or changed this; `git checkpoint delete " + string(id) + "` deletes it"
 	case TreeMissing, TreeGarbled, BlobMissing, BlobGarbled:
-		return rebuild + "takes the object from the worktree where it is there; else fetch it from a clone or backup"
+		return rebuild + "takes the object from the worktree if it is there; otherwise fetch it from a clone or backup"
 	case HeadMissing, HeadGarbled:
-		return "fetch the history of its branch; files and state come back without it"
+		return "fetch the history of its branch; files and state can be restored without it"
 	case SchemaViolation, RuleViolation:
-		return "`git checkpoint workflow show` has the rules of today; the files and the state can be restored all the same"
+		return "`git checkpoint workflow show` shows the current rules; files and state can still be restored"
 	case Unsigned, SignatureBad, SignatureUnchecked:
-		return "`git verify-commit` says more; `checkpoint.sign` signs what is made from now on"
+		return "`git verify-commit` shows more; with `checkpoint.sign`, checkpoints are signed from now on"
 	case JournalDeleted, JournalRewound, JournalReplaced, JournalMissing, JournalGarbled:
 		return "`git checkpoint rebuild --all` brings back what can be proven of it"
 	case RefsGarbled:
-		return "compare the file packed-refs of the git directory with a clone or backup, and mend that line by hand"
+		return "compare the file packed-refs of the git directory with a clone or backup, and repair that line by hand"
 	case JournalForged, JournalOrder:
 		return "compare it with a clone or backup: `git checkpoint history --verify` shows the first break"
 	}

@@ -261,7 +261,7 @@ func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
 	}
 	f := s.own
 	if f == nil {
-		v.find(EventMismatch, string(s.Entry.Event().OID), "the event that names it names no commit")
+		v.find(EventMismatch, string(s.Entry.Event().OID), "its event names no commit")
 		return v, needs
 	}
 	v.Record, v.Message = f.record, f.summary
@@ -297,7 +297,7 @@ func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 	ref := string(name.CheckpointRef(j.Name, v.ID))
 	// Nothing else is worth saying about a ref that points to an ordinary commit.
 	if i := slices.IndexFunc(f.findings, func(f Finding) bool { return f.Kind == CommitForeign }); i >= 0 {
-		v.find(RefForeign, ref, "its ref points at "+v.Ref.Short()+", and no checkpoint is there: "+f.findings[i].Message)
+		v.find(RefForeign, ref, "its ref points at "+v.Ref.Short()+", but that is not a checkpoint: "+f.findings[i].Message)
 		return
 	}
 	v.Findings = append(v.Findings, f.findings...)
@@ -309,7 +309,7 @@ func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 	if j.State == nil {
 		return // whether an event names it is not known: that is said of the session
 	}
-	v.find(EventMissing, ref, "no event of the journal names it, as after a push that was cut off or a journal that was set back")
+	v.find(EventMissing, ref, "no event of the journal names it; perhaps a push was cut off, or the journal was set back")
 }
 
 // judgeRef compares a ref with the commit that the journal names. If they differ, what the ref
@@ -323,10 +323,10 @@ func (j *judging) judgeRef(v *Verdict, f *facts) {
 	case v.Ref == v.Entry.Event().Commit:
 		return
 	}
-	moved := fmt.Sprintf("its ref points at %s, and the journal names %s", v.Ref.Short(), v.Entry.Event().Commit.Short())
+	moved := fmt.Sprintf("its ref points at %s, but the journal names %s", v.Ref.Short(), v.Entry.Event().Commit.Short())
 	for _, k := range f.findings {
 		if k.Kind != CommitForeign && k.Kind != CommitMissing {
-			v.find(k.Kind, k.Object, "of what its ref points at: "+k.Message)
+			v.find(k.Kind, k.Object, "in what its ref points at: "+k.Message)
 		}
 	}
 	if f.record != nil {
@@ -334,7 +334,7 @@ func (j *judging) judgeRef(v *Verdict, f *facts) {
 	}
 	switch s := f.summary; {
 	case slices.ContainsFunc(f.findings, func(k Finding) bool { return k.Kind == CommitForeign || k.Kind == CommitMissing }):
-		v.find(RefForeign, ref, moved+"; no checkpoint is there")
+		v.find(RefForeign, ref, moved+"; that is not a checkpoint")
 	case s.ID != v.ID || s.Session != j.Name:
 		v.find(RefID, ref, fmt.Sprintf("%s; that is checkpoint %s of session %q", moved, s.ID, s.Session))
 	default:
@@ -351,12 +351,12 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 	}
 	oid := string(f.tree.At(recordPath).OID)
 	if r.ID != v.ID || r.Session != j.Name {
-		v.find(RecordID, oid, fmt.Sprintf("its record is that of %s of session %q", r.ID, r.Session))
+		v.find(RecordID, oid, fmt.Sprintf("its record belongs to %s of session %q", r.ID, r.Session))
 	}
 	// A changed record has been reported already, and of course has another checksum.
 	changed := slices.ContainsFunc(f.findings, func(k Finding) bool { return k.Kind == RecordChecksum })
 	if e != nil && e.Event().Record != "" && r.Checksum != e.Event().Record && !changed {
-		v.find(RecordOther, oid, "its record is whole, and not the one that the journal names")
+		v.find(RecordOther, oid, "its record is intact, but is not the one that the journal names")
 	}
 	if differ := record.Agree(r, f.summary); len(differ) > 0 {
 		v.find(TrailerMismatch, string(f.oid), "the message of its commit and its record disagree about "+strings.Join(differ, ", "))
@@ -402,7 +402,7 @@ func (j *judging) judgeTags(v *Verdict) {
 		case want == v.Entry.Event().Commit:
 			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, not at this checkpoint", ref, have.Short()))
 		case want == "" && have == v.Entry.Event().Commit && v.Ref != "": // a missing ref is reported instead
-			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at it, and it is not the newest live milestone of the step", ref))
+			v.find(TagMoved, string(ref), fmt.Sprintf("%s points at it, but it is not the newest live milestone of the step", ref))
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (n *Notes) hidden(commit name.OID) bool {
 }
 
 // errWrongType says that an object has another type than it must have.
-var errWrongType = errors.New("it is of another type")
+var errWrongType = errors.New("it has another type")
 
 // ofType returns err, or an error if the object has another type.
 func ofType(o git.Object, err error, typ string) error {

@@ -153,10 +153,10 @@ func (j *judging) readCommits(ctx context.Context, all []*facts) ([]*facts, erro
 		case errors.Is(err, git.ErrGarbled), errors.Is(err, git.ErrUnreadable):
 			f.find(CommitGarbled, f.oid, "its commit is garbled: %v", err)
 		case err != nil:
-			f.find(CommitForeign, f.oid, "its commit is no checkpoint: %v", err)
+			f.find(CommitForeign, f.oid, "its commit is not a checkpoint: %v", err)
 		// The parents are HEAD and M, or only M.
 		case n < 1 || n > 2:
-			f.find(CommitForeign, f.oid, "its commit is no checkpoint: it has %d parents", n)
+			f.find(CommitForeign, f.oid, "its commit is not a checkpoint: it has %d parents", n)
 		default:
 			f.mOID = f.commit.Parents[n-1]
 			return true
@@ -176,7 +176,7 @@ func (j *judging) readRecordCommits(ctx context.Context, all []*facts) ([]*facts
 		case err != nil:
 			f.find(RecordCommitGarbled, f.mOID, "the commit of its record is garbled: %v", err)
 		case len(m.Parents) > 0:
-			f.find(RecordCommitGarbled, f.mOID, "the commit of its record has parents, which no record's has")
+			f.find(RecordCommitGarbled, f.mOID, "the commit of its record has parents, but must have none")
 		default:
 			return true
 		}
@@ -275,7 +275,7 @@ func (f *facts) takeRecord(o git.Object, err error) {
 		f.find(RecordUnreadable, oid, "its record is a %s", o.Type)
 		return
 	case o.Data == nil && o.Size > 0:
-		f.find(RecordLimits, oid, "its record has %d bytes, and %d are the limit", o.Size, int64(record.MaxSize))
+		f.find(RecordLimits, oid, "its record has %d bytes; the limit is %d", o.Size, int64(record.MaxSize))
 		return
 	}
 	if o.Data != nil || err == nil {

@@ -46,7 +46,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 	}
 	reading.Go(func() { p.Notes, notesErr = v.notes() })
 	if v.fault != "" {
-		p.find(RefsGarbled, "packed-refs", v.fault+", and hides refs from who searches for them")
+		p.find(RefsGarbled, "packed-refs", v.fault+", so searches do not find all refs")
 	}
 	p.sort(ctx, v.of(session))
 	seen := seenLast()
@@ -105,13 +105,13 @@ func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	beside.Wait()
 	// The whole journal of another session was put here, or single events of one.
 	if p.State.Session != p.Name {
-		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal is that of session %q", p.State.Session))
+		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal belongs to session %q", p.State.Session))
 	}
 	for _, e := range p.State.Strangers() {
 		p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
 	}
 	for _, d := range doubts {
-		p.find(JournalOrder, string(d.Event.OID), fmt.Sprintf("event %s (%s): %s; an event was left out, moved or made up", d.Event.OID.Short(), d.Event.Kind, d.Text))
+		p.find(JournalOrder, string(d.Event.OID), fmt.Sprintf("event %s (%s): %s; an event was removed, moved or forged", d.Event.OID.Short(), d.Event.Kind, d.Text))
 	}
 }
 
@@ -139,7 +139,7 @@ func (p *Session) judgeTagRefs(ctx context.Context) {
 	}
 	for ref, have := range p.odd {
 		if p.derived[ref] == "" && !held[have] {
-			p.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, which is no checkpoint of the session", ref, have.Short()))
+			p.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, which is not a checkpoint of the session", ref, have.Short()))
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (p *Session) JudgeLost(ctx context.Context) error {
 		if p.wasTip || lost.Has(p.Chain.Tip) {
 			kind, what = JournalRewound, fmt.Sprintf("it was set back to %s", p.Chain.Tip.Short())
 		}
-		p.find(kind, string(tip), fmt.Sprintf("the journal was at %s in this worktree and does not hold that any more: %s", tip.Short(), what))
+		p.find(kind, string(tip), fmt.Sprintf("the journal was at %s when this worktree last saw it, and no longer contains that: %s", tip.Short(), what))
 	}
 	return nil
 }

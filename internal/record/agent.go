@@ -44,7 +44,7 @@ const longestAgentText = 256
 func (r *Record) SetAgent(a Agent) error {
 	for _, s := range []string{a.Name, a.Version, a.Model, a.Session, a.Turn, a.Tool, a.Subagent, a.Event} {
 		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > longestAgentText {
-			return fmt.Errorf("a member of agent is no text of at most %d characters", longestAgentText)
+			return fmt.Errorf("a member of agent is not text of at most %d characters", longestAgentText)
 		}
 	}
 	raw, err := json.Marshal(a)

@@ -19,7 +19,7 @@ func (e *ChecksumError) Error() string {
 	if e.Recorded == "" {
 		return "the record has no checksum"
 	}
-	return fmt.Sprintf("the record says checksum %s, and its content gives %s", e.Recorded, e.Computed)
+	return fmt.Sprintf("the record has checksum %s, but its content has %s", e.Recorded, e.Computed)
 }
 
 // Checksum returns "sha256:" and the hexadecimal SHA-256 of the canonical form of a record, without

@@ -134,7 +134,7 @@ func (t instant) omitted() bool { return false }
 
 func (t instant) appendTo(dst []byte) ([]byte, error) {
 	if y := t.at.UTC().Year(); t.at.IsZero() || y < 1 || y > 9999 {
-		return nil, fmt.Errorf("no time that RFC 3339 can write: %v", *t.at)
+		return nil, fmt.Errorf("not a time that RFC 3339 can express: %v", *t.at)
 	}
 	return append(append(append(dst, '"'), formatTime(*t.at)...), '"'), nil
 }
@@ -145,7 +145,7 @@ func (t instant) parse(raw []byte) error {
 	}
 	at, err := time.Parse(time.RFC3339, unquote(raw))
 	if err != nil || at.UTC().Year() < 1 || at.UTC().Year() > 9999 || at.IsZero() {
-		return fmt.Errorf("no RFC 3339 time: %q", clip(unquote(raw), 100))
+		return fmt.Errorf("not an RFC 3339 time: %q", clip(unquote(raw), 100))
 	}
 	*t.at = at.UTC().Truncate(time.Millisecond)
 	return nil
@@ -181,5 +181,5 @@ func (a anything) parse(raw []byte) error {
 
 // wrongType returns the error for a value of the wrong JSON type.
 func wrongType(want string, raw []byte) error {
-	return fmt.Errorf("%s is wanted here, not %s", want, clip(string(raw), 60))
+	return fmt.Errorf("expected %s here, not %s", want, clip(string(raw), 60))
 }

@@ -55,7 +55,7 @@ func (p pathValue) parse(raw []byte) error {
 		return err
 	}
 	if *p.at == "" {
-		return errors.New("a path as an object needs the member path")
+		return errors.New("a path that is an object needs the member path")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (m modes) parse(raw []byte) error {
 func modeText(at *string) codec {
 	return word[string]{at: at, accept: func(s string) (string, error) {
 		if !modePattern().MatchString(s) {
-			return "", fmt.Errorf("no octal mode: %q", clip(s, 20))
+			return "", fmt.Errorf("not an octal mode: %q", clip(s, 20))
 		}
 		return s, nil
 	}}

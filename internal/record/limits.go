@@ -37,7 +37,7 @@ type SizeError struct {
 }
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("%d bytes of JSON, and at most %d are allowed", e.Size, e.Limit)
+	return fmt.Sprintf("%d bytes of JSON; the limit is %d", e.Size, e.Limit)
 }
 
 // JSONError reports where and why a JSON text was rejected.
@@ -71,5 +71,5 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("the record has format %s, and this version reads up to %d: a git-checkpoint that knows format %s is needed", e.Format, Format, e.Format)
+	return fmt.Sprintf("the record has format %s, but this version reads only up to format %d; use a git-checkpoint that knows format %s", e.Format, Format, e.Format)
 }

@@ -45,7 +45,7 @@ func Seal(r *Record, limits Limits) ([]byte, error) {
 // compact returns the record as JSON without white space.
 func (r *Record) compact() ([]byte, error) {
 	if r.Format != Format {
-		return nil, fmt.Errorf("writing record: format %d is not the one that is written, %d", r.Format, Format)
+		return nil, fmt.Errorf("writing record: it has format %d, but this version writes %d", r.Format, Format)
 	}
 	data, err := r.object().appendTo(nil)
 	if err != nil {

@@ -156,7 +156,7 @@ func (c counts) parse(raw []byte) error {
 		return err
 	}
 	if len(numbers) != len(c.at) {
-		return fmt.Errorf("%d numbers are wanted here, not %d", len(c.at), len(numbers))
+		return fmt.Errorf("expected %d numbers here, not %d", len(c.at), len(numbers))
 	}
 	copy(c.at[:], numbers)
 	return nil
@@ -199,5 +199,5 @@ func parseChecksum(s string) (string, error) {
 			return s, nil
 		}
 	}
-	return "", errors.New("a checksum is sha256: and 64 of 0-9 a-f")
+	return "", errors.New("a checksum is sha256: followed by 64 of 0-9 a-f")
 }

@@ -118,7 +118,7 @@ func TestParseMessageRefuses(t *testing.T) {
 	tests := []struct{ message, want string }{
 		{"", `trailer "Checkpoint-Id"`},
 		{"checkpoint: step-3\n\nwords", `trailer "Checkpoint-Id"`},
-		{strings.Replace(good, "Checkpoint-Step: 3", "Checkpoint-Step: 3\nCheckpoint-Step: 4", 1), `"Checkpoint-Step" stands twice`},
+		{strings.Replace(good, "Checkpoint-Step: 3", "Checkpoint-Step: 3\nCheckpoint-Step: 4", 1), `"Checkpoint-Step" occurs twice`},
 		{good + "\nCheckpoint-Id: x\n", "not a checkpoint id"},
 		{edit(good, "Checkpoint-Session: demo", "Checkpoint-Session: ../demo"), `trailer "Checkpoint-Session": invalid session`},
 		{edit(good, "Checkpoint-Step: 3", "Checkpoint-Step: 03"), "not a number"},

@@ -51,7 +51,7 @@ func read(data []byte, limits Limits) (*Record, error) {
 		missing bool
 	}{{"id", r.ID == ""}, {"label", r.Label == ""}, {"session", r.Session == ""}, {"created_at", r.CreatedAt.IsZero()}} {
 		if needed.missing {
-			return nil, jsonError(data, 0, needed.name, "this member is needed")
+			return nil, jsonError(data, 0, needed.name, "this member is required")
 		}
 	}
 	return r, nil
@@ -74,7 +74,7 @@ func checkFormat(data, text []byte) error {
 		}
 		return located(data, within(name, wrongType("a format number", value)))
 	}
-	return jsonError(data, 0, "format", "this member is needed")
+	return jsonError(data, 0, "format", "this member is required")
 }
 
 // located converts an error of a codec to a *JSONError: it looks up the offset of the bad member by

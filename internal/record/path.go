@@ -47,7 +47,7 @@ func DecodePath(text string) (Path, error) {
 	}
 	p := Path(b.String())
 	if again, percent := EncodePath(p); !percent || again != text {
-		return "", fmt.Errorf("decoding path %q: encoded without need", clip(text, 100))
+		return "", fmt.Errorf("decoding path %q: encoded needlessly", clip(text, 100))
 	}
 	return p, nil
 }

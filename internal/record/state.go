@@ -64,7 +64,7 @@ func Get(document []byte, path string) (json.RawMessage, error) {
 		return nil, &PathError{Path: path, Reason: "nothing is there", Missing: true}
 	}
 	if !json.Valid([]byte(found.Raw)) {
-		return nil, &PathError{Path: path, Reason: "this does not give a JSON value"}
+		return nil, &PathError{Path: path, Reason: "the result is not a JSON value"}
 	}
 	return json.RawMessage(trimmed([]byte(found.Raw))), nil
 }

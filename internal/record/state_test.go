@@ -49,7 +49,7 @@ func TestSetRefuses(t *testing.T) {
 		{`{}`, "a..b", "1", "a part of it is empty"},
 		{`{}`, "a.", "1", "a part of it is empty"},
 		{`{}`, ":", "1", "a part of it is empty"},
-		{`{}`, `a\`, "1", "stands before nothing"},
+		{`{}`, `a\`, "1", "there is nothing after"},
 		{`{}`, "\xff", "1", "of UTF-8"},
 		{`{"a":[{}]}`, "a.#.b", "1", `write "\#"`},
 		{`{}`, "a*", "1", `write "\*"`},
@@ -57,11 +57,11 @@ func TestSetRefuses(t *testing.T) {
 		{`{"a":[]}`, "a.999999999", "1", "index 999999999 is past the end of an array of 0"},
 		{`{"a":[]}`, "a.18446744073709551616", "1", "past the end of an array of 0"},
 		{`{}`, "a.999999999", "1", `write ":999999999" for a name`},
-		{`{}`, "a.2", "1", "no array is there for index 2"},
-		{`{"a":[]}`, "a.b", "1", `"b" is no index`},
-		{`{"a":[]}`, "a.:0", "1", `"0" is no index`},
-		{`{"a":"text"}`, "a.b", "1", `"b" would stand in "text"`},
-		{`7`, "a", "1", `"a" would stand in 7`},
+		{`{}`, "a.2", "1", "there is no array for index 2"},
+		{`{"a":[]}`, "a.b", "1", `"b" is not an index`},
+		{`{"a":[]}`, "a.:0", "1", `"0" is not an index`},
+		{`{"a":"text"}`, "a.b", "1", `"b" would be in "text"`},
+		{`7`, "a", "1", `"a" would be in 7`},
 		{`{"a":1,"a":2}`, "b", "1", "a second member"},
 		{`{}`, "a", `{"b":1,"b":1}`, "a second member"},
 		{`{}`, "a", strings.Repeat("[", 200_000), "nested more than 100 deep"},
@@ -163,7 +163,7 @@ func TestGet(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"": "1 to 4096 bytes", "state.x": "nothing is there", "!nan": "does not give a JSON value",
+		"": "1 to 4096 bytes", "state.x": "nothing is there", "!nan": "the result is not a JSON value",
 		"[@this" + strings.Repeat(",@this", 30) + "]": "too many parts", strings.Repeat("@tostr|", 20) + "@tostr": "too many",
 		"@pretty|@pretty|@pretty": "too many", "@dig:a|@dig:a|@dig:a|@dig:a|@dig:a": "too many",
 	} {

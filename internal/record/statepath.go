@@ -50,7 +50,7 @@ func parseParts(path string) ([]part, error) {
 			}
 		case '\\':
 			if i++; i == len(path) {
-				return nil, &PathError{Path: path, Reason: `"\" at its end stands before nothing`}
+				return nil, &PathError{Path: path, Reason: `there is nothing after the "\" at its end`}
 			}
 			text.WriteByte(path[i])
 		case '*', '?', '#', '|', '@':
@@ -120,7 +120,7 @@ func resolve(document json.RawMessage, path string, parts []part, end func(n int
 		case 'n':
 			return l, nil
 		default:
-			return l, &PathError{Path: path, Reason: fmt.Sprintf("%q would stand in %s, which is neither object nor array", clip(p.name, 100), clip(string(at), 60))}
+			return l, &PathError{Path: path, Reason: fmt.Sprintf("%q would be in %s, which is neither an object nor an array", clip(p.name, 100), clip(string(at), 60))}
 		}
 	}
 	l.exists = true
@@ -134,7 +134,7 @@ func (p part) within(n int, end func(n int) int) (int, error) {
 	case p.name == endIndex && !p.forced:
 		return end(n), nil
 	case !p.looksLikeIndex():
-		return 0, fmt.Errorf("%q is no index, and an array stands there", clip(p.name, 100))
+		return 0, fmt.Errorf("%q is not an index, but there is an array", clip(p.name, 100))
 	case !ok || i > n:
 		return 0, fmt.Errorf("index %s is past the end of an array of %d", clip(p.name, 20), n)
 	}
@@ -150,7 +150,7 @@ func (l location) spell(path string, parts []part) ([]string, error) {
 		case isIndex && n == 0, p.name == endIndex && !p.forced:
 			spelled = append(spelled, "0")
 		case p.looksLikeIndex():
-			return nil, &PathError{Path: path, Reason: fmt.Sprintf("no array is there for index %s; write %q for a name", clip(p.name, 20), ":"+clip(p.name, 20))}
+			return nil, &PathError{Path: path, Reason: fmt.Sprintf("there is no array for index %s; write %q for a name", clip(p.name, 20), ":"+clip(p.name, 20))}
 		default:
 			spelled = append(spelled, asName(p.name))
 		}

@@ -69,7 +69,7 @@ func ParseMessage(message string) (Summary, error) {
 			continue
 		}
 		if _, twice := values[key]; twice {
-			return Summary{}, fmt.Errorf("parsing checkpoint message: trailer %q stands twice", trailerPrefix+clip(key, 60))
+			return Summary{}, fmt.Errorf("parsing checkpoint message: trailer %q occurs twice", trailerPrefix+clip(key, 60))
 		}
 		values[key] = oneLine(value, maxValue)
 	}

@@ -50,7 +50,7 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
 	// Reading stops with an error at the bound, so look at the bound first.
 	if out.over {
-		return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: "it has more refs than can be"}
+		return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: "it has more refs than can be read"}
 	}
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 			continue
 		}
 		if len(oid) != 2*r.Repo.HashLen() {
-			return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: fmt.Sprintf("its object ids have %d digits, and here they have %d", len(oid), 2*r.Repo.HashLen())}
+			return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: fmt.Sprintf("its object ids have %d digits, but here they have %d", len(oid), 2*r.Repo.HashLen())}
 		}
 		if id, err := name.ParseOID(oid); err == nil {
 			l.Add(here, id)

@@ -35,7 +35,7 @@ func ParseMapping(prefix string) (Mapping, error) {
 		bad = bad || part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") || strings.HasSuffix(part, ".") || strings.Contains(part, "..")
 	}
 	if bad || strings.ContainsAny(p, " ~^:?*[\\\n\x00\x7f") || strings.Contains(p, "@{") {
-		return Mapping{}, fmt.Errorf("%q is no prefix for refs, as refs/heads/checkpoints/ is", name.Clip(prefix, name.Said))
+		return Mapping{}, fmt.Errorf("%q is not a prefix for refs, such as refs/heads/checkpoints/", name.Clip(prefix, name.Said))
 	}
 	if p == name.CheckpointRoot {
 		return Mapping{}, nil

@@ -26,7 +26,7 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]C
 	leaf := fmt.Sprintf("_probe/%08x", random)
 	ours, branch := name.Ref(name.CheckpointRoot+leaf), name.Ref("refs/heads/checkpoints/"+leaf)
 	there := string(r.Mapping.There(ours))
-	first, err := r.takes(ctx, "takes refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
+	first, err := r.takes(ctx, "accepts refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
 	all := []Capability{first}
 	if err != nil || first.OK {
 		if err == nil {
@@ -35,7 +35,7 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]C
 		return all, err
 	}
 	if r.Mapping == (Mapping{}) {
-		second, err := r.takes(ctx, "takes refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
+		second, err := r.takes(ctx, "accepts refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
 		if err != nil {
 			return all, err
 		}
@@ -66,17 +66,17 @@ func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.R
 	if err != nil {
 		return all, err
 	}
-	c := Capability{What: "shows them to those who fetch", OK: shown}
+	c := Capability{What: "shows them to clients that fetch", OK: shown}
 	if !shown {
 		c.Why = "it hides them"
 	}
 	all = append(all, c)
 	second := ours + "-2"
-	atomic := Capability{What: "takes all of a push or none (atomic)", OK: true}
+	atomic := Capability{What: "accepts all of a push or none (atomic)", OK: true}
 	outcomes, err := r.Push(ctx, []Update{{Ref: second, New: commit}}, AllOrNone)
 	switch {
 	case errors.Is(err, ErrNotAtomic):
-		atomic.OK, atomic.Why = false, "then removals stay here"
+		atomic.OK, atomic.Why = false, "so deletions will not be pushed"
 	case err != nil:
 		return all, err
 	default:

@@ -49,7 +49,7 @@ type Remote struct {
 // Check refuses a name that git would not take for a remote, such as an option.
 func (r *Remote) Check() error {
 	if r.Name == "" || strings.HasPrefix(r.Name, "-") || strings.ContainsAny(r.Name, "\n\x00") {
-		return fmt.Errorf("%q is no remote", name.Clip(r.Name, name.Said))
+		return fmt.Errorf("%q is not a remote", name.Clip(r.Name, name.Said))
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func said(e *git.Error) string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = []string{fmt.Sprintf("git ended with %d", e.Code)}
+		lines = []string{fmt.Sprintf("git exited with code %d", e.Code)}
 	}
 	return Redact(strings.Join(lines, "; "))
 }

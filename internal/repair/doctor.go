@@ -51,13 +51,13 @@ func Doctor(ctx context.Context, s *checkpoint.Service, fix bool, each func(Ailm
 			if ctx.Err() != nil {
 				return checkpoint.Classify(err)
 			}
-			found = append(found, Ailment{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` says more"})
+			found = append(found, Ailment{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
 		}
 		for _, a := range found {
 			// A cure that fails leaves the line as a problem, with the reason.
 			if a.cure.do != nil && fix {
 				if err := a.cure.do(ctx); err != nil {
-					a.Message += fmt.Sprintf("; it could not be mended: %v", err)
+					a.Message += fmt.Sprintf("; it could not be fixed: %v", err)
 				} else {
 					a.Fixed, a.Done = true, a.cure.done
 				}

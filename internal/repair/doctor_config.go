@@ -28,12 +28,12 @@ func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, e
 		isWeak        func(value string) bool
 		message, hint string
 	}{
-		{"core.fsync", drops, "what a checkpoint writes may be gone after a power loss", "`git config --unset core.fsync` leaves git's own choice"},
-		{"core.fsyncMethod", is("writeout-only"), "what a checkpoint writes may be gone after a power loss", "`git config --unset core.fsyncMethod` leaves git's own choice"},
-		{"core.logAllRefUpdates", is("always"), "git keeps a log of every ref, so what was pruned may stay", "`git config core.logAllRefUpdates true` logs branches only"},
-		{"gc.pruneExpire", is("now", "all"), "a gc deletes objects while a checkpoint is written; the checkpoint then fails", "`git config --unset gc.pruneExpire` leaves two weeks"},
-		{"notes.displayRef", is(string(name.NotesRef)), "git log warns until the first note is there", "`git checkpoint init` sets a pattern, which does not"},
-		{"extensions.preciousObjects", is("true", "yes", "on", "1"), "git deletes no object here, so a prune frees nothing", ""},
+		{"core.fsync", drops, "what a checkpoint writes may be lost in a power failure", "`git config --unset core.fsync` restores git's default"},
+		{"core.fsyncMethod", is("writeout-only"), "what a checkpoint writes may be lost in a power failure", "`git config --unset core.fsyncMethod` restores git's default"},
+		{"core.logAllRefUpdates", is("always"), "git keeps a reflog of every ref, so what was pruned may stay", "`git config core.logAllRefUpdates true` keeps reflogs of branches only"},
+		{"gc.pruneExpire", is("now", "all"), "a gc can delete the objects of a checkpoint that is being made, which then fails", "`git config --unset gc.pruneExpire` restores the default of two weeks"},
+		{"notes.displayRef", is(string(name.NotesRef)), "git log prints a warning until the first note exists", "`git checkpoint init` sets a pattern, which avoids that"},
+		{"extensions.preciousObjects", is("true", "yes", "on", "1"), "git deletes no objects here, so a prune frees nothing", ""},
 	} {
 		for _, value := range c.All(w.key) {
 			if w.isWeak(value) {
@@ -70,12 +70,12 @@ func weakRemotes(s *checkpoint.Service) []Ailment {
 			// A refspec is <source>:<target>. Only the target matters here.
 			_, to, _ := strings.Cut(value, ":")
 			if strings.HasSuffix(key, ".fetch") && matches(to) {
-				out = append(out, weak(key, value, "a plain fetch moves checkpoints and journals to whatever is there, unread",
-					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` takes it out; `git checkpoint fetch` merges instead", key, value)))
+				out = append(out, weak(key, value, "a plain git fetch overwrites checkpoints and journals here, without a check",
+					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` removes it; `git checkpoint fetch` merges instead", key, value)))
 			}
 		}
 		if on, err := c.Bool(key, false); strings.HasSuffix(key, ".mirror") && err == nil && on {
-			out = append(out, weak(key, "true", "a plain push deletes there what is not here, checkpoints of others too", "push by `git checkpoint push`"))
+			out = append(out, weak(key, "true", "a plain git push deletes at the remote what is not here, including checkpoints of others", "use `git checkpoint push`"))
 		}
 	}
 	return out
@@ -103,7 +103,7 @@ func wrongSettings(s *checkpoint.Service) []Ailment {
 	wrong := func(key string, err error) {
 		if err != nil {
 			value, _ := s.Settings.Get(key)
-			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets another"})
+			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets a valid one"})
 		}
 	}
 	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
@@ -140,7 +140,7 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		return nil, nil
 	}
 	if invalid := signer.Invalid; invalid != nil {
-		a.Message, a.Hint = invalid.Error(), "it takes true, false, openpgp, ssh or x509"
+		a.Message, a.Hint = invalid.Error(), "set it to true, false, openpgp, ssh or x509"
 		return []Ailment{a}, nil //nolint:nilerr // it is what was found
 	}
 	format := signer.Format
@@ -157,22 +157,22 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		}
 	}
 	if program == "" {
-		a.Message, a.Hint = fmt.Sprintf("gpg.format is %q, which git does not know", format), "it takes openpgp, ssh or x509"
+		a.Message, a.Hint = fmt.Sprintf("gpg.format is %q, which git does not know", format), "set it to openpgp, ssh or x509"
 		return []Ailment{a}, nil
 	}
 	if !git.IsInstalled(program) {
-		a.Message, a.Hint = fmt.Sprintf("%s is not there, so every create fails", path.Base(program)), "install it, or `git config checkpoint.sign false`"
+		a.Message, a.Hint = fmt.Sprintf("%s is not installed, so every create fails", path.Base(program)), "install it, or `git config checkpoint.sign false`"
 		return []Ailment{a}, nil
 	}
 	key, _ := s.Repo.Config.Get("user.signingKey")
 	command, _ := s.Repo.Config.Get("gpg.ssh.defaultKeyCommand")
 	// gpg selects a default key by itself, ssh-keygen does not.
 	if format == "ssh" && key == "" && command == "" {
-		a.Message, a.Hint = "no key to sign with is set, so every create fails", "`git config user.signingKey <path of the public key>` sets one"
+		a.Message, a.Hint = "no signing key is set, so every create fails", "`git config user.signingKey <path of the public key>` sets one"
 		return []Ailment{a}, nil
 	}
 	if _, ok := s.Repo.Config.Get("gpg.ssh.allowedSignersFile"); format == "ssh" && !ok {
-		a.Level, a.Message = LevelAdvice, "signatures are made, and nobody here can check them"
+		a.Level, a.Message = LevelAdvice, "signatures are made, but cannot be checked here"
 		a.Hint = "`git config gpg.ssh.allowedSignersFile <file>` says whose keys are trusted"
 		return []Ailment{a}, nil
 	}
@@ -200,7 +200,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		// A dry run of a prune says what the retention rules would remove now.
 		plan, err := retain.Prune(ctx, s, retain.PruneRequest{Session: string(info.Session), DryRun: true})
 		if err == nil && len(plan.Pruned) > 0 {
-			a.Message += fmt.Sprintf("; a prune would drop %d of them and free %d bytes", len(plan.Pruned), plan.Bytes)
+			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %d bytes", len(plan.Pruned), plan.Bytes)
 			a.Hint = "`git checkpoint prune --session " + string(info.Session) + " -n` shows which"
 		}
 		out = append(out, a)

@@ -25,6 +25,6 @@ func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Ailment, erro
 	return []Ailment{{
 		Kind: "expunged_objects", Level: LevelAdvice, Object: string(all[0]),
 		Message: fmt.Sprintf("%d objects that were expunged are still in this repository", len(all)-len(missing)),
-		Hint:    "`git checkpoint guard --all` says whether a checkpoint holds one; else `git reflog expire --expire=now --all` and `git gc --prune=now` remove them, and all else that only a reflog holds",
+		Hint:    "`git checkpoint guard --all` shows if a checkpoint still holds one; otherwise `git reflog expire --expire=now --all` and `git gc --prune=now` delete them, with everything else that only a reflog holds",
 	}}, nil
 }

@@ -36,9 +36,9 @@ func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	case err != nil:
 		return nil, err
 	case git.Older(version, oldestGit):
-		return []Ailment{{Kind: "git_too_old", Level: LevelProblem, Object: version, Message: "git " + version + " is older than " + oldestGit + ", the oldest that this program works with", Hint: "install a newer git"}}, nil
+		return []Ailment{{Kind: "git_too_old", Level: LevelProblem, Object: version, Message: "git " + version + " is older than " + oldestGit + ", the oldest version that this program supports", Hint: "install a newer git"}}, nil
 	case git.Older(version, wantedGit):
-		return []Ailment{{Kind: "git_old", Level: LevelAdvice, Object: version, Message: "git " + version + " has no cat-file --batch-command, so objects are read by two processes", Hint: "git " + wantedGit + " and later have it"}}, nil
+		return []Ailment{{Kind: "git_old", Level: LevelAdvice, Object: version, Message: "git " + version + " has no cat-file --batch-command, so two processes read objects", Hint: "git " + wantedGit + " and later have it"}}, nil
 	}
 	return nil, nil
 }
@@ -58,7 +58,7 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 			continue // they may belong to a rollback that can be finished
 		}
 		temporary := func(leaf string) bool { return strings.HasPrefix(leaf, store.TempPrefix) }
-		out = append(out, leftBehind(dir.Path, "stale_temporary", "a run that was killed left it", temporary)...)
+		out = append(out, leftBehind(dir.Path, "stale_temporary", "a process that was killed left it", temporary)...)
 		out = append(out, leftLately(dir.Path, temporary)...)
 		// Staging directories are at the top of a worktree. Only the current worktree's top is
 		// known.
@@ -113,7 +113,7 @@ func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	return []Ailment{{
 		Kind: "young_temporary", Level: LevelInfo, Object: dir,
 		Message: fmt.Sprintf("%d %s younger than a day: %s", len(young), are, list),
-		Hint:    "runs that were killed left them, unless one is at work now; the first create after a day removes them",
+		Hint:    "processes that were killed left them, unless one is still running; a create after a day removes them",
 	}}
 }
 
@@ -142,7 +142,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	for _, dir := range dirs {
 		for _, of := range []struct{ leaf, what string }{{background.PushLock, "a push"}, {background.PackLock, "packing"}} {
 			if lock := filepath.Join(dir.Path, of.leaf); older(lock, background.StaleAfter) {
-				out = append(out, removable("stale_lock", lock, of.what+" in the background that was killed left its lock"))
+				out = append(out, removable("stale_lock", lock, of.what+" in the background was killed and left its lock"))
 			}
 		}
 	}
@@ -150,8 +150,8 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	foreign := func(path string) {
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > background.StaleAfter {
 			out = append(out, Ailment{
-				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this lock of git is %s old", time.Since(info.ModTime()).Round(time.Minute)),
-				Hint: "when no git process is running here, remove the file",
+				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this git lock is %s old", time.Since(info.ModTime()).Round(time.Minute)),
+				Hint: "if no git process is running here, remove the file",
 			})
 		}
 	}
@@ -239,11 +239,11 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 			if errors.As(err, &spoilt) {
 				err = spoilt.Err
 			}
-			a.Message = "a rollback" + where + " was cut off, and what it was about cannot be read: " + err.Error()
+			a.Message = "a rollback" + where + " was cut off, and its description cannot be read: " + err.Error()
 			a.Hint = checkpoint.SpoiltHint(filepath.Join(dir.Path, "rollback"))
 		} else {
 			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)
-			a.Hint = "`git checkpoint rollback --continue` there finishes it, `--abort` takes it back"
+			a.Hint = "run `git checkpoint rollback --continue` there to finish it, or `--abort` to take it back"
 		}
 		out = append(out, a)
 	}
@@ -264,18 +264,18 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error)
 			continue // none is active
 		}
 		a := Ailment{
-			Kind: "active_session", Level: LevelProblem, Object: dir.Worktree, Hint: "--fix forgets it; `git checkpoint session switch` chooses another",
+			Kind: "active_session", Level: LevelProblem, Object: dir.Worktree, Hint: "--fix clears it; `git checkpoint session switch` chooses another one",
 			cure: cure{"forgotten", func(context.Context) error { return os.Remove(path) }},
 		}
 		active, err := name.ParseSession(strings.TrimSuffix(string(data[:min(len(data), maxSessionFile)]), "\n"))
 		if err != nil {
-			a.Message = "the file that names the active session holds no name: " + err.Error()
+			a.Message = "the file for the active session does not contain a session name: " + err.Error()
 			out = append(out, a)
 			continue
 		}
 		if _, err := s.Store.State(ctx, active); errors.Is(err, store.ErrNoSession) {
 			a.Message = fmt.Sprintf("the active session %q does not exist", active)
-			a.Hint += ", `git checkpoint rebuild --session " + string(active) + "` brings back what refs still prove"
+			a.Hint += ", `git checkpoint rebuild --session " + string(active) + "` restores what refs still prove"
 			out = append(out, a)
 		}
 	}

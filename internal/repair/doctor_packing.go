@@ -24,7 +24,7 @@ func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	said := strings.TrimSpace(string(text[:min(len(text), maxFailure)]))
 	return []Ailment{{
 		Kind: "packing_failed", Level: LevelAdvice, Object: path, Message: "packing in the background did not work: " + said,
-		Hint: "`git fsck` says what is wrong; it is tried again an hour later",
+		Hint: "`git fsck` shows what is wrong; packing is tried again after an hour",
 	}}, nil
 }
 

@@ -47,13 +47,13 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		switch session, isTag := strings.CutPrefix(ref, name.TagRoot); {
 		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && slices.Contains(ownRoots(), ref):
 			out = append(out, Ailment{
-				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "while it is there git takes no ref that this program needs",
-				Hint: "`git update-ref -d " + ref + "` drops it, once what it names has another ref",
+				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "as long as it exists, git refuses the refs that this program needs",
+				Hint: "`git update-ref -d " + ref + "` deletes it, once another ref has what it names",
 			})
 		case ref == tagRoot, isTag && !strings.Contains(session, "/"):
 			out = append(out, Ailment{
-				Kind: "ref_in_the_way", Level: LevelAdvice, Object: ref, Message: "it is where tags of checkpoints would be, so there are none",
-				Hint: "rename the tag, and `git checkpoint rebuild --all` makes them",
+				Kind: "ref_in_the_way", Level: LevelAdvice, Object: ref, Message: "it is in the way of the tags of checkpoints, so there are none",
+				Hint: "rename the tag, then `git checkpoint rebuild --all` makes them",
 			})
 		}
 		if rest, ours := strings.CutPrefix(ref, name.CheckpointRoot); ours {
@@ -61,8 +61,8 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 			session, _, _ := strings.Cut(rest, "/")
 			if other, met := folded[strings.ToLower(session)]; met && other != session {
 				out = append(out, Ailment{
-					Kind: "name_twins", Level: LevelAdvice, Object: session, Message: fmt.Sprintf("it differs from session %q in case only; a clone on another system may mix them up", other),
-					Hint: "`git checkpoint session archive` puts one away",
+					Kind: "name_twins", Level: LevelAdvice, Object: session, Message: fmt.Sprintf("its name differs from session %q only in case; a clone on another system may mix them up", other),
+					Hint: "`git checkpoint session archive` puts one of them away",
 				})
 			}
 			folded[strings.ToLower(session)] = session
@@ -80,8 +80,8 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	}
 	for _, r := range strays {
 		out = append(out, Ailment{
-			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is no checkpoint and no journal, and everybody passes over it",
-			Hint: "`git update-ref -d " + string(r.Ref) + "` drops it",
+			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is neither a checkpoint nor a journal, and is ignored",
+			Hint: "`git update-ref -d " + string(r.Ref) + "` deletes it",
 		})
 	}
 	// Refs of pruned checkpoints, and refs that an interrupted fetch left in quarantine.
@@ -94,7 +94,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	if len(incoming) > 0 {
 		out = append(out, Ailment{
 			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
-			Hint: "--fix drops them, as the next fetch does", cure: dropping(s, incoming...),
+			Hint: "--fix deletes them; so does the next fetch", cure: dropping(s, incoming...),
 		})
 	}
 	return out, err
@@ -135,7 +135,7 @@ func brokenRefFiles(s *checkpoint.Service) []Ailment {
 				cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
 			}
 			if strings.HasPrefix(content, "ref:") {
-				a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, and moves with another"
+				a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, so it moves with another ref"
 			}
 			out = append(out, a)
 		})
@@ -169,7 +169,7 @@ func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			continue
 		}
 		out = append(out, Ailment{
-			Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, and still holds what was to be freed", Hint: "--fix drops the ref",
+			Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, but still holds what was to be freed", Hint: "--fix deletes the ref",
 			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
 		})
 	}
@@ -190,7 +190,7 @@ func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			}
 			ref = filepath.ToSlash(ref)
 			out = append(out, Ailment{
-				Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a log of it, and with it what was pruned",
+				Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a reflog of it, which holds what was pruned",
 				Hint: "`git reflog expire --expire=all " + ref + "` empties it",
 			})
 		})
@@ -215,11 +215,11 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error
 			continue
 		}
 		a := Ailment{
-			Kind: "tracking_journal", Level: LevelAdvice, Object: string(r.Ref), Hint: "--fix drops it; a fetch brings it again",
+			Kind: "tracking_journal", Level: LevelAdvice, Object: string(r.Ref), Hint: "--fix deletes it; a fetch brings it back",
 			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
 		}
 		if len(s.Repo.Config.Keys("remote."+rest[:at]+".")) == 0 {
-			a.Message = fmt.Sprintf("there is no remote %q any more", rest[:at])
+			a.Message = fmt.Sprintf("there is no longer a remote %q", rest[:at])
 			out = append(out, a)
 			continue
 		}
@@ -227,7 +227,7 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error
 			if ctx.Err() != nil {
 				return out, err
 			}
-			a.Level, a.Message = LevelProblem, "what it leads to cannot be read: "+err.Error()
+			a.Level, a.Message = LevelProblem, "what it points at cannot be read: "+err.Error()
 			out = append(out, a)
 		}
 	}

@@ -34,8 +34,8 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, 
 		if what := ours[oid]; what != "" {
 			out = append(out, Ailment{
 				Kind: "replaced", Level: LevelProblem, Object: string(r.Ref),
-				Message: fmt.Sprintf("plain git shows %s in the place of %s; this program does not believe it", r.OID.Short(), what),
-				Hint:    "`git replace -d " + string(oid) + "` shows again what is recorded",
+				Message: fmt.Sprintf("plain git shows %s instead of %s; this program ignores the replacement", r.OID.Short(), what),
+				Hint:    "`git replace -d " + string(oid) + "` shows the original again",
 			})
 		}
 	}

@@ -24,11 +24,11 @@ func lookAtWorktrees(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 		// Only the bisect worktree can be removed without asking.
 		switch n.Kind {
 		case linked.KindFork:
-			a.Message = fmt.Sprintf("the fork %s was cut off, and its worktree is half-made", n.Session)
+			a.Message = fmt.Sprintf("the fork %s was cut off, and its worktree is incomplete", n.Session)
 			a.Hint = fmt.Sprintf("`git checkpoint fork --remove %s` removes it", n.Session)
 		default:
 			a.Message = "a bisect was killed, and its scratch worktree is still there"
-			a.Hint = "--fix removes it; it holds nothing of yours"
+			a.Hint = "--fix removes it; nothing of yours is in it"
 			a.cure = cure{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
 		}
 		found = append(found, a)

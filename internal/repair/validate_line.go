@@ -99,7 +99,7 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 		}
 		for i := range line.Findings {
 			if f := &line.Findings[i]; strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_") {
-				f.Hint = fmt.Sprintf("%s stands in for it; `git checkpoint delete %s` drops the broken one", e.Checkpoint, line.Checkpoint)
+				f.Hint = fmt.Sprintf("%s replaces it; `git checkpoint delete %s` removes the broken one", e.Checkpoint, line.Checkpoint)
 			}
 		}
 		return

@@ -70,7 +70,7 @@ func sinceCommit(p *proof.Session, since string) (name.OID, error) {
 		return oid, nil
 	}
 	if !checkpoint.HexPattern().MatchString(since) || len(since) < 7 {
-		return "", checkpoint.Usage("`git rev-parse refs/checkpoints/"+string(p.Name)+"/journal` gives the one of today", "%q is no id of a commit", since)
+		return "", checkpoint.Usage("`git rev-parse refs/checkpoints/"+string(p.Name)+"/journal` prints the current tip", "%q is not a commit id", since)
 	}
 	if p.Chain != nil {
 		if oid, found := p.Chain.Starting(since); found {

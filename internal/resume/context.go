@@ -32,7 +32,7 @@ func (a *Answer) Context() string {
 	case !a.CanResume:
 		c.field("Cannot go on", strings.Join(a.Refusals, "; "))
 	case a.ResumePoint != "":
-		c.field("Goes on at", a.ResumePoint)
+		c.field("Continues at", a.ResumePoint)
 	}
 	c.field("Progress", a.Text)
 	c.field("Says", a.Message)
@@ -165,7 +165,7 @@ func (c *contextText) restore(parts map[string]json.RawMessage) {
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b string) int { return len(a) - len(b) })
-	c.list("To be taken over", entries)
+	c.list("To take over", entries)
 }
 
 // state adds the members of the state, short ones first. Long ones are usually lists that other

@@ -129,7 +129,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		case len(a.Questions) > 0:
 			return a, &checkpoint.Error{
 				Kind: checkpoint.KindRefused, Message: strings.Join(a.Questions, " "),
-				Hints: []string{"--accept answers yes and goes on", "--fresh closes the session, so that work can start anew"},
+				Hints: []string{"--accept answers yes and continues", "--fresh closes the session, so that work can start afresh"},
 			}
 		}
 		return a, nil
@@ -143,7 +143,7 @@ func (r *resumption) refused() error {
 	e := &checkpoint.Error{Kind: checkpoint.KindRejected, Message: a.Refusals[0]}
 	e.Hints = append(append(e.Hints, a.Refusals[1:]...), a.Warnings...)
 	if !checkpoint.IsClosed(r.found.State.Status) {
-		e.Hints = append(e.Hints, "`git checkpoint resume "+string(a.Session)+" --fresh` closes the session, so that work can start anew")
+		e.Hints = append(e.Hints, "`git checkpoint resume "+string(a.Session)+" --fresh` closes the session, so that work can start afresh")
 	}
 	return e
 }
@@ -218,7 +218,7 @@ func (r *resumption) accept(ctx context.Context) error {
 		}
 		a.Changed = []checkpoint.FileChange{}
 	} else if tree, err := inspect.TreeNow(ctx, s, r.record); err == nil && tree != r.record.Snapshot.Tree && r.record.Snapshot.Tree != "" {
-		a.Warnings = append(a.Warnings, "files stay as they are; `git checkpoint rollback "+typedIn(s, f)+"` brings those of the checkpoint")
+		a.Warnings = append(a.Warnings, "the files were not changed; `git checkpoint rollback "+typedIn(s, f)+"` restores those of the checkpoint")
 	}
 	e, err := s.NewEvent(journal.KindResume, f.Session)
 	if err != nil {

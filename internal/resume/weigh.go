@@ -32,10 +32,10 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 		doc, err := record.ParseJSON(current, record.Limits{})
 		// The workflow compares members, so it needs an object.
 		if err == nil && !strings.HasPrefix(strings.TrimSpace(string(doc)), "{") {
-			err = errors.New("it is no object")
+			err = errors.New("it is not an object")
 		}
 		if err != nil {
-			return checkpoint.Usage("--current takes the issue as JSON, with the members that the checkpoint has of it", "the current issue is refused: %v", err)
+			return checkpoint.Usage("--current needs the issue as JSON, with the same members as in the checkpoint", "the current issue is invalid: %v", err)
 		}
 	}
 	// In another clone a missing branch means nothing: it may not have been fetched.

@@ -83,7 +83,7 @@ func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk,
 	for _, info := range sessions {
 		st, err := s.Store.State(ctx, info.Session)
 		if err != nil {
-			s.Warn(fmt.Sprintf("session %q cannot be read, so its undo levels are not known: %v", info.Session, err))
+			s.Warn(fmt.Sprintf("session %q cannot be read, so its undo levels are unknown: %v", info.Session, err))
 			continue
 		}
 		states = append(states, st)
@@ -116,7 +116,7 @@ func undoLevels(s *checkpoint.Service) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, checkpoint.Usage("it takes a number from 0", "%s is %q", keyUndoLevels, text)
+		return 0, checkpoint.Usage("it must be a number of 0 or more", "%s is %q", keyUndoLevels, text)
 	}
 	return n, nil
 }

@@ -129,7 +129,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 		if all, err := s.Repo.KeepsAll(); err != nil {
 			return nil, checkpoint.Classify(err)
 		} else if all {
-			return nil, checkpoint.Failure(checkpoint.KindFailed, "git checkpoint prune", "this repository keeps all objects (extensions.preciousObjects), so --gc is of no use")
+			return nil, checkpoint.Failure(checkpoint.KindFailed, "git checkpoint prune", "this repository keeps all objects (extensions.preciousObjects), so --gc has no effect")
 		}
 	}
 	if err := p.sessions(ctx); err != nil {
@@ -207,7 +207,7 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return checkpoint.Classify(err)
 			}
-			s.Warn(fmt.Sprintf("session %q: %v; nothing of it was pruned", info.Session, err))
+			s.Warn(fmt.Sprintf("session %q: %v; nothing in it was pruned", info.Session, err))
 		}
 	}
 	return nil
@@ -217,7 +217,7 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 func (p *PrunePlan) limits() error {
 	req := p.req
 	if req.Keep != nil && *req.Keep < 0 {
-		return checkpoint.Usage("", "--keep takes a number from 0, not %d", *req.Keep)
+		return checkpoint.Usage("", "--keep must be a number of 0 or more, not %d", *req.Keep)
 	}
 	if req.OlderThan != "" {
 		age, err := workflow.ParseAge(req.OlderThan)
@@ -232,7 +232,7 @@ func (p *PrunePlan) limits() error {
 		return err
 	}
 	if p.maxSize, err = gitconfig.ParseSize(req.MaxSize); err != nil || p.maxSize <= 0 {
-		return checkpoint.Usage("a size is a number with k, m or g behind it", "--max-size: %q is no size", req.MaxSize)
+		return checkpoint.Usage("a size is a number, with k, m or g after it", "--max-size: %q is not a size", req.MaxSize)
 	}
 	return nil
 }
@@ -419,7 +419,7 @@ func (p *PrunePlan) collect(ctx context.Context) error {
 	}
 	done, err := p.s.Repo.CollectGarbage(ctx)
 	if errors.Is(err, git.ErrGCRunning) {
-		p.s.Warn("a `git gc` is already running here, so no second one was started")
+		p.s.Warn("a `git gc` is already running here, so none was started")
 		return nil
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []string) (name.Session, *Removed, error) {
 	out := &Removed{Removed: []checkpoint.Labelled{}}
 	if len(refs) == 0 {
-		return "", out, checkpoint.Usage("`git checkpoint list` shows what there is", "name the checkpoints to delete")
+		return "", out, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
 	}
 	if err := checkpoint.RefuseEmptyNames(refs...); err != nil {
 		return "", nil, err
@@ -43,7 +43,7 @@ func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []s
 		}
 		// A transaction is about one session.
 		if in != "" && in != f.Session {
-			return "", nil, checkpoint.Usage("", "%s and %s are in two sessions; delete from one at a time", refs[0], ref)
+			return "", nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)
 		}
 		if in = f.Session; f.Entry.Pinned {
 			return "", nil, pinnedError(f.Entry)
@@ -109,7 +109,7 @@ func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []s
 	}
 	plan.only(gone)
 	if len(plan.Removed) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s: removed meanwhile", strings.Join(refs, ", "))
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s: removed in the meantime", strings.Join(refs, ", "))
 	}
 	return plan, nil
 }
@@ -268,7 +268,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 			// A pin of a pruned checkpoint would promise something that cannot be kept.
 			for _, e := range events {
 				if v.State == nil || v.State.Dead(e.Checkpoint) {
-					return store.Change{}, checkpoint.Failure(checkpoint.KindNotFound, "", "%s was removed meanwhile", e.Label)
+					return store.Change{}, checkpoint.Failure(checkpoint.KindNotFound, "", "%s was removed in the meantime", e.Label)
 				}
 			}
 			return store.Change{Events: events}, nil

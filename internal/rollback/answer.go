@@ -104,7 +104,7 @@ func (r *Plan) warnSession() {
 	if err != nil || active == "" || active == r.to.Session || r.undoes != nil {
 		return
 	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays the active one, and the next checkpoint is its; `git checkpoint session switch %s` goes on in the other", active, r.to.Session))
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session))
 }
 
 // warnConflicts warns if unmerged index entries are restored without the merge they belong to.
@@ -120,9 +120,9 @@ func (r *Plan) warnConflicts() {
 	if raw, ok := g.Extra["operation_head"]; ok && json.Unmarshal(raw, &other) != nil {
 		other = ""
 	}
-	text := fmt.Sprintf("unmerged paths (%d) come back, but the %s that made them is not in progress any more: a commit now would have one parent", len(g.Unmerged), g.Operation)
+	text := fmt.Sprintf("unmerged paths (%d) are restored, but the %s that made them is no longer in progress: a commit now would have only one parent", len(g.Unmerged), g.Operation)
 	if other != "" {
-		text += "; its other commit was " + string(other)
+		text += "; the other parent was " + string(other)
 	}
 	r.answer.Warnings = append(r.answer.Warnings, text)
 }

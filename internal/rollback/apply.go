@@ -164,14 +164,14 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	}
 	if backErr == nil {
 		return &checkpoint.Error{
-			Kind: kind, Message: "the rollback failed half-way; files, index and branch are as they were before", Err: cause,
-			Hints: []string{fmt.Sprintf("the safety checkpoint %s holds them too", meta.Safety)},
+			Kind: kind, Message: "the rollback failed halfway; files, index and branch are as they were before", Err: cause,
+			Hints: []string{fmt.Sprintf("the safety checkpoint %s holds them, too", meta.Safety)},
 		}
 	}
 	return &checkpoint.Error{
-		Kind: checkpoint.KindFailed, Message: "the rollback failed half-way and not everything could be brought back", Err: errors.Join(cause, backErr),
+		Kind: checkpoint.KindFailed, Message: "the rollback failed halfway, and not everything could be restored", Err: errors.Join(cause, backErr),
 		Hints: append(lockHints(backErr),
-			"`git checkpoint rollback --abort` tries again to go back, `--continue` to go on",
+			"`git checkpoint rollback --abort` tries again to go back, `--continue` to finish",
 			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
 		),
 	}
@@ -363,8 +363,8 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 				what = "branch " + short(meta.Branch.Target)
 			}
 			return nil, &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s has moved to %s since the rollback was cut off, and going on would drop that", what, now.Short()),
-				Hints: []string{"`git checkpoint rollback --abort` takes the files back and leaves it there"},
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short()),
+				Hints: []string{"`git checkpoint rollback --abort` restores the files and leaves the branch there"},
 			}
 		}
 	}
@@ -387,15 +387,15 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			if err := staged.Finish(); err != nil {
 				return nil, checkpoint.Classify(err)
 			}
-			return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback was already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
+			return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback is already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
 		}
 	}
 	if err := staged.Back(); err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be brought back", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
 	}
 	if meta.Branch.Moves() {
 		if err := headBack(ctx, s, meta); err != nil {
-			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are back, and the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
+			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}
 	}
 	if err := staged.Finish(); err != nil {
@@ -442,13 +442,13 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, 
 // nothingUnfinished returns the answer to --continue and --abort when no file was moved. A rollback
 // that was killed before that may have left the lock of the index, which the Sweep removes.
 func nothingUnfinished(shot *snapshot.Shot) error {
-	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "no rollback is unfinished in this worktree"}
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no unfinished rollback in this worktree"}
 	left := shot.AbandonedLock() != ""
 	if err := shot.Sweep(create.SweepAge); err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
 	}
 	if left {
-		e.Hints = []string{"a rollback that was killed before it moved a file had left the lock of the index; the lock is removed"}
+		e.Hints = []string{"a rollback that was killed before it changed a file left the lock of the index; the lock was removed"}
 	}
 	return e
 }

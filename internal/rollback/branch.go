@@ -45,7 +45,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	if b.From != b.To && b.From != "" && b.To != "" {
 		n, err := commitsLeft(ctx, r.s, b)
 		if err != nil && !errors.Is(err, git.ErrMissing) {
-			r.answer.Warnings = append(r.answer.Warnings, "the commits between cannot be counted: "+err.Error())
+			r.answer.Warnings = append(r.answer.Warnings, "the commits in between cannot be counted: "+err.Error())
 		}
 		b.CommitsLeft = n
 	}
@@ -53,7 +53,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 		return err
 	}
 	if b.To == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint was made before the first commit; a branch cannot be moved there", Hints: []string{"--keep-branch restores files and index only"}}
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint was made before the first commit, so a branch cannot be moved to it", Hints: []string{"--keep-branch restores only files and index"}}
 	}
 	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
 		return err
@@ -106,11 +106,11 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 	}
 	if lost != "0" {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds what it has beyond the checkpoint's commit", short(b.Target), was.Short()),
-			Hints: []string{"`git switch " + short(b.Target) + "` first, then the safety checkpoint keeps it", "--keep-branch leaves HEAD and branches"},
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds its commits after the one of the checkpoint", short(b.Target), was.Short()),
+			Hints: []string{"`git switch " + short(b.Target) + "` first, then the safety checkpoint keeps them", "--keep-branch leaves HEAD and branches where they are"},
 		}
 	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves too, from %s; an undo takes it back too, unless somebody moves it before", short(b.Target), was))
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves, too, from %s; an undo moves it back, unless somebody moves it before", short(b.Target), was))
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (r *Plan) planBack(ctx context.Context) error {
 	case BranchIsFree(ctx, r.s, was.Name) != nil:
 		stays("another worktree is on it")
 	case !hasCommit(ctx, r.s, was.From):
-		stays("the commit that it was at is gone")
+		stays("the commit it was at no longer exists")
 	default:
 		r.answer.Branch.Back = &checkpoint.BranchBack{Name: was.Name, From: now, To: was.From}
 	}
@@ -198,7 +198,7 @@ func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) e
 		if branch != "" && w.Branch == branch && w.GitDir != s.Repo.GitDir {
 			return &checkpoint.Error{
 				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is checked out in worktree %s", branch, w.Name),
-				Hints: []string{"--keep-branch restores files and index only"},
+				Hints: []string{"--keep-branch restores only files and index"},
 			}
 		}
 	}

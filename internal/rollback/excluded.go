@@ -32,7 +32,7 @@ func sayExcluded(r *Plan, paths []string, scope snapshot.Scope) error {
 	if first < 0 {
 		return nil
 	}
-	said := fmt.Sprintf("%s is left as it is, because checkpoint.exclude names it", name.Clip(paths[first], name.Said))
+	said := fmt.Sprintf("%s stays as it is, because checkpoint.exclude matches it", name.Clip(paths[first], name.Said))
 	how := fmt.Sprintf("`git restore --source=%s -- PATH` brings it back", r.files.Event().Commit.Short())
 	if r.undoes != nil {
 		r.s.Warn(said + "; " + how)

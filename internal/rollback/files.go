@@ -195,7 +195,7 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 			return err
 		}
 		if !known {
-			return checkpoint.Usage("paths are files or directories, without patterns", "no captured file, here or in %s, is called %q", r.files.Label, typed)
+			return checkpoint.Usage("a path must be a file or directory, not a pattern", "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
 		}
 	}
 	return nil
@@ -337,7 +337,7 @@ func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
 }
 
 // OverwriteHint tells the user how to let a rollback replace ignored files.
-const OverwriteHint = "--overwrite-ignored keeps ignored files in the safety checkpoint and goes on; undo brings them back"
+const OverwriteHint = "--overwrite-ignored captures ignored files in the safety checkpoint and overwrites them; undo brings them back"
 
 // overwritable returns the ignored files that are in the way and that the request allows to be
 // captured and replaced. An undo may always do that.
@@ -356,7 +356,7 @@ func (r *Plan) refuseCollisions() error {
 	if len(r.plan.Collisions) == 0 {
 		return nil
 	}
-	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: what is in the way is in no checkpoint, and would be lost"}
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files in the way are in no checkpoint, and would be lost"}
 	ignored := false
 	for i, c := range r.plan.Collisions {
 		ignored = ignored || c.Ignored
@@ -369,7 +369,7 @@ func (r *Plan) refuseCollisions() error {
 	if ignored {
 		e.Hints = append(e.Hints, OverwriteHint)
 	} else {
-		e.Hints = append(e.Hints, "move it out of the way, or roll back other paths only: -- PATH…")
+		e.Hints = append(e.Hints, "move them out of the way, or roll back only other paths: -- PATH…")
 	}
 	return e
 }

@@ -59,7 +59,7 @@ func TestCommittedWhileFilesMove(t *testing.T) {
 			w.Git("update-ref", "refs/heads/main", meanwhile)
 		}
 	})
-	if checkpoint.KindOf(err) != checkpoint.KindFailed || !strings.Contains(fmt.Sprint(err), "the rollback failed half-way") {
+	if checkpoint.KindOf(err) != checkpoint.KindFailed || !strings.Contains(fmt.Sprint(err), "the rollback failed halfway") {
 		t.Errorf("error: %v", err)
 	}
 	if got := w.Git("rev-parse", "main"); got != meanwhile {

@@ -171,7 +171,7 @@ func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 		}
 		var known *checkpoint.Error
 		if errors.As(err, &known) && done > 0 {
-			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done, and `git checkpoint %s %d` goes on", done, len(r.levels), r.direction(), len(r.levels)-done))
+			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction(), len(r.levels)-done))
 		}
 		if err != nil {
 			return nil, err

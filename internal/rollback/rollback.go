@@ -106,7 +106,7 @@ func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoPlace):
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s was made when no checkpoint was current, so there is no place to go back to", safety.Entry.Label),
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s was made when there was no current checkpoint, so there is none to go back to", safety.Entry.Label),
 			Hints: []string{fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())},
 		}
 	case err != nil:
@@ -162,8 +162,8 @@ func (r *Plan) refuseWithoutFiles() error {
 		return nil
 	}
 	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: r.files.Label + " was imported without files, so none can be brought back",
-		Hints: []string{"--state-only goes back to its state and leaves the files as they are"},
+		Kind: checkpoint.KindRefused, Message: r.files.Label + " was imported without files, so none can be restored",
+		Hints: []string{"--state-only goes back to its state, and leaves the files as they are"},
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *Plan) refuseEarly() error {
 		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a " + op + " is in progress in this worktree", Hints: []string{"`" + end + "` ends it"}}
 		// An undo has no --force: sameOperation decides.
 		if r.undoes == nil {
-			e.Hints = append(e.Hints, "--force restores files only and leaves it in progress")
+			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")
 		}
 		return e
 	}

@@ -129,7 +129,7 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 	}
 	if count > len(levels) {
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there is no more than %d to %s in this worktree", len(levels), req.direction()),
+			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there are only %d to %s in this worktree", len(levels), req.direction()),
 			Hints: []string{fmt.Sprintf("`git checkpoint %s --list` shows them", req.direction())},
 		}
 	}
@@ -146,7 +146,7 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 	if len(w.Redo) > 0 {
 		return &checkpoint.Error{
 			Kind: checkpoint.KindNotFound, Message: "every rollback of this worktree is undone",
-			Hints: []string{"`git checkpoint redo` does the last one again"},
+			Hints: []string{"`git checkpoint redo` redoes the last one"},
 		}
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: journal.ErrNothingToUndo}
@@ -262,13 +262,13 @@ func bySession(levels []journal.Level) [][]int {
 func (w *walked) withoutSafety(d direction, count int) error {
 	all := w.levels(d)
 	last := all[count-1]
-	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be taken back: its safety checkpoint %s was pruned", last.Rollback.Subject(), last.Head.Safety)}
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be undone: its safety checkpoint %s was pruned", last.Rollback.Subject(), last.Head.Safety)}
 	if last.Head.Safety == "" {
-		e.Message = fmt.Sprintf("%q cannot be taken back: it made no safety checkpoint", last.Rollback.Subject())
+		e.Message = fmt.Sprintf("%q cannot be undone: it made no safety checkpoint", last.Rollback.Subject())
 	}
 	for i := count; i < len(all); i++ {
 		if !isGone(w.entry(all[i].Head.Safety)) {
-			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s %d` passes over it", d, i+1))
+			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s %d` skips it", d, i+1))
 			break
 		}
 	}
@@ -326,7 +326,7 @@ func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.Undo
 	for _, l := range levels {
 		at := slices.IndexFunc(st.Rollbacks, func(u *journal.Event) bool { return u.OID == l.Undoes })
 		if at < 0 {
-			return nil, fmt.Errorf("event %s is not in the journal any more", l.Undoes.Short())
+			return nil, fmt.Errorf("event %s is no longer in the journal", l.Undoes.Short())
 		}
 		moves = append(moves, st.Rollbacks[at])
 	}

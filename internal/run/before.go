@@ -77,7 +77,7 @@ func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 	if to == nil {
 		why := "there is no checkpoint to go back to"
 		if r.unkept != "" {
-			why = "nothing is rolled back, because what was there before is in no checkpoint: " + r.unkept
+			why = "nothing was rolled back, because what was there before is in no checkpoint: " + r.unkept
 		}
 		r.s.Warn(why)
 		return nil

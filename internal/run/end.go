@@ -88,7 +88,7 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	a.Message = "the step was interrupted"
 	if end.How == command.TimedOut {
 		trigger = workflow.TriggerSessionEnd
-		a.Message = fmt.Sprintf("the step took longer than %s and was ended", r.req.Timeout)
+		a.Message = fmt.Sprintf("the step took longer than %s and was stopped", r.req.Timeout)
 	}
 	a.Code, a.Cut = end.Code, trigger
 	if r.def == nil {
@@ -157,7 +157,7 @@ func (r *running) describe() {
 		"error": fmt.Sprintf("exit code %d", a.Code),
 	}
 	if a.LastGood == nil {
-		a.Message = fmt.Sprintf("step %d failed with exit code %d, and no checkpoint was made; there is none before it", a.Step, a.Code)
+		a.Message = fmt.Sprintf("step %d failed with exit code %d, and no checkpoint was made; there is no earlier one", a.Step, a.Code)
 		return
 	}
 	said["last_valid"], said["label"] = a.LastGood.Label, a.LastGood.Label

@@ -130,9 +130,9 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	case len(req.Command) == 0:
 		return nil, checkpoint.Usage("git checkpoint run [<options>] -- <command>…", "no command to run")
 	case req.Retries < 0:
-		return nil, checkpoint.Usage("", "--retries takes a number from 0, not %d", req.Retries)
+		return nil, checkpoint.Usage("", "--retries must be a number of 0 or more, not %d", req.Retries)
 	case req.Timeout < 0:
-		return nil, checkpoint.Usage("", "--timeout takes a duration such as 90s or 15m")
+		return nil, checkpoint.Usage("", "--timeout needs a duration such as 90s or 15m")
 	}
 	if err := Find(req.Command[0]); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		return nil, err
 	}
 	if err := r.handOver(); err != nil {
-		return nil, checkpoint.Classify(fmt.Errorf("hand the state over: %w", err))
+		return nil, checkpoint.Classify(fmt.Errorf("hand over the state: %w", err))
 	}
 	defer os.Remove(r.stateFile) //nolint:errcheck // disposable
 	signals, stop := command.Watch()

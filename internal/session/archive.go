@@ -33,7 +33,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		change := store.Change{}
 		// Another process may have resumed the session after the check above.
 		if !checkpoint.IsClosed(v.State.Status) {
-			return change, checkpoint.Failure(checkpoint.KindRefused, "", "session %q was opened again meanwhile", session)
+			return change, checkpoint.Failure(checkpoint.KindRefused, "", "session %q was reopened in the meantime", session)
 		}
 		var err error
 		if change.Archive, err = toArchive(ctx, s, v.State); err != nil || len(change.Archive) == 0 {

@@ -18,7 +18,7 @@ import (
 func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
 	branch := "refs/heads/" + def.Branch(string(session))
 	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
-		return "", checkpoint.Usage("", "%q is no branch name", name.Clip(branch, name.Said))
+		return "", checkpoint.Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
 	}
 	if s.Repo.Head.OID == "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "there is no commit yet that a branch could start from")
@@ -33,7 +33,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	case err != nil:
 		return "", checkpoint.Classify(err)
 	case oid != s.Repo.Head.OID:
-		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it and start the session without --branch", "branch %s exists already, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
+		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it, and start the session without --branch", "branch %s already exists, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
 	default:
 		if err := rollback.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
 			return "", err

@@ -32,7 +32,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 		return nil, err
 	}
 	if _, err := s.Store.State(ctx, session); err == nil {
-		return nil, checkpoint.Usage("`git checkpoint session switch "+string(session)+"` makes it the active one", "session %q exists already", session)
+		return nil, checkpoint.Usage("`git checkpoint session switch "+string(session)+"` makes it the active one", "session %q already exists", session)
 	} else if !errors.Is(err, store.ErrNoSession) {
 		return nil, checkpoint.Classify(err)
 	}
@@ -68,7 +68,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	_, err = s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
 		// Another process started the same session after the check above.
 		if v.State != nil {
-			return store.Change{}, checkpoint.Usage("", "session %q exists already", session)
+			return store.Change{}, checkpoint.Usage("", "session %q already exists", session)
 		}
 		return store.Change{Events: []journal.Event{start}}, nil
 	})
@@ -97,8 +97,8 @@ func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) (s
 		}
 		if !req.Fresh {
 			return nil, &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q works on %q and is not finished", m.Session, name.Clip(req.Topic, name.Said)),
-				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` goes on with it", "--fresh closes it as abandoned and starts anew"},
+				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q on topic %q is not finished", m.Session, name.Clip(req.Topic, name.Said)),
+				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` continues it", "--fresh closes it as abandoned, and starts a new one"},
 			}
 		}
 		same = append(same, m.Session)
@@ -193,7 +193,7 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 		status = "complete"
 	}
 	if !checkpoint.IsClosed(status) {
-		return nil, checkpoint.Usage("--status takes complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
+		return nil, checkpoint.Usage("--status must be complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
 	}
 	session, err := s.RequireSession(request)
 	// Only RequireSession: closing a session by mistake, because it was the likely one, is

@@ -15,7 +15,7 @@ func Browse(ctx context.Context, s *checkpoint.Service, address string) error {
 	_, chosen := Setting(s, "web.browser")
 	screen := runtime.GOOS != "linux" || s.Getenv("DISPLAY") != "" || s.Getenv("WAYLAND_DISPLAY") != ""
 	if !chosen && !screen {
-		return errors.New("there is no screen")
+		return errors.New("there is no graphical display")
 	}
 	_, err := s.Repo.Output(ctx, "web--browse", address)
 	return checkpoint.Classify(err)

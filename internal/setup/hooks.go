@@ -45,7 +45,7 @@ printf %s "$input" | git-checkpoint __hook ` + hook + ` "$@" || :
 func hookDir(s *checkpoint.Service) (string, error) {
 	if dir, ok := s.Repo.Config.Get("core.hooksPath"); ok && dir != "" {
 		return "", &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("core.hooksPath is %q: hooks there may be somebody else's", dir),
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("core.hooksPath is %q, and other repositories may share the hooks there", dir),
 			Hints: []string{"add to its pre-push: git-checkpoint __hook pre-push \"$@\" (with the same standard input)", "add to its post-merge: git-checkpoint __hook post-merge \"$@\""},
 		}
 	}
@@ -106,7 +106,7 @@ func unsetHooks(s *checkpoint.Service) ([]string, error) {
 			continue
 		}
 		if !bytes.Equal(have, hookScript(hook)) {
-			s.Warn(fmt.Sprintf("%q was changed since it was set up, and stays", path))
+			s.Warn(fmt.Sprintf("%q was changed since it was set up, so it stays", path))
 			continue
 		}
 		if err := os.Remove(path); err != nil {

@@ -89,8 +89,8 @@ func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 			return nil, &checkpoint.Error{
 				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("a rollback in worktree %q is not finished", dir.Worktree),
 				Hints: []string{
-					"`git checkpoint rollback --continue` there finishes it", "`git checkpoint rollback --abort` there takes it back",
-					"`git worktree prune` forgets a worktree that does not exist any more",
+					"run `git checkpoint rollback --continue` there to finish it", "or `git checkpoint rollback --abort` there to take it back",
+					"`git worktree prune` forgets a worktree that no longer exists",
 				},
 			}
 		}

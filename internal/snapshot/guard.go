@@ -24,7 +24,7 @@ type Weight struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("this checkpoint would add %d files, %d MiB, that no checkpoint has yet", e.Files, e.Bytes>>20)
+	return fmt.Sprintf("this checkpoint would add %d files, %d MiB, that are in no checkpoint yet", e.Files, e.Bytes>>20)
 }
 
 // guardSize refuses a capture above Rules.MaxNewFiles or MaxNewSize, for example of a

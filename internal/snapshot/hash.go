@@ -159,7 +159,7 @@ func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edi
 			c.New = append(c.New, oids[i])
 		}
 		if try == 3 && len(files) > 0 {
-			return fmt.Errorf("keep %q: it comes and goes", files[0].path)
+			return fmt.Errorf("keep %q: it keeps appearing and disappearing", files[0].path)
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func (s *Shot) hashStreamed(ctx context.Context, files []candidate) ([]name.OID,
 	}
 	lines := strings.Fields(string(res.Stdout))
 	if len(lines) != len(files) {
-		return nil, fmt.Errorf("keep large files: %d of %d were kept", len(lines), len(files))
+		return nil, fmt.Errorf("keep large files: only %d of %d were kept", len(lines), len(files))
 	}
 	oids := make([]name.OID, len(lines))
 	for i, line := range lines {
@@ -269,7 +269,7 @@ func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files [
 		e, ok := entries[f.path]
 		if !ok {
 			if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
-				return fmt.Errorf("keep %q: git left it out without a word", f.path)
+				return fmt.Errorf("keep %q: git silently left it out", f.path)
 			}
 			edits[f.path] = git.Entry{}
 			continue

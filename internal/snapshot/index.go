@@ -196,7 +196,7 @@ func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
 		return err
 	}
 	if p.index.Split || p.index.Sparse {
-		return errors.New("the index is split or sparse in a way that this version of git does not expand")
+		return errors.New("the index is split or sparse in a way that this version of git cannot expand")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ type IntentError struct {
 }
 
 func (e *IntentError) Error() string {
-	return fmt.Sprintf("a rollback was cut off, and what it was about cannot be read: %v", e.Err)
+	return fmt.Sprintf("a rollback was cut off, and its description cannot be read: %v", e.Err)
 }
 
 // Unwrap returns the cause.
@@ -60,11 +60,11 @@ func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 func (r *Restore) save() error {
 	data, err := encodeIntent(&r.intent)
 	if err != nil {
-		return fmt.Errorf("write the intent: %w", err)
+		return fmt.Errorf("write the description of the rollback: %w", err)
 	}
 	f, err := os.CreateTemp(r.shot.dir, "tmp-intent-")
 	if err != nil {
-		return fmt.Errorf("write the intent: %w", err)
+		return fmt.Errorf("write the description of the rollback: %w", err)
 	}
 	_, err = f.Write(data)
 	if err == nil && r.shot.repo.Syncs() {
@@ -83,7 +83,7 @@ func (r *Restore) save() error {
 		return ErrBusy
 	}
 	if err != nil {
-		return fmt.Errorf("write the intent: %w", err)
+		return fmt.Errorf("write the description of the rollback: %w", err)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (r *Restore) discard() {
 func (r *Restore) Finish() error {
 	err := os.Remove(intentPath(r.shot.dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the intent: %w", err)
+		return fmt.Errorf("remove the description of the rollback: %w", err)
 	}
 	linked := r.linked()
 	r.discard()

@@ -111,7 +111,7 @@ func decodeIntent(data []byte) (*Intent, error) {
 		return nil, fmt.Errorf("its format is %d, which another version of this program writes", in.Format)
 	}
 	if len(in.Meta) == 0 || string(in.Meta) == "null" {
-		return nil, errors.New("it does not say of which rollback it is")
+		return nil, errors.New("it does not say which rollback it belongs to")
 	}
 	out := &Intent{
 		Meta: in.Meta, Stage: string(in.Stage), Lock: string(in.Lock), LockInode: in.LockInode,

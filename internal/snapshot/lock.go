@@ -37,7 +37,7 @@ func (r *Restore) lock() error {
 			return &LockedError{path}
 		}
 		if err := r.shot.dropLock(path); err != nil {
-			return fmt.Errorf("take over a lock that was left: %w", err)
+			return fmt.Errorf("take over a lock that was left behind: %w", err)
 		}
 	}
 	info, err := r.shot.makeLock(path)

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrMoved says that another rollback moved files since the worktree was captured.
-var ErrMoved = errors.New("another rollback went on in this worktree meanwhile")
+var ErrMoved = errors.New("another rollback ran in this worktree in the meantime")
 
 // markPath is the file with the mark: a random text that every rollback replaces.
 func (s *Shot) markPath() string { return filepath.Join(s.dir, "moved") }

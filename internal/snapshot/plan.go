@@ -359,7 +359,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 type HostileError struct{ Path string }
 
 func (e *HostileError) Error() string {
-	return fmt.Sprintf("the tree of the checkpoint holds %q, a name that git refuses", e.Path)
+	return fmt.Sprintf("the tree of the checkpoint contains %q, a name that git refuses", e.Path)
 }
 
 // content returns the blob of the bytes to write. git may still convert it unless it is NewRaw.
@@ -416,7 +416,7 @@ func (p *Plan) findRisks() {
 			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: reason})
 		}
 		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && links(info) > 1 {
-			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it becomes a file of its own"})
+			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it will become a separate file"})
 		}
 	}
 }

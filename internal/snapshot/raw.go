@@ -114,7 +114,7 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smud
 	}
 	if err == nil && bytes.Equal(data, got) {
 		if f.filter && hashBlob(s.repo.Format, got) == e.OID {
-			c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter gives back the stored form; the content it stands for is not kept here"})
+			c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter returns the stored form; the content that this stands for is not kept here"})
 		}
 		return nil
 	}

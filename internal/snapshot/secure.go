@@ -19,7 +19,7 @@ import (
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%q changed while it was looked at", e.Path)
+	return fmt.Sprintf("%q changed while it was being checked", e.Path)
 }
 
 // Secure makes sure that the restore can be undone exactly. It compares every file that the plan

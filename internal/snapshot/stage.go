@@ -116,7 +116,7 @@ func (r *Restore) makeStage() error {
 func (s *Shot) Sweep(age time.Duration) error {
 	if lock := s.AbandonedLock(); lock != "" {
 		if err := s.dropLock(lock); err != nil {
-			return fmt.Errorf("remove a lock that was left: %w", err)
+			return fmt.Errorf("remove a lock that was left behind: %w", err)
 		}
 	}
 	top, err := os.Stat(s.tree.top)
@@ -197,7 +197,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 		if o := r.intent.Ops[i]; !r.large[o.content()] || o.New.Mode == git.ModeSymlink {
 			which = append(which, i)
 		} else if err := r.stream(ctx, i); err != nil {
-			return fmt.Errorf("write what %q becomes: %w", o.Path, err)
+			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
 	specs := make([]string, len(which))
@@ -208,7 +208,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 		i := which[n]
 		o := r.intent.Ops[i]
 		if err != nil {
-			return fmt.Errorf("read what %q becomes: %w", o.Path, err)
+			return fmt.Errorf("read the new contents of %q: %w", o.Path, err)
 		}
 		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
 			if err = os.Symlink(string(obj.Data), r.intent.newFile(i)); err == nil {

@@ -17,7 +17,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%d of the objects that this needs are missing or damaged, first %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
+	return fmt.Sprintf("%d of the objects needed for this are missing or damaged; the first is %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
 }
 
 // wholeObject is the size in bytes up to which a blob is held in memory to compute its id. Larger

@@ -113,7 +113,7 @@ func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive 
 			return nil, err
 		}
 		if next = next[1:]; c.Message != archiveMessage(session) {
-			return nil, &DamagedError{What: "archive", OID: c.OID, Err: fmt.Errorf("it is none of session %q", session)}
+			return nil, &DamagedError{What: "archive", OID: c.OID, Err: fmt.Errorf("it does not belong to session %q", session)}
 		}
 		for _, p := range c.Parents {
 			if listed[p] {
@@ -124,11 +124,11 @@ func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive 
 			}
 		}
 		if len(seen)-1 > maxChain { // the archive itself is among those seen
-			return nil, &DamagedError{What: "archive", OID: archive, Err: fmt.Errorf("it goes on from more than %d others", maxChain)}
+			return nil, &DamagedError{What: "archive", OID: archive, Err: fmt.Errorf("it builds on more than %d others", maxChain)}
 		}
 	}
 	if len(reached) < len(listed) {
-		return nil, &DamagedError{What: "archive", OID: archive, Err: errors.New("it lists checkpoints that it does not hold")}
+		return nil, &DamagedError{What: "archive", OID: archive, Err: errors.New("it lists checkpoints that it does not contain")}
 	}
 	return members, nil
 }

@@ -117,7 +117,7 @@ func appendFile(path string, size int64, data []byte) (n int, err error) {
 		return 0, err
 	}
 	if info.Size() != size {
-		return 0, fmt.Errorf("%q grew meanwhile", path)
+		return 0, fmt.Errorf("%q grew in the meantime", path)
 	}
 	return f.Write(data)
 }

@@ -38,7 +38,7 @@ type TwinError struct {
 }
 
 func (e *TwinError) Error() string {
-	return fmt.Sprintf("session %q differs in case only from %q, which exists", e.Session, e.Existing)
+	return fmt.Sprintf("session %q differs only in case from %q, which exists", e.Session, e.Existing)
 }
 
 // ReadOnlyError refuses to write on top of a journal that this version does not fully understand,
@@ -49,7 +49,7 @@ type ReadOnlyError struct {
 }
 
 func (e *ReadOnlyError) Error() string {
-	return fmt.Sprintf("session %q can only be read here: %s", e.Session, e.Reason)
+	return fmt.Sprintf("session %q is read-only here: %s", e.Session, e.Reason)
 }
 
 // MovedRefError says that a checkpoint's ref has another value than the change expects. The ref of
@@ -75,7 +75,7 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.Lock != "" {
-		return fmt.Sprintf("change session %q: the lock %q stayed for %s (%d tries)", e.Session, e.Lock, e.Elapsed.Round(time.Millisecond), e.Tries)
+		return fmt.Sprintf("change session %q: the lock %q was held for %s (%d tries)", e.Session, e.Lock, e.Elapsed.Round(time.Millisecond), e.Tries)
 	}
 	return fmt.Sprintf("change session %q: gave up after %d tries in %s: %v", e.Session, e.Tries, e.Elapsed.Round(time.Millisecond), e.Err)
 }
@@ -91,7 +91,7 @@ type MissingObjectsError struct {
 }
 
 func (e *MissingObjectsError) Error() string {
-	return fmt.Sprintf("%d objects vanished while they were written, the first is %s", len(e.OIDs), e.OIDs[0])
+	return fmt.Sprintf("%d objects disappeared while they were being written; the first is %s", len(e.OIDs), e.OIDs[0])
 }
 
 // Unwrap makes it a git.ErrMissing.

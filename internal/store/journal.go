@@ -23,7 +23,7 @@ func (a *attempt) writeJournal(ctx context.Context) error {
 	if a.change.Base != nil {
 		// The new journal must contain every event of the old one.
 		if log != nil && !a.change.Base.Contains(a.journal) && !journal.Covers(a.change.Base, log) {
-			return errors.New("write journal: the base of the change does not hold the session's journal")
+			return errors.New("write journal: the base of the change does not contain the session's journal")
 		}
 		log = a.change.Base
 		// Events of a later version may be brought in, but nothing may be written on top of them.

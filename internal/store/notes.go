@@ -101,7 +101,7 @@ func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, pa
 // lostNotes adds the warning about unreadable notes.
 func (a *attempt) lostNotes(err error) {
 	a.result.Warnings = append(a.result.Warnings, fmt.Sprintf(
-		"the notes in %s could not be read and start anew; `git checkpoint rebuild --all` writes them again (%v)", name.NotesRef, err))
+		"the notes in %s could not be read, so new ones were started; `git checkpoint rebuild --all` writes the old ones again (%v)", name.NotesRef, err))
 }
 
 // editNotes applies the changes to the notes tree. It removes all forms of a note (other fan-outs)

@@ -31,7 +31,7 @@ func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []
 	}
 	e, err := s.entry(ctx, m, recordPath)
 	if err == nil && e.Mode != git.ModeFile {
-		err = &DamagedError{What: "record commit", OID: m, Err: errors.New("it holds no " + recordPath)}
+		err = &DamagedError{What: "record commit", OID: m, Err: errors.New("it does not contain " + recordPath)}
 	}
 	if err != nil {
 		return nil, nil, m, err
@@ -177,7 +177,7 @@ func (s *Store) commit(ctx context.Context, what string, oid name.OID) (git.Comm
 func (s *Store) blob(ctx context.Context, what string, oid name.OID, limit int64) ([]byte, error) {
 	err := s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
 		if err == nil && o.Size > limit {
-			err = fmt.Errorf("it has %d bytes, and %d are the limit", o.Size, limit)
+			err = fmt.Errorf("it has %d bytes; the limit is %d", o.Size, limit)
 		}
 		return err
 	})

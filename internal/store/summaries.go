@@ -184,7 +184,7 @@ func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(cont
 	var sound []*Summary
 	for _, sum := range all {
 		if sum.Err == nil && sum.record == "" {
-			sum.blame(errors.New("its commit has no parent that could hold it"))
+			sum.blame(errors.New("its commit has no parent that could contain it"))
 		} else if sum.Err == nil {
 			sound = append(sound, sum)
 		}
@@ -271,7 +271,7 @@ func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) (
 				return err
 			}
 		}
-		return errors.Join(err, errors.New("it holds no "+recordPath))
+		return errors.Join(err, errors.New("it does not contain "+recordPath))
 	})
 }
 
@@ -299,7 +299,7 @@ func (s *Summary) agrees(raw []byte) error {
 	case err != nil:
 		return err
 	case r.ID != s.ID:
-		return fmt.Errorf("it is that of %s", r.ID)
+		return fmt.Errorf("it belongs to %s", r.ID)
 	case r.Checksum != s.Checksum:
 		return errors.New("it is not the one that its commit names")
 	}

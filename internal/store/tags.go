@@ -329,7 +329,7 @@ func (d *derivation) inTheWay(ref name.Ref, have name.OID) string {
 	case d.blocked != "":
 		return fmt.Sprintf("a ref called %s is in the way", d.blocked)
 	case have != "" && !d.isOwn(have):
-		return "a tag of that name exists, and no journal here names what it points at"
+		return "a tag of that name exists, but no journal here names what it points at"
 	case d.below[ref] != "":
 		return fmt.Sprintf("a ref called %s is in the way", d.below[ref])
 	}

@@ -389,7 +389,7 @@ func (a *attempt) verify(ctx context.Context) error {
 	for _, oid := range missing {
 		if o, ours := a.written[oid]; ours {
 			if _, err := a.store.Repo.WriteObject(ctx, o.typ, o.data); err != nil {
-				return fmt.Errorf("write what vanished: %w", err)
+				return fmt.Errorf("write what disappeared: %w", err)
 			}
 		}
 	}

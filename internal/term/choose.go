@@ -49,7 +49,7 @@ func (t *Terminal) Choose(ctx context.Context, question string, items []Item) (i
 		found := search(items, line)
 		switch len(found) {
 		case 0:
-			note = fmt.Sprintf("Nothing here matches %q.\n", line)
+			note = fmt.Sprintf("Nothing matches %q.\n", line)
 		case 1:
 			return found[0], nil
 		default:
@@ -65,7 +65,7 @@ func list(items []Item, shown []int) string {
 		b.WriteString(items[i].Line + "\n")
 	}
 	if more := len(shown) - listed; more > 0 {
-		fmt.Fprintf(&b, "  … and %d more: type a part of one to find it\n", more)
+		fmt.Fprintf(&b, "  … and %d more: type part of one to find it\n", more)
 	}
 	return b.String()
 }

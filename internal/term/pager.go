@@ -65,7 +65,7 @@ type paged struct {
 }
 
 // errQuit makes show stop writing. Page does not return it.
-var errQuit = errors.New("the pager was left")
+var errQuit = errors.New("the pager was closed")
 
 func (p *paged) Write(b []byte) (int, error) {
 	if p.process == nil && !p.plain {

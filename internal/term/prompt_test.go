@@ -144,7 +144,7 @@ func TestChooseShows(t *testing.T) {
 	ask := "Roll back to which? (q quits) "
 	design := "  3+1  cp-03-design+1\n    3  cp-03-design\n"
 	whole := design + "    2  cp-02-wish\n"
-	want := whole + ask + "design\n" + design + ask + "no\x1b\n" + design + `Nothing here matches "no\x1b".` + "\n" +
+	want := whole + ask + "design\n" + design + ask + "no\x1b\n" + design + `Nothing matches "no\x1b".` + "\n" +
 		ask + "\n" + whole + ask + "2\n"
 	if f.Stderr() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", f.Stderr(), want)

@@ -121,7 +121,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 		}
 	}
 	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no session to export")
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there are no sessions to export")
 	}
 	// What the earlier bundle has is left out of the refs, and its objects out of the pack.
 	had, err := earlierBundle(req.Since)
@@ -224,7 +224,7 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 	slices.Sort(p.without)
 	slices.SortFunc(p.header.Refs, func(a, b archive.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	if len(p.header.Refs) == 0 {
-		return checkpoint.Failure(checkpoint.KindNothing, "", "the earlier bundle has everything already")
+		return checkpoint.Failure(checkpoint.KindNothing, "", "the earlier bundle already has everything")
 	}
 	return nil
 }

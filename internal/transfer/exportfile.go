@@ -27,7 +27,7 @@ func (p *parcel) save(ctx context.Context, req ExportRequest, format string, wri
 	case req.Path == "-":
 		err = write(to)
 	case info != nil && info.IsDir():
-		return nil, checkpoint.Usage("give the name of a file in it", "%q is a directory", req.Path)
+		return nil, checkpoint.Usage("name a file in it", "%q is a directory", req.Path)
 	case info != nil && !info.Mode().IsRegular():
 		err = into(ctx, file, to, write)
 	default:
@@ -56,11 +56,11 @@ func destination(path string) (file string, info fs.FileInfo, err error) {
 	dir, name := filepath.Split(path)
 	// A missing directory is an error here, before the work of the export is done.
 	if in, err := os.Stat(cmp.Or(dir, ".")); err != nil || !in.IsDir() || name == "" {
-		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is in a directory that is not there", path)
+		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is in a directory that does not exist", path)
 	}
 	// Stat failed and Lstat does not: the link dangles.
 	if _, err := os.Lstat(path); err == nil {
-		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is a link that leads nowhere", path)
+		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is a broken symbolic link", path)
 	}
 	return path, nil, nil
 }

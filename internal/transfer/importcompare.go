@@ -246,7 +246,7 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 	oid, err := git.HashBlob(c.s.Repo.Format, m.Size, content)
 	// A file matches if any blob of that path has its content.
 	if err == nil && !slices.Contains(known.last.blobs[file], oid) {
-		err = errors.New("the bundle has no such file, or another content")
+		err = errors.New("the bundle has no such file, or one with other contents")
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (c *consignment) sendFolds(ctx context.Context) error {
 		}
 		for _, o := range outcomes {
 			if o.Verdict >= remote.Refused {
-				c.s.Warn(c.answer.Remote + " keeps refs beside the archive: " + o.Reason)
+				c.s.Warn(c.answer.Remote + " still has refs that are in the archive: " + o.Reason)
 				return nil
 			}
 			c.there.Set(o.Ref, "")

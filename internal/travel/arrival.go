@@ -100,7 +100,7 @@ func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a
 		return errors.New("its tree is not the one that its record names")
 	}
 	if differ := record.Agree(rec, told); len(differ) > 0 {
-		return fmt.Errorf("its record and its message differ in %s", strings.Join(differ, ", "))
+		return fmt.Errorf("its record and its message disagree about %s", strings.Join(differ, ", "))
 	}
 	a.record = rec
 	a.blob, err = s.Store.RecordBlob(ctx, a.commit)

@@ -77,7 +77,7 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	}
 	defer closeFile()
 	if header.Format != s.Repo.Format {
-		return nil, Invalid(fmt.Errorf("the bundle has %s objects, and this repository %s", header.Format, s.Repo.Format))
+		return nil, Invalid(fmt.Errorf("the bundle has %s objects, but this repository has %s", header.Format, s.Repo.Format))
 	}
 	if err := unpack(ctx, s, header, pack); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ const maxPack = 1 << 40
 func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
 	for _, need := range header.Needs {
 		if !Exists(ctx, s, need) {
-			return checkpoint.Failure(checkpoint.KindFailed, "import the bundle before it first", "the bundle goes on from %s, which is not here", need.Short())
+			return checkpoint.Failure(checkpoint.KindFailed, "import the earlier bundle first", "the bundle builds on %s, which is not in this repository", need.Short())
 		}
 	}
 	_, err := s.Repo.Run(ctx, git.Cmd{
@@ -131,7 +131,7 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 		if ctx.Err() != nil {
 			return checkpoint.Classify(err)
 		}
-		return Invalid(fmt.Errorf("the pack of the bundle is not whole or not valid: %w", err))
+		return Invalid(fmt.Errorf("the pack of the bundle is incomplete or invalid: %w", err))
 	}
 	return nil
 }

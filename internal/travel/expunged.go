@@ -242,7 +242,7 @@ func (t *trip) repeatTombstones(ctx context.Context) error {
 			return err
 		}
 		for _, id := range alive {
-			t.line("fetch", name.CheckpointRef(session, id), OutcomeDeleted, "it was expunged, and pinned elsewhere at the same time")
+			t.line("fetch", name.CheckpointRef(session, id), OutcomeDeleted, "it was expunged, but pinned elsewhere at the same time")
 		}
 	}
 	return nil

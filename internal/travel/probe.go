@@ -41,9 +41,9 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	case found[0].OK && len(found) > 1 && found[1].OK:
 		return found, nil
 	case found[0].OK:
-		return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s takes checkpoints and shows them to nobody", t.answer.Remote)
+		return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s accepts checkpoints, but shows them to nobody", t.answer.Remote)
 	case len(found) > 1 && found[1].OK:
-		return found, checkpoint.Failure(checkpoint.KindFailed, "git config checkpoint.refPrefix refs/heads/checkpoints/", "%s takes no refs of its own names", t.answer.Remote)
+		return found, checkpoint.Failure(checkpoint.KindFailed, "git config checkpoint.refPrefix refs/heads/checkpoints/", "%s accepts no refs with names of their own", t.answer.Remote)
 	}
-	return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s takes no checkpoints", t.answer.Remote)
+	return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s accepts no checkpoints", t.answer.Remote)
 }

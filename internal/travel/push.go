@@ -33,7 +33,7 @@ func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 const pushTries = 60
 
 // errStale means that the remote, or the journal here, has changed since it was listed.
-var errStale = errors.New("the remote has moved on")
+var errStale = errors.New("the remote has changed in the meantime")
 
 // push sends to every place to which git would push. That may be another address than the one that
 // git fetches from, or several; if one of several cannot be reached, the others still get the push
@@ -92,7 +92,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 		case !errors.Is(err, errStale):
 			return unreachable(err)
 		case try >= pushTries:
-			return checkpoint.Failure(checkpoint.KindFailed, "", "others were faster each time; what was sent stays, and running it again goes on")
+			return checkpoint.Failure(checkpoint.KindFailed, "", "others pushed first each time; what was sent stays, so run the command again to continue")
 		}
 		there = nil
 		if err := t.pause(ctx, try); err != nil {

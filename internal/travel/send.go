@@ -24,7 +24,7 @@ import (
 func unjoinable(session name.Session, theirs, mine *journal.State) error {
 	switch {
 	case theirs.Session != session:
-		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it is the one of session %q", theirs.Session)}
+		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it belongs to session %q", theirs.Session)}
 	case theirs.ReadOnly != "":
 		return &store.ReadOnlyError{Session: session, Reason: theirs.ReadOnly}
 	}
@@ -254,11 +254,11 @@ func (c *consignment) sendTags(ctx context.Context) error {
 		case there == "":
 			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
 		case there != r.OID:
-			c.line("push", r.Ref, OutcomeRejected, "it is another checkpoint there, and a tag is not moved; `git push "+c.answer.Remote+" :"+string(r.Ref)+"` takes it away")
+			c.line("push", r.Ref, OutcomeRejected, "the remote has another checkpoint for it, and a tag is never moved; `git push "+c.answer.Remote+" :"+string(r.Ref)+"` deletes it there")
 		}
 	}
 	if len(updates) > 0 {
-		c.s.Warn("tags are sent: everybody who clones or fetches gets them, with the checkpoints that they name")
+		c.s.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
 	_, err = c.sendAlone(ctx, updates)
 	return err

@@ -149,7 +149,7 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	if named == "" {
 		named = "origin"
 		if len(s.Repo.Config.Keys("remote.")) == 0 {
-			return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` names one, or give its address", "no remote is configured")
+			return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` adds one, or give a URL", "no remote is configured")
 		}
 	}
 	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
@@ -278,10 +278,10 @@ func (t *trip) verdict() error {
 	}
 	switch {
 	case conflicts > 0:
-		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the one that is here", "%s another value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote)
+		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the local one", "%s a different value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote)
 	case rejected > 0:
 		return &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: refsThat(rejected, "was", "were") + " not taken; nothing is lost, and running it again goes on from here", Hints: t.advice(),
+			Kind: checkpoint.KindFailed, Message: refsThat(rejected, "was", "were") + " not accepted; nothing is lost, and running the command again continues from here", Hints: t.advice(),
 		}
 	}
 	return nil
@@ -298,7 +298,7 @@ func refsThat(n int, one, more string) string {
 func (t *trip) advice() []string {
 	for _, l := range t.answer.Lines {
 		if l.Outcome == OutcomeRejected && strings.Contains(l.Message, "hidden ref") {
-			return []string{"`git checkpoint init --remote-check` tells what the remote takes"}
+			return []string{"`git checkpoint init --remote-check` shows what the remote accepts"}
 		}
 	}
 	return nil
@@ -320,14 +320,14 @@ func unreachable(err error) error {
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
 	for _, known := range [...][2]string{
-		{"could not read Username", "credentials come from git's helpers: `git config credential.helper`; nothing is asked for off a terminal"},
-		{"could not read Password", "credentials come from git's helpers: `git config credential.helper`; nothing is asked for off a terminal"},
-		{"Authentication failed", "the credential is missing, wrong or expired; git's credential helper has to give another"},
-		{"Permission denied (publickey", "ssh has no key that the other side takes"},
+		{"could not read Username", "set up a credential helper of git (`git config credential.helper`); without a terminal, nothing is asked"},
+		{"could not read Password", "set up a credential helper of git (`git config credential.helper`); without a terminal, nothing is asked"},
+		{"Authentication failed", "the credential is missing, wrong or expired; git's credential helper must provide a valid one"},
+		{"Permission denied (publickey", "ssh has no key that the server accepts"},
 		{"does not appear to be a git repository", "`git remote -v` lists the remotes"},
 		{"does not exist", "`git remote -v` lists the remotes"},
-		{"No space left on device", "a disk is full; nothing that was there is lost"},
-		{"Host key verification failed", "connect once with ssh by hand, and accept the key"},
+		{"No space left on device", "a disk is full; nothing that was there before is lost"},
+		{"Host key verification failed", "connect with ssh by hand once, and accept the host key"},
 	} {
 		if strings.Contains(said.Text, known[0]) {
 			e.Hints = append(e.Hints, known[1])

@@ -125,7 +125,7 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 		return nil, err
 	}
 	if st := theirs.Fold(); st.Session != u.session {
-		return nil, &store.DamagedError{What: "journal", OID: u.tip, Err: fmt.Errorf("it is the one of session %q", st.Session)}
+		return nil, &store.DamagedError{What: "journal", OID: u.tip, Err: fmt.Errorf("it belongs to session %q", st.Session)}
 	} else if v.State != nil && !theirs.Contains(v.Tip) {
 		for _, side := range []*journal.State{st, v.State} {
 			if side.ReadOnly != "" {
@@ -207,7 +207,7 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 		if a := u.t.inspect(ctx, u.session, id, held[id]); a.err == nil {
 			u.adopted = append(u.adopted, a)
 		} else {
-			u.t.s.Warn(fmt.Sprintf("%s is in no journal and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
+			u.t.s.Warn(fmt.Sprintf("%s is in no journal, and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
 		}
 	}
 }

@@ -55,7 +55,7 @@ func connected(ctx context.Context, s *checkpoint.Service, commits []name.OID) e
 	}
 	args = append(args, "--not", "--exclude="+name.IncomingRoot+"*", "--all")
 	if _, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(in.String())}); err != nil {
-		return fmt.Errorf("look for all that came: %w", err)
+		return fmt.Errorf("look for everything that was fetched: %w", err)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (w *Watcher) look(ctx context.Context) {
 func (w *Watcher) start(ctx context.Context) error {
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
-		w.Say("file system events are not to be had (" + err.Error() + "); looking every " + w.Every.String())
+		w.Say("file system events are not available (" + err.Error() + "); checking every " + w.Every.String())
 		return nil //nolint:nilerr // it is said, and the clock does
 	}
 	w.events = events
@@ -149,7 +149,7 @@ func (w *Watcher) watch(dir string) bool {
 		w.watched[dir] = true
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 	default:
-		w.Say("the system watches no more directories (" + err.Error() + "); looking every " + w.Every.String())
+		w.Say("the system can watch no more directories (" + err.Error() + "); checking every " + w.Every.String())
 		w.events.Close() //nolint:errcheck // it is not used again
 		w.events = nil
 		return false

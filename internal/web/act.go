@@ -51,7 +51,7 @@ func verbs() map[string]bool {
 func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Request) (view, error) {
 	p := &planPage{Verb: r.PostFormValue("verb"), Ref: r.PostFormValue("ref"), Session: r.PostFormValue("session")}
 	if planned := verbs()[p.Verb]; !planned {
-		return view{}, checkpoint.Usage("", "%q is nothing that has a plan", p.Verb)
+		return view{}, checkpoint.Usage("", "%q has no plan", p.Verb)
 	}
 	args := target([]string{p.Verb, "--dry-run", "--json"}, p.Session, p.Ref)
 	result := s.Read(ctx, args...)
@@ -94,13 +94,13 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 	verb, in, ref := r.PostFormValue("verb"), r.PostFormValue("session"), r.PostFormValue("ref")
 	planned, known := verbs()[verb]
 	if !known {
-		return view{}, checkpoint.Usage("", "%q is nothing that this page does", verb)
+		return view{}, checkpoint.Usage("", "%q is not an action of this page", verb)
 	}
 	args := []string{verb, "--json"}
 	if planned {
 		digest := r.PostFormValue("digest")
 		if digest == "" {
-			return view{}, checkpoint.Usage("", "%s takes the digest of its plan", verb)
+			return view{}, checkpoint.Usage("", "%s needs the digest of its plan", verb)
 		}
 		args = append(args, "--yes", "--plan="+digest)
 	}

@@ -43,7 +43,7 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 			return
 		}
 		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-			http.Error(w, "another page asked for this", http.StatusForbidden)
+			http.Error(w, "another page sent this request", http.StatusForbidden)
 			return
 		}
 		if r.URL.Query().Has("t") {
@@ -51,13 +51,13 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 			return
 		}
 		if cookie, err := r.Cookie(s.cookieName()); err != nil || !same(cookie.Value, s.secret) {
-			http.Error(w, "Open the address that git checkpoint web printed. It is good once, for a minute; press Enter in the terminal for another.", http.StatusForbidden)
+			http.Error(w, "Open the address that git checkpoint web printed. It works once, within a minute; press Enter in the terminal for another one.", http.StatusForbidden)
 			return
 		}
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 			if !same(r.PostFormValue("form"), s.form) {
-				http.Error(w, "the form is not from this server", http.StatusForbidden)
+				http.Error(w, "the form was not made by this server", http.StatusForbidden)
 				return
 			}
 		}
@@ -69,7 +69,7 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 // A ticket works once, so the one in the browser's history is worthless.
 func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != "/" || !s.tickets.take(r.URL.Query().Get("t"), s.Now()) {
-		http.Error(w, "This address was used, or is older than a minute. Press Enter in the terminal for another.", http.StatusForbidden)
+		http.Error(w, "This address was used already, or is more than a minute old. Press Enter in the terminal for another one.", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{

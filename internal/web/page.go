@@ -176,7 +176,7 @@ func problem(err error) (view, int) {
 	case checkpoint.KindRefused, checkpoint.KindConflict, checkpoint.KindRejected:
 		status = http.StatusConflict
 	}
-	return view{Name: "problem", Title: "Cannot show this", Data: t}, status
+	return view{Name: "problem", Title: "This cannot be shown", Data: t}, status
 }
 
 // static answers with an embedded style or script.

@@ -422,11 +422,11 @@ const largestPicture = 10 << 20
 // pictureOf reads a blob by its id.
 func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]byte, error) {
 	if !checkpoint.HexPattern().MatchString(id) {
-		return nil, fmt.Errorf("%q is no object id", name.Clip(id, name.Said))
+		return nil, fmt.Errorf("%q is not an object id", name.Clip(id, name.Said))
 	}
 	o, err := service.Repo.Batch().Typed(ctx, id, "blob")
 	if err == nil && len(o.Data) > largestPicture {
-		err = fmt.Errorf("%s is larger than a page shows", id)
+		err = fmt.Errorf("%s is too large to be shown on a page", id)
 	}
 	return o.Data, err
 }

@@ -163,7 +163,7 @@ func TestAcceptRefusesWhatIsNoState(t *testing.T) {
 		"levels deep":          strings.Repeat(`{"a":`, 101) + "1" + strings.Repeat("}", 101),
 		"levels":               strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000),
 		"not valid UTF-8":      "{\"a\": \"\xff\"}",
-		"more than 52428800":   `{"a": "` + strings.Repeat("x", maxDocumentSize) + `"}`,
+		"limit is 52428800":    `{"a": "` + strings.Repeat("x", maxDocumentSize) + `"}`,
 		"(line 3)":             "{\n\"a\": 1,\n\"a\": 2}",
 		"unexpected end of":    ``,
 		"after top-level valu": `{} {}`,

@@ -86,7 +86,7 @@ func assignMembers(object map[string]any, into reflect.Value, path string, found
 	delete(known, "")
 	for _, name := range sortedKeys(object) {
 		if !known[name] {
-			found.add(join(path, name), "unknown member; known are %s", strings.Join(sortedKeys(known), ", "))
+			found.add(join(path, name), "unknown member; known members: %s", strings.Join(sortedKeys(known), ", "))
 		}
 	}
 }

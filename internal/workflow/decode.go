@@ -28,7 +28,7 @@ func decode(data []byte, limit int) (any, error) {
 // use the offsets to find the line of a member. visit may be nil.
 func decodeAt(data []byte, limit int, visit func(path string, offset int)) (any, error) {
 	if len(data) > limit {
-		return nil, fmt.Errorf("%d bytes of JSON are more than %d", len(data), limit)
+		return nil, fmt.Errorf("%d bytes of JSON; the limit is %d", len(data), limit)
 	}
 	if !utf8.Valid(data) {
 		return nil, errors.New("not valid UTF-8")

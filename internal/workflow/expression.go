@@ -104,7 +104,7 @@ func (d *Definition) compile(s scope, text, want string) (*program, error) {
 // the guard has counted or metered.
 func (l *language) compile(s scope, text, want string, first ...ast.Visitor) (*program, error) {
 	if len(text) > maxExpression {
-		return nil, fmt.Errorf("%d characters are more than %d in an expression", len(text), maxExpression)
+		return nil, fmt.Errorf("an expression has %d characters; the limit is %d", len(text), maxExpression)
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("the expression is empty")
@@ -189,7 +189,7 @@ type meter struct {
 // maxWork is the budget of one evaluation. A cheap operation costs 50.
 const maxWork = 1_000_000_000
 
-var errTooMuch = errors.New("does not end within its bound")
+var errTooMuch = errors.New("takes too long")
 
 // newMeter returns a meter for expressions that look at the given texts.
 func newMeter(texts ...[]byte) *meter {

@@ -17,11 +17,11 @@ func (d *Definition) freshness(in ResumeInput, out *Resume) {
 	f := d.Resumption.Freshness
 	if in.BranchGone {
 		out.changed(cmp.Or(f.Branch, freshWarn), fmt.Sprintf("branch %s is gone", in.Branch),
-			"cannot resume, start fresh", "Go on without it?")
+			"cannot resume; start afresh", "Continue without it?")
 	}
 	if len(in.Changed) > 0 {
 		out.changed(cmp.Or(f.Files, freshWarn), "files changed since the checkpoint: "+someOf(in.Changed),
-			"cannot resume over them", "Go on with them as they are?")
+			"cannot resume with these changes", "Continue with them as they are?")
 	}
 	current := d.issue(in)
 	if current == nil {
@@ -33,7 +33,7 @@ func (d *Definition) freshness(in ResumeInput, out *Resume) {
 		if !is.Exists() || equal(was, is, member.Unordered) {
 			continue
 		}
-		out.changed(member.Changed, told(member.Member, was, is), "cannot resume, start fresh", "Go on with the checkpoint?")
+		out.changed(member.Changed, told(member.Member, was, is), "cannot resume; start afresh", "Continue with the checkpoint?")
 		if member.Follow {
 			out.follow(path, json.RawMessage(is.Raw))
 			out.followMark(member.Mark, was, is)

@@ -74,7 +74,7 @@ func (g *guard) Visit(node *ast.Node) {
 		// A heavy operation in the body could make a large value for each item, and the meter does
 		// not see the size of results. What remains is choosing members, as in map(list, .name).
 		if n.Name == "map" && len(n.Arguments) > 1 && weight(n.Arguments[1]) > 0 {
-			g.refuse("map with more than a choice of members")
+			g.refuse("map with more than a selection of members")
 		}
 	case *ast.BinaryNode:
 		g.binary(node, n)
@@ -87,7 +87,7 @@ func (g *guard) Visit(node *ast.Node) {
 func (g *guard) call(n *ast.CallNode) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok || !g.language.has(callee.Value) {
-		g.refuse("a call of anything but the functions of rules")
+		g.refuse("a call of something that is not a function for rules")
 	}
 	counted := ok && callee.Value == numbersName
 	if counted {

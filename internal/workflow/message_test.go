@@ -13,7 +13,7 @@ func TestMessages(t *testing.T) {
 		t.Run(label, func(t *testing.T) {
 			for key, want := range map[string]string{
 				"created":       "✓ Checkpoint created: cp-03-architecture\nFiles: 12 | Git: 1a2b3c4",
-				"create_failed": "✗ Checkpoint failed: disk full\nThe workflow does not go on: *retry-cp, *skip-cp or *pause.",
+				"create_failed": "✗ Checkpoint failed: disk full\nThe workflow stops here: *retry-cp, *skip-cp or *pause.",
 				"rolled_back":   "✓ Rolled back to cp-03-architecture\nNext: step 4 implementation",
 				"step_failed":   "✗ Step 4 implementation failed: disk full\nNo checkpoint was made. The last good one is cp-03-architecture; go back to it with a rollback.",
 				"rollback_plan": "Roll back to cp-03-architecture\n  state: step 3 architecture\n  files reverted: 7\n  steps discarded: 4, 5\n  commits left behind: 2",

@@ -123,7 +123,7 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 	case t.Milestone:
 		next, ok := d.Next(r.Last, r.Skipped)
 		if !ok {
-			return Place{}, &PlaceError{"no step comes after " + d.lastOf(r.Last), "--step with one of " + d.known()}
+			return Place{}, &PlaceError{"there is no step after " + d.lastOf(r.Last), "--step with one of " + d.known()}
 		}
 		return d.milestone(next.Number, r, phase)
 	case r.Last != nil:
@@ -185,9 +185,9 @@ func (d *Definition) round(step int, r PlaceRequest, phase Facts) (string, error
 	counts := d.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
 	switch {
 	case r.Iteration != "" && !isIteration(r.Iteration):
-		return "", &PlaceError{fmt.Sprintf("%q is no iteration", shorten(r.Iteration, 60)), "a number or a word of a-z 0-9 _ -, at most 20"}
+		return "", &PlaceError{fmt.Sprintf("%q is not an iteration", shorten(r.Iteration, 60)), "a number or a word of a-z 0-9 _ -, at most 20"}
 	case r.Iteration != "" && slices.Contains(live, r.Iteration):
-		return "", &PlaceError{fmt.Sprintf("iteration %s of %s is there already", r.Iteration, d.say(step)), d.iteration(step, live)}
+		return "", &PlaceError{fmt.Sprintf("iteration %s of %s already exists", r.Iteration, d.say(step)), d.iteration(step, live)}
 	case r.Iteration != "":
 		return r.Iteration, nil
 	case counts && !slices.Contains(live, phase.Iteration):

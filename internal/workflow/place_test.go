@@ -46,7 +46,7 @@ func TestPlace(t *testing.T) {
 		{about: "explicit makes a milestone", workflow: "default", PlaceRequest: PlaceRequest{Trigger: "nightly", Step: step(3)},
 			want: Place{Step: 3, Milestone: true}},
 		{about: "below zero", workflow: "default", PlaceRequest: PlaceRequest{Step: step(-1)}, fail: "no step -1"},
-		{about: "odd iteration", workflow: "default", PlaceRequest: PlaceRequest{Step: step(1), Iteration: "a b"}, fail: "no iteration"},
+		{about: "odd iteration", workflow: "default", PlaceRequest: PlaceRequest{Step: step(1), Iteration: "a b"}, fail: "not an iteration"},
 		{about: "iteration of nothing", workflow: "default", PlaceRequest: PlaceRequest{Trigger: "nightly", Iteration: "2"}, fail: "belongs to a step"},
 		{about: "taken iteration", workflow: "default", PlaceRequest: PlaceRequest{Step: step(1), Iteration: "2", Milestones: milestones(map[int][]string{1: {"", "2"}}, nil)},
 			fail: "allowed: 3"},
@@ -55,7 +55,7 @@ func TestPlace(t *testing.T) {
 		{about: "step by name", workflow: "go-team", PlaceRequest: PlaceRequest{Name: "Architecture"}, want: Place{Step: 3, Name: "architecture", Milestone: true}},
 		{about: "other name", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(3), Name: "design"}, fail: `step 3 is "architecture"`},
 		{about: "no such step", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(10)}, fail: "9 synthesis"},
-		{about: "after the last", workflow: "go-team", PlaceRequest: PlaceRequest{Last: step(9)}, fail: "no step comes after step 9 (synthesis)"},
+		{about: "after the last", workflow: "go-team", PlaceRequest: PlaceRequest{Last: step(9)}, fail: "there is no step after step 9 (synthesis)"},
 		{about: "all skipped", workflow: "go-team", PlaceRequest: PlaceRequest{Skipped: []int{1, 2, 3, 4, 5, 6, 7, 8, 9}}, fail: "what was skipped"},
 		{about: "first review", workflow: "go-team", PlaceRequest: PlaceRequest{Last: step(5)}, want: Place{Step: 6, Name: "review", Iteration: "1", Milestone: true}},
 		{about: "second review", workflow: "go-team", PlaceRequest: PlaceRequest{Step: step(6), Milestones: milestones(map[int][]string{6: {"1"}}, nil)},
@@ -105,7 +105,7 @@ func TestPlace(t *testing.T) {
 		{about: "without a phase", workflow: "pipeline", document: `{}`, want: Place{Milestone: true}},
 		{about: "set", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Last: step(2), Milestones: milestones(map[int][]string{2: {""}}, nil)}, want: Place{Step: 2}},
 		{about: "interrupted", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Trigger: TriggerUserInterrupt, Last: step(1)}, want: Place{Step: 2}},
-		{about: "unknown trigger", workflow: "pipeline", PlaceRequest: PlaceRequest{Trigger: "nightly"}, fail: "known are compaction, manual, phase_transition"},
+		{about: "unknown trigger", workflow: "pipeline", PlaceRequest: PlaceRequest{Trigger: "nightly"}, fail: "known triggers: compaction, manual, phase_transition"},
 	}
 	for _, name := range Names() {
 		for label, d := range twins(t, name) {

@@ -221,7 +221,7 @@ func (r *Resume) ask(text string) {
 // refuse adds a refusal, which decides the action.
 func (r *Resume) refuse(text string) {
 	if text == "" {
-		text = "the workflow does not go on from here"
+		text = "the workflow cannot continue from here"
 	}
 	r.Refusals = append(r.Refusals, text)
 	r.Action = ActionRefuse

@@ -226,7 +226,7 @@ func TestFreshness(t *testing.T) {
 				in.Current = now(edit{"body": "x", "labels": texts()})
 			})
 			if r.Action != ActionRefuse || len(r.Questions) != 2 || len(r.Warnings) != 1 ||
-				!slices.Equal(r.Refusals, texts("branch issue-88 is gone: cannot resume, start fresh")) {
+				!slices.Equal(r.Refusals, texts("branch issue-88 is gone: cannot resume; start afresh")) {
 				t.Errorf("the strictest answer: %+v", r)
 			}
 		})

@@ -163,9 +163,9 @@ func (r *retainer) aged(items []Item) error {
 		case item.Undo:
 			r.stay(i, "an undo or a redo needs it")
 		case r.p.Now.Sub(item.CreatedAt) > safety:
-			r.drop(i, item, "a safety checkpoint of more than "+sayAge(safety))
+			r.drop(i, item, "a safety checkpoint older than "+sayAge(safety))
 		default:
-			r.stay(i, "a safety checkpoint of less than "+sayAge(safety))
+			r.stay(i, "a safety checkpoint newer than "+sayAge(safety))
 		}
 	}
 	return nil
@@ -247,7 +247,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 			changed = item.CreatedAt
 		}
 	}
-	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session is %s for more than %s", status, sayAge(age)), nil
+	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session has been %s for more than %s", status, sayAge(age)), nil
 }
 
 // keepsAlways is used in place of an age for sessions that are never dropped.

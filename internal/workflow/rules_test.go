@@ -212,12 +212,12 @@ func TestViolationSaysEverything(t *testing.T) {
 	want := Violation{
 		Rule: "workstreams_disjoint", Path: "pending_workstreams", Value: `["WS2"]`,
 		Allowed: "each workstream once, in one of completed, in_progress and pending",
-		Message: "stands more than once in the three lists",
+		Message: "occurs more than once in the three lists",
 	}
 	if len(found) != 1 || found[0] != want {
 		t.Fatalf("violations are %+v, want %+v", found, want)
 	}
-	const line = `workstreams_disjoint: pending_workstreams stands more than once in the three lists: ["WS2"] (allowed: each workstream once, in one of completed, in_progress and pending)`
+	const line = `workstreams_disjoint: pending_workstreams occurs more than once in the three lists: ["WS2"] (allowed: each workstream once, in one of completed, in_progress and pending)`
 	if found[0].String() != line {
 		t.Errorf("said as %q", found[0])
 	}

@@ -95,7 +95,7 @@ func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
 	if b.schema.nodes++; b.schema.nodes > maxSchemaNodes {
 		if b.schema.nodes == maxSchemaNodes+1 {
-			b.problems.add(path, "the schema has more than %d parts, with references put in their places", maxSchemaNodes)
+			b.problems.add(path, "the schema has more than %d parts, with references expanded", maxSchemaNodes)
 		}
 		return s
 	}
@@ -121,7 +121,7 @@ func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, pa
 	case "title", "description", "$comment", "format", "default", "examples":
 	case "$schema":
 		if value != schemaDraft {
-			b.problems.add(path, "only %q is understood", schemaDraft)
+			b.problems.add(path, "only %q is supported", schemaDraft)
 		}
 	case "$defs":
 		if _, ok := value.(map[string]any); !ok || path != "state.schema.$defs" {
@@ -134,7 +134,7 @@ func (b *schemaBuilder) keyword(s *jsonschema.Schema, word string, value any, pa
 	case "enum":
 		items, ok := value.([]any)
 		if !ok || len(items) == 0 {
-			b.problems.add(path, "a list with something in it is expected")
+			b.problems.add(path, "a list that is not empty is expected")
 		}
 		s.Enum = items
 	case "const":
@@ -187,7 +187,7 @@ func (b *schemaBuilder) field(field, value any, path string) {
 		*to = b.limit(value, path)
 	case *string:
 		if *to, ok = value.(string); !ok {
-			b.problems.add(path, "%s is not a text", kind(value))
+			b.problems.add(path, "%s is not text", kind(value))
 		}
 	case *bool:
 		if *to, ok = value.(bool); !ok {
@@ -245,7 +245,7 @@ func (b *schemaBuilder) types(s *jsonschema.Schema, value any, path string) {
 	}
 	for _, name := range append(slices.Clone(s.Types), s.Type) {
 		if name != "" && !slices.Contains(known, name) {
-			b.problems.add(path, "%q is not a type; known are %s", shorten(name, 40), strings.Join(known, ", "))
+			b.problems.add(path, "%q is not a type; known types: %s", shorten(name, 40), strings.Join(known, ", "))
 		}
 	}
 }

@@ -20,7 +20,7 @@ const maxViolations = 100
 func (s *stateSchema) violations(value any, size int) []Violation {
 	bytes := int64(size)
 	if bytes*int64(max(s.nodes, s.patterns)) > maxSchemaWork || bytes*int64(s.alternatives) > maxAlternatives {
-		return []Violation{{Rule: ruleSchema, Message: fmt.Sprintf("%d bytes are too many for the schema to be checked in bounded time", size)}}
+		return []Violation{{Rule: ruleSchema, Message: fmt.Sprintf("%d bytes are too many to check against the schema in bounded time", size)}}
 	}
 	err := s.resolved.Validate(value)
 	if err == nil {

@@ -46,7 +46,7 @@ func (b *schemaBuilder) texts(value any, path string) []string {
 	for i, item := range items {
 		text, ok := item.(string)
 		if !ok {
-			b.problems.add(at(path, i), "%s is not a text", kind(item))
+			b.problems.add(at(path, i), "%s is not text", kind(item))
 		}
 		texts = append(texts, text)
 	}

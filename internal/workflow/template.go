@@ -26,7 +26,7 @@ type part struct {
 // template splits source at its braces and compiles the expressions.
 func (d *Definition) template(s scope, source string) (template, error) {
 	if len(source) > maxTemplate {
-		return nil, fmt.Errorf("%d characters are more than %d in a template", len(source), maxTemplate)
+		return nil, fmt.Errorf("a template has %d characters; the limit is %d", len(source), maxTemplate)
 	}
 	var t template
 	var plain strings.Builder

@@ -51,7 +51,7 @@ type UnknownTrigger struct {
 
 // Error lists the triggers that exist.
 func (e *UnknownTrigger) Error() string {
-	return fmt.Sprintf("unknown trigger %q; known are %s", shorten(e.Name, 60), strings.Join(e.Known, ", "))
+	return fmt.Sprintf("unknown trigger %q; known triggers: %s", shorten(e.Name, 60), strings.Join(e.Known, ", "))
 }
 
 // Trigger resolves a trigger under the configuration. The first key that is set decides, in this

@@ -11,7 +11,7 @@ import (
 // It builds the schema as well, so that errors in it are found now and it need not be built again.
 func (d *Definition) verify(found *problems) {
 	if !isWord(d.Name) || strings.ToLower(d.Name) != d.Name {
-		found.add("name", "%q is not a name: 1 to 40 of a-z 0-9 _ -, the first one a letter or digit", shorten(d.Name, 60))
+		found.add("name", "%q is not a name: use 1 to 40 of a-z 0-9 _ -, starting with a letter or digit", shorten(d.Name, 60))
 	}
 	if d.Version == "" || len(d.Version) > 40 {
 		found.add("version", "a version of 1 to 40 characters is required")
@@ -60,12 +60,12 @@ func (d *Definition) verifySteps(found *problems) {
 		slug := name.Slug(s.Name)
 		// Labels contain slugs, so two names with the same slug could not be told apart.
 		if s.Name != "" && (slug == "" || names[slug]) {
-			found.add(path+".name", "%q leaves no name of its own for labels", shorten(s.Name, 60))
+			found.add(path+".name", "%q leaves no part of its own for labels", shorten(s.Name, 60))
 		}
 		names[slug] = true
 	}
 	if p := d.Steps.Pattern; p != "" && (strings.Count(p, stepNumber) != 1 || name.Slug(p) == "" || len(p) > 40) {
-		found.add("steps.pattern", "%q does not have %s once, in at most 40 characters", shorten(p, 60), stepNumber)
+		found.add("steps.pattern", "%q must contain %s once, and have at most 40 characters", shorten(p, 60), stepNumber)
 	}
 	if d.Steps.First != nil && (*d.Steps.First < 0 || *d.Steps.First > maxStepNumber) {
 		found.add("steps.first", "%d is not in 0 to %d", *d.Steps.First, maxStepNumber)

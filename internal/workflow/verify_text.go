@@ -79,7 +79,7 @@ func (d *Definition) verifyDocuments(found *problems) {
 	}
 	for i, list := range d.Session.KnownBy {
 		if len(list) == 0 {
-			found.add(at("session.known_by", i), "a list without members would fit any document")
+			found.add(at("session.known_by", i), "an empty list would match any document")
 		}
 	}
 	for i, f := range d.Document.Forms {
@@ -106,7 +106,7 @@ func (d *Definition) verifyRules(found *problems) {
 	for _, name := range sortedKeys(d.Values) {
 		// A value must not hide a variable or a function.
 		if _, taken := ruleScope().vars[name]; taken || !isIdentifier(name) || isFunction(name) {
-			found.add(join("values", name), "%q is not a name that is free", shorten(name, 60))
+			found.add(join("values", name), "%q is already taken", shorten(name, 60))
 		} else if text := d.Values[name]; text != "" {
 			if _, err := d.compile(ruleScope(), text, ""); err != nil {
 				found.add(join("values", name), "%v", err)
@@ -137,7 +137,7 @@ func (d *Definition) verifyRules(found *problems) {
 	known := Default().Messages
 	for _, key := range sortedKeys(d.Messages) {
 		if _, ok := known[key]; !ok && d.Name != DefaultName {
-			found.add(join("messages", key), "unknown message; known are %s", strings.Join(sortedKeys(known), ", "))
+			found.add(join("messages", key), "unknown message; known messages: %s", strings.Join(sortedKeys(known), ", "))
 		}
 	}
 }

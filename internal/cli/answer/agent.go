@@ -99,7 +99,7 @@ func (a Connected) text(p *page) {
 		}
 		sign, does := "+", "to add"
 		if !planned.Consent {
-			sign, does = "-", "to take out"
+			sign, does = "-", "to remove"
 		}
 		for _, c := range planned.Changes {
 			if len(c.Left) > 0 {
@@ -113,7 +113,7 @@ func (a Connected) text(p *page) {
 		}
 	}
 	if a.Plan.Keep && !a.Done {
-		p.line(plain("Each turn keeps what the agent wrote of the conversation, without the secrets that are found; it leaves with push and export"))
+		p.line(plain("Each turn keeps the agent's transcript of the conversation, without the secrets that are found; push and export send it along"))
 	}
 }
 
@@ -127,7 +127,7 @@ func (a Connected) done(p *page, planned connect.Planned) {
 	}
 	success := render.Span{Role: render.Success, Text: "✓"}
 	if !planned.Consent {
-		p.line(success, plain(" The hooks of "+planned.Agent.Title+" are out; checkpoints stay"))
+		p.line(success, plain(" The hooks of "+planned.Agent.Title+" are removed; checkpoints stay"))
 		return
 	}
 	p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))

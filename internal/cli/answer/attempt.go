@@ -75,7 +75,7 @@ func (a Attempts) JSON(w io.Writer) error { return jsonLines(w, a.All) }
 // text writes a table.
 func (a Attempts) text(p *page) {
 	if len(a.All) == 0 {
-		p.line(plain("No attempts. git checkpoint fork <ref> makes one."))
+		p.line(plain("No attempts yet: git checkpoint fork <ref>"))
 	}
 	t := render.Table{Columns: []render.Column{
 		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
@@ -129,10 +129,10 @@ func removalJSON(w io.Writer, plan *attempt.Removal) error {
 // checkpoint has them.
 func (a Removal) text(p *page) {
 	r := a.Plan
-	first := "nothing, its newest checkpoint has it all"
+	first := "nothing; its newest checkpoint has everything"
 	switch {
 	case r.Attempt.Unfinished:
-		first = "nothing: the fork was cut off before anybody could work there"
+		first = "nothing; the fork was cut off before anybody could work there"
 	case r.Changed > 0:
 		first = "a checkpoint of what is there (" + render.Count(r.Changed, "file differs", "files differ") + ")"
 	}
@@ -145,7 +145,7 @@ func (a Removal) text(p *page) {
 	for _, path := range r.Ignored {
 		rows = append(rows, []render.Cell{cell(render.Removed, string(path))})
 	}
-	p.section("Ignored files, which are in no checkpoint and go", []render.Column{{Min: 20}}, rows)
+	p.section("Ignored files, which are in no checkpoint and will be lost", []render.Column{{Min: 20}}, rows)
 }
 
 // RemovedAttempt is the result of fork --remove.

@@ -28,14 +28,14 @@ func (a Bisected) text(p *page) {
 		// Every checkpoint that was tested is bad, so nothing proves that this one introduced the
 		// fault.
 		if r.Good == nil {
-			p.line(plain("It is the oldest that was looked at, so it may never have been good."))
+			p.line(plain("It is the oldest one that was tested, so it may never have been good."))
 		}
 	default:
 		var labels []string
 		for _, s := range r.Suspects {
 			labels = append(labels, s.Label)
 		}
-		p.line(plain("One of these broke it; the others between were skipped: " + p.enumeration(labels)))
+		p.line(plain("One of these broke it, but some of them were skipped: " + p.enumeration(labels)))
 	}
 	p.line(plain(render.Count(len(r.Runs), "run", "runs") + " over " + render.Count(r.Steps, "checkpoint", "checkpoints")))
 	if r.Diff != "" {

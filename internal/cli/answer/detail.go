@@ -161,7 +161,7 @@ func branchOf(d *checkpoint.Detail, v render.View) string {
 	if d.Record.Snapshot.Tree == "" && g.Head == "" {
 		var named string
 		if raw, ok := g.Extra[record.DocumentBranch]; ok && json.Unmarshal(raw, &named) == nil {
-			return named + ", which is not here"
+			return named + ", which is not in this repository"
 		}
 		return where
 	}

@@ -23,12 +23,12 @@ func (a Expunged) JSON(w io.Writer) error {
 // objects stay until git removes them, and other clones and remotes keep theirs until they sync.
 func (a Expunged) text(p *page) {
 	d := a.Done
-	p.done("Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" written again", "")
+	p.done("Expunged: "+render.Count(len(d.Checkpoints), "checkpoint", "checkpoints")+" rewritten", "")
 	p.rewritten(d.Checkpoints)
 	p.stillHeld(d)
-	p.line(plain("The next git checkpoint push takes it away at a remote, the next git checkpoint fetch in another clone."))
-	p.line(plain("The objects stay here until git removes them. These two commands do it now; they also remove every other commit, stash entry and file"))
-	p.line(plain("that only a reflog holds, for good:"))
+	p.line(plain("The next git checkpoint push removes it from a remote, and the next git checkpoint fetch from another clone."))
+	p.line(plain("The objects stay here until git deletes them. These two commands do it now, but for good also delete every other commit, stash entry"))
+	p.line(plain("and file that only a reflog holds:"))
 	p.line(plain("    git reflog expire --expire=now --all"))
 	p.line(plain("    git gc --prune=now"))
 	p.line(plain("Change the key: whoever fetched before may have it."))
@@ -43,7 +43,7 @@ func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
 // text names the checkpoints to be rewritten and where each has the content.
 func (a ToExpunge) text(p *page) {
 	d := a.Plan
-	p.line(plain("Would write " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + " again, without " + render.Count(len(d.Objects), "object", "objects")))
+	p.line(plain("Would rewrite " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + " without " + render.Count(len(d.Objects), "object", "objects")))
 	p.rewritten(d.Checkpoints)
 	if d.UndoLevels > 0 {
 		p.line(plain(render.Count(d.UndoLevels, "undo level", "undo levels") + " will leave these files as they are instead of bringing them back"))
@@ -58,7 +58,7 @@ func (p *page) rewritten(some []expunge.Rewritten) {
 	for _, c := range some {
 		holds := strings.Join(c.Holds, ", ")
 		if holds == "" {
-			holds = "comes after one that holds it"
+			holds = "it follows one that holds it"
 		}
 		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), cell(render.Normal, holds)})
 	}
@@ -69,9 +69,9 @@ func (p *page) rewritten(some []expunge.Rewritten) {
 // cannot be rewritten.
 func (p *page) stillHeld(d *expunge.Answer) {
 	if len(d.Yours) > 0 {
-		p.line(plain("Your own history holds it too, and stays as it is: " + strings.Join(d.Yours, ", ")))
+		p.line(plain("Your own history holds it, too, and is not changed: " + strings.Join(d.Yours, ", ")))
 	}
 	for _, kept := range d.Kept {
-		p.line(plain("Cannot be taken out: " + kept))
+		p.line(plain("Cannot be removed: " + kept))
 	}
 }

@@ -97,10 +97,10 @@ func (a Verified) text(p *page) {
 	r := a.Proof
 	since := ""
 	if r.Since != "" {
-		since = ", and holds " + string(r.Since)
+		since = ", and contains " + string(r.Since)
 	}
 	if r.OK {
-		p.done("The journal of "+string(r.Session)+" is whole: "+render.Count(r.Events, "event", "events")+since, "")
+		p.done("The journal of "+string(r.Session)+" is intact: "+render.Count(r.Events, "event", "events")+since, "")
 		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
 		return
 	}

@@ -32,7 +32,7 @@ func (a ToLand) text(p *page) {
 	for _, path := range r.Untracked {
 		rows = append(rows, []render.Cell{cell(render.Normal, string(path))})
 	}
-	p.section("Not tracked until now", []render.Column{{Min: 20}}, rows)
+	p.section("Files that git did not track until now", []render.Column{{Min: 20}}, rows)
 }
 
 // Landed is the result of land.
@@ -70,5 +70,5 @@ func (p *page) unlanded(r *land.Answer) string {
 	for _, c := range r.Left {
 		labels = append(labels, c.Label)
 	}
-	return p.enumeration(labels) + ", without a change to what is landed before"
+	return p.enumeration(labels) + ": no change since what is landed before"
 }

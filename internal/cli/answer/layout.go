@@ -21,7 +21,7 @@ func (a ImportedLayout) text(p *page) {
 	d := a.Done
 	told := strings.Join([]string{
 		render.Count(d.Added, "checkpoint", "checkpoints") + " new", render.Count(d.Changed, "document", "documents") + " changed",
-		render.Count(d.Unchanged, "document was", "documents were") + " here already",
+		render.Count(d.Unchanged, "document was", "documents were") + " already here",
 	}, ", ")
 	if d.DryRun {
 		p.line(plain("Would import from " + d.Format + ": " + told))
@@ -34,7 +34,7 @@ func (a ImportedLayout) text(p *page) {
 	}
 	// An import changes no configuration; it shows the commands that would.
 	if len(d.Settings) > 0 {
-		p.line(plain("Its configuration is not set; `git checkpoint init --from` sets it:"))
+		p.line(plain("Its configuration was not taken over; `git checkpoint init --from` does that:"))
 	}
 	for _, s := range d.Settings {
 		p.line(dim("git config " + s.Key + " " + s.Value))
@@ -73,5 +73,5 @@ func (a ExportedLayout) text(p *page) {
 	for _, l := range d.LeftOut {
 		rows = append(rows, []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), cell(render.Normal, l.What)})
 	}
-	p.section("Has no place there", []render.Column{{}, {Min: 12}, {Min: 20}}, rows)
+	p.section("Has no place in the layout", []render.Column{{}, {Min: 12}, {Min: 20}}, rows)
 }

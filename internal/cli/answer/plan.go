@@ -31,7 +31,7 @@ func (a Planned) text(p *page) {
 	r := a.Plan
 	p.meanwhile(r.Meanwhile)
 	if r.Empty {
-		p.line(plain("Everything is as it was at " + target(r) + " already; there is nothing to bring back."))
+		p.line(plain("Everything is already as it was at " + target(r) + "; there is nothing to bring back."))
 		return
 	}
 	p.text("", r.Said)
@@ -206,11 +206,11 @@ func commonDirectory(paths []checkpoint.Path) string {
 func brings(r *rollback.Answer) string {
 	switch rollback.Mode(r.Mode) {
 	case rollback.ModeWorktree:
-		return "the files; the index is left alone"
+		return "only the files; the index stays as it is"
 	case rollback.ModeState:
-		return "the state; the files are left alone"
+		return "only the state; the files stay as they are"
 	case rollback.ModeProduced:
-		return "the files that changed between checkpoints of this session"
+		return "only the files that changed between checkpoints of this session"
 	case rollback.ModeAll:
 		return ""
 	}

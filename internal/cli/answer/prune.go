@@ -55,18 +55,18 @@ func (a Pruned) text(p *page) {
 // wayBack tells how long git keeps the objects of what was pruned. A prune cannot be undone, but
 // until then a branch can rescue the files of a checkpoint.
 func (a Pruned) wayBack(now time.Time) string {
-	const keeps = "git branch <name> <commit> keeps one's files"
+	const keeps = "git branch <name> <commit> keeps the files of one"
 	until := a.Prune.GitKeepsUntil
 	switch {
 	case until == nil:
 		return "A prune cannot be undone, but git deletes nothing here (gc.pruneExpire): " + keeps
 	// The grace period of git gc is counted from the age of the objects.
 	case until.After(now):
-		return "A prune cannot be undone. Git has the files until " + until.UTC().Format("2006-01-02 15:04 UTC") + " at least: " + keeps
+		return "A prune cannot be undone. Git keeps the files until " + until.UTC().Format("2006-01-02 15:04 UTC") + " at least: " + keeps
 	case a.GC:
-		return "A prune cannot be undone, and this git gc deletes what is older than its grace"
+		return "A prune cannot be undone, and this git gc deletes what is older than its grace period"
 	}
-	return "A prune cannot be undone. Git has the files until its next gc: " + keeps
+	return "A prune cannot be undone. Git keeps the files until its next gc: " + keeps
 }
 
 // freed tells how much git gc has freed, and when it will free what is still in its grace period.
@@ -81,12 +81,12 @@ func freed(r *retain.PruneAnswer) string {
 	size := render.Size(*r.Waiting)
 	switch {
 	case r.Grace == "never":
-		return text + ", git keeps " + size + " that nothing needs (gc.pruneExpire is never)"
+		return text + ", but git keeps " + size + " that nothing needs (gc.pruneExpire is never)"
 	// A duration, such as "2 weeks". Any other value of the setting is shown as it is.
 	case strings.Contains(r.Grace, " "):
-		return text + ", " + size + " become free when git's grace of " + r.Grace + " has passed"
+		return text + ", " + size + " will be freed after git's grace period of " + r.Grace
 	}
-	return text + ", " + size + " become free when git's grace has passed (gc.pruneExpire is " + r.Grace + ")"
+	return text + ", " + size + " will be freed after git's grace period (gc.pruneExpire is " + r.Grace + ")"
 }
 
 // judged lists checkpoints with the reason why they are pruned or kept.

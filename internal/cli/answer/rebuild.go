@@ -43,6 +43,6 @@ func (a Rebuilt) text(p *page) {
 		}
 	}
 	if a.Rebuilt != "" && len(a.Left) > 0 {
-		p.hint("`git checkpoint delete " + string(a.Checkpoint) + "` drops the broken one; " + string(a.Rebuilt) + " stands in for it")
+		p.hint("`git checkpoint delete " + string(a.Checkpoint) + "` removes the broken one; " + string(a.Rebuilt) + " replaces it")
 	}
 }

@@ -36,7 +36,7 @@ func (a Resumed) text(p *page) {
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))
 	case r.Accepted:
 		p.done("Resumed: ", r.Label)
-		p.field("Goes on at", r.ResumePoint)
+		p.field("Continues at", r.ResumePoint)
 		p.warnings(r.Warnings)
 		if r.Restored != nil {
 			p.wentTo("Rolled back to", r.Restored)
@@ -76,7 +76,7 @@ func (p *page) report(r *resume.Answer) {
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},
-		field{"Goes on at", say(r.ResumePoint)},
+		field{"Continues at", say(r.ResumePoint)},
 		field{"Says", say(r.Message)},
 	)
 	p.problem(r.Error)
@@ -103,7 +103,7 @@ func (p *page) report(r *resume.Answer) {
 	if r.Choice == resume.View {
 		p.members("State", r.State)
 	} else if r.CanResume && p.view.Layout != render.Aligned {
-		p.line(plain("Choices: --accept resumes, --fresh starts anew, --view shows the details, --delete deletes"))
+		p.line(plain("Choices: --accept resumes, --fresh starts afresh, --view shows the details, --delete deletes"))
 	}
 }
 
@@ -150,7 +150,7 @@ func (p *page) restored(r *resume.Answer) {
 	}
 	raw, err := json.Marshal(r.Restore)
 	if err == nil {
-		p.members("To be taken over", raw)
+		p.members("To take over", raw)
 	}
 }
 

@@ -97,7 +97,7 @@ func watched(s *inspect.StatusAnswer) string {
 	if !s.Watching {
 		return ""
 	}
-	return "a watcher runs in this worktree"
+	return "a watcher is running in this worktree"
 }
 
 // remoteLine names the remote and tells when it was last synchronized.

@@ -62,7 +62,7 @@ func (p *page) fate(a Validated) {
 		p.line(plain("  its files and state can still be restored"))
 	case a.LastValid != "":
 		p.line(plain("  it cannot be restored; the last valid one is "), render.Span{Role: render.ID, Text: string(a.LastValid)})
-		p.hint("`git checkpoint rollback " + string(a.LastValid) + "` goes back to it, `git checkpoint rebuild " + string(a.Checkpoint) + "` saves what can be proven")
+		p.hint("`git checkpoint rollback " + string(a.LastValid) + "` goes back to it, `git checkpoint rebuild " + string(a.Checkpoint) + "` restores what can be proven")
 	default:
 		p.line(plain("  it cannot be restored, and none before it is valid"))
 	}
@@ -95,11 +95,11 @@ func (a Validation) JSON(io.Writer) error { return nil }
 func (a Validation) text(p *page) {
 	switch {
 	case a.Sound() && a.Checkpoints == 0:
-		p.line(plain("There is nothing to validate"))
+		p.line(plain("Nothing to validate"))
 	case a.Sound():
 		p.line(plain(render.Count(a.Checkpoints, "checkpoint is valid", "checkpoints are valid")))
 	default:
-		text := render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " looked at, " + render.Count(a.Damaged, "damaged", "damaged")
+		text := render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " checked, " + render.Count(a.Damaged, "damaged", "damaged")
 		if a.Sessions > 0 {
 			text += "; findings about " + render.Count(a.Sessions, "session", "sessions")
 		}
