@@ -125,6 +125,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 	}
+	s.repo.Recall(private.index, private.entries, edits)
 	if c.Tree, err = s.repo.EditTree(ctx, state.Tree, edits); err != nil {
 		return nil, fmt.Errorf("write the tree of the worktree: %w", err)
 	}

@@ -3,11 +3,30 @@ package git
 import (
 	"bytes"
 	"encoding/hex"
+	"sort"
 	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/name"
 )
+
+// Recall rebuilds tree objects from an index, so that the object reader does not have to read them.
+// It covers the directories that contain the given paths, as far as the cache tree of the index
+// (the TREE extension) is valid for them. entries must be all entries of ix.
+//
+// A rebuilt tree is remembered only if it has the id that the cache tree says. So a wrong index
+// costs time, but never gives a wrong tree.
+func (r *Repo) Recall(ix *Index, entries []IndexEntry, paths map[string]Entry) {
+	if len(ix.trees) == 0 || len(entries) != ix.Count {
+		return
+	}
+	root := wantedDirectories(paths)
+	d := &cacheTree{data: ix.trees, hashLen: ix.hashLen}
+	if !d.read(root, 0) {
+		return
+	}
+	r.recall(ix, entries, "", root)
+}
 
 // cached is a directory in the cache tree of an index.
 type cached struct {
@@ -34,6 +53,44 @@ func wantedDirectories[T any](paths map[string]T) *cached {
 		}
 	}
 	return root
+}
+
+// recall encodes the tree of the directory prefix, whose index entries are entries, and those of
+// the wanted directories below it. Entries are sorted by path, so those of one subdirectory stand
+// together; a binary search finds their end.
+func (r *Repo) recall(ix *Index, entries []IndexEntry, prefix string, n *cached) {
+	var tree []Entry
+	whole := n.oid != ""
+	for i := 0; i < len(entries); {
+		rest := entries[i].Path[len(prefix):]
+		part, _, below := strings.Cut(rest, "/")
+		if !below {
+			tree = append(tree, Entry{Mode: entries[i].Mode, Name: part, OID: ix.oidAt(entries[i].oidAt)})
+			i++
+			continue
+		}
+		sub := entries[i].Path[:len(prefix)+len(part)+1]
+		end := i + sort.Search(len(entries)-i, func(k int) bool { return !strings.HasPrefix(entries[i+k].Path, sub) })
+		c := n.children[part]
+		if c == nil || c.oid == "" {
+			whole = false
+		} else {
+			tree = append(tree, Entry{Mode: ModeTree, Name: part, OID: c.oid})
+		}
+		if c != nil && c.wanted {
+			r.recall(ix, entries[i:end], sub, c)
+		}
+		i = end
+	}
+	// A subdirectory is invalid, so the id of this tree is not known. Valid ones below were handled
+	// above.
+	if !whole {
+		return
+	}
+	data, err := EncodeTree(tree)
+	if err == nil && HashObject(r.Format, "tree", data) == n.oid {
+		r.Batch().keep(Object{n.oid, "tree", int64(len(data)), data})
+	}
 }
 
 // maxCacheDepth limits the recursion in a cache tree, because the file may be damaged.
