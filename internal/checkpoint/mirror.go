@@ -87,9 +87,6 @@ func resolved(p string) string {
 	}
 }
 
-// Written returns the sessions that this Service has written to.
-func (s *Service) Written() []name.Session { return s.Store.Written() }
-
 // Tip returns the newest commit of a session's journal, or "" when there is none.
 func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
 	found, err := s.Repo.Batch().ResolveAll(ctx, name.JournalRef(session))

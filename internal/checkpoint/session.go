@@ -19,6 +19,16 @@ func (s *Service) AppendEvents(ctx context.Context, session name.Session, events
 	return Classify(err)
 }
 
+// Transact is Store.Transact for a change that adds or removes checkpoints: it prints the warnings
+// of the result and classifies the error.
+func (s *Service) Transact(ctx context.Context, session name.Session, build func(context.Context, store.View) (store.Change, error)) (store.Result, error) {
+	res, err := s.Store.Transact(ctx, session, build)
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	return res, Classify(err)
+}
+
 // StatusOpen is the status of a session that is neither closed nor paused, and of one that never
 // had a status.
 const StatusOpen = "in_progress"

@@ -62,15 +62,8 @@ func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 // --reflog. The repository may be a partial clone, and not may list objects that were never
 // fetched: missing objects are passed over.
 func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit func(oid name.OID, path string), more ...string) error {
-	var in strings.Builder
-	for _, oid := range from {
-		in.WriteString(string(oid) + "\n")
-	}
-	for _, oid := range not {
-		in.WriteString("^" + string(oid) + "\n")
-	}
 	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
-	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: strings.NewReader(in.String())})
+	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: git.Revisions(from, not)})
 	if err != nil {
 		return err
 	}

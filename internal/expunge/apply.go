@@ -83,7 +83,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 		before[o.entry.Checkpoint], all = m, append(all, m)
 	}
 	s.Trace("rewritten")
-	res, err := s.Store.Transact(ctx, r.session, func(ctx context.Context, v store.View) (store.Change, error) {
+	res, err := s.Transact(ctx, r.session, func(ctx context.Context, v store.View) (store.Change, error) {
 		// The new checkpoints were written for another state of the session.
 		if v.Tip != r.tip {
 			return store.Change{}, errMoved
@@ -92,9 +92,6 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 	})
 	if err != nil {
 		return err
-	}
-	for _, w := range res.Warnings {
-		s.Warn(w)
 	}
 	s.Trace("expunged")
 	for _, m := range all {

@@ -159,7 +159,11 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 		return "", nil
 	}
 	var content []byte
-	o, err := p.info(ctx, oid)
+	var o git.Object
+	err := p.s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, info git.Object, err error) error {
+		o = info
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -186,16 +190,6 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 	return clean, err
 }
 
-// info returns the type and size of an object.
-func (p *Plan) info(ctx context.Context, oid name.OID) (git.Object, error) {
-	var info git.Object
-	err := p.s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
-		info = o
-		return err
-	})
-	return info, err
-}
-
 // without rewrites a tree without the places in at, and returns the removed paths. instead
 // returns the entry for a path whose content is removed; a zero entry removes the path.
 func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead func(place) git.Entry) (name.OID, []string, error) {
@@ -206,13 +200,12 @@ func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead f
 		if err != nil {
 			return "", nil, err
 		}
-		switch {
-		case clean != "":
+		if clean != "" {
 			edits[one.path] = git.Entry{Mode: one.entry.Mode, OID: clean}
-		default:
-			edits[one.path] = instead(one)
-			gone = append(gone, one.path)
+			continue
 		}
+		edits[one.path] = instead(one)
+		gone = append(gone, one.path)
 	}
 	if len(edits) == 0 {
 		return tree, nil, nil
@@ -413,10 +406,10 @@ func (r *rewriting) changes(ctx context.Context, o *old, rec *record.Record, bas
 			return slices.ContainsFunc(o.files, func(q place) bool { return q.path == string(p) && r.plan.clean[q.entry.OID] == "" })
 		}
 		f := &rec.Files
-		before := [3]int{len(f.Created), len(f.Modified), len(f.Deleted)}
+		created, modified := len(f.Created), len(f.Modified)
 		f.Created, f.Modified = slices.DeleteFunc(f.Created, gone), slices.DeleteFunc(f.Modified, gone)
-		f.Counts[0] -= before[0] - len(f.Created)
-		f.Counts[1] -= before[1] - len(f.Modified)
+		f.Counts[0] -= created - len(f.Created)
+		f.Counts[1] -= modified - len(f.Modified)
 		return nil
 	}
 	changes, err := r.plan.s.Repo.DiffTrees(ctx, base, rec.Snapshot.Tree)

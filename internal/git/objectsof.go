@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"git-checkpoint/internal/name"
@@ -15,13 +16,9 @@ func (r *Repo) ObjectsOf(ctx context.Context, commits []name.OID, each func(name
 	if len(commits) == 0 {
 		return ctx.Err()
 	}
-	var in strings.Builder
-	for _, oid := range commits {
-		in.WriteString(string(oid) + "\n")
-	}
 	out := &lineWriter{each: func(line string) { each(name.OID(line)) }}
 	_, err := r.Run(ctx, Cmd{
-		Args: []string{"rev-list", "--objects", "--no-object-names", "--no-walk=unsorted", "--stdin"}, Stdin: strings.NewReader(in.String()), Stdout: out,
+		Args: []string{"rev-list", "--objects", "--no-object-names", "--no-walk=unsorted", "--stdin"}, Stdin: Revisions(commits, nil), Stdout: out,
 	})
 	if err != nil {
 		return fmt.Errorf("list the objects of %d commits: %w", len(commits), err)
@@ -47,4 +44,16 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		w.each(string(line))
 		w.rest = rest
 	}
+}
+
+// Revisions returns the input of rev-list --stdin for what some commits reach and others do not.
+func Revisions(from, not []name.OID) io.Reader {
+	var in strings.Builder
+	for _, oid := range from {
+		in.WriteString(string(oid) + "\n")
+	}
+	for _, oid := range not {
+		in.WriteString("^" + string(oid) + "\n")
+	}
+	return strings.NewReader(in.String())
 }

@@ -51,7 +51,7 @@ func databaseFiles(file string) []string {
 // one warning for each mirror that it could not write. It never returns an error, because the
 // command's own changes are already done; the next command tries again.
 func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
-	written := s.Written()
+	written := s.Store.Written()
 	if len(written) == 0 {
 		return nil
 	}

@@ -130,14 +130,10 @@ func (r *Remote) BringObjects(ctx context.Context, oids []name.OID) error {
 	if len(oids) == 0 {
 		return nil
 	}
-	var in strings.Builder
-	for _, oid := range oids {
-		fmt.Fprintf(&in, "%s\n", oid)
-	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--filter=blob:none", "--refmap=", "--stdin", "--", r.address()}
 	// Without noop git would first offer its own commits, which costs a round trip for nothing.
 	config := append([]string{"fetch.negotiationAlgorithm=noop"}, hardened...)
-	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: config, Stdin: strings.NewReader(in.String())})
+	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: config, Stdin: git.Revisions(oids, nil)})
 	return err
 }

@@ -247,10 +247,7 @@ func (w *repairs) write(ctx context.Context) error {
 	if len(w.adopted)+len(w.notes)+len(w.stood)+len(w.about) == 0 && !w.retag {
 		return nil
 	}
-	res, err := w.s.Store.Transact(ctx, w.session, w.build)
-	for _, warning := range res.Warnings {
-		w.s.Warn(warning)
-	}
+	_, err := w.s.Transact(ctx, w.session, w.build)
 	return err
 }
 

@@ -17,18 +17,15 @@ import (
 
 // PlanDelete returns what Delete would remove.
 func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
-	_, ids, err := doomed(ctx, s, session, refs)
-	if err != nil {
-		return nil, err
-	}
-	return ids, nil
+	_, plan, err := doomed(ctx, s, session, refs)
+	return plan, err
 }
 
 // doomed resolves the checkpoints to delete. They must be in one session, and not pinned.
 func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []string) (name.Session, *Removed, error) {
 	out := &Removed{Removed: []checkpoint.Labelled{}}
 	if len(refs) == 0 {
-		return "", out, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
+		return "", nil, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
 	}
 	if err := checkpoint.RefuseEmptyNames(refs...); err != nil {
 		return "", nil, err
@@ -67,23 +64,20 @@ func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session
 	if err != nil {
 		return 0, checkpoint.Classify(err)
 	}
-	var in strings.Builder
-	for _, c := range commits {
-		fmt.Fprintf(&in, "%s\n", c)
-	}
+	var others []name.OID
 	for _, r := range s.Store.Held(ctx, refs) {
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		if ok && owner == session && (gone[name.ID(leaf)] || leaf == "archive") || r.Ref == name.NotesRef || strings.HasPrefix(string(r.Ref), name.TagRoot+string(session)+"/") {
 			continue
 		}
-		fmt.Fprintf(&in, "^%s\n", r.OID)
+		others = append(others, r.OID)
 	}
 	if s.Repo.Head.OID != "" {
-		fmt.Fprintf(&in, "^%s\n", s.Repo.Head.OID)
+		others = append(others, s.Repo.Head.OID)
 	}
 	res, err := s.Repo.Run(ctx, git.Cmd{
 		Args:  []string{"rev-list", "--objects", "--disk-usage", "--ignore-missing", "--missing=allow-any", "--stdin"},
-		Stdin: strings.NewReader(in.String()),
+		Stdin: git.Revisions(commits, others),
 	})
 	if err != nil {
 		return 0, nil //nolint:nilerr // a damaged checkpoint can be deleted too; its size is not known
@@ -96,18 +90,12 @@ func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session
 // Delete removes checkpoints for good: refs, notes and tags. A tombstone stays in the journal.
 func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
 	in, plan, err := doomed(ctx, s, session, refs)
+	if err == nil {
+		err = plan.drop(ctx, s, in, "deleted", pinnedRefuses)
+	}
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]name.ID, len(plan.Removed))
-	for i, r := range plan.Removed {
-		ids[i] = r.ID
-	}
-	gone, err := Drop(ctx, s, in, ids, "deleted", pinnedRefuses)
-	if err != nil {
-		return nil, err
-	}
-	plan.only(gone)
 	if len(plan.Removed) == 0 {
 		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s: removed in the meantime", strings.Join(refs, ", "))
 	}
@@ -136,7 +124,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 	e.Reason = reason
 	s.Trace("doomed")
 	var gone map[name.ID]bool
-	res, err := s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+	_, err = s.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
 		// A copy for each try: the transaction may call this function several times.
 		e, change := e, store.Change{}
 		// Pinned and removed are judged by the journal as it is now.
@@ -166,10 +154,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 		return change, nil
 	})
 	s.Trace("dropped")
-	for _, w := range res.Warnings {
-		s.Warn(w)
-	}
-	return gone, checkpoint.Classify(err)
+	return gone, err
 }
 
 // pinnedError returns the error for a checkpoint that cannot be removed because it is pinned.
@@ -209,15 +194,9 @@ func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]name.ID, len(out.Removed))
-	for i, r := range out.Removed {
-		ids[i] = r.ID
-	}
-	gone, err := Drop(ctx, s, session, ids, "session deleted", PinnedGoes)
-	if err != nil {
+	if err := out.drop(ctx, s, session, "session deleted", PinnedGoes); err != nil {
 		return nil, err
 	}
-	out.only(gone)
 	return out, s.Deactivate(session)
 }
 

@@ -29,7 +29,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	res, err := s.Store.Transact(ctx, session, func(ctx context.Context, v store.View) (store.Change, error) {
+	_, err = s.Transact(ctx, session, func(ctx context.Context, v store.View) (store.Change, error) {
 		change := store.Change{}
 		// Another process may have resumed the session after the check above.
 		if !checkpoint.IsClosed(v.State.Status) {
@@ -46,10 +46,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		return change, nil
 	})
 	if err != nil {
-		return nil, checkpoint.Classify(err)
-	}
-	for _, w := range res.Warnings {
-		s.Warn(w)
+		return nil, err
 	}
 	// A session in an archive is not meant to be continued here.
 	if err := s.Deactivate(session); err != nil {

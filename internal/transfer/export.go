@@ -139,10 +139,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 
 // mayLeave passes the bundle through the clearance gate.
 func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
-	what := clearance.Sending{To: "the export", Held: p.without, Unscanned: req.Unscanned}
-	for _, r := range p.header.Refs {
-		what.Tips = append(what.Tips, r.OID)
-	}
+	what := clearance.Sending{To: "the export", Tips: p.tips(), Held: p.without, Unscanned: req.Unscanned}
 	for _, session := range p.sessions {
 		// A journal that cannot be read only costs the labels in the message of a refusal.
 		if log, err := p.s.Store.Log(ctx, session); err == nil {
@@ -256,7 +253,7 @@ func (p *parcel) needs(ctx context.Context) error {
 	if len(p.without) == 0 {
 		return nil
 	}
-	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: strings.NewReader(p.revisions())})
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: git.Revisions(p.tips(), p.without)})
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
@@ -269,17 +266,12 @@ func (p *parcel) needs(ctx context.Context) error {
 	return nil
 }
 
-// revisions returns the input for git rev-list --stdin: the refs, without what the reader
-// has.
-func (p *parcel) revisions() string {
-	var in strings.Builder
+// tips returns the values of the refs.
+func (p *parcel) tips() (tips []name.OID) {
 	for _, r := range p.header.Refs {
-		fmt.Fprintf(&in, "%s\n", r.OID)
+		tips = append(tips, r.OID)
 	}
-	for _, oid := range p.without {
-		fmt.Fprintf(&in, "^%s\n", oid)
-	}
-	return in.String()
+	return tips
 }
 
 // write writes the header and the pack. The options make the pack independent of how this
@@ -299,7 +291,7 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 	out := &failing{to: w}
 	_, err := p.s.Repo.Run(ctx, git.Cmd{
 		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
-		Stdin: strings.NewReader(p.revisions()), Stdout: out,
+		Stdin: git.Revisions(p.tips(), p.without), Stdout: out,
 	})
 	if err = cmp.Or(out.err, err); err != nil {
 		return fmt.Errorf("write bundle: %w", err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -166,6 +167,15 @@ func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session n
 		}
 	}
 	return nil
+}
+
+// permissions returns the file mode for a tree entry: git records only whether a file is
+// executable.
+func permissions(e git.Entry) fs.FileMode {
+	if e.Mode == git.ModeExec {
+		return 0o755
+	}
+	return 0o644
 }
 
 // memberPath returns the path of a checkpoint's file in the tar. Names in a tar are UTF-8.

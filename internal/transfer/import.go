@@ -166,12 +166,8 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 	// Many objects are written at once, so they go into packs and not into loose files.
 	err := s.Repo.InPacks(ctx, func() error {
 		for _, im := range imports {
-			res, err := s.Store.Transact(ctx, im.session, im.build)
-			if err != nil {
-				return checkpoint.Classify(err)
-			}
-			for _, w := range res.Warnings {
-				s.Warn(w)
+			if _, err := s.Transact(ctx, im.session, im.build); err != nil {
+				return err
 			}
 			out = append(out, im.told...)
 		}

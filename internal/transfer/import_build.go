@@ -247,17 +247,14 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 // The trailers with format, key and digest let a later import recognise the document.
 func (w *importWriter) created(p *planned, written store.Written) (journal.Event, error) {
 	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
-	r := p.record
-	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
-	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
-	e.Commit, e.Record, e.Previous = written.Commit, r.Checksum, r.Previous
+	checkpoint.NameIn(&e, p.record, written.Commit)
 	e.Extra = []journal.Trailer{
 		{Key: checkpoint.TrailerFormat, Value: w.format}, {Key: checkpoint.TrailerKey, Value: p.document.Key}, {Key: checkpoint.TrailerDigest, Value: w.digests[p.step]},
 	}
 	if p.document.OwnID != p.document.Key {
 		e.Extra = append(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, p.document.OwnID)...)
 	}
-	w.change.Create = append(w.change.Create, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
+	w.change.Create = append(w.change.Create, store.NewCheckpoint{ID: p.record.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
 	w.change.Verify = append(w.change.Verify, written.NewObjects...)
 	return e, err
 }
@@ -367,7 +364,10 @@ func (w *importWriter) event(kind journal.Kind, at time.Time) (journal.Event, er
 // as a rollback.
 func (w *importWriter) moved(p *planned) error {
 	to := w.ledger.entries[p.target]
-	at := w.ledgerTime(p)
+	at := w.s.Now()
+	if p.rollback != nil {
+		at = p.rollback.At
+	}
 	e, err := w.event(journal.KindRollback, at)
 	if err != nil {
 		return err
@@ -392,14 +392,6 @@ func (w *importWriter) moved(p *planned) error {
 	w.last = p.target
 	w.change.Events = append(w.change.Events, e)
 	return nil
-}
-
-// ledgerTime returns the time of the rollback, or the current time for a derived event.
-func (w *importWriter) ledgerTime(p *planned) time.Time {
-	if p.rollback != nil {
-		return p.rollback.At
-	}
-	return w.s.Now()
 }
 
 // finish closes the session if the layout says that it was closed, and adds the import

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
@@ -45,16 +44,12 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 // connected returns an error unless everything reachable from the commits is here. What the refs
 // outside the quarantine reach is taken as complete and not walked again.
 func connected(ctx context.Context, s *checkpoint.Service, commits []name.OID) error {
-	var in strings.Builder
-	for _, oid := range commits {
-		fmt.Fprintf(&in, "%s\n", oid)
-	}
 	args := []string{"rev-list", "--objects", "--stdin", "--quiet"}
 	if _, partial := s.Repo.Config.Get("extensions.partialClone"); partial {
 		args = append(args, "--exclude-promisor-objects")
 	}
 	args = append(args, "--not", "--exclude="+name.IncomingRoot+"*", "--all")
-	if _, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(in.String())}); err != nil {
+	if _, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: git.Revisions(commits, nil)}); err != nil {
 		return fmt.Errorf("look for everything that was fetched: %w", err)
 	}
 	return nil
