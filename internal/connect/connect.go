@@ -55,24 +55,10 @@ type Planned struct {
 }
 
 // PlanAdd plans to add hooks and to give consent to them.
-func PlanAdd(s *checkpoint.Service, req Request) (*Plan, error) {
-	return plan(s, req, true, func(d *agent.Definition, place agent.Place, _ agent.Receipt) ([]agent.Change, error) {
-		if d.Hooks.Shape == "none" {
-			return nil, nil
-		}
-		return d.Add(place, req.Wanted)
-	})
-}
+func PlanAdd(s *checkpoint.Service, req Request) (*Plan, error) { return plan(s, req, true) }
 
 // PlanRemove plans to remove hooks and to withdraw the consent.
-func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) {
-	return plan(s, req, false, func(d *agent.Definition, place agent.Place, receipt agent.Receipt) ([]agent.Change, error) {
-		if d.Hooks.Shape == "none" {
-			return nil, nil
-		}
-		return d.Remove(place, receipt)
-	})
-}
+func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) { return plan(s, req, false) }
 
 // PlanDeinit plans to remove what was added to files of this worktree. Hooks that came with
 // the repository belong to others and stay. So do hooks in the user's own settings, because
@@ -111,8 +97,8 @@ func resolved(file string) string {
 	return file
 }
 
-// plan collects the changes of the requested agents. change plans one agent.
-func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Definition, agent.Place, agent.Receipt) ([]agent.Change, error)) (*Plan, error) {
+// plan collects the changes of the requested agents.
+func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
 	p := &Plan{Keep: req.Keep, adds: adds, scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
@@ -123,7 +109,14 @@ func plan(s *checkpoint.Service, req Request, adds bool, change func(*agent.Defi
 		if err != nil {
 			return nil, checkpoint.Usage("`git checkpoint agent list` shows them", "%v", err)
 		}
-		changes, err := change(d, placeOf(s, req.Scope), receipt)
+		var changes []agent.Change
+		switch place := placeOf(s, req.Scope); {
+		case d.Hooks.Shape == "none":
+		case adds:
+			changes, err = d.Add(place, req.Wanted)
+		default:
+			changes, err = d.Remove(place, receipt)
+		}
 		if err != nil {
 			return nil, explain(d, err)
 		}
@@ -183,22 +176,25 @@ func (p *Plan) Apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(p.apply(ctx, receipt), writeReceipt(file, receipt))
+}
+
+// apply is Apply without the receipt's file.
+func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 	for _, a := range p.Agents {
 		for _, c := range a.Changes {
 			if err := c.Apply(receipt); err != nil {
-				return errors.Join(checkpoint.Classify(err), writeReceipt(file, receipt))
+				return checkpoint.Classify(err)
 			}
 		}
 		if err := p.configure(ctx, ConsentKey(a.Agent.Name), p.adds); err != nil {
-			return errors.Join(err, writeReceipt(file, receipt))
+			return err
 		}
 	}
-	if p.Keep {
-		if err := p.configure(ctx, TranscriptsKey, true); err != nil {
-			return errors.Join(err, writeReceipt(file, receipt))
-		}
+	if !p.Keep {
+		return nil
 	}
-	return writeReceipt(file, receipt)
+	return p.configure(ctx, TranscriptsKey, true)
 }
 
 // configure sets or unsets a key in the repository's or the user's configuration, which

@@ -184,17 +184,8 @@ func sweep(s *checkpoint.Service) {
 	}
 }
 
-// newCreation checks the request and selects session and workflow. It writes nothing.
-func newCreation(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
-	c, err := creationFor(ctx, s, req)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.define(ctx)
-}
-
-// creationFor is newCreation without the workflow. It removes secrets from the texts of the
-// request.
+// creationFor checks the request and selects the session; define selects the workflow. It removes
+// secrets from the texts of the request, and writes nothing.
 func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
 	c := &creation{s: s, req: req, at: req.At, head: s.Repo.Head.OID}
 	if c.at.IsZero() {

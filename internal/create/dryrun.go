@@ -2,10 +2,8 @@ package create
 
 import (
 	"context"
-	"errors"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/store"
 )
 
 // lookAhead computes the checkpoint without making it. It also works in a repository that can only
@@ -21,11 +19,9 @@ func lookAhead(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 
 // dryRun returns the checkpoint that would be made. It may write objects, but no refs.
 func (c *creation) dryRun(ctx context.Context) (*checkpoint.Detail, error) {
-	v := store.View{Session: c.session}
-	if st, err := c.s.Store.State(ctx, c.session); err == nil {
-		v.State = st
-	} else if !errors.Is(err, store.ErrNoSession) {
-		return nil, checkpoint.Classify(err)
+	v, err := c.view(ctx)
+	if err != nil {
+		return nil, err
 	}
 	prev, err := c.previous(ctx, v)
 	if err != nil {

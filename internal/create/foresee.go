@@ -25,8 +25,11 @@ type Foreseen struct {
 // step whose trigger, state or order the workflow rejects before the command starts. It writes
 // nothing.
 func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen, error) {
-	c, err := newCreation(ctx, s, req)
+	c, err := creationFor(ctx, s, req)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.define(ctx); err != nil {
 		return nil, err
 	}
 	if !req.DryRun {
@@ -34,10 +37,9 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 			return nil, err
 		}
 	}
-	// A view like the one in a transaction, but without one: nothing will be written.
-	v := store.View{Session: c.session}
-	if v.State, err = s.Store.State(ctx, c.session); err != nil && !errors.Is(err, store.ErrNoSession) {
-		return nil, checkpoint.Classify(err)
+	v, err := c.view(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if len(req.State) > 0 {
 		if err := c.accept(); err != nil {
@@ -55,6 +57,15 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 		return nil, err
 	}
 	return &Foreseen{Session: c.session, Definition: c.def, Record: c.record, State: v.State, Current: prev.entry}, nil
+}
+
+// view returns what a transaction would see of the session, without one: nothing will be written.
+func (c *creation) view(ctx context.Context) (store.View, error) {
+	st, err := c.s.Store.State(ctx, c.session)
+	if errors.Is(err, store.ErrNoSession) {
+		st, err = nil, nil
+	}
+	return store.View{Session: c.session, State: st}, checkpoint.Classify(err)
 }
 
 // CheckTrigger returns an error of KindNothing if the workflow or the configuration has switched

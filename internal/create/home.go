@@ -66,14 +66,11 @@ func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d
 		wanted = d.def.Name
 	}
 	st, err := s.Store.State(ctx, h.session)
-	if errors.Is(err, store.ErrNoSession) {
-		h.workflow = wanted
-		return d.refuseName(h.session)
-	}
-	if err != nil {
+	isNew := errors.Is(err, store.ErrNoSession)
+	if err != nil && !isNew {
 		return checkpoint.Classify(err)
 	}
-	if isBlank(st) {
+	if isNew || isBlank(st) {
 		h.workflow = wanted
 		return d.refuseName(h.session)
 	}

@@ -88,7 +88,7 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 // sameError reports whether two errors of a job are equal. Absent and null are the same.
 func sameError(a, b json.RawMessage) bool {
 	none := func(e json.RawMessage) bool { return len(e) == 0 || string(e) == "null" }
-	return none(a) && none(b) || bytes.Equal(compact(a), compact(b))
+	return none(a) && none(b) || bytes.Equal(Compact(a), Compact(b))
 }
 
 // sameState compares what the user or the job said. Members that the workflow derives, such as an
@@ -97,14 +97,14 @@ func (b base) sameState(c *creation) bool {
 	if c.document == nil {
 		// stated was edited from b's whole state, derived members included, so it is compared
 		// before the new ones are derived.
-		return bytes.Equal(compact(b.record.State), compact(c.stated))
+		return bytes.Equal(Compact(b.record.State), Compact(c.stated))
 	}
 	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
-	return bytes.Equal(compact(before), compact(now))
+	return bytes.Equal(Compact(before), Compact(now))
 }
 
-// compact removes insignificant white space. Invalid JSON is returned as it is.
-func compact(raw json.RawMessage) []byte {
+// Compact removes insignificant white space. Invalid JSON is returned as it is.
+func Compact(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return raw

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/wholefile"
 )
 
 // conversation is what is remembered of one conversation with an agent, between two hooks.
@@ -104,7 +106,11 @@ func (h *Handler) keep(c *conversation) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		h.forget()
 	}
-	return writeWhole(file, data)
+	// It is readable by its owner only, because it contains words of prompts.
+	return wholefile.Write(file, 0o600, func(to io.Writer) error {
+		_, err := to.Write(data)
+		return err
+	})
 }
 
 // files returns the files that match a pattern. The directory is no part of the pattern: its
@@ -123,21 +129,4 @@ func (h *Handler) forget() {
 			os.Remove(name) //nolint:errcheck // tried again with the next conversation
 		}
 	}
-}
-
-// writeWhole writes a file through a rename. It is readable by its owner only, because it
-// contains words of prompts.
-func writeWhole(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // the error is told
-	}
-	return err
 }

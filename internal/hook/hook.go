@@ -3,8 +3,8 @@
 //
 // The agent starts one process per event. Handler.Handle is the entry point; it loads what
 // earlier hooks remembered of the conversation (conversation.go), does what the event asks
-// for, and saves the conversation again. Everything about the repository is behind the
-// interface Steps, implemented by Repository (steps.go). The memory is in <git
+// for, and saves the conversation again. Repository (steps.go) does everything about the
+// repository. The memory is in <git
 // dir>/checkpoint/agents and may be deleted at any time.
 //
 // A hook never fails its agent. Errors are logged and counted (log.go), and the agent gets
@@ -20,21 +20,6 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
-
-// Steps is what a Handler needs of the repository.
-type Steps interface {
-	// Session returns the session for a conversation and creates it if necessary.
-	Session(ctx context.Context, conversation string, def *agent.Definition) (name.Session, error)
-	// Save makes a checkpoint, unless nothing changed.
-	Save(ctx context.Context, s Save) (Saved, error)
-	// Context returns what an agent has to know to continue a session.
-	Context(ctx context.Context, session name.Session) (string, error)
-	// Moves describes what others did to the files of this worktree since a time, oldest
-	// first.
-	Moves(ctx context.Context, session name.Session, after time.Time) ([]string, error)
-	// Chat runs a prompt that is one of our commands. ok is false for any other prompt.
-	Chat(ctx context.Context, session name.Session, prompt string) (answer string, ok bool, err error)
-}
 
 // Save describes a checkpoint to make.
 type Save struct {
@@ -70,7 +55,7 @@ const (
 // Handler handles the events of one agent in one worktree.
 type Handler struct {
 	Agent *agent.Definition
-	Steps Steps
+	Steps *Repository
 	Dir   string // <git dir>/checkpoint/agents
 	Now   func() time.Time
 	// Messages contain the words of prompts.
@@ -168,7 +153,7 @@ func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e
 	}
 	var chatted error
 	if h.Agent.CanBlock(event) {
-		text, ours, err := h.Steps.Chat(ctx, c.Session, e.Prompt)
+		text, ours, err := h.Steps.Chat(ctx, e.Prompt)
 		if ours {
 			if err != nil {
 				text = err.Error()

@@ -21,7 +21,7 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Repository implements Steps for a worktree.
+// Repository does for a Handler what concerns the repository of a worktree.
 type Repository struct {
 	Service *checkpoint.Service
 	// Say formats the answer to a chat command.
@@ -90,8 +90,8 @@ func (r *Repository) Context(ctx context.Context, session name.Session) (string,
 	return a.Context(), nil
 }
 
-// Moves reports rollbacks and undos in this worktree, and checkpoints that other sessions
-// made in it.
+// Moves describes, oldest first, what others did to the files of this worktree since a time:
+// rollbacks and undos in it, and checkpoints that other sessions made in it.
 func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Time) ([]string, error) {
 	s := r.Service
 	id, err := s.Store.WorktreeID()
@@ -147,9 +147,10 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Chat runs a prompt that is one of our commands. Any other prompt withdraws a question
-// that a command asked before, because an answer counts only as the very next prompt.
-func (r *Repository) Chat(ctx context.Context, _ name.Session, prompt string) (string, bool, error) {
+// Chat runs a prompt that is one of our commands; ours is false for any other. Any other prompt
+// withdraws a question that a command asked before, because an answer counts only as the very
+// next prompt.
+func (r *Repository) Chat(ctx context.Context, prompt string) (answer string, ours bool, err error) {
 	command, ours := chat.Parse(prompt)
 	if !ours {
 		return "", false, r.Service.Forget(checkpoint.ChatFile)

@@ -178,7 +178,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	// The form that was imported is kept.
 	entries := back
 	if history == nil && manifest != nil {
-		entries = rawList(inner(manifest, "manifest").Get("rollback_history"))
+		entries = rawList(inner(manifest).Get("rollback_history"))
 		entries = append(entries, back...)
 	} else if history != nil {
 		was := gjson.ParseBytes(history)
@@ -193,10 +193,10 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	w.derive(path.Join(root, historyFile), create.JSONFile(list(entries)))
 }
 
-// inner returns the object in a member, or the document itself if it has no such object.
-func inner(text []byte, name string) gjson.Result {
+// inner returns the object in the member "manifest", or the document itself if it has none.
+func inner(text []byte) gjson.Result {
 	at := gjson.ParseBytes(text)
-	if in := at.Get(name); in.IsObject() {
+	if in := at.Get("manifest"); in.IsObject() {
 		return in
 	}
 	return at
@@ -235,7 +235,7 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
 	o := &object{}
 	if was != nil {
-		o = members(json.RawMessage(inner(was, "manifest").Raw))
+		o = members(json.RawMessage(inner(was).Raw))
 	}
 	o.missing("session_id", dir)
 	o.missing("topic", a.Topic)

@@ -82,14 +82,5 @@ func encode(value any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// compacted returns JSON without white space, or the text itself if it is not valid.
-func compacted(raw json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
-}
-
 // textOf returns the content of a JSON string, or the digits of a number.
 func textOf(raw json.RawMessage) string { return gjson.ParseBytes(raw).String() }

@@ -162,7 +162,7 @@ func ownRows(a *transfer.Archive) []*ultraRow {
 		r := a.Checkpoints[i].Record
 		out = append(out, &ultraRow{
 			ID: string(r.ID), Project: column(string(a.Session)), Phase: column(cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step))),
-			State: column(string(compacted(r.State))), Timestamp: column(stamp(r.CreatedAt)),
+			State: column(string(create.Compact(r.State))), Timestamp: column(stamp(r.CreatedAt)),
 		})
 	}
 	return out
@@ -177,7 +177,7 @@ func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 	m := members(doc)
 	return &ultraRow{
 		ID: id, Project: column(textOf(m.values["project_id"])), Phase: column(textOf(m.values["phase"])),
-		State: column(string(compacted(m.values["state"]))), Timestamp: column(textOf(m.values["timestamp"])),
+		State: column(string(create.Compact(m.values["state"]))), Timestamp: column(textOf(m.values["timestamp"])),
 	}, true
 }
 
@@ -253,13 +253,13 @@ func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) erro
 	}
 	failure := ""
 	if r.Error != nil {
-		failure = string(compacted(r.Error))
+		failure = string(create.Compact(r.Error))
 	}
 	values := []any{
 		string(r.ID), string(a.Session), r.Label, r.Step, r.StepName, r.Iteration, r.Milestone, r.Trigger, r.Status, r.Message,
 		stamp(r.CreatedAt), orNull(string(r.Previous)), string(c.Commit), orNull(string(r.Git.Head)), orNull(shortRef(string(r.Git.Branch))),
 		r.Files.Counts[0], r.Files.Counts[1], r.Files.Counts[2], c.Live, c.Discarded, c.Pinned, r.ID == a.Current,
-		string(compacted(r.State)), string(outputs.json()), orNull(failure), orNull(from),
+		string(create.Compact(r.State)), string(outputs.json()), orNull(failure), orNull(from),
 	}
 	// One placeholder per value, without the last comma.
 	marks := string(slices.Repeat([]byte("?,"), len(values)))

@@ -26,19 +26,29 @@ var yamlWords = [...]string{"true", "false", "yes", "no", "on", "off", "null", "
 // digits. It writes only what yamlToJSON reads back as the same JSON.
 func jsonToYAML(doc json.RawMessage) []byte {
 	var b strings.Builder
-	writeYAML(&b, gjson.ParseBytes(doc), 0, false)
-	return []byte(b.String())
+	writeValue(&b, gjson.ParseBytes(doc), 0, false)
+	return []byte(b.String()[1:]) // without the character that follows a colon
 }
 
-// writeYAML writes a value at an indentation. inline means that the line has already been started.
-func writeYAML(b *strings.Builder, v gjson.Result, indent int, inline bool) {
+// writeValue writes what follows the ":" of a member or the "-" of an item: an object or a list on
+// lines of their own, which start at the given column, or anything else on the same line. inline
+// means that the first member of an object stays on the same line too.
+func writeValue(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 	switch {
+	case v.IsObject() && !isEmpty(v) && inline:
+		b.WriteByte(' ')
+		writeMapping(b, v, indent, inline)
 	case v.IsObject() && !isEmpty(v):
+		b.WriteByte('\n')
 		writeMapping(b, v, indent, inline)
 	case v.IsArray() && len(v.Array()) > 0:
-		writeSequence(b, v, indent)
+		b.WriteByte('\n')
+		for _, e := range v.Array() {
+			b.WriteString(strings.Repeat(" ", indent) + "-")
+			writeValue(b, e, indent+2, true)
+		}
 	default:
-		b.WriteString(yamlScalar(v) + "\n")
+		b.WriteString(" " + yamlScalar(v) + "\n")
 	}
 }
 
@@ -62,41 +72,9 @@ func writeMapping(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 		}
 		began = false
 		b.WriteString(yamlText(key.String()) + ":")
-		nest(b, value, indent)
+		writeValue(b, value, indent+2, false)
 		return true
 	})
-}
-
-// nest writes the value of a member after its colon: an object or list on the following lines, two
-// columns deeper, anything else on the same line.
-func nest(b *strings.Builder, v gjson.Result, indent int) {
-	switch {
-	case v.IsObject() && !isEmpty(v):
-		b.WriteByte('\n')
-		writeMapping(b, v, indent+2, false)
-	case v.IsArray() && len(v.Array()) > 0:
-		b.WriteByte('\n')
-		writeSequence(b, v, indent+2)
-	default:
-		b.WriteString(" " + yamlScalar(v) + "\n")
-	}
-}
-
-// writeSequence writes a list. Its items start at the given column with "-".
-func writeSequence(b *strings.Builder, v gjson.Result, indent int) {
-	for _, e := range v.Array() {
-		b.WriteString(strings.Repeat(" ", indent) + "-")
-		switch {
-		case e.IsObject() && !isEmpty(e):
-			b.WriteByte(' ')
-			writeMapping(b, e, indent+2, true)
-		case e.IsArray() && len(e.Array()) > 0:
-			b.WriteByte('\n')
-			writeSequence(b, e, indent+2)
-		default:
-			b.WriteString(" " + yamlScalar(e) + "\n")
-		}
-	}
 }
 
 // yamlScalar returns a value that fits on one line.

@@ -127,12 +127,7 @@ func (s *Server) addReaders(server *mcp.Server) {
 			case in.Patch != "":
 				l.args, l.stdin = append(l.args, "--patch=-"), []byte(in.Patch)
 			}
-			r, err := s.run(ctx, req.Session, in.Root, l)
-			if err != nil {
-				return nil, nil, err
-			}
-			out, err := structured(r, false)
-			return nil, out, err
+			return s.answer(ctx, req, in.Root, l, false)
 		})
 }
 
@@ -146,13 +141,18 @@ func (w Where) root() string { return w.Root }
 func add[I located](s *Server, server *mcp.Server, name, description string, hints *mcp.ToolAnnotations, lines bool, command func(I) line) {
 	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, Annotations: hints},
 		func(ctx context.Context, req *mcp.CallToolRequest, in I) (*mcp.CallToolResult, answer, error) {
-			r, err := s.run(ctx, req.Session, in.root(), command(in))
-			if err != nil {
-				return nil, nil, err
-			}
-			out, err := structured(r, lines)
-			return nil, out, err
+			return s.answer(ctx, req, in.root(), command(in), lines)
 		})
+}
+
+// answer runs a command line for a tool.
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, root string, l line, lines bool) (*mcp.CallToolResult, answer, error) {
+	r, err := s.run(ctx, req.Session, root, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := structured(r, lines)
+	return nil, out, err
 }
 
 // option appends --name=value if there is a value. With "=" the value cannot be read as a flag,
@@ -216,10 +216,5 @@ func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Whe
 			return nil, nil, fmt.Errorf("the person said no; nothing was changed")
 		}
 	}
-	r, err := s.run(ctx, req.Session, where.Root, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	out, err := structured(r, false)
-	return nil, out, err
+	return s.answer(ctx, req, where.Root, l, false)
 }

@@ -70,7 +70,6 @@ func (d *Definition) ruleScope() scope {
 // program is a compiled expression. nodes and heavy are the numbers that meter.charge takes for one
 // run of it.
 type program struct {
-	scope string
 	text  string
 	code  *vm.Program
 	nodes int
@@ -128,7 +127,7 @@ func (l *language) compile(s scope, text, want string, first ...ast.Visitor) (*p
 		problem, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("expression %q: %s", shorten(text, 120), problem)
 	}
-	return &program{scope: s.name, text: text, code: code, nodes: g.nodes, heavy: g.heavy}, nil
+	return &program{text: text, code: code, nodes: g.nodes, heavy: g.heavy}, nil
 }
 
 // language is the set of functions that expressions may call. functions are our own. loops are the
