@@ -243,9 +243,9 @@ func TestDoctorSigning(t *testing.T) {
 	}{
 		{[]string{"checkpoint.sign=false", "gpg.format=none"}, "", ""},
 		{[]string{"checkpoint.sign=true", "gpg.format=none"}, repair.LevelProblem, `"none", which git does not know`},
-		{[]string{"checkpoint.sign=true", "gpg.program=/no/such/gpg"}, repair.LevelProblem, "gpg is not there"},
-		{[]string{"checkpoint.sign=ssh", "gpg.ssh.program=sh"}, repair.LevelProblem, "no key"}, // sh is installed; it is never run
-		{[]string{"checkpoint.sign=ssh", "gpg.ssh.program=sh", "user.signingKey=key"}, repair.LevelAdvice, "nobody here can check"},
+		{[]string{"checkpoint.sign=true", "gpg.program=/no/such/gpg"}, repair.LevelProblem, "gpg is not installed"},
+		{[]string{"checkpoint.sign=ssh", "gpg.ssh.program=sh"}, repair.LevelProblem, "no signing key is set"}, // sh is installed; it is never run
+		{[]string{"checkpoint.sign=ssh", "gpg.ssh.program=sh", "user.signingKey=key"}, repair.LevelAdvice, "cannot be checked here"},
 		{[]string{"checkpoint.sign=ssh", "gpg.ssh.program=sh", "user.signingKey=key", "gpg.ssh.allowedSignersFile=keys"}, "", ""},
 	} {
 		w := &world{World: verbtest.Unborn(t, "repo")}
