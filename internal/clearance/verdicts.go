@@ -1,7 +1,6 @@
 package clearance
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -29,59 +28,75 @@ type verdict struct {
 // with its findings, or "dir" with a directory that was warned about. The file is a cache
 // and lines are only appended, so processes need no lock: a lost or torn line costs another
 // scan.
+//
+// A save asks for a few objects, and after 10,000 saves parsing all lines took a fifth of its
+// processor time. So the first few objects are searched for, and all lines are parsed only when
+// more are asked for.
 type verdicts struct {
 	path string
 	head string
 
-	mu    sync.Mutex
-	known map[name.OID]verdict
-	told  map[string]bool // directories that were warned about
-	added []name.OID      // those of known that the file lacks
-	named []string        // those of told that the file lacks
-	fresh bool            // the file has to be started again
+	mu       sync.Mutex
+	text     []byte // lines of the file that are not in known, each after a newline
+	searches int    // how often text was searched
+	known    map[name.OID]verdict
+	told     map[string]bool // directories that were warned about
+	added    []name.OID      // those of known that the file lacks
+	named    []string        // those of told that the file lacks
+	fresh    bool            // the file has to be started again
 }
+
+// maxSearches is how often the text is searched before all of it is parsed.
+const maxSearches = 50
 
 // openVerdicts reads the verdicts of the same scanner with the same keys.
 func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	sum := sha256.Sum256(bytes.Join(keys, nil))
 	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
 	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4])
-	v.read()
+	data, _ := os.ReadFile(path) //nolint:errcheck // a cache: without it, objects are scanned again
+	// Another scanner or another key made the file, so its findings say nothing here.
+	v.fresh = !bytes.HasPrefix(data, []byte(v.head+"\n"))
+	if !v.fresh {
+		v.text = data[len(v.head):]
+	}
 	return v
 }
 
-func (v *verdicts) read() {
-	v.fresh = true
-	f, err := os.Open(v.path)
-	if err != nil {
-		return
+// parse parses all lines.
+func (v *verdicts) parse() {
+	for line := range strings.SplitSeq(string(v.text), "\n") {
+		if dir, is := strings.CutPrefix(line, "dir "); is {
+			v.told[dir] = true
+			continue
+		}
+		first, rest, _ := strings.Cut(line, " ")
+		if oid, err := name.ParseOID(first); err == nil {
+			v.readLine(oid, rest)
+		}
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	// Another scanner or another key made the file, so its findings say nothing here.
-	if !lines.Scan() || lines.Text() != v.head {
-		return
-	}
-	v.fresh = false
-	for lines.Scan() {
-		v.readLine(lines.Text())
+	v.text = nil
+}
+
+// search parses the lines of one object.
+func (v *verdicts) search(oid name.OID) {
+	v.searches++
+	start := []byte("\n" + string(oid) + " ")
+	for _, rest, found := bytes.Cut(v.text, start); found; _, rest, found = bytes.Cut(rest, start) {
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		v.readLine(oid, string(line))
 	}
 }
 
-// readLine parses one line. A complete line ends with a period, so a torn one is ignored.
-func (v *verdicts) readLine(line string) {
-	first, rest, found := strings.Cut(line, " ")
-	if first == "dir" && found {
-		v.told[rest] = true
-		return
-	}
-	oid, err := name.ParseOID(first)
-	if err != nil || !strings.HasSuffix(rest, ".") {
+// readLine parses what follows the object id in a line. A complete line ends with a period, so a
+// torn one is ignored.
+func (v *verdicts) readLine(oid name.OID, text string) {
+	text, complete := strings.CutSuffix(text, ".")
+	if !complete {
 		return
 	}
 	var one verdict
-	for _, field := range strings.Split(strings.TrimSuffix(rest, "."), "\t") {
+	for field := range strings.SplitSeq(text, "\t") {
 		if gap, is := strings.CutPrefix(field, "gap "); is {
 			one.gap = gap
 		} else if f, ok := parseFinding(field); ok {
@@ -105,6 +120,15 @@ func (v *verdicts) of(oid name.OID) (verdict, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	one, known := v.known[oid]
+	if known || v.text == nil {
+		return one, known
+	}
+	if v.searches < maxSearches {
+		v.search(oid)
+	} else {
+		v.parse()
+	}
+	one, known = v.known[oid]
 	return one, known
 }
 
@@ -135,7 +159,7 @@ func (one verdict) line(oid name.OID) string {
 func (v *verdicts) tell(dir string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.told[dir] {
+	if v.told[dir] || bytes.Contains(v.text, []byte("\ndir "+dir+"\n")) {
 		return false
 	}
 	v.told[dir] = true
