@@ -138,6 +138,14 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 			return err
 		}
 	}
+	if r.seen[o.Path] == nil {
+		// Usually nothing is there and the directory exists: one rename does it. If it fails, the
+		// steps below find out why.
+		if r.shot.tree.placeNew(r.intent.newFile(i), o.Path) == nil {
+			r.note(i, o.Path)
+			return nil
+		}
+	}
 	info, err := r.shot.tree.lstat(o.Path)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -215,12 +216,11 @@ func (r *Restore) Finish() error {
 // linked reports whether a file in old/ has other names in the worktree. Deleting it changes the
 // ctime of these, and git would take them for changed until the index is refreshed.
 func (r *Restore) linked() bool {
-	for i := range r.intent.Ops {
-		if info, err := os.Lstat(r.intent.oldFile(i)); err == nil && info.Mode().IsRegular() && links(info) > 1 {
-			return true
-		}
-	}
-	return false
+	old, _ := os.ReadDir(filepath.Join(r.intent.Stage, "old")) //nolint:errcheck // stat data, as above
+	return slices.ContainsFunc(old, func(e fs.DirEntry) bool {
+		info, err := e.Info()
+		return err == nil && info.Mode().IsRegular() && links(info) > 1
+	})
 }
 
 // Cancel gives up a restore for which Begin was not called, or failed.
