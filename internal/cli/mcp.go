@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/mcp"
 	"git-checkpoint/internal/term"
 )
@@ -43,6 +44,7 @@ func (closable) Close() error { return nil }
 // within returns a function that runs another command line of this program in this process: with an
 // App of its own, in a directory, with buffers in place of the terminal. "mcp" and "web" use it.
 func within(a *App) mcp.Command {
+	mapped.Never() // this process may run commands for days
 	// git may have started a pager for the outer run, which has nothing to do with the buffers.
 	environ := append(slices.Clone(a.Terminal.Environ), "GIT_PAGER_IN_USE=false")
 	return func(ctx context.Context, dir string, args []string, stdin []byte) mcp.Result {

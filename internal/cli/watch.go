@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/watch"
 )
@@ -37,6 +38,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	mapped.Never() // this process may make checkpoints for days
 	app.heed = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
 	var top string
 	var release func()

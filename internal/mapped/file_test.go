@@ -81,3 +81,29 @@ func TestSmall(t *testing.T) {
 		t.Error("a pipe was read")
 	}
 }
+
+// After Never the content is a copy, which a later change of the file does not touch.
+func TestNever(t *testing.T) {
+	Never()
+	defer never.Store(false)
+	path := filepath.Join(t.TempDir(), "file")
+	want := strings.Repeat("x", 8192)
+	if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Path(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte("y"), 5000); err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("the file is mapped")
+	}
+}
