@@ -149,16 +149,18 @@ func (c *run) mayChange(m *move, p string) bool {
 	if p == c.indexFile(m.op.Tree) || strings.HasPrefix(p, dir+"/sharedindex.") {
 		return !m.wish.indexStays
 	}
-	if !c.moves(m) {
-		return false
-	}
-	branch, _ := strings.CutPrefix(strings.TrimSpace(m.to.then.head), "ref: ")
-	if m.op.walks() { // the branch that the rollback went to goes back too
+	// The branch that the rollback went to goes back too, even if HEAD is where it was before
+	// the rollback already.
+	if m.op.walks() && m.to.moved {
 		to, on := strings.CutPrefix(strings.TrimSpace(m.to.left.head), "ref: ")
 		if on && (p == common+"/"+to || p == common+"/logs/"+to) {
 			return true
 		}
 	}
+	if !c.moves(m) {
+		return false
+	}
+	branch, _ := strings.CutPrefix(strings.TrimSpace(m.to.then.head), "ref: ")
 	switch p {
 	case dir + "/HEAD", dir + "/ORIG_HEAD", dir + "/logs/ORIG_HEAD", dir + "/logs/HEAD", common + "/" + branch, common + "/logs/" + branch:
 		return true
