@@ -30,6 +30,16 @@ func (b *bench) files() []job {
 				},
 			},
 			job{
+				Row{Name: fmt.Sprintf("files/look/%d", size), Work: "`save` that finds nothing changed ÷ A", Files: size, First: 0.6},
+				func(ctx context.Context) (samples, error) {
+					r, err := b.sized(ctx, size)
+					if err != nil {
+						return samples{}, err
+					}
+					return compare(ctx, b.Effort.Rounds, step{r.create, r.look}, step{r.change, r.snapshot})
+				},
+			},
+			job{
 				Row{Name: fmt.Sprintf("files/rollback/%d", size), Work: "`rollback` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7},
 				func(ctx context.Context) (samples, error) {
 					r, err := b.sized(ctx, size)

@@ -113,6 +113,12 @@ func (r *repository) create(ctx context.Context) error {
 	return err
 }
 
+// look saves where nothing has changed, so that no checkpoint is made.
+func (r *repository) look(ctx context.Context) error {
+	_, err := r.git(ctx, nil, "checkpoint", "save", "--quiet")
+	return err
+}
+
 // target makes the checkpoint to which rollbacks go, in a session of its own.
 func (r *repository) target(ctx context.Context) error {
 	if r.tree != "" {
