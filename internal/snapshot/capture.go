@@ -165,10 +165,12 @@ func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState
 // candidate is a file whose content is to be hashed.
 type candidate struct {
 	path    string
-	mode    git.Mode // zero if a rule leaves the file out
+	mode    git.Mode // zero if there is no file, or if a rule leaves it out
 	size    int64
 	tracked bool // the index has an entry for it
 	large   bool // larger than Rules.MaxFileSize; mode is zero then
+	gone    bool // there is no file; mode is zero then
+	dir     bool // there is a directory instead; gone is true then
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
@@ -226,12 +228,12 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		if err != nil {
 			return nil, err
 		}
-		if f != nil && f.large {
+		if f.large {
 			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonLarge, Size: f.size})
 		}
-		if f != nil && f.mode != 0 {
+		if f.mode != 0 {
 			c.Touched[p] = true
-			files = append(files, *f)
+			files = append(files, f)
 			if i >= byRule {
 				c.Ignored = append(c.Ignored, p)
 			}
@@ -305,68 +307,69 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 			continue
 		}
 		f, err := s.consider(t.Path, true, rules, c)
-		if err == nil && f == nil {
-			err = s.replacedByRepo(ctx, t.Path, c, edits)
+		if err == nil && f.gone {
+			err = s.gone(ctx, f, c, edits)
 		}
-		if err == nil && f != nil && f.large {
+		if err == nil && f.large {
 			err = leave(t.Path, ReasonLarge)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		if f != nil && f.mode != 0 {
-			files = append(files, *f)
+		if f.mode != 0 {
+			files = append(files, f)
 		}
 	}
 	return files, open, nil
 }
 
-// replacedByRepo records that a tracked file is gone. If a repository now stands in its place it
-// is recorded as well. The scan does not find that one: git does not list a directory as
-// untracked while the index has a file of that name.
-func (s *Shot) replacedByRepo(ctx context.Context, p string, c *Capture, edits map[string]git.Entry) error {
-	edits[p] = git.Entry{}
-	info, err := s.tree.lstat(p + "/.git")
-	if err != nil || info == nil {
+// gone records that a tracked file is gone, and the repository that may stand in its place. The
+// scan does not find that one: git does not list a directory as untracked while the index has a
+// file of that name.
+func (s *Shot) gone(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
+	edits[f.path] = git.Entry{}
+	if !f.dir {
+		return nil
+	}
+	if info, err := s.tree.lstat(f.path + "/.git"); err != nil || info == nil {
 		return err
 	}
-	return s.nested(ctx, p, c, edits)
+	return s.nested(ctx, f.path, c, edits)
 }
 
-// consider decides about one path. It returns nil if there is no file, and a candidate whose mode
-// is zero if a rule leaves the file out. It lists a skipped file in c.Skipped, except a file that
-// is too large: the caller does that, because a tracked one may turn out to be unchanged.
-func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (*candidate, error) {
-	skip := func(reason string, size int64) (*candidate, error) {
+// consider decides about one path. It lists a skipped file in c.Skipped, except a file that is too
+// large: the caller does that, because a tracked one may turn out to be unchanged.
+func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candidate, error) {
+	skip := func(reason string, size int64) (candidate, error) {
 		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: reason, Size: size})
-		return &candidate{path: p}, nil
+		return candidate{path: p}, nil
 	}
 	info, err := s.tree.lstat(p)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrPermission):
 		return skip(ReasonUnreadable, 0)
 	case err != nil:
-		return nil, fmt.Errorf("look at %q: %w", p, err)
+		return candidate{}, fmt.Errorf("look at %q: %w", p, err)
 	case info == nil:
-		return nil, nil
+		return candidate{path: p, gone: true}, nil
 	}
 	symlink := modeOf(info) == git.ModeSymlink
 	switch {
 	case info.IsDir():
-		return nil, nil // the files in it are listed on their own
+		return candidate{path: p, gone: true, dir: true}, nil // the files in it are listed on their own
 	case !symlink && !info.Mode().IsRegular():
 		return skip(ReasonSpecial, 0)
 	case refusedName(p, symlink):
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
-		return &candidate{path: p, size: info.Size(), large: true}, nil
+		return candidate{path: p, size: info.Size(), large: true}, nil
 	case !symlink && !s.tree.readable(p):
 		return skip(ReasonUnreadable, info.Size())
 	}
 	if !symlink && unusual(info.Mode().Perm()) {
 		c.Modes[p] = info.Mode().Perm()
 	}
-	return &candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
+	return candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
 }
 
 // nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
@@ -407,10 +410,10 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[s
 	}
 	if !info.IsDir() { // a file took the place of the submodule
 		f, err := s.consider(t.Path, true, Rules{MaxFileSize: 1 << 62}, c)
-		if err != nil || f == nil || f.mode == 0 {
+		if err != nil || f.mode == 0 {
 			return err
 		}
-		return s.hashOne(ctx, *f, c, edits)
+		return s.hashOne(ctx, f, c, edits)
 	}
 	head, err := s.repo.HeadOf(ctx, s.tree.abs(t.Path))
 	if err != nil {
