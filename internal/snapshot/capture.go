@@ -323,20 +323,6 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 	return files, open, nil
 }
 
-// gone records that a tracked file is gone, and the repository that may stand in its place. The
-// scan does not find that one: git does not list a directory as untracked while the index has a
-// file of that name.
-func (s *Shot) gone(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
-	edits[f.path] = git.Entry{}
-	if !f.dir {
-		return nil
-	}
-	if info, err := s.tree.lstat(f.path + "/.git"); err != nil || info == nil {
-		return err
-	}
-	return s.nested(ctx, f.path, c, edits)
-}
-
 // consider decides about one path. It lists a skipped file in c.Skipped, except a file that is too
 // large: the caller does that, because a tracked one may turn out to be unchanged.
 func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candidate, error) {
@@ -370,60 +356,6 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candid
 		c.Modes[p] = info.Mode().Perm()
 	}
 	return candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
-}
-
-// nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
-// they are the business of that repository.
-func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[string]git.Entry) error {
-	if refusedName(dir, false) {
-		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
-		return nil
-	}
-	head, err := s.repo.HeadOf(ctx, s.tree.abs(dir))
-	if err != nil {
-		return err
-	}
-	reason := ReasonNested
-	switch {
-	case head == "":
-		reason = ReasonUnborn
-	// A SHA-1 tree cannot name a SHA-256 commit, and the other way round.
-	case len(head) != 2*s.repo.HashLen():
-		reason = ReasonFormat
-	default:
-		edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
-	}
-	c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: reason})
-	return nil
-}
-
-// submodule records the commit that a changed submodule is at. Changes inside the submodule are
-// not captured, so the path is also listed as skipped.
-func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[string]git.Entry) error {
-	info, err := s.tree.lstat(t.Path)
-	if err != nil {
-		return fmt.Errorf("look at %q: %w", t.Path, err)
-	}
-	if info == nil {
-		edits[t.Path] = git.Entry{}
-		return nil
-	}
-	if !info.IsDir() { // a file took the place of the submodule
-		f, err := s.consider(t.Path, true, Rules{MaxFileSize: 1 << 62}, c)
-		if err != nil || f.mode == 0 {
-			return err
-		}
-		return s.hashOne(ctx, f, c, edits)
-	}
-	head, err := s.repo.HeadOf(ctx, s.tree.abs(t.Path))
-	if err != nil {
-		return err
-	}
-	if head != "" && len(head) == 2*s.repo.HashLen() {
-		edits[t.Path] = git.Entry{Mode: git.ModeGitlink, OID: head}
-	}
-	c.Skipped = append(c.Skipped, Skip{Path: t.Path + "/", Reason: ReasonSubmodule})
-	return nil
 }
 
 // matching returns the tracked and untracked paths that match one of pathspecs, except for those in
