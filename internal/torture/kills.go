@@ -6,6 +6,7 @@ package torture
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -121,7 +122,7 @@ func (c *run) killThrough(op Op) error {
 		return err
 	}
 	if r.code != 0 && r.code != 3 && r.code != 4 {
-		return broken("rollback %s after a kill: exit %d: %s", op.Mend, r.code, r.err)
+		return broken("rollback %s after a kill: exit %d: %s\nthere are:\n%s", op.Mend, r.code, r.err, c.leftovers())
 	}
 	if err := c.unlocked(); err != nil {
 		return err
@@ -207,6 +208,19 @@ func (c *run) findLock() error {
 		}
 		return nil
 	})
+}
+
+// leftovers lists locks and private files with the beginning of what they hold, for a finding.
+func (c *run) leftovers() string {
+	var all strings.Builder
+	_ = filepath.WalkDir(filepath.Join(c.host.root, "repo", ".git"), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && (strings.HasSuffix(p, ".lock") || strings.HasPrefix(d.Name(), "tmp-")) {
+			data, _ := os.ReadFile(p) //nolint:errcheck // it may be a directory
+			fmt.Fprintf(&all, "  %s: %.60q\n", p, data)
+		}
+		return nil
+	})
+	return all.String()
 }
 
 // idOf reads the output of create --json.
