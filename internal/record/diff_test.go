@@ -74,7 +74,7 @@ func TestDiffPaths(t *testing.T) {
 				document, value = old, c.Old
 			}
 			for _, q := range [][2]string{{document, c.Path}, {`{"x":{"state":` + document + `}}`, "x.state." + c.Path}} {
-				got, err := Get([]byte(q[0]), q[1])
+				got, err := get([]byte(q[0]), q[1])
 				if err != nil || identity(got) != identity(value) {
 					t.Fatalf("%q gives %s, %v, and not %s in\n%s", q[1], got, err, value, q[0])
 				}
@@ -97,7 +97,7 @@ func TestDiffOfOddIDs(t *testing.T) {
 		changed := strings.Replace(document, `:1}`, `:2}`, 1)
 		changes := Diff(json.RawMessage(document), json.RawMessage(changed))
 		last := changes[len(changes)-1]
-		got, err := Get([]byte(changed), last.Path)
+		got, err := get([]byte(changed), last.Path)
 		if err != nil || string(got) != string(last.New) || len(changes) > 1 != (id == "~true") {
 			t.Errorf("%q: %+v gives %s, %v", id, changes, got, err)
 		}

@@ -5,18 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxPath is the maximum length of a path into a document, in bytes.
 const maxPath = 4096
-
-// maxAnswer limits the size of a query's result, in bytes. It may be larger than the document.
-const maxAnswer = 256 << 20
 
 // PathError reports why a path into a document cannot be used. Missing means that the path is valid
 // but there is no value.
@@ -48,51 +41,4 @@ func ParseValue(text string, limits Limits) (json.RawMessage, error) {
 		return json.RawMessage(appendText(nil, text)), nil
 	}
 	return value, err
-}
-
-// Get returns the value at a gjson path, as written in the document. If there is none, the error is
-// a *PathError with Missing set.
-func Get(document []byte, path string) (json.RawMessage, error) {
-	if err := checkQuery(document, path); err != nil {
-		return nil, err
-	}
-	if err := check(document, Limits{Size: math.MaxInt64, Depth: MaxDepth}); err != nil {
-		return nil, fmt.Errorf("reading JSON: %w", err)
-	}
-	found := gjson.GetBytes(document, path)
-	if !found.Exists() {
-		return nil, &PathError{Path: path, Reason: "nothing is there", Missing: true}
-	}
-	if !json.Valid([]byte(found.Raw)) {
-		return nil, &PathError{Path: path, Reason: "the result is not a JSON value"}
-	}
-	return json.RawMessage(trimmed([]byte(found.Raw))), nil
-}
-
-// checkQuery rejects queries whose result could become huge. It estimates how often the result
-// doubles in size: each further part of "[a,b]" may double it, a modifier may write six bytes for
-// one, @dig may repeat a value once per level, and @pretty adds indentation.
-func checkQuery(document []byte, path string) error {
-	if path == "" || len(path) > maxPath {
-		return &PathError{Path: path, Reason: fmt.Sprintf("a path has 1 to %d bytes", maxPath)}
-	}
-	doublings := 0
-	for i := 0; i < len(path); i++ {
-		switch rest := path[i:]; {
-		case path[i] == '\\':
-			i++ // the escaped character is part of a name
-		case path[i] == ',':
-			doublings++
-		case strings.HasPrefix(rest, "@dig"):
-			doublings += 7
-		case strings.HasPrefix(rest, "@pretty"):
-			doublings += 13
-		case path[i] == '@':
-			doublings += 3
-		}
-	}
-	if doublings > 0 && (doublings > 28 || len(document)<<doublings > maxAnswer) {
-		return &PathError{Path: path, Reason: "too many parts and modifiers for a document of this size"}
-	}
-	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"sort"
-	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -208,13 +207,4 @@ func (s *Shot) defaultModes() (plain, exec fs.FileMode, err error) {
 		return 0, 0, fmt.Errorf("probe the umask: %w", err)
 	}
 	return info.Mode().Perm() &^ 0o111, info.Mode().Perm(), nil
-}
-
-// Uncaptured returns collisions as text for a message: path and reason of each.
-func Uncaptured(list []Collision) []string {
-	var out []string
-	for _, c := range list {
-		out = append(out, strings.TrimSuffix(c.Path, "/")+" ("+c.Reason+")")
-	}
-	return out
 }
