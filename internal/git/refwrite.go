@@ -25,7 +25,7 @@ func (r *Repo) writesRefs() bool {
 }
 
 // plainRefs reports whether the refs are ordinary files on a local file system, and nothing is
-// configured that git would do in addition: fsync, shared modes, timeouts for ref locks,
+// configured that git would do in addition: fsync of refs, shared modes, timeouts for ref locks,
 // namespaces, an unknown extension. It also reports false if HEAD is on a ref of ours, because git
 // would then write a reflog of HEAD. Hooks and reflogs of our own refs are switched off in any
 // case.
@@ -39,10 +39,13 @@ func (r *Repo) plainRefs() bool {
 			return false
 		}
 	}
-	for _, key := range []string{"core.fsync", "core.filesRefLockTimeout", "core.packedRefsTimeout", "core.sharedRepository"} {
+	for _, key := range []string{"core.filesRefLockTimeout", "core.packedRefsTimeout", "core.sharedRepository"} {
 		if len(r.Config.Keys(key)) > 0 {
 			return false
 		}
+	}
+	if maySyncRefs(r.Config) {
+		return false
 	}
 	for _, key := range r.Config.Keys("extensions.") {
 		switch key {
@@ -52,6 +55,22 @@ func (r *Repo) plainRefs() bool {
 		}
 	}
 	return localFileSystem(r.CommonDir) && localFileSystem(filepath.Join(r.CommonDir, "refs"))
+}
+
+// maySyncRefs reports whether core.fsync has a word that is, or may one day be, about refs. By
+// default git does not sync refs.
+func maySyncRefs(c *gitconfig.Config) bool {
+	value, _ := c.Get("core.fsync")
+	for part := range strings.SplitSeq(value, ",") {
+		switch part = strings.TrimSpace(part); part {
+		case "", "none", "loose-object", "pack", "pack-metadata", "commit-graph", "index", "objects", "derived-metadata":
+		default:
+			if !strings.HasPrefix(part, "-") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plainUpdates reports whether all updates are simple, and none is of a ref that another one is of

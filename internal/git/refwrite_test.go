@@ -266,12 +266,16 @@ func TestWriteRefsAsks(t *testing.T) {
 			t.Errorf("%v are plain", u)
 		}
 	}
-	for _, setting := range []string{"core.fsync=reference", "core.sharedRepository=group", "core.filesRefLockTimeout=5", "core.packedRefsTimeout=5", "core.fsyncMethod=batch", "core.sharedRepository=umask"} {
+	for setting, here := range map[string]bool{
+		"core.fsync=reference": false, "core.fsync=none,all": false, "core.fsync=committed": false, "core.fsync=newer": false,
+		"core.fsync=none": true, "core.fsync=": true, "core.fsync=objects, -reference": true, "core.fsyncMethod=batch": true,
+		"core.sharedRepository=group": false, "core.sharedRepository=umask": false, "core.filesRefLockTimeout=5": false, "core.packedRefsTimeout=5": false,
+	} {
 		f := newFixture(t)
 		key, value, _ := strings.Cut(setting, "=")
 		f.git("config", key, value)
-		if f.open().writesRefs() {
-			t.Errorf("written here with %s", setting)
+		if f.open().writesRefs() != here {
+			t.Errorf("with %s: %v", setting, !here)
 		}
 	}
 	f := newFixture(t)
