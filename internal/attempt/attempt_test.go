@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"git-checkpoint/internal/checkpoint"
@@ -94,6 +95,39 @@ func TestForkRefuses(t *testing.T) {
 	}
 	if after := w.Git("for-each-ref") + w.Git("worktree", "list"); after != before {
 		t.Errorf("left behind: %s", after)
+	}
+}
+
+// A worktree that another process makes at the same place, after we looked, is not ours to remove.
+func TestForkBesideAnother(t *testing.T) {
+	w := newWorld(t)
+	w.Save("one")
+	err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
+		f := &forking{s: s, req: ForkRequest{Ref: "1", Count: 1, Jobs: 1, Branch: "try"}}
+		if err := f.prepare(ctx); err != nil {
+			return err
+		}
+		p, err := f.reserve(ctx, 0)
+		if err != nil {
+			return err
+		}
+		w.Git("worktree", "add", "-q", "-b", "try", p.Worktree)
+		if err := f.make(ctx, p); err == nil {
+			t.Error("it was made twice")
+		}
+		if _, err := os.Stat(filepath.Join(p.Worktree, ".git")); err != nil {
+			t.Error(err)
+		}
+		if now := w.Git("worktree", "list"); !strings.Contains(now, "[try]") {
+			t.Errorf("now: %s", now)
+		}
+		if left, err := os.ReadDir(filepath.Join(w.Dir, ".git", "checkpoint", "worktrees")); err != nil || len(left) > 0 {
+			t.Errorf("left: %v %v", left, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/linked"
 	"git-checkpoint/internal/name"
@@ -88,6 +89,8 @@ type place struct {
 	// note marks the worktree as unfinished until everything is in place.
 	note *linked.Note
 	s    *checkpoint.Service // of the new worktree
+	// foreign means that the directory, and perhaps the branch, are not ours to remove.
+	foreign bool
 }
 
 // Fork makes the attempts and then runs the command in each. Beside an error it returns the
@@ -244,7 +247,11 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		}
 		err = errors.Join(err, f.unmake(context.WithoutCancel(ctx), p))
 	}()
-	if err := linked.Add(ctx, f.s, linked.Place{Dir: p.Worktree, Branch: p.Branch, At: f.head}); err != nil {
+	err = linked.Add(ctx, f.s, linked.Place{Dir: p.Worktree, Branch: p.Branch, At: f.head})
+	// A git that fails removes the worktree that it has made, so what is there is that of another
+	// process, which was faster. A git that was killed leaves its half to us.
+	p.foreign = git.ExitCode(err) > 0
+	if err != nil {
 		return err
 	}
 	f.s.Trace("added")
@@ -283,13 +290,19 @@ func literal(paths []string) []string {
 
 // unmake removes what exists of an attempt that failed.
 func (f *forking) unmake(ctx context.Context, p *place) error {
-	if err := p.note.Clear(ctx, f.s); err != nil {
+	end := p.note.Clear
+	// The old value keeps a branch that somebody has moved in the meantime.
+	unbranch := []string{"update-ref", "-d", "refs/heads/" + p.Branch, string(f.head)}
+	if p.foreign {
+		end = func(context.Context, *checkpoint.Service) error { return p.note.End() }
+		unbranch = []string{"branch", "-q", "-d", p.Branch} // git refuses if it is checked out
+	}
+	if err := end(ctx, f.s); err != nil {
 		// The note stays, so doctor reports the worktree.
 		return err
 	}
 	if p.Branch != "" {
-		// The old value keeps a branch that somebody has moved in the meantime.
-		if _, err := f.s.Repo.Output(ctx, "update-ref", "-d", "refs/heads/"+p.Branch, string(f.head)); err != nil {
+		if _, err := f.s.Repo.Output(ctx, unbranch...); err != nil {
 			f.s.Warn(err.Error())
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // List returns the attempts of this repository, including those whose fork was interrupted.
 func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 	at := worktrees(s)
-	left, err := linked.Left(s)
+	left, err := linked.Left(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,6 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	all := []Attempt{}
-	listed := map[name.Session]int{}
 	for _, info := range infos {
 		st, err := s.Store.State(ctx, info.Session)
 		if err != nil {
@@ -37,20 +36,13 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 			continue
 		}
 		if a, ok := attemptOf(ctx, s, st, at[info.Session]); ok {
-			listed[a.Session] = len(all)
 			all = append(all, a)
 		}
 	}
 	for _, n := range left {
-		if n.Kind != linked.KindFork {
-			// An interrupted fork may have its session already, or no more than a worktree.
-			continue
+		if n.Kind == linked.KindFork {
+			all = append(all, Attempt{Name: n.Name, Session: n.Session, Worktree: n.Dir, Unfinished: true})
 		}
-		if i, known := listed[n.Session]; known {
-			all[i].Unfinished, all[i].Worktree = true, n.Dir
-			continue
-		}
-		all = append(all, Attempt{Name: n.Name, Session: n.Session, Worktree: n.Dir, Unfinished: true})
 	}
 	return all, nil
 }

@@ -43,7 +43,7 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	}
 	// A half-made worktree holds nothing of the user's, so there is nothing to look for.
 	if a.Unfinished {
-		left, err := linked.Left(s)
+		left, err := linked.Left(ctx, s)
 		for i := range left {
 			if left[i].Session == a.Session {
 				r.note = &left[i]

@@ -29,7 +29,7 @@ type scratch struct {
 // newScratch makes the worktree beside the user's, and removes those that a killed bisect
 // left.
 func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry) (_ *scratch, err error) {
-	left, err := linked.Left(s)
+	left, err := linked.Left(ctx, s)
 	if err != nil {
 		return nil, err
 	}

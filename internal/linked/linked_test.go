@@ -133,7 +133,7 @@ func TestNote(t *testing.T) {
 	if _, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir}); !errors.Is(err, linked.ErrTaken) {
 		t.Errorf("a second one: %v", err)
 	}
-	if left, err := linked.Left(w.s); err != nil || len(left) != 0 {
+	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 0 {
 		t.Errorf("while it runs: %v %v", left, err)
 	}
 	n.Process = "0 0"
@@ -144,18 +144,47 @@ func TestNote(t *testing.T) {
 	w.Write(".git/checkpoint/worktrees/fork-a.json", string(data))
 	w.Write(".git/checkpoint/worktrees/tmp-1", "half of")
 	w.Write(".git/checkpoint/worktrees/fork-b.json", "not ours")
-	left, err := linked.Left(w.s)
+	left, err := linked.Left(t.Context(), w.s)
 	if err != nil || len(left) != 1 || left[0].Dir != dir {
 		t.Fatalf("after it has ended: %v %v", left, err)
 	}
 	if err := left[0].End(); err != nil {
 		t.Error(err)
 	}
-	if left, err := linked.Left(w.s); err != nil || len(left) != 0 {
+	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 0 {
 		t.Errorf("after its end: %v %v", left, err)
 	}
 	if err := n.End(); err != nil {
 		t.Errorf("a second end: %v", err)
+	}
+}
+
+// The session of a fork is made last. If it exists, nothing is half-made, whatever the note says:
+// nobody may remove a worktree in which the user has worked since.
+func TestNoteOfCompleteFork(t *testing.T) {
+	w := newWorld(t)
+	n, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "demo", Dir: filepath.Join(w.Root, "try"), Session: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Process = "0 0"
+	data, err := json.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = ".git/checkpoint/worktrees/fork-demo.json"
+	w.Write(note, string(data))
+	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 1 {
+		t.Fatalf("without a session: %v %v", left, err)
+	}
+	if _, err := create.Checkpoint(t.Context(), w.s, create.Request{Session: "demo"}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 0 {
+		t.Errorf("with its session: %v %v", left, err)
+	}
+	if _, err := os.Lstat(filepath.Join(w.Dir, note)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the note is left: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package linked
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/snapshot"
@@ -82,8 +84,10 @@ func (n *Note) End() error {
 	return checkpoint.Classify(err)
 }
 
-// Left returns the notes of processes that no longer run. Their worktrees are half-made.
-func Left(s *checkpoint.Service) ([]Note, error) {
+// Left returns the notes of processes that no longer run, whose worktrees are half-made. The
+// session of a fork is made last, so if it exists, the fork is complete, and its note is
+// removed here: the user may have worked in that worktree for days.
+func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 	entries, err := os.ReadDir(notesDir(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -106,9 +110,22 @@ func Left(s *checkpoint.Service) ([]Note, error) {
 			return nil, checkpoint.Classify(err)
 		case json.Unmarshal(data, &n) != nil: // not written by this program
 			continue
-		case !snapshot.ProcessRuns(n.Process):
-			left = append(left, n)
+		case snapshot.ProcessRuns(n.Process):
+			continue
 		}
+		if n.Kind == KindFork {
+			switch _, err := s.Repo.Batch().Resolve(ctx, name.JournalRef(n.Session)); {
+			case errors.Is(err, git.ErrMissing):
+			case err != nil:
+				return nil, checkpoint.Classify(err)
+			default:
+				if err := n.End(); err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		left = append(left, n)
 	}
 	return left, nil
 }

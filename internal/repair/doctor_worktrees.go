@@ -13,8 +13,8 @@ import (
 // lookAtWorktrees reports linked worktrees whose creation was cut off by a kill. The scratch
 // worktree of a bisect holds nothing of the user's, so --fix removes it. The user may have worked
 // in a fork.
-func lookAtWorktrees(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	left, err := linked.Left(s)
+func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	left, err := linked.Left(ctx, s)
 	if err != nil {
 		return nil, err
 	}
