@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 )
 
 // These errors say that what was asked for does not exist.
@@ -25,6 +26,10 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
+	// A record of a newer format cannot be read either, but it is whole.
+	if later := (*record.FormatError)(nil); errors.As(e.Err, &later) {
+		return later.Error()
+	}
 	return fmt.Sprintf("the %s at %s is damaged: %v", e.What, e.OID.Short(), e.Err)
 }
 
