@@ -1,7 +1,7 @@
 package cli
 
 import (
-	_ "embed" // the functions that are the same in every script of a shell
+	"embed"
 	"fmt"
 	"io"
 	"regexp"
@@ -12,180 +12,227 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Shell is a shell that there is a completion script for.
+// The scripts for bash, zsh and fish only pass the words of the line on to this program:
 //
-// A script consists of functions, embedded from the directory completion, and of a description of
-// the commands that this file generates from the grammar: for bash a table, for zsh a function per
-// command, for fish a list of rules. completed walks the grammar and collects what all three need.
-type Shell string
-
-// The supported shells, by the names of their programs.
-const (
-	Bash Shell = "bash"
-	Zsh  Shell = "zsh"
-	Fish Shell = "fish"
-)
-
-//go:embed completion/functions.bash
-var bashFunctions string
-
-//go:embed completion/functions.zsh
-var zshFunctions string
-
-//go:embed completion/functions.fish
-var fishFunctions string
-
-// Kinds of values that only the repository knows. The scripts ask this program for them with
+//	git-checkpoint __complete line -- WORD... LAST
 //
-//	git-checkpoint __complete KIND -- PREFIX
+// They are the words after the program's name, without quotes; the last one is to be completed and
+// may be empty. The answer is one candidate per line, each a whole word, optionally followed by a
+// tab and a description. The shell adds a blank, except after a candidate that ends with "=". If
+// the only line is filesWanted, the shell completes names of files. The bash script never offers a
+// candidate with characters that are special to a shell; zsh and fish quote them.
 //
-// and GIT_CHECKPOINT_SESSION set to the session that was typed before. The answer is one candidate
-// per line, optionally followed by a tab and a description. The scripts drop candidates that do not
-// begin with PREFIX. bash also drops those with characters that are special to a shell; zsh and
-// fish quote them.
-//
-// A flag or argument has the kind in its tag complete:"...". Without the tag, the kind follows from
-// its placeholder or name. Tags may name further kinds (trigger, remote and so on); see
-// setup.Candidates.
-const (
-	CompleteRef      = "ref"
-	CompleteSession  = "session"
-	CompleteWorkflow = "workflow"
-)
+//go:embed completion
+var completionScripts embed.FS
 
-// Kinds that the shells complete themselves: files, and nothing. A kind that starts with a comma is
-// a list of words.
-const (
-	completeFile    = "file"
-	completeNothing = "none"
-)
+// filesWanted is the answer that leaves completion to the shell.
+const filesWanted = ":files"
 
-// WriteCompletion writes the script that completes app in a shell. It also completes "git
-// checkpoint" together with git's own completion.
-func WriteCompletion(w io.Writer, app *kong.Application, shell Shell) error {
-	nodes, err := completed(app.Node, nil, []string{""})
+// WriteCompletion writes the completion script for a shell: bash, zsh or fish. It also completes
+// "git checkpoint" together with git's own completion.
+func WriteCompletion(w io.Writer, shell string) error {
+	script, err := completionScripts.ReadFile("completion/completion." + shell)
 	if err != nil {
-		return err
-	}
-	var script string
-	switch shell {
-	case Bash:
-		script = bashCompletion(nodes)
-	case Zsh:
-		script = zshCompletion(nodes)
-	case Fish:
-		script = fishCompletion(nodes)
-	default:
 		return fmt.Errorf("no completion for %q: bash, zsh or fish", shell)
 	}
-	_, err = io.WriteString(w, script)
+	_, err = w.Write(script)
 	return err
 }
 
-// completedNode is a command with what may follow it.
-type completedNode struct {
-	// paths are the ways to type the command: "session start" and the same with aliases. The
-	// program itself is "".
-	paths []string
-	// commands are its subcommands.
-	commands []completedCommand
-	// flags are its own and those of the commands above it.
-	flags []completedFlag
-	args  []completedArg
-}
+// Kinds of values. The tag complete:"..." of a flag or an argument names one; without the tag, it
+// follows from its placeholder or name. Tags may name further kinds (trigger, remote and so on);
+// see setup.Candidates.
+const (
+	completeRef     = "ref"
+	completeSession = "session"
+	completeCommand = "command"
+	completeFile    = "file"
+)
 
-// completedCommand is a subcommand in the list of its parent: its names, aliases included, and the
-// first sentence of its help.
-type completedCommand struct {
-	names []string
-	help  string
-	// node is its index in the list of all commands.
-	node int
-}
-
-// completedFlag is a flag: its spellings with the dashes, the kind of its value, the placeholder of
-// the value and its help. The kind is empty for a flag without a value. repeats allows it more than
-// once.
-type completedFlag struct {
-	long, short, kind, shown, help string
-	repeats                        bool
-}
-
-// completedArg is a positional argument and the kind of its value.
-type completedArg struct {
-	name, kind string
-	repeats    bool
-}
-
-// completed returns n and all commands below it, n first. paths are the ways to type n, inherited
-// the flags of the commands above it.
-func completed(n *kong.Node, inherited []completedFlag, paths []string) ([]completedNode, error) {
-	self := completedNode{paths: paths, flags: slices.Clone(inherited)}
-	for _, f := range n.Flags {
-		if f.Hidden {
-			continue
-		}
-		flags, err := completedFlags(f)
-		if err != nil {
-			return nil, err
-		}
-		self.flags = append(self.flags, flags...)
+// Complete returns the lines of an answer to a completion script. values returns the values of a
+// kind that begin with a prefix; session is what the line says about the session, or empty.
+func Complete(app *kong.Application, words []string, values func(kind, session, prefix string) []string) []string {
+	line := typedLine{node: app.Node, commands: true}
+	last := len(words) - 1
+	for _, word := range words[:last] {
+		line.read(word)
 	}
-	for _, p := range n.Positional {
-		kind, err := completionKind(p, p.Name)
-		if err != nil {
-			return nil, err
+	word := words[last]
+	given, value, attached := strings.Cut(word, "=")
+	switch {
+	case line.flag != nil:
+		return line.values(app, line.flag.Value, line.flag.FormatPlaceHolder(), "", word, values)
+	case line.ended:
+		return []string{filesWanted}
+	case strings.HasPrefix(word, "-") && attached:
+		if flag, _ := flagOf(line.node, given); flag != nil && takesValue(flag) {
+			return line.values(app, flag.Value, flag.FormatPlaceHolder(), given+"=", value, values)
 		}
-		self.args = append(self.args, completedArg{p.Name, kind, p.IsCumulative()})
+		return nil
+	case strings.HasPrefix(word, "-"):
+		return flagsFrom(line.node, word)
+	case line.commands && len(line.node.Children) > 0:
+		return commandsFrom(line.node, word)
 	}
-	nodes := []completedNode{self}
-	for _, child := range n.Children {
-		if child.Hidden || child.Type != kong.CommandNode {
-			continue
+	if argument := line.argument(); argument != nil {
+		return line.values(app, argument, argument.Name, "", word, values)
+	}
+	return nil
+}
+
+// typedLine is what the words before the last one say.
+type typedLine struct {
+	// node is the command, commands whether a subcommand of it may follow.
+	node     *kong.Node
+	commands bool
+	// flag is a flag whose value comes next.
+	flag *kong.Flag
+	// count is the number of arguments, session the value of --session.
+	count   int
+	session string
+	// ended says that there was a "--".
+	ended bool
+}
+
+// read takes in one word.
+func (l *typedLine) read(word string) {
+	if l.flag != nil {
+		l.valued(l.flag, word)
+		l.flag = nil
+		return
+	}
+	if l.ended || word == "--" {
+		l.ended = true
+		return
+	}
+	if strings.HasPrefix(word, "-") {
+		flag, attached := flagOf(l.node, word)
+		switch {
+		case flag == nil || !takesValue(flag):
+		case attached:
+			_, value, _ := strings.Cut(word, "=")
+			l.valued(flag, value)
+		default:
+			l.flag = flag
 		}
-		names := append([]string{child.Name}, child.Aliases...)
-		var below []string
-		for _, path := range paths {
-			for _, name := range names {
-				below = append(below, strings.TrimSpace(path+" "+name))
+		return
+	}
+	if below := child(l.node, word); l.commands && below != nil && !below.Hidden {
+		l.node = below
+		return
+	}
+	l.commands = false
+	l.count++
+}
+
+// valued remembers the value of a flag that names a session.
+func (l *typedLine) valued(flag *kong.Flag, value string) {
+	if kindOf(flag.Value, flag.FormatPlaceHolder()) == completeSession {
+		l.session = value
+	}
+}
+
+// argument is the argument that comes next, or nil. The last one may take any number of words.
+func (l *typedLine) argument() *kong.Value {
+	all := l.node.Positional
+	if n := len(all); n > 0 && l.count >= n && all[n-1].IsCumulative() {
+		return all[n-1]
+	}
+	if l.count < len(all) {
+		return all[l.count]
+	}
+	return nil
+}
+
+// values completes a value of a flag or an argument. given stands before it in the same word.
+func (l *typedLine) values(app *kong.Application, of *kong.Value, shown, given, prefix string, ask func(kind, session, prefix string) []string) []string {
+	var found []string
+	switch kind := kindOf(of, shown); kind {
+	case "":
+		found = of.EnumSlice()
+	case completeFile:
+		return []string{filesWanted}
+	case completeCommand:
+		return commandsFrom(app.Node, prefix)
+	default:
+		found = ask(kind, l.session, prefix)
+	}
+	var lines []string
+	for _, value := range found {
+		if value != "" && strings.HasPrefix(value, prefix) {
+			lines = append(lines, given+value)
+		}
+	}
+	return lines
+}
+
+// filePattern matches a placeholder that stands for a file or a directory.
+var filePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(file|dir)|=file`) })
+
+// kindOf returns the kind of a flag's or argument's values: from its complete tag, else by its
+// placeholder (shown) or name. It is empty for the words of an enum, and where there are none.
+func kindOf(v *kong.Value, shown string) string {
+	if v.Tag.Has("complete") {
+		return v.Tag.Get("complete")
+	}
+	if v.Enum != "" {
+		return ""
+	}
+	for _, word := range []string{shown, v.Name} {
+		word = strings.Trim(strings.ToLower(word), "<>")
+		switch word = strings.TrimSuffix(word, "s"); {
+		case slices.Contains([]string{completeRef, completeSession, "workflow"}, word):
+			return word
+		case filePattern().MatchString(word):
+			return completeFile
+		}
+	}
+	if v.PassthroughMode != kong.PassThroughModeNone {
+		return completeFile
+	}
+	return ""
+}
+
+// flagsFrom returns the flags of a command that begin with word. One that can be negated has two
+// spellings. A flag of one letter is complete as it is.
+func flagsFrom(node *kong.Node, word string) (lines []string) {
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			spellings := []string{"--" + f.Name}
+			if takesValue(f) {
+				spellings[0] += "="
+			}
+			if _, negation, found := strings.Cut(longName(f), "/"); found {
+				spellings = append(spellings, "--"+negation)
+			} else if strings.HasPrefix(longName(f), "[no-]") {
+				spellings = append(spellings, "--no-"+f.Name)
+			}
+			if f.Short != 0 && word == "-"+string(f.Short) {
+				spellings = append(spellings, word)
+			}
+			for _, spelling := range spellings {
+				if strings.HasPrefix(spelling, word) {
+					lines = append(lines, spelling+"\t"+firstSentence(f.Help))
+				}
 			}
 		}
-		nodes[0].commands = append(nodes[0].commands, completedCommand{names, firstSentence(child.Help), len(nodes)})
-		more, err := completed(child, self.flags, below)
-		if err != nil {
-			return nil, err
-		}
-		// Indexes in more count from its own beginning.
-		for i := range more {
-			for j := range more[i].commands {
-				more[i].commands[j].node += len(nodes)
-			}
-		}
-		nodes = append(nodes, more...)
 	}
-	return nodes, nil
+	return lines
 }
 
-// completedFlags returns a flag as completion sees it: two flags if it can be negated, as in --tag
-// and --no-tag.
-func completedFlags(f *kong.Flag) ([]completedFlag, error) {
-	flag := completedFlag{long: "--" + f.Name, help: firstSentence(f.Help), repeats: f.IsCumulative() || f.IsCounter()}
-	if f.Short != 0 {
-		flag.short = "-" + string(f.Short)
-	}
-	if !takesValue(f) {
-		flags := []completedFlag{flag}
-		if _, negation, found := strings.Cut(longName(f), "/"); found {
-			flags = append(flags, completedFlag{long: "--" + negation, help: flag.help})
-		} else if strings.HasPrefix(longName(f), "[no-]") {
-			flags = append(flags, completedFlag{long: "--no-" + f.Name, help: flag.help})
+// commandsFrom returns the subcommands of node that begin with prefix, and their aliases.
+func commandsFrom(node *kong.Node, prefix string) (lines []string) {
+	for _, c := range node.Children {
+		if c.Hidden || c.Type != kong.CommandNode {
+			continue
 		}
-		return flags, nil
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			if strings.HasPrefix(name, prefix) {
+				lines = append(lines, name+"\t"+firstSentence(c.Help))
+			}
+		}
 	}
-	flag.shown = f.FormatPlaceHolder()
-	kind, err := completionKind(f.Value, flag.shown)
-	flag.kind = kind
-	return []completedFlag{flag}, err
+	return lines
 }
 
 // firstSentence is the first sentence of a help text, without the full stop.
@@ -193,245 +240,4 @@ func firstSentence(help string) string {
 	line, _, _ := strings.Cut(help, "\n")
 	sentence, _, _ := strings.Cut(line, ". ")
 	return strings.TrimSuffix(sentence, ".")
-}
-
-// kindPattern matches a kind in a tag, harmlessPattern a word of an enum that needs no quotes in a
-// script, and filePattern a placeholder that stands for a file or a directory.
-var (
-	kindPattern     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z-]*$`) })
-	harmlessPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
-	filePattern     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(file|dir)|=file`) })
-)
-
-// completionKind returns the kind of a flag's or argument's values: from its complete tag, else the
-// words of its enum, else by its placeholder (shown) or name. The fallback is no completion.
-func completionKind(v *kong.Value, shown string) (string, error) {
-	if v.Tag.Has("complete") {
-		kind := v.Tag.Get("complete")
-		if !kindPattern().MatchString(kind) {
-			return "", fmt.Errorf("completion of %q: %q is not a kind", v.Name, kind)
-		}
-		return kind, nil
-	}
-	if v.Enum != "" {
-		words := slices.DeleteFunc(v.EnumSlice(), func(w string) bool { return !harmlessPattern().MatchString(w) })
-		return "," + strings.Join(words, ","), nil
-	}
-	for _, word := range []string{shown, v.Name} {
-		word = strings.NewReplacer("<", "", ">", "").Replace(strings.ToLower(word))
-		switch word = strings.TrimSuffix(word, "s"); {
-		case slices.Contains([]string{CompleteRef, CompleteSession, CompleteWorkflow}, word):
-			return word, nil
-		case filePattern().MatchString(word):
-			return completeFile, nil
-		}
-	}
-	if v.PassthroughMode != kong.PassThroughModeNone {
-		return completeFile, nil
-	}
-	return completeNothing, nil
-}
-
-// bashCompletion generates the function __git_checkpoint_model, a table that sets the subcommands,
-// flags and arguments of a command. The functions in completion/functions.bash read it. Flags with
-// a value are written "--flag=kind".
-func bashCompletion(nodes []completedNode) string {
-	var b strings.Builder
-	b.WriteString("# bash completion of git-checkpoint, and of \"git checkpoint\" for git's own completion.\n\n")
-	b.WriteString("__git_checkpoint_model ()\n{\n\tcommands= flags= args=\n\tcase \"$1\" in\n")
-	for _, n := range nodes {
-		var commands, flags, args []string
-		for _, c := range n.commands {
-			commands = append(commands, c.names...)
-		}
-		for _, f := range n.flags {
-			for _, name := range []string{f.long, f.short} {
-				if name != "" && f.kind != "" {
-					name += "=" + f.kind
-				}
-				if name != "" {
-					flags = append(flags, name)
-				}
-			}
-		}
-		for _, a := range n.args {
-			if a.repeats {
-				a.kind += "..."
-			}
-			args = append(args, a.kind)
-		}
-		fmt.Fprintf(&b, "\t\"%s\")\n", strings.Join(n.paths, `" | "`))
-		fmt.Fprintf(&b, "\t\tcommands=\"%s\"\n\t\tflags=\"%s\"\n\t\targs=\"%s\"\n\t\t;;\n",
-			strings.Join(commands, " "), strings.Join(flags, " "), strings.Join(args, " "))
-	}
-	b.WriteString("\tesac\n}\n\n" + bashFunctions)
-	return b.String()
-}
-
-// zshCompletion generates a function for each command, which calls zsh's _arguments. zsh's
-// completion of git calls _git-checkpoint for "git checkpoint", with words that start at
-// "checkpoint".
-func zshCompletion(nodes []completedNode) string {
-	var b strings.Builder
-	b.WriteString("#compdef git-checkpoint\n\n" + zshFunctions)
-	for i, n := range nodes {
-		fmt.Fprintf(&b, "\n__git-checkpoint_%d() {\n\tlocal curcontext=\"$curcontext\" state line ret=1\n\tlocal -A opt_args\n\t_arguments -C -s -S", i)
-		for _, f := range n.flags {
-			for _, spec := range zshFlag(f) {
-				b.WriteString(" \\\n\t\t" + quoteZsh(spec))
-			}
-		}
-		for _, a := range n.args {
-			spec := ":" + escapeZsh(a.name) + ":" + zshAction(a.kind)
-			if a.repeats {
-				spec = "*" + spec
-			}
-			b.WriteString(" \\\n\t\t" + quoteZsh(spec))
-		}
-		if len(n.commands) == 0 {
-			b.WriteString(" && ret=0\n\treturn ret\n}\n")
-			continue
-		}
-		b.WriteString(" \\\n\t\t': :->command' '*:: :->rest' && ret=0\n\tcase $state in\n\tcommand)\n\t\tlocal -a commands=(")
-		for _, c := range n.commands {
-			for _, name := range c.names {
-				b.WriteString("\n\t\t\t" + quoteZsh(escapeZsh(name)+":"+c.help))
-			}
-		}
-		b.WriteString("\n\t\t)\n\t\t_describe -t commands command commands && ret=0\n\t\t;;\n\trest)\n\t\tcase $line[1] in\n")
-		for _, c := range n.commands {
-			fmt.Fprintf(&b, "\t\t%s) __git-checkpoint_%d && ret=0 ;;\n", strings.Join(c.names, "|"), c.node)
-		}
-		b.WriteString("\t\tesac\n\t\t;;\n\tesac\n\treturn ret\n}\n")
-	}
-	// As a file in fpath, the script is the body of the function _git-checkpoint, so it must call
-	// it. If it is sourced, it only has to register the function.
-	b.WriteString("\n_git-checkpoint() { __git-checkpoint_0 }\n\n" +
-		"if [[ $funcstack[1] = _git-checkpoint ]]; then\n\t_git-checkpoint\nelse\n\tcompdef _git-checkpoint git-checkpoint\nfi\n")
-	return b.String()
-}
-
-// zshFlag returns one _arguments specification for each spelling of a flag. Unless the flag may be
-// repeated, each spelling excludes the other.
-func zshFlag(f completedFlag) (specs []string) {
-	repeat := "*"
-	if !f.repeats {
-		repeat = "(" + strings.TrimSpace(f.short+" "+f.long) + ")"
-	}
-	tail := "[" + escapeZsh(f.help) + "]"
-	long, short := f.long, f.short
-	if f.kind != "" {
-		tail += ":" + escapeZsh(f.shown) + ":" + zshAction(f.kind)
-		long, short = long+"=", short+"+"
-	}
-	specs = append(specs, repeat+long+tail)
-	if f.short != "" {
-		specs = append(specs, repeat+short+tail)
-	}
-	return specs
-}
-
-// zshAction is the action of _arguments that completes values of a kind. A blank completes nothing.
-func zshAction(kind string) string {
-	switch {
-	case kind == completeNothing:
-		return " "
-	case kind == completeFile:
-		return "_files"
-	case strings.HasPrefix(kind, ","):
-		return "(" + strings.ReplaceAll(kind[1:], ",", " ") + ")"
-	}
-	return "__git-checkpoint_values " + kind
-}
-
-// escapeZsh escapes what is special in a specification of _arguments.
-func escapeZsh(s string) string {
-	return strings.NewReplacer(`\`, `\\`, ":", `\:`, "[", `\[`, "]", `\]`).Replace(s)
-}
-
-// quoteZsh quotes a string for zsh.
-func quoteZsh(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// fishCompletion generates rules for git-checkpoint. fish also uses them for "git checkpoint".
-func fishCompletion(nodes []completedNode) string {
-	var paths, valued []string
-	for _, n := range nodes {
-		for _, path := range n.paths {
-			if path != "" {
-				paths = append(paths, quoteFish(path))
-			}
-		}
-		for _, f := range n.flags {
-			for _, name := range []string{f.long, f.short} {
-				if name != "" && f.kind != "" && !slices.Contains(valued, name) {
-					valued = append(valued, name)
-				}
-			}
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "set -g __git_checkpoint_paths %s\nset -g __git_checkpoint_valued %s\n%s",
-		strings.Join(paths, " "), strings.Join(valued, " "), fishFunctions)
-	for _, n := range nodes {
-		at := make([]string, len(n.paths))
-		for i, path := range n.paths {
-			at[i] = `"` + path + `"`
-		}
-		// index is the place of the argument to complete: 0, 1+ for repeated ones, or "any" for
-		// flags.
-		add := func(index, rest string) {
-			condition := "__git_checkpoint_at " + index + " " + strings.Join(at, " ")
-			fmt.Fprintf(&b, "complete -c git-checkpoint -n %s %s\n", quoteFish(condition), rest)
-		}
-		for _, c := range n.commands {
-			add("0", "-a "+quoteFish(strings.Join(c.names, " "))+" -d "+quoteFish(c.help))
-		}
-		for _, f := range n.flags {
-			add("any", fishFlag(f))
-		}
-		for i, a := range n.args {
-			index := fmt.Sprint(i)
-			if a.repeats {
-				index += "+"
-			}
-			if a.kind != completeNothing {
-				add(index, fishValue(a.kind))
-			}
-		}
-	}
-	return b.String()
-}
-
-// fishFlag is a flag as arguments of fish's complete: -x takes no files, -r requires a value.
-func fishFlag(f completedFlag) string {
-	text := "-l " + f.long[2:]
-	if f.short != "" {
-		text += " -s " + f.short[1:]
-	}
-	switch f.kind {
-	case "":
-	case completeNothing:
-		text += " -x"
-	case completeFile:
-		text += " -r -F"
-	default:
-		text += " -x " + fishValue(f.kind)
-	}
-	return text + " -d " + quoteFish(f.help)
-}
-
-// fishValue is a kind of values as arguments of fish's complete.
-func fishValue(kind string) string {
-	switch {
-	case kind == completeFile:
-		return "-F"
-	case strings.HasPrefix(kind, ","):
-		return "-a " + quoteFish(strings.ReplaceAll(kind[1:], ",", " "))
-	}
-	return "-a '(__git_checkpoint_values " + kind + ")'"
-}
-
-// quoteFish quotes a string for fish.
-func quoteFish(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }

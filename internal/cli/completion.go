@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
@@ -10,7 +12,7 @@ import (
 
 // CompletionCmd is "git checkpoint completion <shell>".
 type CompletionCmd struct {
-	Shell Shell `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
 // Help returns the long help text of "completion", for -h and the man page.
@@ -24,44 +26,44 @@ The script also completes ` + "`git checkpoint`" + `, together with git's own co
 }
 
 // Run prints the completion script (see complete.go).
-func (c *CompletionCmd) Run(app *App) error {
-	return WriteCompletion(app.Terminal.Out, app.model, c.Shell)
-}
+func (c *CompletionCmd) Run(app *App) error { return WriteCompletion(app.Terminal.Out, c.Shell) }
 
-// CompleteCmd is the hidden command __complete, which the completion scripts call for values that
-// only the repository knows, such as sessions and checkpoints.
+// CompleteCmd is the hidden command __complete, which the completion scripts call. Words is a whole
+// line for the kind "line", else the beginning of a value of that kind.
 type CompleteCmd struct {
-	Kind string `arg:""`
-	// Prefix is the beginning of the word. A pointer, because a shell also completes an empty word,
-	// which a plain string could not tell from a missing one.
-	Prefix *string `arg:"" optional:""`
+	Kind  string   `arg:""`
+	Words []string `arg:"" optional:"" dashed:""`
 }
 
 // Run prints one candidate per line. It drops errors: they would appear in the middle of the line
-// that the user is typing.
+// that the user is typing. Outside a repository there are no values.
 func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
-	prefix := ""
-	if c.Prefix != nil {
-		prefix = *c.Prefix
+	words := c.Words
+	if len(words) == 0 {
+		words = []string{""}
 	}
-	candidates := func(s *checkpoint.Service) error {
-		for _, candidate := range setup.Candidates(ctx, s, c.Kind, prefix) {
-			if err := app.view.Line(app.Terminal.Out, render.Span{Text: candidate}); err != nil {
-				return err
-			}
+	values := func(kind, session, prefix string) (found []string) {
+		_ = app.serve(ctx, func(s *checkpoint.Service) error {
+			found = setup.Candidates(ctx, s, kind, session, prefix)
+			return nil
+		})
+		return found
+	}
+	var lines []string
+	if c.Kind == "line" {
+		lines = Complete(app.model, words, values)
+	} else {
+		lines = values(c.Kind, "", words[0])
+	}
+	for _, line := range lines {
+		value, help, found := strings.Cut(line, "\t")
+		value = render.Escape(value)
+		if found {
+			value += "\t" + help
 		}
-		return nil
-	}
-	// Names of commands come from the grammar and need no repository.
-	if c.Kind == "command" {
-		for _, node := range app.model.Children {
-			if !node.Hidden {
-				_ = app.view.Line(app.Terminal.Out, render.Span{Text: node.Name})
-			}
+		if _, err := fmt.Fprintln(app.Terminal.Out, value); err != nil {
+			return fmt.Errorf("writing the candidates: %w", err)
 		}
-		return nil
 	}
-	// Outside a repository there are no candidates.
-	_ = app.serve(ctx, candidates)
 	return nil
 }

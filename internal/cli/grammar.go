@@ -77,7 +77,7 @@ type grammar struct {
 	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Remove what init and agent add set up."`
 	Config     ConfigCmd     `cmd:"" group:"setup" help:"Show the settings and where each one comes from."`
 	Version    VersionCmd    `cmd:"" group:"setup" help:"Show the version of this program."`
-	Completion CompletionCmd `cmd:"" whole:"" group:"setup" help:"Print a completion script for a shell."`
+	Completion CompletionCmd `cmd:"" group:"setup" help:"Print a completion script for a shell."`
 	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
 	Hook       HookCmd       `cmd:"" whole:"" name:"__hook" hidden:"" help:"Run as a git hook."`
 	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Run as the packing that a create starts in the background."`

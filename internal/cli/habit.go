@@ -74,5 +74,5 @@ func quoteShell(word string) string {
 
 // takesRef reports whether the first argument of a command is a checkpoint.
 func takesRef(node *kong.Node) bool {
-	return len(node.Positional) > 0 && node.Positional[0].Tag.Get("complete") == CompleteRef
+	return len(node.Positional) > 0 && node.Positional[0].Tag.Get("complete") == completeRef
 }

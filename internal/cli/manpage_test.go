@@ -51,14 +51,22 @@ type sampleGrammar struct {
 
 func sampleModel(t *testing.T) *kong.Application {
 	t.Helper()
-	app, err := kong.New(&sampleGrammar{}, kong.Name("git checkpoint"), kong.Description("Record where a job stands."),
-		kong.ExplicitGroups([]kong.Group{{Key: "sessions", Title: "Sessions and upkeep:"}}))
+	app, err := sample()
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := app.Model.Children[0]
+	create := app.Children[0]
 	create.Detail = "It's whole: every file, `.gitignore` included.\n\nFor example:\n\n    git checkpoint create -m 'a\\b'\n    .dotted ~ ^ \"line\"\n\nDone – ✓."
-	return app.Model
+	return app
+}
+
+func sample() (*kong.Application, error) {
+	app, err := kong.New(&sampleGrammar{}, kong.Name("git checkpoint"), kong.Description("Record where a job stands."),
+		kong.ExplicitGroups([]kong.Group{{Key: "sessions", Title: "Sessions and upkeep:"}}))
+	if err != nil {
+		return nil, err
+	}
+	return app.Model, nil
 }
 
 func samplePage() cli.ManPage {

@@ -13,7 +13,7 @@ import (
 
 // Candidates returns the values of a kind that start with a prefix, for the completion of a
 // shell. Errors give no candidates: a completion has no place for messages.
-func Candidates(ctx context.Context, s *checkpoint.Service, kind, prefix string) []string {
+func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefix string) []string {
 	var all []string
 	switch kind {
 	case "session":
@@ -21,13 +21,13 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, prefix string)
 	case "workflow":
 		all = workflowNames(s)
 	case "ref":
-		all = references(ctx, s, prefix)
+		all = references(ctx, s, session, prefix)
 	case "trigger":
-		all = definition(ctx, s).TriggerNames()
+		all = definition(ctx, s, session).TriggerNames()
 	case "status":
-		all = statuses(ctx, s)
+		all = statuses(ctx, s, session)
 	case "output":
-		all = outputs(ctx, s)
+		all = outputs(ctx, s, session)
 	case "remote":
 		for _, key := range s.Repo.Config.Keys("remote.") {
 			if remote, ok := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".url"); ok {
@@ -64,11 +64,11 @@ func workflowNames(s *checkpoint.Service) []string {
 
 // references returns the labels of live checkpoints. With a prefix "session:" they are of
 // that session and keep the prefix.
-func references(ctx context.Context, s *checkpoint.Service, prefix string) []string {
-	session, _, named := strings.Cut(prefix, ":")
-	before := session + ":"
-	if !named {
-		session, before = "", ""
+func references(ctx context.Context, s *checkpoint.Service, session, prefix string) []string {
+	other, _, named := strings.Cut(prefix, ":")
+	before := ""
+	if named {
+		session, before = other, other+":"
 	}
 	st := stateOf(ctx, s, session)
 	if st == nil {
@@ -105,8 +105,8 @@ func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journa
 }
 
 // definition returns the workflow of the chosen session, or the default workflow.
-func definition(ctx context.Context, s *checkpoint.Service) *workflow.Definition {
-	if st := stateOf(ctx, s, ""); st != nil {
+func definition(ctx context.Context, s *checkpoint.Service, session string) *workflow.Definition {
+	if st := stateOf(ctx, s, session); st != nil {
 		if d, err := s.DefinitionFor(ctx, st); err == nil {
 			return d
 		}
@@ -116,10 +116,10 @@ func definition(ctx context.Context, s *checkpoint.Service) *workflow.Definition
 
 // statuses returns the statuses that the workflow knows. If it allows others, those that
 // occur in the session are added.
-func statuses(ctx context.Context, s *checkpoint.Service) []string {
-	known := definition(ctx, s).Statuses
+func statuses(ctx context.Context, s *checkpoint.Service, session string) []string {
+	known := definition(ctx, s, session).Statuses
 	all := slices.Clone(known.List)
-	if st := stateOf(ctx, s, ""); st != nil && (known.Open || len(all) == 0) {
+	if st := stateOf(ctx, s, session); st != nil && (known.Open || len(all) == 0) {
 		for i, c := range st.Standings() {
 			if status := st.At(i).Event().CheckpointStatus; c.Live && status != "" {
 				all = append(all, status)
@@ -131,8 +131,8 @@ func statuses(ctx context.Context, s *checkpoint.Service) []string {
 }
 
 // outputs returns the names of the outputs of the current checkpoint.
-func outputs(ctx context.Context, s *checkpoint.Service) []string {
-	st := stateOf(ctx, s, "")
+func outputs(ctx context.Context, s *checkpoint.Service, session string) []string {
+	st := stateOf(ctx, s, session)
 	if st == nil || st.CurrentEntry() == nil {
 		return nil
 	}
