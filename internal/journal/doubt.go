@@ -7,6 +7,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/name"
 )
@@ -17,11 +18,6 @@ type Doubt struct {
 	Event *Event
 	Text  string
 }
-
-// maxWalks limits how many walks over an event's ancestors one check may make. Only events that are
-// concurrent with what they mention need a walk. In a hostile journal that may be all of them, and
-// the check would take quadratic time.
-const maxWalks = 512
 
 // doubting is the state of one check.
 type doubting struct {
@@ -35,12 +31,8 @@ type doubting struct {
 	// dead and pins hold, by entry, what the prunes and pins so far say.
 	dead []bool
 	pins map[int32][]int32
-	// vague is set once a death depends on concurrent events in a way that the graph's bounds
-	// cannot tell. What is current is not certain from then on, so Previous is no longer checked.
-	vague bool
 	// where finds the position of an event by its commit id; made when first needed.
 	where map[name.OID]int32
-	walks int // see maxWalks
 }
 
 // Doubts checks every event against those before it and returns the ones that contradict them, in
@@ -114,37 +106,15 @@ func (d *doubting) knew(i int32, id name.ID) {
 	}
 }
 
-// descended reports whether one of the positions is an ancestor of i. Once maxWalks is used up, it
-// answers true where it would need another walk.
+// descended reports whether one of the positions is an ancestor of i.
 func (d *doubting) descended(i int32, positions []int32) bool {
-	unclear := false
-	for _, p := range positions {
-		switch d.graph.descends(i, p) {
-		case yes:
-			return true
-		case unsure:
-			unclear = true
-		}
-	}
-	if !unclear {
-		return false
-	}
-	if d.walks++; d.walks > maxWalks {
-		return true
-	}
-	past := d.graph.past(i)
-	for _, p := range positions {
-		if p < i && past[p] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(positions, d.graph.ancestors(i))
 }
 
 // follows checks that a create names the checkpoint that was current before it. It can tell only if
 // all events before i in the order are ancestors of i: the writer of i did not know the others.
 func (d *doubting) follows(i int32, previous name.ID) {
-	if d.vague || d.graph.low[i] != i {
+	if d.graph.low[i] != i {
 		return
 	}
 	var want name.ID
@@ -196,14 +166,6 @@ func (d *doubting) apply(i int32, e *Event) {
 
 // bury lets a tombstone for entry x take effect if the prune at position i knew every pin so far.
 func (d *doubting) bury(i, x int32) {
-	for _, pin := range d.pins[x] {
-		switch d.graph.descends(i, pin) {
-		case no:
-			return
-		case unsure:
-			d.vague = true
-			return
-		}
-	}
-	d.dead[x] = true
+	knew := d.graph.ancestors(i)
+	d.dead[x] = d.dead[x] || !slices.ContainsFunc(d.pins[x], func(pin int32) bool { return !knew(pin) })
 }

@@ -1,13 +1,9 @@
 package journal
 
-import "slices"
-
 // graph answers questions about ancestors, by position in the order of the fold.
 //
 // In a journal that one clone wrote, or several clones that synced before they went on, nearly
 // every event descends from all events before it. low answers questions about such events at once.
-// Questions about concurrent events are collected and answered 64 at a time, by one pass over the
-// positions concerned in which each node inherits a 64-bit word from its parents (sweep).
 type graph struct {
 	edges edges   // parents by position
 	low   []int32 // every position below low[i] is an ancestor of i
@@ -41,89 +37,31 @@ func newGraph(e edges) graph {
 	return g
 }
 
-// answer is what low can say about two positions.
-type answer int
-
-const (
-	no answer = iota
-	yes
-	unsure // only a walk over the graph can tell
-)
-
-// descends answers whether a is an ancestor of b, as far as low knows.
-func (g *graph) descends(b, a int32) answer {
-	switch {
-	case a >= b:
-		return no
-	case a < g.low[b]:
-		return yes
-	}
-	return unsure
-}
-
-// lane is one question for sweep: which positions, up to and including until, are among sources or
-// descend from one of them?
-type lane struct {
-	sources []int32
-	until   int32
-}
-
-// sweep answers the lanes, 64 at a time: bit k of a word belongs to lane k of a batch. After each
-// batch it calls visit with the index of the batch's first lane, the number of lanes, and a
-// function that returns the word of a position. A bit is set if some source of that lane is the
-// position itself or one of its ancestors. The function is valid during the call only.
-func (g *graph) sweep(lanes []lane, visit func(first, count int, reached func(int32) uint64)) {
-	var words []uint64
-	for first := 0; first < len(lanes); first += 64 {
-		batch := lanes[first:min(first+64, len(lanes))]
-		// No position before the first source can descend from one, and none after until is asked
-		// for.
-		base, until := batch[0].sources[0], int32(0)
-		for _, l := range batch {
-			base, until = min(base, slices.Min(l.sources)), max(until, l.until)
+// ancestors returns a function that reports whether the event at a position is an ancestor of the
+// one at i. For what low cannot tell it walks back from i, only as far as is asked for.
+func (g *graph) ancestors(i int32) func(a int32) bool {
+	low, next := g.low[i], i
+	var reached []bool // from low on; final down to next
+	return func(a int32) bool {
+		if a < low || a >= i {
+			return a < low
 		}
-		if size := int(until-base) + 1; cap(words) < size {
-			words = make([]uint64, size)
-		} else {
-			words = words[:max(size, 0)]
-			clear(words)
+		if reached == nil {
+			reached = make([]bool, i-low+1)
+			reached[i-low] = true
 		}
-		for bit, l := range batch {
-			for _, s := range l.sources {
-				if s <= until {
-					words[s-base] |= 1 << bit
+		for ; next > a; next-- {
+			if !reached[next-low] {
+				continue
+			}
+			for _, p := range g.edges.of(next) {
+				if p >= low {
+					reached[p-low] = true
 				}
 			}
 		}
-		for i := base; i <= until; i++ {
-			for _, p := range g.edges.of(i) {
-				if p >= base {
-					words[i-base] |= words[p-base]
-				}
-			}
-		}
-		visit(first, len(batch), func(i int32) uint64 {
-			if i < base || i > until {
-				return 0
-			}
-			return words[i-base]
-		})
+		return reached[a-low]
 	}
-}
-
-// past returns a set, by position, of i and its ancestors.
-func (g *graph) past(i int32) []bool {
-	mark := make([]bool, i+1)
-	mark[i] = true
-	for ; i >= 0; i-- {
-		if !mark[i] {
-			continue
-		}
-		for _, p := range g.edges.of(i) {
-			mark[p] = true
-		}
-	}
-	return mark
 }
 
 // future returns a set, by position, of the descendants of i, without i itself.

@@ -85,7 +85,8 @@ func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []n
 // the order is discarded. chosen becomes live in any case.
 func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
 	originals := f.originals()
-	then := f.replay(f.graph().past(anchor))
+	knew := f.graph().ancestors(anchor)
+	then := f.replay(func(at int32) bool { return at == anchor || knew(at) })
 	now := f.replay(nil)
 	for i := range f.first {
 		x := int32(i)

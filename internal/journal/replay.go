@@ -7,7 +7,7 @@ package journal
 // a replay needs no questions about ancestors.
 
 import (
-	"sort"
+	"slices"
 
 	"git-checkpoint/internal/name"
 )
@@ -29,19 +29,10 @@ type step struct {
 	discard, restore []int32
 }
 
-// question asks whether the event of a step knew an entry. If it did, the entry goes into the
-// step's restore or discard list.
-type question struct {
-	entry   int32
-	step    int
-	restore bool
-}
-
 // compile fills in steps and moves. A rollback or undo changes only those of its lists that a
 // create, adopt or rebuild among its ancestors introduces.
 func (f *fold) compile() {
 	f.moves = map[*Event]int{}
-	var open []question
 	for i, x := range f.named {
 		at := int32(i)
 		switch e := f.at(at).special(); {
@@ -54,16 +45,21 @@ func (f *fold) compile() {
 			f.steps = append(f.steps, step{at: at, event: e, entry: x, other: other})
 		case e.moves():
 			f.moves[e] = len(f.steps)
-			f.steps = append(f.steps, step{at: at, event: e, entry: f.entry(e.To)})
-			for _, id := range e.Discard {
-				open = f.list(open, question{f.entry(id), len(f.steps) - 1, false})
-			}
-			for _, id := range e.Restore {
-				open = f.list(open, question{f.entry(id), len(f.steps) - 1, true})
-			}
+			knew := f.graph().ancestors(at)
+			f.steps = append(f.steps, step{at: at, event: e, entry: f.entry(e.To), discard: f.known(e.Discard, knew), restore: f.known(e.Restore, knew)})
 		}
 	}
-	f.settle(open)
+}
+
+// known returns the entries of those ids that an event introduces for which knew is true.
+func (f *fold) known(ids []name.ID, knew func(int32) bool) []int32 {
+	var known []int32
+	for _, id := range ids {
+		if x := f.entry(id); x >= 0 && slices.ContainsFunc(f.namings(x), knew) {
+			known = append(known, x)
+		}
+	}
+	return known
 }
 
 // each visits everything that changes what is live or current, in order: a step, or the entry that
@@ -95,60 +91,6 @@ func (f *fold) entry(id name.ID) int32 {
 		return x
 	}
 	return unnamed
-}
-
-// list answers a question if the graph's bounds can, and otherwise appends it to open.
-func (f *fold) list(open []question, q question) []question {
-	if q.entry < 0 {
-		return open
-	}
-	// The first position that names the entry is the smallest. If the bounds say no for it, they
-	// say no for all of them.
-	switch f.graph().descends(f.steps[q.step].at, f.first[q.entry]) {
-	case yes:
-		f.known(q)
-	case unsure:
-		return append(open, q)
-	}
-	return open
-}
-
-// known puts the entry of a question into its step's list.
-func (f *fold) known(q question) {
-	s := &f.steps[q.step]
-	if q.restore {
-		s.restore = append(s.restore, q.entry)
-	} else {
-		s.discard = append(s.discard, q.entry)
-	}
-}
-
-// settle answers the open questions by one sweep of the graph, with one lane for each entry.
-func (f *fold) settle(open []question) {
-	if len(open) == 0 {
-		return
-	}
-	sort.SliceStable(open, func(i, j int) bool { return open[i].entry < open[j].entry })
-	var lanes []lane
-	var starts []int
-	for i, q := range open {
-		if i == 0 || open[i-1].entry != q.entry {
-			lanes = append(lanes, lane{sources: f.namings(q.entry)})
-			starts = append(starts, i)
-		}
-		l := &lanes[len(lanes)-1]
-		l.until = max(l.until, f.steps[q.step].at)
-	}
-	starts = append(starts, len(open))
-	f.graph().sweep(lanes, func(first, count int, reached func(int32) uint64) {
-		for bit := range count {
-			for _, q := range open[starts[first+bit]:starts[first+bit+1]] {
-				if reached(f.steps[q.step].at)&(1<<bit) != 0 {
-					f.known(q)
-				}
-			}
-		}
-	})
 }
 
 // liveness is the state after some of the events: by entry, what is known and what is live; and
@@ -185,12 +127,12 @@ func (n *liveness) present(dead func(x int32) bool) int32 {
 	return newest
 }
 
-// replay applies the events in order and returns the state after the last one. If mark is not nil,
-// it applies only events at the positions that mark has.
-func (f *fold) replay(mark []bool) liveness {
+// replay applies the events in order and returns the state after the last one. If only is not nil,
+// it applies only the events at positions for which that is true.
+func (f *fold) replay(only func(at int32) bool) liveness {
 	n := f.nothing()
 	f.each(func(at, created int32, s *step) {
-		if mark == nil || int(at) < len(mark) && mark[at] {
+		if only == nil || only(at) {
 			n.apply(created, s)
 		}
 	})
