@@ -27,7 +27,7 @@ import (
 
 // cacheHeader is the first line of the file. Its number must change with every change of the
 // payloads, including the order of the table in texts.
-const cacheHeader = "checkpoint journal cache 5\n"
+const cacheHeader = "checkpoint journal cache 6\n"
 
 // maxRecord limits the length of a payload, in bytes. Only a damaged file exceeds it.
 const maxRecord = MaxMessage * 2
@@ -36,6 +36,7 @@ const maxRecord = MaxMessage * 2
 const (
 	recordMerge = iota
 	recordEvent
+	recordCreate // an event too; see classCreate
 )
 
 // smallRecord is a typical size of a record in bytes, used to guess the number of nodes.
@@ -75,8 +76,11 @@ func (l *Log) appendRecord(dst []byte, i int32) []byte {
 		return append(dst, l.record(i)...)
 	}
 	kind := byte(recordEvent)
-	if own.Event == nil {
+	switch l.nodes[i].class {
+	case classMerge:
 		kind = recordMerge
+	case classCreate:
+		kind = recordCreate
 	}
 	dst = appendText(binary.AppendVarint(append(dst, kind), own.CommitterTime.Unix()), string(own.OID))
 	parents := l.edges.of(i)
@@ -150,11 +154,12 @@ func (l *Log) decodeNode(n node) error {
 		l.edges.parent(i - int32(distance))
 	}
 	l.edges.end()
-	if record[0] > recordEvent {
+	switch record[0] {
+	case recordCreate:
+		return r.create(&l.nodes[i], l.nodes[max(i-1, 0)].session)
+	case recordMerge, recordEvent:
+	default:
 		return fmt.Errorf("its type is %d", record[0])
-	}
-	if body := r; record[0] == recordEvent && body.create(&l.nodes[i], l.nodes[max(i-1, 0)].session) {
-		return body.end()
 	}
 	own := Node{OID: name.OID(oid), Parents: l.parents(i), CommitterTime: time.Unix(committed, 0).UTC()}
 	if record[0] == recordEvent {

@@ -159,7 +159,7 @@ func TestDecodeRefuses(t *testing.T) {
 	record := func(kind byte, rest ...byte) []byte { return append(append([]byte{kind, 0}, oid...), rest...) }
 	for what, data := range map[string][]byte{
 		"nothing":            nil,
-		"another version":    []byte("checkpoint journal cache 4\n\x05\x00\x04abcd\x00\x00\x00\x00"),
+		"another version":    []byte("checkpoint journal cache 5\n\x05\x00\x04abcd\x00\x00\x00\x00"),
 		"no record":          frame(),
 		"empty record":       frame(nil),
 		"type":               frame(record(7, 0)),
@@ -172,8 +172,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"too long":           frame(record(recordMerge, 0, 0)),
 		"text past the end":  frame([]byte{recordMerge, 0, 0xfc, 0xff, 0xff, 0xff, 0x0f}),
 		"endless number":     frame([]byte{recordMerge, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}),
-		"unknown member":     frame(record(recordEvent, append(binary.AppendUvarint([]byte{0}, hasFormat<<1), 0, 0, 0)...)),
-		"long list":          frame(record(recordEvent, append(binary.AppendUvarint([]byte{0}, hasDiscard), 0, 0, 0, 0xff, 0xff, 0xff, 0x7f)...)),
+		"long list":          frame(record(recordEvent, append(make([]byte, 1+3+textCount+2), 0xff, 0xff, 0xff, 0x7f)...)),
+		"no create":          frame(record(recordCreate, make([]byte, 1+3+textCount+2+4+1)...)),
+		"no format":          frame(record(recordEvent, make([]byte, 1+3+textCount+2+4)...)),
+		"more than an event": frame(record(recordEvent, make([]byte, 1+3+textCount+2+4+2)...)),
 	} {
 		if l, err := Decode(data); err == nil {
 			t.Errorf("%s: a journal of %d", what, l.Len())

@@ -5,8 +5,8 @@ package journal
 // Log.open.
 
 import (
+	"errors"
 	"hash/maphash"
-	"math/bits"
 
 	"git-checkpoint/internal/name"
 )
@@ -24,44 +24,28 @@ const (
 	textPrevious   = 11
 )
 
-// allTexts are the bits of all texts, and lazyMembers those of an event that is not parsed before
-// somebody asks for it.
-const (
-	allTexts    = 1<<textCount - 1
-	lazyMembers = allTexts | hasStep | hasMilestone
-)
-
-// create scans an event and fills in n, if the event is a create without lists and further
-// trailers. For any other event it returns false. session is that of the node before, whose text
-// is mostly the same and need not be copied again.
-func (r *reader) create(n *node, session name.Session) bool {
-	set := r.uint()
-	if string(r.raw()) != string(KindCreate) || set&^lazyMembers != 0 || set&(1<<textCheckpoint) == 0 {
-		return false
-	}
-	n.class, n.time = classCreate, r.int()
+// create scans the beginning of a create for what the fold asks of every node. session is that of
+// the node before, whose text is mostly the same and need not be copied again.
+func (r reader) create(n *node, session name.Session) error {
+	isCreate := string(r.raw()) == string(KindCreate)
+	n.class, n.time, n.step, n.milestone = classCreate, r.int(), int32(r.int()), r.uint() != 0
 	r.raw() // the actor
-	for left := set & allTexts; left != 0; left &= left - 1 {
-		text := r.raw()
-		if len(text) == 0 {
-			r.fail() // an empty member is left out
-		}
-		switch bits.TrailingZeros64(left) {
+	for k := range textTrigger + 1 {
+		switch text := r.raw(); k {
 		case textSession:
 			if n.session = session; string(text) != string(session) {
 				n.session = name.Session(text)
 			}
 		case textCheckpoint:
-			n.hash = uint32(maphash.Bytes(seed(), text))
+			isCreate, n.hash = isCreate && len(text) > 0, uint32(maphash.Bytes(seed(), text))
 		case textTrigger:
 			n.safety = string(text) == TriggerSafety
 		}
 	}
-	if set&hasStep != 0 {
-		n.step = int32(r.int())
+	if !isCreate || r.broken {
+		return errors.New("it is no create")
 	}
-	n.milestone = set&hasMilestone != 0
-	return true
+	return nil
 }
 
 // head reads the beginning of a node's record, and returns a reader of the event.
@@ -74,8 +58,8 @@ func (l *Log) head(i int32) (r reader, oid []byte, committed int64) {
 	return r, oid, committed
 }
 
-// open parses the event of a create that is in the cache only. It needs no error checks: the record
-// was scanned to its end when the journal was loaded.
+// open parses the event of a create that is in the cache only. The checksum of the record was right when
+// the journal was loaded, so it is what was written.
 func (l *Log) open(i int32) *Event {
 	r, oid, _ := l.head(i)
 	return r.event(name.OID(oid), l.parents(i))
@@ -128,14 +112,12 @@ func (l *Log) is(i int32, k int, text string) bool {
 // kept returns one text of a create that is in the cache only.
 func (l *Log) kept(i int32, k int) []byte {
 	r, _, _ := l.head(i)
-	set := r.uint()
-	if set&(1<<k) == 0 {
-		return nil
-	}
-	r.raw() // the kind
-	r.int() // the time
-	r.raw() // the actor
-	for range bits.OnesCount64(set & (1<<k - 1)) {
+	r.raw()  // the kind
+	r.int()  // the time
+	r.int()  // the step
+	r.uint() // whether it is a milestone
+	r.raw()  // the actor
+	for range k {
 		r.raw()
 	}
 	return r.raw()

@@ -35,12 +35,11 @@ type text struct {
 	check func(string) error // checks the grammar of a value; nil: any text is valid
 }
 
-// textCount is the length of the table. The cache uses one bit of a bit set for each entry.
+// textCount is the length of the table.
 const textCount = 26
 
-// texts returns the table for e. Message writes the trailers in this order, and the cache
-// identifies a member by its place in it. Add new entries at the end only; any other change needs a
-// new cacheHeader, and new constants where cachelazy.go names a place.
+// texts returns the table for e. Message writes the trailers in this order, and so does the cache:
+// a new entry goes to the end and needs a new cacheHeader.
 func texts(e *Event) [textCount]text {
 	return [textCount]text{
 		{keySession, (*string)(&e.Session), checkSession},
