@@ -228,3 +228,8 @@ func want(t reporter, s *State, expected string) {
 		t.Errorf("state is %q, want %q", got, expected)
 	}
 }
+
+// Node returns the merge as a node of a journal. oid is the id of the commit as written.
+func (m MergeCommit) Node(oid name.OID) Node {
+	return Node{OID: oid, Parents: m.Parents, CommitterTime: m.CommitterTime}
+}

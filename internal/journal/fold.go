@@ -102,12 +102,7 @@ func newFold(l *Log) *fold {
 // tell collects the facts about the session itself: those that do not depend on any checkpoint.
 func (s *State) tell() {
 	first, newest, l := true, int64(math.MinInt64), &s.fold.log
-	for i := range l.nodes {
-		at := l.position(i)
-		n := &l.nodes[at]
-		if n.class == classMerge {
-			continue
-		}
+	for at, n := range l.events() {
 		newest = max(newest, n.time)
 		if first {
 			s.Session, s.CreatedAt, first = n.session, time.UnixMilli(n.time).UTC(), false

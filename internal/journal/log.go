@@ -2,9 +2,9 @@ package journal
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
-	"time"
 
 	"git-checkpoint/internal/name"
 )
@@ -72,11 +72,7 @@ func (l *Log) Extend(nodes []Node, tip name.OID) error {
 // Tip returns the newest commit, the one that all others are ancestors of.
 func (l *Log) Tip() Tip {
 	i := int32(len(l.nodes) - 1)
-	committed := l.committed(i)
-	if committed.IsZero() && l.nodes[i].class != classMerge {
-		committed = time.UnixMilli(l.nodes[i].time).UTC().Truncate(time.Second) // a planned event, see State.after
-	}
-	return Tip{l.oid(i), committed}
+	return Tip{l.oid(i), l.committed(i)}
 }
 
 // Contains reports whether oid is the tip or one of its ancestors.
@@ -126,12 +122,22 @@ func (l *Log) Heads() []name.OID {
 // Events returns the events of the journal in the order of the fold, without merges.
 func (l *Log) Events() []*Event {
 	events := make([]*Event, 0, len(l.nodes))
-	for i := range l.nodes {
-		if e := l.event(l.position(i)); e != nil {
-			events = append(events, e)
-		}
+	for at := range l.events() {
+		events = append(events, l.event(at))
 	}
 	return events
+}
+
+// events iterates over the numbers and nodes of the events, in the order of the fold.
+func (l *Log) events() iter.Seq2[int32, *node] {
+	return func(yield func(int32, *node) bool) {
+		for i := range l.nodes {
+			at := l.position(i)
+			if n := &l.nodes[at]; n.class != classMerge && !yield(at, n) {
+				return
+			}
+		}
+	}
 }
 
 // position returns the number of the node at position i of the fold's order.

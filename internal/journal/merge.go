@@ -51,11 +51,6 @@ func MergeOf(a, b Tip) MergeCommit {
 	}
 }
 
-// Node returns the merge as a node of a journal. oid is the id of the commit as written.
-func (m MergeCommit) Node(oid name.OID) Node {
-	return Node{OID: oid, Parents: m.Parents, CommitterTime: m.CommitterTime}
-}
-
 // Merge joins two journals of a session. If one contains the other, it returns the tip of the
 // larger one and no commit. Otherwise it returns a zero Tip and the merge commit to write. A nil
 // Log is a journal that does not exist.

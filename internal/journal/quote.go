@@ -7,7 +7,6 @@ package journal
 import (
 	"errors"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -143,5 +142,5 @@ func isUnsafe(r rune, size int) bool {
 	case r < 0x2028:
 		return r == 0x200e || r == 0x200f || r == 0x061c
 	}
-	return r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff || unicode.Is(unicode.Zl, r)
+	return r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
 }

@@ -161,12 +161,8 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 		return false
 	}
 	l := &s.fold.log
-	for i := range l.nodes {
-		at := int32(i)
-		if n := &l.nodes[i]; n.class == classMerge || len(kinds) > 0 && !slices.Contains(kinds, l.kind(at)) {
-			continue
-		}
-		if l.is(at, textWorktreeID, worktreeID) {
+	for at := range l.events() {
+		if (len(kinds) == 0 || slices.Contains(kinds, l.kind(at))) && l.is(at, textWorktreeID, worktreeID) {
 			return true
 		}
 	}
@@ -208,10 +204,8 @@ func (s *State) Events() []*Event {
 // Count returns the number of events in the journal.
 func (s *State) Count() int {
 	count := 0
-	for i := range s.fold.log.nodes {
-		if s.fold.log.nodes[i].class != classMerge {
-			count++
-		}
+	for range s.fold.log.events() {
+		count++
 	}
 	return count
 }
@@ -220,9 +214,8 @@ func (s *State) Count() int {
 // them only if it was forged or damaged.
 func (s *State) Strangers() []*Event {
 	var strangers []*Event
-	for i := range s.fold.named {
-		at := s.fold.log.position(i)
-		if n := &s.fold.log.nodes[at]; n.class != classMerge && n.session != s.Session {
+	for at, n := range s.fold.log.events() {
+		if n.session != s.Session {
 			strangers = append(strangers, s.fold.log.event(at))
 		}
 	}

@@ -4,11 +4,10 @@ package journal
 // git log; no code parses it, so its wording may change.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"git-checkpoint/internal/name"
 )
 
 // maxSubject limits the line, in runes. The trailers hold the full values.
@@ -20,17 +19,17 @@ func (e Event) Subject() string {
 	s := string(e.Kind)
 	switch e.Kind {
 	case KindCreate, KindAdopt, KindResume, KindPin, KindUnpin:
-		s = join(s, either(e.Label, e.Checkpoint))
+		s = join(s, cmp.Or(e.Label, string(e.Checkpoint)))
 		if e.Trigger == TriggerSafety {
 			s += " (safety)"
 		}
 	case KindRebuild:
-		s = join(s, either(e.Label, e.Checkpoint))
+		s = join(s, cmp.Or(e.Label, string(e.Checkpoint)))
 		if e.RebuiltFrom != "" {
 			s += " from " + string(e.RebuiltFrom)
 		}
 	case KindRollback, KindUndo:
-		s = join(s, orNone(either(e.FromLabel, e.From))) + " → " + orNone(either(e.ToLabel, e.To))
+		s = join(s, cmp.Or(e.FromLabel, string(e.From), "none")) + " → " + cmp.Or(e.ToLabel, string(e.To), "none")
 	case KindStart:
 		s = join(s, string(e.Session))
 		if e.Workflow != "" {
@@ -48,7 +47,7 @@ func (e Event) Subject() string {
 	case KindPrune:
 		s = join(s, pruned(e.Tombstones))
 	default:
-		s = join(s, either(e.Label, e.Checkpoint))
+		s = join(s, cmp.Or(e.Label, string(e.Checkpoint)))
 	}
 	if e.Reason != "" {
 		s += ": " + e.Reason
@@ -72,21 +71,6 @@ func join(a, b string) string {
 		return a
 	}
 	return a + " " + b
-}
-
-// either returns label, or id when there is no label.
-func either(label string, id name.ID) string {
-	if label != "" {
-		return label
-	}
-	return string(id)
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // sentence turns s into one printable line of at most maxSubject runes: unsafe characters become

@@ -29,23 +29,31 @@ type Walk struct {
 }
 
 // NewWalk computes the lists of a worktree from its rollbacks and undos in the given sessions. Both
-// lists are empty for a worktree without an id.
+// lists are empty for a worktree without an id. The events of a session are taken in the order of
+// its fold, even where their times are not ascending, and of several sessions the earliest first.
 func NewWalk(worktreeID string, sessions ...*State) *Walk {
-	w := &Walk{}
-	r := walkReader{walk: w, steps: map[name.OID]walkStep{}}
-	for _, s := range sessions {
-		q := moveQueue{state: s}
+	moves := make([][]*Event, len(sessions)) // those that were not taken yet
+	for i, s := range sessions {
 		for _, e := range s.Rollbacks {
 			if worktreeID != "" && e.WorktreeID == worktreeID {
-				q.moves = append(q.moves, e)
+				moves[i] = append(moves[i], e)
 			}
 		}
-		r.queues = append(r.queues, q)
 	}
-	for e, s := r.next(); e != nil; e, s = r.next() {
-		r.take(e, s)
+	w, steps := &Walk{}, map[name.OID]walkStep{}
+	for {
+		first := -1
+		for i, m := range moves {
+			if len(m) > 0 && (first < 0 || isEarlier(m[0], moves[first][0])) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return w
+		}
+		w.take(moves[first][0], sessions[first], steps)
+		moves[first] = moves[first][1:]
 	}
-	return w
 }
 
 // TimeAfter returns the time for the worktree's next rollback or undo: now, or one millisecond
@@ -59,42 +67,10 @@ func (w *Walk) TimeAfter(now time.Time) time.Time {
 	return now
 }
 
-// walkStep is what walkReader remembers of each event that it has read.
+// walkStep is what NewWalk remembers of each event that it has taken.
 type walkStep struct {
 	rollback *Event // the rollback of its level
 	isUndo   bool   // an undo of a rollback or of a redo; else a rollback or a redo
-}
-
-// walkReader reads the events of several sessions into the lists of a Walk.
-type walkReader struct {
-	walk   *Walk
-	queues []moveQueue
-	steps  map[name.OID]walkStep
-}
-
-// moveQueue holds the rollbacks and undos of one session that were not read yet, in the order of
-// the fold.
-type moveQueue struct {
-	state *State
-	moves []*Event
-}
-
-// next returns the next event and the State of its session: the earliest of the queues' heads. The
-// order within a session is that of the fold, even where the times are not ascending.
-func (r *walkReader) next() (*Event, *State) {
-	var best *moveQueue
-	for i := range r.queues {
-		q := &r.queues[i]
-		if len(q.moves) > 0 && (best == nil || isEarlier(q.moves[0], best.moves[0])) {
-			best = q
-		}
-	}
-	if best == nil {
-		return nil, nil
-	}
-	e := best.moves[0]
-	best.moves = best.moves[1:]
-	return e, best.state
 }
 
 // isEarlier compares by time and id, as the fold does.
@@ -108,15 +84,14 @@ func isEarlier(a, b *Event) bool {
 // take applies an event to the lists. A rollback becomes a new level and empties the redo list,
 // since there is nothing to redo after new work. An undo that names no earlier event of this
 // worktree counts as a rollback; the copy of a worktree or a damaged session can leave one.
-func (r *walkReader) take(e *Event, s *State) {
-	w := r.walk
+func (w *Walk) take(e *Event, s *State, steps map[name.OID]walkStep) {
 	if e.Time.After(w.newest) {
 		w.newest = e.Time
 	}
-	named, known := r.steps[e.Undoes]
+	named, known := steps[e.Undoes]
 	if e.Kind == KindRollback || !known {
 		w.Undo, w.Redo = append(w.Undo, Level{e, e, s}), nil
-		r.steps[e.OID] = walkStep{rollback: e}
+		steps[e.OID] = walkStep{rollback: e}
 		return
 	}
 	level := Level{named.rollback, e, s}
@@ -126,17 +101,12 @@ func (r *walkReader) take(e *Event, s *State) {
 	} else {
 		w.Redo = append(w.Redo, level)
 	}
-	r.steps[e.OID] = walkStep{level.Rollback, !named.isUndo}
+	steps[e.OID] = walkStep{level.Rollback, !named.isUndo}
 }
 
 // without returns levels without the level of a rollback. It does not change the slice's array.
 func without(levels []Level, rollback *Event) []Level {
-	for i, l := range levels {
-		if l.Rollback == rollback {
-			return append(levels[:i:i], levels[i+1:]...)
-		}
-	}
-	return levels
+	return slices.DeleteFunc(slices.Clone(levels), func(l Level) bool { return l.Rollback == rollback })
 }
 
 // UndosTo returns how many levels an undo has to take back until the discarded checkpoint c is live
@@ -190,7 +160,7 @@ func (s *State) after(p Plan, number int) *State {
 		OID: name.OID(fmt.Sprintf("planned-%d", number)), Parents: []name.OID{tip}, Kind: KindUndo, Session: s.Session,
 		Time: s.UpdatedAt, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Discard: p.Discard, Restore: p.Restore,
 	}
-	l.append([]Node{{OID: e.OID, Parents: e.Parents, Event: e}})
+	l.append([]Node{{OID: e.OID, Parents: e.Parents, Event: e, CommitterTime: s.UpdatedAt.Truncate(time.Second)}})
 	return l.Fold()
 }
 
@@ -199,11 +169,8 @@ func (s *State) after(p Plan, number int) *State {
 func (s *State) OthersAfter(e *Event) []*Event {
 	var others []*Event
 	l, after := &s.fold.log, false
-	for i := range l.nodes {
-		at := l.position(i)
-		n := &l.nodes[at]
+	for at, n := range l.events() {
 		switch {
-		case n.class == classMerge:
 		case !after:
 			after = l.oid(at) == e.OID
 		// An expunge writes a rollback from the current checkpoint to itself, which only discards
@@ -224,9 +191,8 @@ func (s *State) LastSeen(worktreeID string) time.Time {
 		return time.Time{}
 	}
 	newest, l := int64(-1), &s.fold.log
-	for i := range l.nodes {
-		n := &l.nodes[i]
-		if n.class != classMerge && n.time > newest && l.is(int32(i), textWorktreeID, worktreeID) {
+	for at, n := range l.events() {
+		if n.time > newest && l.is(at, textWorktreeID, worktreeID) {
 			newest = n.time
 		}
 	}
