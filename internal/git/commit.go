@@ -66,20 +66,6 @@ func (r *Repo) WriteCommit(ctx context.Context, c Commit) (name.OID, error) {
 	return r.WriteObject(ctx, "commit", c.Encode())
 }
 
-// ParentsOf appends the parents of a commit to parents, which may be nil. data is the content of
-// the commit object. It decodes nothing else, so it is fast, and does not notice damage.
-func ParentsOf(parents []name.OID, data []byte) []name.OID {
-	_, rest, _ := bytes.Cut(data, []byte{'\n'}) // skip the tree, which comes first
-	for {
-		line, below, _ := bytes.Cut(rest, []byte{'\n'})
-		parent, is := bytes.CutPrefix(line, []byte("parent "))
-		if !is {
-			return parents
-		}
-		parents, rest = append(parents, name.OID(parent)), below
-	}
-}
-
 // ParseCommit decodes the content of a commit object. It returns an error if tree, author or
 // committer is missing or malformed.
 func ParseCommit(oid name.OID, data []byte) (Commit, error) {

@@ -65,7 +65,7 @@ func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep i
 // Follow proves the object from, then the objects that each returns for it, and so on, until there
 // are none left. The order is depth first. An object that is named twice is read twice; each must
 // prevent loops.
-func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func(Object, error) ([]name.OID, error)) error {
+func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func(name.OID, Object, error) ([]name.OID, error)) error {
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
 	defer b.objects.giveBack(r)
@@ -77,15 +77,9 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		oid := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		take := func(_ int, o Object, err error) error {
-			next, err := each(o, err)
+			next, err := each(oid, o, err)
 			queue = append(queue, next...)
 			return err
-		}
-		if _, err := name.ParseOID(string(oid)); err != nil {
-			if err := take(0, Object{}, fmt.Errorf("%w: %w", ErrMissing, err)); err != nil {
-				return err
-			}
-			continue
 		}
 		o, err := Object{}, odb.ErrElsewhere
 		// An id of the other object format cannot exist here; git reports it as missing.

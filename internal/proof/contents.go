@@ -6,6 +6,7 @@ package proof
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -74,9 +75,9 @@ func keptOrNot(kept bool) string {
 	return "none is kept"
 }
 
-// need appends the objects that must exist besides those that were read for the proof. Their
+// needs returns the objects that must exist besides those that were read for the proof. Their
 // existence is checked later, for many checkpoints at once.
-func (f *facts) need(all []need) []need {
+func (f *facts) needs() (all []need) {
 	add := func(oid name.OID, kind Kind, what string) {
 		if oid != "" {
 			all = append(all, need{oid, kind, what})
@@ -110,14 +111,11 @@ func (j *judging) readNotes(ctx context.Context, some []looked) error {
 		if f == nil || f.tree == nil {
 			continue
 		}
-		there, same := j.Notes.compare(f.oid, f.tree.At(recordPath).OID)
-		if f.noted = same; there && !same {
-			odd = append(odd, string(j.Notes.Of(f.oid)))
+		if have := j.Notes.Of(f.oid); have != "" && have != f.tree.At(recordPath).OID {
+			odd = append(odd, string(have))
 		}
 	}
-	if len(odd) > 0 {
-		j.notes = map[name.OID]name.ID{}
-	}
+	j.notes = map[name.OID]name.ID{}
 	return j.batch.Prove(ctx, odd, record.MaxSize, func(i int, o git.Object, err error) error {
 		if err == nil && o.Data != nil {
 			if rec, kind, _ := parseRecord(o.Data); kind == "" {
@@ -136,9 +134,6 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 		return // without the record it is not known what the note should be
 	}
 	commit := v.Commit()
-	if f.noted && len(j.Notes.twice) == 0 {
-		return
-	}
 	have := j.Notes.Of(commit)
 	switch other := j.notes[have]; {
 	case have == "" && j.Notes.hidden(commit):
@@ -149,7 +144,7 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 		v.find(NoteSwapped, string(have), fmt.Sprintf("its note is the record of %s", other))
 	case have != want:
 		v.find(NoteEdited, string(have), "its note was edited: it differs from the record")
-	case j.Notes.isTwice(commit):
+	case j.Notes.twice[commit]:
 		v.find(NoteTwice, string(commit), "its note is in the tree of notes more than once, and git shows them as one")
 	}
 }
@@ -162,8 +157,7 @@ func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
 	if want == "" {
 		return false
 	}
-	f := j.factsOf(want)
-	if f == nil || len(f.findings) == 0 || f.findings[0].Kind != CommitMissing {
+	if !slices.ContainsFunc(j.looked, func(l looked) bool { return l.lacksCommit(want) }) {
 		return false
 	}
 	for _, e := range j.State.Checkpoints() {

@@ -17,6 +17,10 @@ import (
 	"git-checkpoint/internal/store"
 )
 
+// together is how many objects are requested at once. It is large enough to keep git busy, and
+// small enough that what was read does not fill the memory.
+const together = 1024
+
 // maxPlaces is the most damaged places that are reported of one tree.
 const maxPlaces = 20
 

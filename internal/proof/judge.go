@@ -6,6 +6,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,11 +76,10 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 		judged[i] = make(chan someJudged) // no buffer: readers that are faster than each must wait, not fill the memory
 	}
 	readers := p.store.Repo.Batches()
-	spare := make(chan []Verdict, 2*len(readers))
 	var group sync.WaitGroup
 	for k, reader := range readers {
 		group.Go(func() {
-			j := &judging{Session: p, batch: reader, spare: spare}
+			j := &judging{Session: p, batch: reader}
 			for i := k; i < len(judged); i += len(readers) { // in turns, because the results are taken in order
 				j.judgePart(ctx, subjects.Some(i*part, min((i+1)*part, subjects.Len())), judged[i])
 				close(judged[i])
@@ -101,11 +101,6 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 			if s.err != nil {
 				return s.err
 			}
-			// Give the memory back to the readers, if they have room for it.
-			select {
-			case spare <- s.verdicts:
-			default:
-			}
 		}
 	}
 	return ctx.Err()
@@ -120,20 +115,12 @@ type someJudged struct {
 	err      error
 }
 
-// judging is one reader of JudgeParts. Its slices and maps are used again for each part, to save
-// allocations.
+// judging is one reader of JudgeParts, and what it has read for the present part.
 type judging struct {
 	*Session
 	batch  *git.Batch
-	most   int // for how many records there is room, as far as known
 	looked []looked
-	memory []facts              // the memory for looked
-	order  []*facts             // the facts that were read last
-	facts  map[name.OID]*facts  // by their commits; nil: not asked for yet
 	notes  map[name.OID]name.ID // for a note that is not its checkpoint's record: whose record it is
-	oids   []string             // the ids that were requested last
-	spare  chan []Verdict       // verdicts whose memory can be used again
-	needs  []name.OID           // objects that must exist
 }
 
 // need is an object that a checkpoint needs, and the finding if it is missing.
@@ -154,71 +141,45 @@ func (j *judging) judgePart(ctx context.Context, subjects []Subject, to chan<- s
 			return ctx.Err()
 		}
 	}
-	j.most = len(subjects)
-	if err := j.readFacts(ctx, subjects); err != nil {
+	err := j.readFacts(ctx, subjects)
+	if err == nil {
+		err = j.judgeSome(ctx, j.looked, give)
+	}
+	if err != nil {
 		give(someJudged{err: err}) //nolint:errcheck // it ends anyway
-		return
-	}
-	for some := j.looked; len(some) > 0; {
-		n, err := j.readRecordsOf(ctx, some)
-		if err != nil {
-			give(someJudged{err: err}) //nolint:errcheck // as above
-			return
-		}
-		if give(j.judgeSome(ctx, some[:n])) != nil {
-			return
-		}
-		some = some[n:]
 	}
 }
 
-// judgeSome judges checkpoints whose objects have been read.
-func (j *judging) judgeSome(ctx context.Context, some []looked) someJudged {
-	j.notes, j.needs = nil, j.needs[:0]
-	if err := j.readNotes(ctx, some); err != nil {
-		return someJudged{err: err}
+// judgeSome reads the records of checkpoints, judges them and gives the result. If the records are
+// too large it does that for fewer at a time.
+func (j *judging) judgeSome(ctx context.Context, some []looked, give func(someJudged) error) error {
+	err := j.readRecords(ctx, some)
+	if errors.Is(err, errRoom) {
+		forget(some)
+		for fewer := range slices.Chunk(some, max(1, len(some)/16)) {
+			if err := j.judgeSome(ctx, fewer, give); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	s := someJudged{verdicts: j.verdicts(len(some)), lacks: make([][]need, len(some))}
-	all := make([]need, 0, 4*len(some))
+	if err == nil {
+		err = j.readNotes(ctx, some)
+	}
+	if err != nil {
+		return err
+	}
+	s := someJudged{verdicts: make([]Verdict, len(some)), lacks: make([][]need, len(some))}
+	var needs []name.OID
 	for i := range some {
-		from := len(all)
-		s.verdicts[i], all = j.judge(&some[i], all)
-		s.lacks[i] = all[from:]
-	}
-	for _, n := range all {
-		j.needs = append(j.needs, n.oid)
-	}
-	s.missing, s.err = j.batch.Missing(ctx, j.needs)
-	for i := range some { // the verdict has what is still asked for
-		for f := range some[i].each() {
-			f.forget()
+		s.verdicts[i], s.lacks[i] = j.judge(&some[i])
+		for _, n := range s.lacks[i] {
+			needs = append(needs, n.oid)
 		}
 	}
-	return s
-}
-
-// factsOf returns what was read of a commit, or nil.
-func (j *judging) factsOf(commit name.OID) *facts {
-	if j.facts == nil {
-		j.facts = make(map[name.OID]*facts, len(j.memory))
-		for i := range j.memory {
-			j.facts[j.memory[i].oid] = &j.memory[i]
-		}
-	}
-	return j.facts[commit]
-}
-
-// verdicts returns memory for n verdicts.
-func (j *judging) verdicts(n int) []Verdict {
-	select {
-	case used := <-j.spare:
-		if cap(used) >= n {
-			clear(used)
-			return used[:n]
-		}
-	default:
-	}
-	return make([]Verdict, n)
+	s.missing, s.err = j.batch.Missing(ctx, needs)
+	forget(some) // the verdicts have what is still asked for
+	return give(s)
 }
 
 // settle adds what is missing and, with deep, what is damaged below. Then it decides whether each
@@ -252,9 +213,8 @@ func (v *Verdict) find(kind Kind, object, message string) {
 	v.Findings = append(v.Findings, Finding{Kind: kind, Object: object, Message: message})
 }
 
-// judge judges one checkpoint by what was read of it. It appends the objects that must exist to
-// needs.
-func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
+// judge judges one checkpoint by what was read of it. It also returns the objects that must exist.
+func (j *judging) judge(s *looked) (Verdict, []need) {
 	v := Verdict{Subject: s.Subject}
 	if s.Entry != nil {
 		v.Label = s.Entry.Label
@@ -262,7 +222,7 @@ func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
 	f := s.own
 	if f == nil {
 		v.find(EventMismatch, string(s.Entry.Event().OID), "its event names no commit")
-		return v, needs
+		return v, nil
 	}
 	v.Record, v.Message = f.record, f.summary
 	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.mTree, Signed: isSigned(f.commit)}
@@ -286,7 +246,7 @@ func (j *judging) judge(s *looked, needs []need) (Verdict, []need) {
 	if s.Entry != nil {
 		j.judgeTags(&v)
 	}
-	return v, f.need(needs)
+	return v, f.needs()
 }
 
 // isSigned reports whether the commit has a signature header: gpgsig, or gpgsig-sha256.

@@ -27,26 +27,15 @@ type Notes struct {
 	Ref      name.OID  // the notes commit; empty: there is none
 	Findings []Finding // about the notes as a whole
 
-	on      map[key]key  // the blob of each note, by commit
-	twice   map[key]bool // commits with several notes
-	broken  []string     // prefixes of commit ids whose notes could not be read
-	hashLen int
-}
-
-// key is an object id as bytes. A map of arrays has no pointers, which the garbage collector would
-// have to visit.
-type key [32]byte
-
-// keyOf converts an id. ok is false if it is no object id.
-func keyOf(oid name.OID) (k key, ok bool) {
-	ok = len(oid.Bytes(k[:0])) > 0
-	return k, ok
+	on     map[name.OID]name.OID // the blob of each note, by commit
+	twice  map[name.OID]bool     // commits with several notes
+	broken []string              // prefixes of commit ids whose notes could not be read
 }
 
 // readNotes reads all notes of the notes commit ref. For "" there are none. A damaged directory
 // hides the notes below it only.
 func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error) {
-	n := &Notes{Ref: ref, on: map[key]key{}, twice: map[key]bool{}, hashLen: s.Repo.HashLen()}
+	n := &Notes{Ref: ref, on: map[name.OID]name.OID{}, twice: map[name.OID]bool{}}
 	if ref == "" {
 		return n, nil
 	}
@@ -70,13 +59,22 @@ func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error
 			lock.Lock()
 			defer lock.Unlock()
 			at := level[i]
-			here, err := n.take(at.prefix, o, err, func(below string, oid name.OID) { next = append(next, directory{oid, below}) })
+			entries, err := treeOf(o, err, s.Repo.HashLen())
 			if err != nil {
 				n.unreadable(at.oid, at.prefix, err)
 				return nil
 			}
-			if count += here; count > maxNotes {
+			if count += len(entries); count > maxNotes {
 				return fmt.Errorf("read notes: more than %d", maxNotes)
+			}
+			for _, e := range entries {
+				switch {
+				case !e.IsTree():
+					n.add(at.prefix+e.Name, e.OID)
+				// A directory of the fanout has two digits. Others hold no notes.
+				case len(e.Name) == 2:
+					next = append(next, directory{e.OID, at.prefix + e.Name})
+				}
 			}
 			return nil
 		})
@@ -110,57 +108,17 @@ func (n *Notes) unreadable(oid name.OID, prefix string, err error) {
 	})
 }
 
-// take adds the notes of one directory and calls below with each subdirectory. It returns how many
-// entries the directory has. A damaged directory adds nothing.
-func (n *Notes) take(prefix string, o git.Object, err error, below func(prefix string, oid name.OID)) (count int, _ error) {
-	if err := ofType(o, err, "tree"); err != nil {
-		return 0, err
-	}
-	// Parse the whole tree before anything of it is added.
-	if err := git.EachEntry(o.Data, n.hashLen, func(git.Mode, []byte, []byte) { count++ }); err != nil {
-		return 0, fmt.Errorf("%w: %w", git.ErrGarbled, err)
-	}
-	var room [64]byte
-	return count, git.EachEntry(o.Data, n.hashLen, func(mode git.Mode, entry, id []byte) {
-		switch path := append(append(room[:0], prefix...), entry...); {
-		case mode != git.ModeTree:
-			n.add(path, id)
-		// A directory of the fanout has two digits. Others hold no notes.
-		case len(entry) == 2:
-			below(string(path), name.OIDOf(id))
-		}
-	})
-}
-
 // add adds one note. The path without slashes is the id of the commit. If it is no id, the note is
 // on something else.
-func (n *Notes) add(path, blob []byte) {
-	if len(path) != 2*n.hashLen {
-		return // not a note on a commit
+func (n *Notes) add(path string, blob name.OID) {
+	commit, err := name.ParseOID(path)
+	if err != nil || len(commit) != len(blob) {
+		return
 	}
-	commit, ok := keyOf(name.OID(path))
-	if !ok {
-		return // as above
-	}
-	if _, twice := n.on[commit]; twice {
+	if n.on[commit] != "" {
 		n.twice[commit] = true
 	}
-	var k key
-	copy(k[:], blob)
-	n.on[commit] = k
-}
-
-// compare reports whether a commit has a note, and whether that note is blob.
-func (n *Notes) compare(commit, blob name.OID) (there, same bool) {
-	have, there := n.of(commit)
-	want, ok := keyOf(blob)
-	return there, there && ok && have == want
-}
-
-// isTwice reports whether a commit has several notes.
-func (n *Notes) isTwice(commit name.OID) bool {
-	k, ok := keyOf(commit)
-	return ok && n.twice[k]
+	n.on[commit] = blob
 }
 
 // hidden reports whether the note of a commit may be in a part that could not be read.
@@ -209,18 +167,4 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 }
 
 // Of returns the note of a commit, or "" if it has none that could be read.
-func (n *Notes) Of(commit name.OID) name.OID {
-	blob, there := n.of(commit)
-	if !there {
-		return ""
-	}
-	return name.OIDOf(blob[:n.hashLen])
-}
-
-func (n *Notes) of(commit name.OID) (blob key, there bool) {
-	k, ok := keyOf(commit)
-	if ok {
-		blob, there = n.on[k]
-	}
-	return blob, there
-}
+func (n *Notes) Of(commit name.OID) name.OID { return n.on[commit] }

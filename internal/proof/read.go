@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -29,12 +28,8 @@ type facts struct {
 	record  *record.Record // nil if it could not be read
 
 	findings []Finding
-	before   int  // how many of the findings were there before the record was read
-	noted    bool // its note is its record
+	before   int // how many of the findings were there before the record was read
 }
-
-// forget drops the record and the findings about it: to free its memory, or to read it again.
-func (f *facts) forget() { f.record, f.findings = nil, f.findings[:f.before] }
 
 // looked is a checkpoint with the facts of its commit, and of what its ref points at. Without
 // damage these are the same.
@@ -51,6 +46,25 @@ func (l *looked) each() iter.Seq[*facts] {
 		}
 		if l.held != nil && l.held != l.own {
 			yield(l.held)
+		}
+	}
+}
+
+// lacksCommit reports whether one of its commits is the given one, and missing.
+func (l *looked) lacksCommit(oid name.OID) bool {
+	for f := range l.each() {
+		if f.oid == oid && len(f.findings) > 0 && f.findings[0].Kind == CommitMissing {
+			return true
+		}
+	}
+	return false
+}
+
+// forget drops the records and the findings about them: to free the memory, or to read them again.
+func forget(some []looked) {
+	for i := range some {
+		for f := range some[i].each() {
+			f.record, f.findings = nil, f.findings[:f.before]
 		}
 	}
 }
@@ -87,16 +101,15 @@ const keepCommit = 64 << 20
 // readFacts reads commits, record commits and their trees for some checkpoints, one kind of object
 // after the other, so that each kind is one request to git.
 func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
-	j.looked, j.facts = j.looked[:0], nil
-	j.memory = slices.Grow(j.memory[:0], 2*len(subjects)) // pointers into memory must stay valid
-	order := j.order[:0]
+	j.looked = nil
+	var all []*facts
 	of := func(oid name.OID) *facts {
 		if oid == "" {
 			return nil
 		}
-		j.memory = append(j.memory, facts{oid: oid})
-		order = append(order, &j.memory[len(j.memory)-1])
-		return order[len(order)-1]
+		f := &facts{oid: oid}
+		all = append(all, f)
+		return f
 	}
 	for _, s := range subjects {
 		l := looked{Subject: s, own: of(s.Commit())}
@@ -105,15 +118,15 @@ func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 		}
 		j.looked = append(j.looked, l)
 	}
-	j.order = order
+	left := all
 	for _, stage := range []func(context.Context, []*facts) ([]*facts, error){j.readCommits, j.readRecordCommits, j.readRecordTrees} {
 		var err error
-		if order, err = stage(ctx, order); err != nil {
+		if left, err = stage(ctx, left); err != nil {
 			return err
 		}
 	}
-	for i := range j.memory {
-		j.memory[i].before = len(j.memory[i].findings)
+	for _, f := range all {
+		f.before = len(f.findings)
 	}
 	return nil
 }
@@ -121,22 +134,18 @@ func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 // prove requests one object for each of the facts, and calls each with it, in any order. It returns
 // those for which each returned true.
 func (j *judging) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
-	j.oids = j.oids[:0]
-	for _, f := range all {
-		j.oids = append(j.oids, string(object(f)))
+	oids := make([]string, len(all))
+	for i, f := range all {
+		oids[i] = string(object(f))
 	}
-	stops := 0
-	err := j.batch.Prove(ctx, j.oids, keep, func(i int, o git.Object, err error) error {
-		if !each(all[i], o, err) {
-			all[i] = nil
-			stops++
+	var left []*facts
+	err := j.batch.Prove(ctx, oids, keep, func(i int, o git.Object, err error) error {
+		if each(all[i], o, err) {
+			left = append(left, all[i])
 		}
 		return nil
 	})
-	if stops > 0 {
-		all = slices.DeleteFunc(all, func(f *facts) bool { return f == nil })
-	}
-	return all, err
+	return left, err
 }
 
 // readCommits reads the checkpoint commits and their trailers.
@@ -212,51 +221,27 @@ func treeFault(err error) (Kind, string) {
 	return TreeGarbled, fmt.Sprintf("garbled: %v", err)
 }
 
-// room is how many bytes of records a reader holds at once, unless a single one is larger.
+// room is how many bytes of records a reader holds at once, unless one checkpoint needs more.
 const room = 8 << 20
 
 // errRoom says that the records need more memory than room.
 var errRoom = errors.New("no room")
 
-// readRecordsOf reads the records of the first few of some checkpoints: as many as fit into room.
-// It returns how many checkpoints that was.
-func (j *judging) readRecordsOf(ctx context.Context, some []looked) (int, error) {
-	for {
-		n := min(j.most, len(some))
-		all := j.order[:0]
-		for i := range some[:n] {
-			for f := range some[i].each() {
-				if e := f.tree.At(recordPath); e.OID != "" && e.Mode == git.ModeFile {
-					all = append(all, f)
-				}
+// readRecords reads the records of checkpoints. A damaged record is read as far as possible, to
+// report what is wrong with it. The error is errRoom if several need more memory than room.
+func (j *judging) readRecords(ctx context.Context, some []looked) error {
+	var all []*facts
+	var oids []string
+	for i := range some {
+		for f := range some[i].each() {
+			if e := f.tree.At(recordPath); e.OID != "" && e.Mode == git.ModeFile {
+				all, oids = append(all, f), append(oids, string(e.OID))
 			}
 		}
-		j.order = all
-		// A single checkpoint must always fit: its own record, and one that its ref points at.
-		space := int64(room)
-		if n == 1 {
-			space = 2 * record.MaxSize
-		}
-		err := j.readRecords(ctx, all, space)
-		if !errors.Is(err, errRoom) {
-			return n, err
-		}
-		for _, f := range all { // read fewer at once
-			f.forget()
-		}
-		j.most = max(1, n/16)
 	}
-}
-
-// readRecords reads records of at most space bytes together. A damaged record is read as far as
-// possible, to report what is wrong with it.
-func (j *judging) readRecords(ctx context.Context, all []*facts, space int64) error {
-	j.oids = j.oids[:0]
-	for _, f := range all {
-		j.oids = append(j.oids, string(f.tree.At(recordPath).OID))
-	}
-	return j.batch.Prove(ctx, j.oids, record.MaxSize, func(i int, o git.Object, err error) error {
-		if space -= int64(len(o.Data)); space < 0 {
+	space := int64(room)
+	return j.batch.Prove(ctx, oids, record.MaxSize, func(i int, o git.Object, err error) error {
+		if space -= int64(len(o.Data)); space < 0 && len(some) > 1 {
 			return errRoom
 		}
 		all[i].takeRecord(o, err)
