@@ -201,10 +201,10 @@ func (c *run) leftAlone(m *move) string {
 	return "nothing else holds what " + branch + " has"
 }
 
-// moves reports whether HEAD has to move.
+// moves reports whether HEAD has to move. During an operation of git it stays, also with --force.
 func (c *run) moves(m *move) bool {
 	asked := has(m.op.Args, "--branch") || m.op.walks() && m.to.moved
-	return asked && (m.now.head != m.to.then.head || m.now.commit != m.to.then.commit)
+	return asked && c.unfinished(m.op.Tree, m.before) == "" && (m.now.head != m.to.then.head || m.now.commit != m.to.then.commit)
 }
 
 // unfinished returns which operation of git is in progress, or "".
@@ -274,7 +274,7 @@ func (c *run) walked(op Op, left *saved) {
 // the same checkpoint is current as before the rollback.
 func (c *run) compareHead(m *move) error {
 	want := m.now
-	if c.moves(m) && c.unfinished(m.op.Tree, m.before) == "" {
+	if c.moves(m) {
 		want = m.to.then
 	}
 	if m.then.head != want.head || m.then.commit != want.commit {
