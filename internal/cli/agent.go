@@ -19,12 +19,6 @@ type AgentCmd struct {
 	Remove AgentRemoveCmd `cmd:"" help:"Remove the hooks from an agent's settings."`
 }
 
-// Help returns the long help text of "agent", for -h and the man page.
-func (*AgentCmd) Help() string {
-	return `
-After ` + "`git checkpoint agent add claude`" + ` every prompt that changes files becomes a step, with the prompt as its message. See docs/agents.md.`
-}
-
 // AgentListCmd is "agent list".
 type AgentListCmd struct {
 	jsonFlag
@@ -69,15 +63,6 @@ type AgentAddCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "agent add", for -h and the man page.
-func (*AgentAddCmd) Help() string {
-	return `
-Shows what it will add to the agent's settings file, and asks first. Whatever is in the file already stays as it is. The hooks do nothing unless ` + "`checkpoint.agent.<name>.enabled`" + ` is true in local or user configuration; this command sets it.
-
-    git checkpoint agent add claude
-    git checkpoint agent add codex --user --mcp`
-}
-
 // Run adds the hooks to the settings of the agents.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
 	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
@@ -93,12 +78,6 @@ type AgentRemoveCmd struct {
 	yesFlag
 	jsonFlag
 	quietFlag
-}
-
-// Help returns the long help text of "agent remove", for -h and the man page.
-func (*AgentRemoveCmd) Help() string {
-	return `
-Removes exactly the entries that ` + "`git checkpoint agent add`" + ` added. An entry that somebody has changed since is named and stays. Checkpoints stay, too.`
 }
 
 // Run takes the hooks out of the settings of the agents.

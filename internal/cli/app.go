@@ -14,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/render"
@@ -88,10 +89,10 @@ func (a *App) setClock() error {
 	}
 	fixed, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil {
-		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time such as 2026-11-20T09:43:11Z")
+		return usage.Error(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time such as 2026-11-20T09:43:11Z")
 	}
 	if fixed.Unix() < 0 { // git cannot store dates before 1970
-		return usageError(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time from 1970 or later")
+		return usage.Error(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time from 1970 or later")
 	}
 	a.fixed = fixed
 	return nil
@@ -135,7 +136,7 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 
 // lookConfigured applies color.checkpoint, else color.ui, unless --color was given.
 func (a *App) lookConfigured(s *checkpoint.Service) {
-	if colorWish(a.args) != "" {
+	if usage.Color(a.args) != "" {
 		return
 	}
 	for _, key := range []string{"color.checkpoint", "color.ui"} {

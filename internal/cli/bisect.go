@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/bisect"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/run"
 )
@@ -23,15 +24,6 @@ type BisectCmd struct {
 	All   bool   `help:"Test checkpoints that are not milestones, too."`
 	jsonFlag
 	quietFlag
-}
-
-// Help returns the long help text of "bisect", for -h and the man page.
-func (*BisectCmd) Help() string {
-	return `
-Runs the command at one checkpoint of the session after another, until the step that broke it is known. The command runs in a scratch worktree, which is made once and then moved from step to step: only files that differ are written, and build caches stay. Your own worktree is not touched. As with ` + "`git bisect run`" + `, exit code 0 means good, 125 means skip, any other code up to 127 means bad, and a higher one stops the search.
-
-    git checkpoint bisect --good 2 --bad 9 -- make test
-    git checkpoint bisect --where state.metrics.build_pass`
 }
 
 // Run searches and prints the step that it found.
@@ -60,9 +52,9 @@ func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	}
 	switch {
 	case c.Where != "" && len(c.Command) > 0:
-		return r, usageError("--where and a command cannot be used together")
+		return r, usage.Error("--where and a command cannot be used together")
 	case c.Where == "" && len(c.Command) == 0:
-		return r, usageError("nothing says what is good: give a command, or --where", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
+		return r, usage.Error("nothing says what is good: give a command, or --where", "git checkpoint bisect -- make test", "git checkpoint bisect --where state.metrics.build_pass")
 	case len(c.Command) > 0:
 		return r, cannotRun(app, run.Find(c.Command[0]))
 	}

@@ -24,15 +24,6 @@ type BlameCmd struct {
 	JSON      jsonSwitch `name:"json" xor:"form" help:"Print the answer as JSON."`
 }
 
-// Help returns the long help text of "blame", for -h and the man page.
-func (*BlameCmd) Help() string {
-	return `
-Prints each line of the file with the checkpoint that wrote it, the beginning of its message, and its time. A line that is older than the session, or that came with a commit during the session, shows its commit instead.
-
-    git checkpoint blame shop.go
-    git checkpoint blame 4 shop.go -L 10,20`
-}
-
 // Run prints each line of the file with the checkpoint that wrote it.
 func (c *BlameCmd) Run(ctx context.Context, app *App) error {
 	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}

@@ -20,19 +20,6 @@ type ChatCmd struct {
 	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"Text that was typed; put -- before it if it may begin with a dash."`
 }
 
-// Help returns the long help text of "chat", for -h and the man page.
-func (*ChatCmd) Help() string {
-	return `
-Made for agent hooks, which pass every prompt on to it. It runs the first line of the text that is one of the commands below, in the session of this worktree. Without such a line it prints nothing and exits with code 8. The text is never passed to a shell.
-
-    *checkpoints, *cp-list, *cp-show:3, *cp-diff:2, *cp-diff:2:4
-    *rollback:3, *delete:3, *undo, *redo; then *yes or y within ten minutes, or *abort
-    *rollback-force:3, when ignored files are in the way
-    *retry-cp, *skip-cp, *pause after a checkpoint that failed
-    *help, *history, *continue, *manual-restore, *cp-validate, *cp-rebuild:2, *cp-export
-    /checkpoint save [<text>], list, restore [<ref>], diff [<ref> [<ref>]], cleanup`
-}
-
 // chatWidth is the width of the answer in columns; a chat has no terminal to ask.
 const chatWidth = 100
 

@@ -3,25 +3,25 @@
 // that is the job of the verb packages (create, rollback, travel and so on) that it calls.
 //
 // Each command has a file of its own with a struct XxxCmd: the fields are its flags and arguments
-// (kong struct tags), Help returns its long help text, and Run does the work. A typical Run turns
+// (kong struct tags), and Run does the work. Its long help text is in help. A typical Run turns
 // the flags into a request, opens the repository with App.serve, calls one verb, and hands the
 // result to App.give as an answer (package cli/answer), which renders it as text or JSON.
 //
 // Start reading at App.Start (process.go) and App.main (this file), then grammar.go, which lists
-// all commands, and one short command such as pin.go. parse.go holds what is done to the arguments
-// before kong sees them. Nothing in this package calls os.Exit; only package main does.
+// all commands, and one short command such as pin.go. Package cli/usage knows how arguments are
+// parsed and explained. Nothing in this package calls os.Exit; only package main does.
 package cli
 
 import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/term"
 )
@@ -72,10 +72,15 @@ func (a *App) main(ctx context.Context) int {
 func (a *App) run(ctx context.Context) error {
 	// An error in the arguments is printed in colour too, so --color is looked up before they are
 	// parsed. A bad value of --color is reported by the parser below.
-	a.look(colorWish(a.args))
+	a.look(usage.Color(a.args))
 	parsed, err := a.parse(ctx)
 	if err != nil {
-		return a.unparsed(err)
+		a.json = usage.JSON(a.args)
+		help, err := usage.Explain(err, a.model, a.args)
+		if help != nil {
+			return a.help(help)
+		}
+		return err
 	}
 	if err := a.setClock(); err != nil {
 		return err
@@ -95,27 +100,27 @@ func (a *App) parse(ctx context.Context) (*kong.Context, error) {
 	}
 	// An error here is not reported: the whole grammar below finds it again and explains it better.
 	if part := narrowed(a.args); part != nil {
-		parser, err := kong.New(part, options(ctx, a)...)
+		parser, err := newParser(ctx, a, part)
 		if err != nil {
 			return nil, err
 		}
 		a.model = parser.Model
-		if parsed, err := parse(parser, a.args); err == nil {
+		if parsed, err := usage.Parse(parser, a.args); err == nil {
 			return parsed, nil
 		}
 	}
-	parser, err := kong.New(&grammar{}, options(ctx, a)...)
+	parser, err := newParser(ctx, a, &grammar{})
 	if err != nil {
 		return nil, err
 	}
 	a.model = parser.Model
-	return parse(parser, a.args)
+	return usage.Parse(parser, a.args)
 }
 
-// options configures kong. The bindings are what kong passes to the Run and AfterApply methods: the
-// App and the context.
-func options(ctx context.Context, a *App) []kong.Option {
-	return []kong.Option{
+// newParser returns a parser for a grammar. The bindings are what kong passes to the Run and
+// AfterApply methods: the App and the context.
+func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
+	parser, err := kong.New(grammar,
 		kong.Name(programName),
 		kong.Description(summary),
 		kong.NoDefaultHelp(),
@@ -123,7 +128,11 @@ func options(ctx context.Context, a *App) []kong.Option {
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.ExplicitGroups(groups()),
 		kong.Vars{"program": programName},
+	)
+	if err != nil {
+		return nil, err
 	}
+	return parser, describe(parser.Model.Node)
 }
 
 // programName is the command as people type it. git finds the executable git-checkpoint.
@@ -145,13 +154,4 @@ func (a *App) report(kind checkpoint.Kind, err error) {
 		return
 	}
 	_ = p.Text(a.Terminal.Err, a.errStyle)
-}
-
-// wantsJSON looks for --json in arguments that could not be parsed, so that the error about them is
-// JSON too.
-func wantsJSON(args []string) bool {
-	if i := slices.Index(args, "--"); i >= 0 {
-		args = args[:i]
-	}
-	return slices.Contains(args, "--json")
 }

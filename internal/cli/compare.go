@@ -22,16 +22,6 @@ type CompareCmd struct {
 	jsonFlag
 }
 
-// Help returns the long help text of "compare", for -h and the man page.
-func (*CompareCmd) Help() string {
-	return `
-Shows the step, the status, the metrics, and how many files and lines changed, of several attempts, sessions or checkpoints. Changes are counted from the checkpoint with which the attempt began; among checkpoints of one session, from the oldest of them.
-
-    git checkpoint compare
-    git checkpoint compare 4a 4b --files
-    git checkpoint compare --metric coverage --sort coverage --where state.metrics.build_pass`
-}
-
 // Run prints the table, or with --files git's statistics of the differing files.
 func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 	request := attempt.CompareRequest{Session: c.Session, Names: c.Names, Metrics: c.Metric, Where: c.Where, Sort: c.Sort}

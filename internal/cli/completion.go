@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/setup"
 )
@@ -15,18 +16,8 @@ type CompletionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help returns the long help text of "completion", for -h and the man page.
-func (*CompletionCmd) Help() string {
-	return `
-The script also completes ` + "`git checkpoint`" + `, together with git's own completion.
-
-    source <(git checkpoint completion bash)
-    git checkpoint completion zsh > "${fpath[1]}/_git-checkpoint"
-    git checkpoint completion fish > ~/.config/fish/completions/git-checkpoint.fish`
-}
-
-// Run prints the completion script (see complete.go).
-func (c *CompletionCmd) Run(app *App) error { return WriteCompletion(app.Terminal.Out, c.Shell) }
+// Run prints the completion script.
+func (c *CompletionCmd) Run(app *App) error { return usage.WriteCompletion(app.Terminal.Out, c.Shell) }
 
 // CompleteCmd is the hidden command __complete, which the completion scripts call. Words is a whole
 // line for the kind "line", else the beginning of a value of that kind.
@@ -51,7 +42,7 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 	}
 	var lines []string
 	if c.Kind == "line" {
-		lines = Complete(app.model, words, values)
+		lines = usage.Complete(app.model, words, values)
 	} else {
 		lines = values(c.Kind, "", words[0])
 	}

@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/interop"
@@ -54,22 +55,6 @@ type createFlags struct {
 	quietFlag
 }
 
-// Help returns the long help text of "create", for -h and the man page.
-func (*CreateCmd) Help() string {
-	return `
-Captures every file in the worktree that git does not ignore, tracked or not, and what is staged. HEAD, branches, the index, the stash and the files themselves stay exactly as they are.
-
-If no session is active, the first checkpoint starts one, named after the branch. Without ` + "`--step`" + ` a milestone becomes the next step, and a checkpoint with any other trigger is numbered after the last step (3+1). State and outputs start from the current checkpoint's; ` + "`--state`" + ` replaces the state, and ` + "`--patch`" + `, ` + "`--set`" + ` and ` + "`--unset`" + ` edit it.
-
-A ` + "`--state`" + ` document of go-team, ultra-create, orchestrate, crunch or pipeline is recognised: it goes to the session that it names, and if that session does not exist, it is started with the document's workflow. If you chose another session, the document is refused with exit code 6.
-
-Without a message or any flag, ` + "`save`" + ` and ` + "`create`" + ` make no checkpoint if nothing changed since the current one, and say so; ` + "`--always`" + ` makes one anyway.
-
-    git checkpoint save "before the big rename"
-    git checkpoint create --step 3 --name architecture --output spec=docs/spec.md
-    git checkpoint create --set metrics.coverage=81.5 --skip-unchanged`
-}
-
 // Run makes the checkpoint and confirms it. A bare "save" in an unchanged worktree is answered with
 // the checkpoint that is already there.
 func (c *CreateCmd) Run(ctx context.Context, app *App) error {
@@ -78,7 +63,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	}
 	if len(c.Text) > 0 {
 		if len(c.Message) > 0 {
-			return usageError("a message was given twice", "use -m or the text alone, not both")
+			return usage.Error("a message was given twice", "use -m or the text alone, not both")
 		}
 		c.Message = []string{strings.Join(c.Text, " ")}
 	}
@@ -144,7 +129,7 @@ func (c *createFlags) request(ctx context.Context, app *App) (create.Request, er
 // documents reads the documents that --state and --patch name into the request.
 func (c *createFlags) documents(ctx context.Context, app *App, r *create.Request) error {
 	if c.State == "-" && c.Patch == "-" {
-		return usageError("--state and --patch cannot both read standard input")
+		return usage.Error("--state and --patch cannot both read standard input")
 	}
 	var err error
 	if c.State != "" {
@@ -191,7 +176,7 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return nil, usageError("reading the " + what + ": " + err.Error())
+			return nil, usage.Error("reading the " + what + ": " + err.Error())
 		}
 		defer opened.Close()
 		in, from = opened, file
@@ -201,13 +186,13 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the %s from %q: %w", what, from, err)
 	}
 	if len(text) > longestDocument {
-		return nil, usageError(fmt.Sprintf("the %s from %q is larger than 256 MiB", what, from), "move the large part into an output: --output <name>=<file>")
+		return nil, usage.Error(fmt.Sprintf("the %s from %q is larger than 256 MiB", what, from), "move the large part into an output: --output <name>=<file>")
 	}
 	if len(text) == 0 {
-		return nil, usageError(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
+		return nil, usage.Error(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
 	}
 	if text, err = interop.Document(text, file); err != nil {
-		return nil, usageError(fmt.Sprintf("the %s from %q is invalid: %v", what, from, err))
+		return nil, usage.Error(fmt.Sprintf("the %s from %q is invalid: %v", what, from, err))
 	}
 	return text, nil
 }

@@ -17,12 +17,6 @@ type DeinitCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "deinit", for -h and the man page.
-func (*DeinitCmd) Help() string {
-	return `
-Removes what ` + "`git checkpoint init`" + ` added to git's configuration and hooks, and what ` + "`git checkpoint agent add`" + ` added to the settings files of coding agents in this worktree. It shows the changes to the agents' files, and asks first. Checkpoints stay unless you give ` + "`--all`" + `, which asks as well.`
-}
-
 // disconnect removes our hooks from the settings of coding agents in this worktree. It must run
 // before setup.Deinit, which forgets what "agent add" had added.
 func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Service) error {

@@ -17,12 +17,6 @@ type DeleteCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "delete", for -h and the man page.
-func (*DeleteCmd) Help() string {
-	return `
-The history still names the deleted checkpoints. Their objects are freed by a later ` + "`git gc`" + `, unless something else holds them, when its grace period is over: two weeks, unless ` + "`gc.pruneExpire`" + ` says otherwise.`
-}
-
 // Run shows what would be deleted, asks, and deletes it.
 func (c *DeleteCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

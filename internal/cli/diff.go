@@ -27,18 +27,6 @@ type DiffCmd struct {
 	jsonFlag
 }
 
-// Help returns the long help text of "diff", for -h and the man page.
-func (*DiffCmd) Help() string {
-	return `
-Shows which values of the state changed (path: old → new), which outputs and files changed, and the checkpoints and commits between the two. 2..4 means the same as 2 4; 2...4 compares 4 with the checkpoint that both come from. 2:path means one file of checkpoint 2, unless a session is called 2; the path starts at the top of the worktree, unless it begins with ./.
-
-    git checkpoint diff
-    git checkpoint diff 3
-    git checkpoint diff 2..4 -p -- src
-    git checkpoint diff 2:src/api.go -p
-    git checkpoint diff --where 'state.metrics.build_pass' --stat`
-}
-
 // Run prints the differences. With --exit-code it ends with code 2 if there are any.
 func (c *DiffCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {

@@ -15,12 +15,6 @@ type DoctorCmd struct {
 	jsonFlag
 }
 
-// Help returns the long help text of "doctor", for -h and the man page.
-func (*DoctorCmd) Help() string {
-	return `
-Checks git's version, what killed processes left behind, locks, rollbacks that were cut off, the active session, broken refs, the journals last seen at remotes, settings, signing, and the space that sessions take. Each problem is listed with its remedy. Locks of other programs and your configuration are never changed. The exit code is 5 if a problem remains. To check the contents of checkpoints, use ` + "`git checkpoint validate`" + `.`
-}
-
 // Run prints each finding as soon as it is made. It ends with code 5 if a problem remains.
 func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

@@ -24,33 +24,16 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // and 129 are the codes of git for a fatal error and for wrong usage, 130 is what a shell reports
 // for a process that Ctrl+C ended.
 func codeOf(kind checkpoint.Kind) int {
-	switch kind {
-	case checkpoint.KindNotFound:
-		return 3
-	case checkpoint.KindRefused:
-		return 4
-	case checkpoint.KindInvalid:
-		return 5
-	case checkpoint.KindRejected:
-		return 6
-	case checkpoint.KindConflict:
-		return 7
-	case checkpoint.KindNothing:
-		return 8
-	case checkpoint.KindUnusable:
-		return 128
-	case checkpoint.KindUsage:
-		return 129
-	case checkpoint.KindInterrupt:
-		return 130
+	codes := map[checkpoint.Kind]int{
+		checkpoint.KindNotFound: 3, checkpoint.KindRefused: 4, checkpoint.KindInvalid: int(invalid),
+		checkpoint.KindRejected: 6, checkpoint.KindConflict: 7, checkpoint.KindNothing: int(nothingSaid),
+		checkpoint.KindUnusable: 128, checkpoint.KindUsage: 129, checkpoint.KindInterrupt: 130,
+	}
+	if code, known := codes[kind]; known {
+		return code
 	}
 	// KindFailed, and any error without a kind.
 	return 1
-}
-
-// usageError is an error in the arguments, with what to type instead.
-func usageError(message string, hints ...string) error {
-	return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: message, Hints: hints}
 }
 
 // refused is an error for something that was not done, because it would lose data or was not

@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -22,24 +23,11 @@ type ExportCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "export", for -h and the man page.
-func (*ExportCmd) Help() string {
-	return `
-Writes a git bundle, which holds everything, or a tar or JSON lines, which people and scripts can read and which hold the bundle as well. A file whose name ends in .gz is compressed. The same sessions always give the same bytes.
-
-The formats go-team, ultra-create, orchestrate, crunch and pipeline write the files of these systems, as their own tools read them, below the root directory of a project. Without ` + "`--session`" + ` they write the sessions of that workflow, or all sessions if none follows it. What a layout has no place for is listed. The format ` + "`sqlite`" + ` writes a database. An existing file or row with other contents is not replaced unless you give ` + "`--force`" + `.
-
-    git checkpoint export job.bundle --session demo
-    git checkpoint export --format jsonl - | jq 'select(.type == "checkpoint") | .label'
-    git checkpoint export . --format go-team
-    git checkpoint export jobs.db --format sqlite`
-}
-
 // Run writes the file. It prints no confirmation if the export itself goes to stdout.
 func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	if writesLayout(c.Format) {
 		if c.Since != "" {
-			return usageError("--since is for a bundle, tar or jsonl")
+			return usage.Error("--since is for a bundle, tar or jsonl")
 		}
 		return c.exportLayout(ctx, app, c.File, c.Format, c.Session)
 	}
@@ -49,7 +37,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	}
 	// A pipe gets the file without a "-", but binary data must not be written to a terminal.
 	if c.File == "" && app.Terminal.OutTerminal {
-		return usageError("no file to export to", "git checkpoint export FILE, or - for standard output")
+		return usage.Error("no file to export to", "git checkpoint export FILE, or - for standard output")
 	}
 	if c.File == "" {
 		c.File = "-"

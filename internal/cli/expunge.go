@@ -19,19 +19,6 @@ type ExpungeCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "expunge", for -h and the man page.
-func (*ExpungeCmd) Help() string {
-	return `
-Removes a file, a blob, or everything that a rule finds, from every checkpoint that holds it: from files, staged files, conflicts, outputs, messages and states. A file that you name is removed, and a secret in it is replaced by [secret: <rule>] wherever else it occurs. What a rule finds is replaced everywhere. Your files and branches are not touched.
-
-A checkpoint never changes, so each one that holds it, and each later one of the same session, is written again under a new id; labels stay. Your next push removes the old ones from the remote, and the next fetch of others removes them from their clones. This repository keeps a list of what was expunged, and no push sends it again.
-
-The objects stay in the repository until git's garbage collection deletes them; the answer says how to do that now. Change the secret in any case: anyone who fetched before may have it.
-
-    git checkpoint expunge config.env -n
-    git checkpoint expunge --rule aws-access-key -y`
-}
-
 // Run shows what would be rewritten, asks, and does it.
 func (c *ExpungeCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

@@ -16,12 +16,6 @@ type FetchCmd struct {
 	Tags bool `hidden:"" help:"Has no effect: a fetch always makes tags."`
 }
 
-// Help returns the long help text of "fetch", for -h and the man page.
-func (*FetchCmd) Help() string {
-	return `
-Fetches what others saved, verifies it, and merges it with what is here: checkpoints, rollbacks, pins and deletions. Files of the worktree are not touched. With ` + "`--session`" + ` only that session is fetched. Tags of milestones are made here, even if nobody pushed them.`
-}
-
 // Run fetches from the remote and prints what came. With --dry-run it only compares.
 func (c *FetchCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

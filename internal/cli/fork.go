@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/attempt"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 )
 
 // ForkCmd is "git checkpoint fork": it makes attempts, each a linked worktree with a session of its
@@ -32,19 +33,6 @@ type ForkCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "fork", for -h and the man page.
-func (*ForkCmd) Help() string {
-	return `
-Makes a linked worktree for each attempt, with exactly the files of the checkpoint and the same files staged, and a session of its own, which begins with a copy of the checkpoint. Your own worktree is not touched. Afterwards ` + "`git checkpoint compare`" + ` shows the attempts side by side, and ` + "`git checkpoint promote`" + ` brings the best one back. ` + "`--dry-run`" + ` and ` + "`--yes`" + ` are for ` + "`--remove`" + `.
-
-    git checkpoint fork 4
-    git checkpoint fork --where 'state.metrics.build_pass'
-    git checkpoint fork 4 --count 3 -- ./try.sh {}
-    git checkpoint fork 4 ../other -b queue --copy-ignored node_modules
-    git checkpoint fork --list
-    git checkpoint fork --remove 4a`
-}
-
 // Run makes attempts, lists them or removes one.
 func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 	if err := c.check(); err != nil {
@@ -66,9 +54,9 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 func (c *ForkCmd) check() error {
 	switch {
 	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
-		return usageError("--list and --remove cannot be used with arguments or flags for a new attempt")
+		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
 	case c.DryRun && c.Remove == "":
-		return usageError("--dry-run needs --remove", "a fork changes nothing that exists")
+		return usage.Error("--dry-run needs --remove", "a fork changes nothing that exists")
 	}
 	return nil
 }

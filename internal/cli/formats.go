@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
@@ -56,7 +57,7 @@ func exporterFor(format, file string) (ownFormat, error) {
 	}
 	// The error lists all formats, also those of other systems, which ExportCmd has handled before.
 	names = append(append(names, interop.Formats()...), interop.SQLite)
-	return ownFormat{}, usageError("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(names, ", "))
+	return ownFormat{}, usage.Error("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(names, ", "))
 }
 
 // importerFor returns the format that the file is in. A format that was asked for has to
@@ -86,7 +87,7 @@ func importerFor(format, path string) (ownFormat, error) {
 		case own.name != held:
 			names = append(names, own.name)
 		case format != "" && format != held:
-			return ownFormat{}, usageError(fmt.Sprintf("%q is a %s, not a %s", path, held, format), "leave out --format: the format is recognised", "nothing was imported")
+			return ownFormat{}, usage.Error(fmt.Sprintf("%q is a %s, not a %s", path, held, format), "leave out --format: the format is recognised", "nothing was imported")
 		default:
 			return own, nil
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"git-checkpoint/internal/cli/usage"
 )
 
 // grammar is the whole command line. kong reads the commands, flags and help texts from the struct
@@ -15,12 +17,12 @@ import (
 //
 //   - whole: narrowed must not parse this command without the others, because it needs to know them
 //     all, or because its name differs from its field.
-//   - complete: what kind of values the shell completes (see complete.go).
-//   - dashed, verbatim, command: the last argument takes words that kong must not parse (see parse
-//     in parse.go). A dashed tag with a text makes that text the hint for a word before the "--".
+//   - complete: what kind of values the shell completes (see package usage).
+//   - dashed, verbatim, command: the last argument takes words that kong must not parse (see
+//     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--".
 type grammar struct {
-	ShowHelp helpFlag    `name:"help" short:"h" help:"Show the help of the command."`
-	Color    colorSwitch `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
+	ShowHelp usage.HelpFlag `name:"help" short:"h" help:"Show the help of the command."`
+	Color    colorSwitch    `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
 
 	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and the commands that people need next."`
 

@@ -16,17 +16,6 @@ type GuardCmd struct {
 	Allow GuardAllowCmd `cmd:"" help:"Allow a secret to leave this machine."`
 }
 
-// Help returns the long help text of "guard", for -h and the man page.
-func (*GuardCmd) Help() string {
-	return `
-Checkpoints hold untracked files, so keys and passwords can get into them by accident. A save names everything that looks like a secret, and a push, sync or export is refused with exit code 4 until each secret is allowed or removed. The value of a secret is never shown.
-
-The setting ` + "`checkpoint.guard`" + ` is warn, block (then the save is refused) or off; ` + "`checkpoint.exclude`" + ` leaves files out of checkpoints.
-
-    git checkpoint guard
-    git checkpoint guard allow test/server.key --reason 'made for the test server'`
-}
-
 // GuardListCmd is "guard list", also what "guard" alone runs.
 type GuardListCmd struct {
 	Ref      string `arg:"" optional:"" complete:"ref" help:"List only those in this checkpoint; default: in all of the session."`
@@ -94,12 +83,6 @@ type GuardAllowCmd struct {
 	User   bool   `help:"Allow it in all your repositories: write to your own configuration instead of this repository's."`
 	jsonFlag
 	quietFlag
-}
-
-// Help returns the long help text of "guard allow", for -h and the man page.
-func (*GuardAllowCmd) Help() string {
-	return `
-Writes a fingerprint of each secret in the file or blob, with the reason, to ` + "`checkpoint.guard.allow`" + ` in the configuration of this repository. Any other secret in the same file is still stopped. With ` + "`--user`" + ` it is written to your own configuration, and the secret may leave all your repositories.`
 }
 
 // Run records in git's configuration that the secrets in a file or blob may leave.

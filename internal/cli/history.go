@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/repair"
 )
@@ -39,22 +40,12 @@ func (f *verifyFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// Help returns the long help text of "history", for -h and the man page.
-func (*HistoryCmd) Help() string {
-	return `
-The journal records every create, rollback, undo, pin and deletion with its time, actor and reason, even of checkpoints that are gone.
-
-With ` + "`--verify`" + ` each event is checked against its id and the events before it, and the first break is reported, with exit code 5. Keep the tip that it prints somewhere else: someone who can write to the repository can replace the whole journal, but not with one that contains that commit.
-
-    git checkpoint history --verify 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d`
-}
-
 // Run prints the events, or with --verify proves the journal.
 func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 	// "--verify <commit>" reaches us as a switch and an argument, "--verify=<commit>" as a flag
 	// with a value. Both are accepted, but not together.
 	if c.Since != "" && (!c.Verify.given || c.Verify.since != "") {
-		return usageError("unexpected argument "+c.Since, "a commit is only used with --verify")
+		return usage.Error("unexpected argument "+c.Since, "a commit is only used with --verify")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Verify.given {

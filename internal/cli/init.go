@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/travel"
@@ -20,21 +21,13 @@ type InitCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "init", for -h and the man page.
-func (*InitCmd) Help() string {
-	return `
-You do not have to run it: checkpoints work without. It makes ` + "`git log`" + ` show the records of checkpoints (` + "`notes.displayRef`" + `), and offers to keep their refs out of the names that ` + "`git log`" + ` shows (` + "`log.excludeDecoration`" + `).
-
-With ` + "`--hooks`" + `, git's own ` + "`git push`" + ` and ` + "`git pull`" + ` also send and fetch the sessions of the branch. A hook that exists already still runs first. ` + "`git checkpoint deinit`" + ` undoes all of it. ` + "`--remote-check`" + ` pushes a ref that nobody reads to the remote, and deletes it again.`
-}
-
 // Run sets the repository up and prints what was set. With --remote-check it only tests a remote.
 func (c *InitCmd) Run(ctx context.Context, app *App) error {
 	if c.RemoteCheck {
 		return c.checkRemote(ctx, app, travel.Request{Remote: c.Remote, Ask: app.Terminal.Interactive()})
 	}
 	if c.Remote != "" {
-		return usageError("a remote is only used with --remote-check")
+		return usage.Error("a remote is only used with --remote-check")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		// Without the flag or --no-exclude-decoration, a person is asked; elsewhere the answer is

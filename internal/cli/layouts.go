@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
@@ -36,7 +37,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 	case err != nil:
 		return false, nil //nolint:nilerr // importerFor says so
 	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(ownFormats(), func(own ownFormat) bool { return own.name == f.Format }):
-		return false, usageError("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "known formats: "+strings.Join(interop.Formats(), ", "))
+		return false, usage.Error("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "known formats: "+strings.Join(interop.Formats(), ", "))
 	case interop.Known(f.Format), f.Format == "" && info.IsDir():
 		return true, nil
 	}
@@ -46,7 +47,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 		}
 	}
 	if f.DryRun || f.KeepGoing || f.Session != "" {
-		return false, usageError("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
+		return false, usage.Error("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
 	}
 	return false, nil
 }
@@ -84,7 +85,7 @@ func writesLayout(format string) bool {
 // exportLayout writes the files of another system below a directory, or an SQLite database.
 func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format string, sessions []string) error {
 	if to == "" || to == "-" {
-		return usageError("no directory to export to", "git checkpoint export DIR --format "+format)
+		return usage.Error("no directory to export to", "git checkpoint export DIR --format "+format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Replace: f.Force, Unscanned: unscanned(f.Yes)}

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
@@ -24,17 +25,6 @@ type ListCmd struct {
 	jsonFlag
 }
 
-// Help returns the long help text of "list", for -h and the man page.
-func (*ListCmd) Help() string {
-	return `
-The column # shows what to type for a checkpoint: 3 is step 3, 6.2 is the second iteration of step 6, and 3+1 is the first checkpoint after step 3. On a terminal the newest comes first, * marks the current one, and what all rows have in common is said once above them. Safety checkpoints and what a rollback discarded are left out there; ` + "`--hidden`" + ` shows them, the discarded ones with the commit to type for them. Elsewhere every checkpoint is listed with its id, oldest first.
-
-An expression can use the members of the record, and what ` + "`--json`" + ` says about a checkpoint: current, discarded, pinned, valid, commit, files. It matches safety, discarded and invalid checkpoints only if it asks for them.
-
-    git checkpoint list --where 'state.metrics.build_pass' --limit 1
-    git checkpoint list --where 'trigger == "safety" || discarded'`
-}
-
 // Run prints the checkpoints of one or more sessions.
 func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	from, err := since(c.Since, app.now())
@@ -42,7 +32,7 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	if c.Limit < 0 {
-		return usageError("--limit must be a number of 1 or more")
+		return usage.Error("--limit must be a number of 1 or more")
 	}
 	// A person sees only live checkpoints and a count of the others. A program gets all of them,
 	// unless it filters by an expression.

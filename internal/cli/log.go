@@ -21,15 +21,6 @@ type LogCmd struct {
 	Args []string `arg:"" optional:"" name:"git-log-option" verbatim:"" complete:"file" help:"Options and paths of git log."`
 }
 
-// Help returns the long help text of "log", for -h and the man page.
-func (*LogCmd) Help() string {
-	return `
-Without paths, shows all checkpoints, each compared with the commit that it was made on. With paths, shows only the checkpoints that changed them, each compared with the checkpoint before it.
-
-    git checkpoint log --oneline
-    git checkpoint log -p -- src`
-}
-
 // partPaths splits the arguments of git log into options and paths, as git does: paths are what
 // follows "--", else the words at the end that exist as files.
 func partPaths(s *checkpoint.Service, args []string) (options, paths []string) {

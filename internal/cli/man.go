@@ -1,20 +1,22 @@
 package cli
 
+import "git-checkpoint/internal/cli/usage"
+
 // ManCmd is the hidden command __man, which the Makefile runs to make the man page.
 type ManCmd struct{}
 
 // Run prints the man page, made from the same grammar as the help.
 func (c *ManCmd) Run(app *App) error {
-	return WriteManPage(app.Terminal.Out, app.model, manPage())
+	return usage.WriteManPage(app.Terminal.Out, app.model, manPage())
 }
 
 // manPage is the text of the man page beside the commands. It has no version and no date, so that
 // the page is the same in every build.
-func manPage() ManPage {
-	return ManPage{
+func manPage() usage.ManPage {
+	return usage.ManPage{
 		Source:      "git-checkpoint",
 		Description: description,
-		ExitStatus: []ManEntry{
+		ExitStatus: []usage.ManEntry{
 			{"0", "Done. An empty list is no failure."},
 			{"1", "An error that no other code stands for."},
 			{"2", "`diff --exit-code` or `status --exit-code`: there are differences."},
@@ -29,14 +31,14 @@ func manPage() ManPage {
 			{"130", "Interrupted."},
 		},
 		Configuration: configuration(),
-		Environment: []ManEntry{
+		Environment: []usage.ManEntry{
 			{"GIT_CHECKPOINT_SESSION", "Session to use, unless `--session` names one."},
 			{"GIT_CHECKPOINT_<NAME>", "The setting `checkpoint.<name>`, with the name in capital letters."},
 			{"GIT_CHECKPOINT_NOW", "The time to use as the current time (RFC 3339), for tests."},
 			{"NO_COLOR", "If set, no colours are used, unless `--color=always` is given."},
 			{"GIT_PAGER, PAGER", "The pager of `diff` and `log`, as for git."},
 		},
-		Files: []ManEntry{
+		Files: []usage.ManEntry{
 			{"refs/checkpoints/<session>/", "The checkpoints and the journal of a session."},
 			{"refs/notes/checkpoints", "The records, as notes that `git log` can show."},
 			{"refs/tags/checkpoint/<session>/", "Tags of the milestones."},
@@ -47,8 +49,8 @@ func manPage() ManPage {
 }
 
 // configuration lists the settings that are documented.
-func configuration() []ManEntry {
-	return []ManEntry{
+func configuration() []usage.ManEntry {
+	return []usage.ManEntry{
 		{"checkpoint.enabled", "Whether checkpoints are made here at all. Default: true."},
 		{"checkpoint.session", "Session to use if none is named and none is active."},
 		{"checkpoint.workflow", "Workflow of new sessions that name none."},

@@ -19,12 +19,6 @@ type MCPCmd struct {
 	Write bool `help:"Let clients roll back, undo and redo, by a plan that the person has seen."`
 }
 
-// Help returns the long help text of "mcp", for -h and the man page.
-func (*MCPCmd) Help() string {
-	return `
-Runs an MCP server on standard input and output, for agents and desktop clients without hooks. It works in the directory where it was started, or in a root that the client names.`
-}
-
 // Run serves requests on stdin until it ends.
 func (c *MCPCmd) Run(ctx context.Context, app *App) error {
 	dir, err := os.Getwd()

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
@@ -28,7 +29,10 @@ func (c *OverviewCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		for _, name := range []string{"save", "list", "diff", "rollback", "undo"} {
-			node := child(app.model.Node, name)
+			node, err := usage.Find(app.model.Node, name)
+			if err != nil {
+				return err
+			}
 			line := fmt.Sprintf("  git checkpoint %-9s", name)
 			if err := app.view.Line(out, render.Span{Role: render.ID, Text: line}, render.Span{Text: " " + node.Help}); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/command"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/pick"
@@ -23,14 +24,6 @@ import (
 // asks line by line where that is not possible.
 type PickCmd struct {
 	sessionFlag
-}
-
-// Help returns the long help text of "pick", for -h and the man page.
-func (*PickCmd) Help() string {
-	return `
-Shows the live checkpoints on the terminal, with a preview, and prints the id of the one that you choose. The exit code is 4 if you choose none.
-
-    git checkpoint show "$(git checkpoint pick)" -p`
 }
 
 // Run lets a person choose and prints the id on stdout.
@@ -78,7 +71,7 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 	}
 	chosen, err := chooseFrom(ctx, a, items, choices, question, view, previews(a, choices, of, plan))
 	if errors.Is(err, term.ErrNotInteractive) {
-		return "", usageError("no checkpoint was named, and there is no terminal to ask on", "name one; `git checkpoint list` shows them")
+		return "", usage.Error("no checkpoint was named, and there is no terminal to ask on", "name one; `git checkpoint list` shows them")
 	}
 	if err != nil {
 		return "", unchosen(err)

@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/attempt"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/rollback"
 )
 
@@ -25,16 +26,6 @@ type PromoteCmd struct {
 	yesFlag
 	jsonFlag
 	quietFlag
-}
-
-// Help returns the long help text of "promote", for -h and the man page.
-func (*PromoteCmd) Help() string {
-	return `
-Makes the newest checkpoint of the attempt a step of the session that the attempt was forked from. Its files come into this worktree, staged as they were, and its state and outputs become the current ones. As with a rollback, the plan is shown first, a safety checkpoint of what is here is made, and ` + "`git checkpoint undo`" + ` takes it back.
-
-    git checkpoint promote 4b
-    git checkpoint promote 4b -- src
-    git checkpoint promote 4b --merge`
 }
 
 // Run prints the plan, asks, and applies it.
@@ -79,9 +70,9 @@ func (c *PromoteCmd) request() (attempt.PromoteRequest, error) {
 	}
 	switch {
 	case c.Conflicts && !c.Merge:
-		return r, usageError("--conflicts needs --merge")
+		return r, usage.Error("--conflicts needs --merge")
 	case c.StateOnly && len(c.Paths) > 0:
-		return r, usageError("--state-only moves no files, so it takes no paths")
+		return r, usage.Error("--state-only moves no files, so it takes no paths")
 	case c.Merge && c.Conflicts:
 		r.How = attempt.MergeConflict
 	case c.Merge:

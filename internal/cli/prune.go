@@ -22,18 +22,6 @@ type PruneCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "prune", for -h and the man page.
-func (*PruneCmd) Help() string {
-	return `
-Without flags the rules of the workflow decide, and pruning starts at once. With ` + "`--keep`" + `, ` + "`--older-than`" + `, ` + "`--max-size`" + ` or ` + "`--all`" + ` the plan is shown first and you are asked; where nobody can be asked, the command refuses with exit code 4 unless you give ` + "`-y`" + `. Pinned checkpoints always stay, and so do the newest safety checkpoint of each worktree and those that the last undos and redos need (` + "`checkpoint.undoLevels`" + `). Other safety checkpoints, and what a rollback discarded, go after 30 days, unless the workflow says otherwise. The history still names what went.
-
-git deletes the objects, unless something else holds them, with the first ` + "`git gc`" + ` after its grace period: two weeks, unless ` + "`gc.pruneExpire`" + ` says otherwise. Until then ` + "`git branch <name> <commit>`" + ` brings a pruned checkpoint's files back; the answer says how long that is. ` + "`--gc`" + ` runs git gc now, and says what it freed and what still waits. It does not touch what another program is writing at that moment.
-
-    git checkpoint prune -n
-    git checkpoint prune --all --older-than 90d --gc
-    git checkpoint prune --keep 20 -y`
-}
-
 // Run prunes and prints what was dropped and why. It asks first if flags select what goes; the
 // rules of the workflow need no confirmation.
 func (c *PruneCmd) Run(ctx context.Context, app *App) error {

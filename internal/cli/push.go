@@ -55,19 +55,6 @@ type PushCmd struct {
 	Background bool `hidden:"" help:"Run as the push that a create starts in the background."`
 }
 
-// Help returns the long help text of "push", for -h and the man page.
-func (*PushCmd) Help() string {
-	return `
-Sends what the remote does not have yet: checkpoints, which are only ever added, the history of each session, merged with the remote's, and notes. Nothing is forced. If the remote rejects something, the answer names it; nothing is lost, and the next push continues from there.
-
-Checkpoints also hold untracked files, and those of coding agents hold prompts and perhaps transcripts. Before any of these go to a URL for the first time, push says so and asks; where nobody can be asked, it refuses with exit code 4 unless you give ` + "`-y`" + `. Your consent is remembered in this repository's configuration (` + "`checkpoint.pushConsent`" + `, ` + "`checkpoint.promptConsent`" + `), for the URL and not for the name of the remote. A push in the background never asks, and sends nothing without consent.
-
-What looks like a secret stops the push with exit code 4, and is named; see ` + "`git checkpoint guard`" + `.
-
-    git checkpoint push
-    git checkpoint push origin --session demo`
-}
-
 // Run pushes and prints what became of each ref. With --dry-run it only compares.
 func (c *PushCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/repair"
 )
 
@@ -18,18 +19,10 @@ type RebuildCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "rebuild", for -h and the man page.
-func (*RebuildCmd) Help() string {
-	return `
-Restores notes, tags, refs and missing events of the journal from what proves them. If a record is lost, a new checkpoint with the same label, step and time is made beside the broken one, from what its message, files, note and journal still prove; what cannot be proven is named. Valid data is never replaced. The exit code is 5 if something stays broken.
-
-    git checkpoint rebuild --all`
-}
-
 // Run prints each repair as soon as it is made, and ends with code 5 if something remains broken.
 func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
 	if c.Ref != "" && c.All {
-		return usageError("a checkpoint and --all cannot be used together")
+		return usage.Error("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}

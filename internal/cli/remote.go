@@ -20,12 +20,6 @@ type RemoteStatusCmd struct {
 	jsonFlag
 }
 
-// Help returns the long help text of "remote status", for -h and the man page.
-func (*RemoteStatusCmd) Help() string {
-	return `
-Reads the remote, and says for each session what a push would send and what a fetch would bring. Changes nothing.`
-}
-
 // Run prints for each session what differs between here and the remote.
 func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

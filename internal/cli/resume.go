@@ -31,17 +31,6 @@ type ResumeCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "resume", for -h and the man page.
-func (*ResumeCmd) Help() string {
-	return `
-Verifies the checkpoint and compares it with what is there now. On a terminal you choose what to do. Elsewhere, without an option, it only reports: the exit code is 4 if the workflow has a question (was it fixed? continue with changed files?), and 6 if there is nothing to continue, because the work is complete or the workflow refuses.
-
-` + "`--accept`" + ` makes the session active and records that work continues. Files stay as they are, except in a clean worktree in which no session has worked yet: there the files of the checkpoint are restored.
-
-    git checkpoint resume --match "search box"
-    git checkpoint resume issue-88 --current issue.json --accept`
-}
-
 // Run prints the report and carries out the choice. Package resume returns a report together with
 // an error when the session cannot be resumed as it is: then both are shown.
 func (c *ResumeCmd) Run(ctx context.Context, app *App) error {

@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/rollback"
 )
 
@@ -34,17 +35,6 @@ type RollbackCmd struct {
 	filesFlag
 	jsonFlag
 	quietFlag
-}
-
-// Help returns the long help text of "rollback", for -h and the man page.
-func (*RollbackCmd) Help() string {
-	return `
-First it shows its plan and asks. Then it always makes a safety checkpoint of everything that is here, so that ` + "`git checkpoint undo`" + ` can bring it back exactly. It refuses to overwrite or delete what it could not bring back. HEAD and branches stay where they are, unless you give ` + "`--branch`" + ` or the session has a branch of its own (` + "`session start --branch`" + `). The active session stays active, even if the checkpoint belongs to another one; ` + "`git checkpoint session switch`" + ` changes to that.
-
-    git checkpoint rollback 3 --reason "queue instead"
-    git checkpoint rollback @~1 --dry-run
-    git checkpoint rollback 3 -- src/api.go
-    git checkpoint rollback --where 'state.metrics.build_pass'`
 }
 
 // Run goes back to a checkpoint, or prints what that would do.
@@ -96,11 +86,11 @@ func (c *RollbackCmd) check() error {
 	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
 		Continue: c.Continue, Abort: c.Abort, yesFlag: c.yesFlag, jsonFlag: c.jsonFlag, quietFlag: c.quietFlag,
 	}):
-		return usageError("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
+		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:
-		return usageError("--state-only moves no files, so it takes no paths")
+		return usage.Error("--state-only moves no files, so it takes no paths")
 	case c.StateOnly && c.Branch:
-		return usageError("--state-only moves no branch")
+		return usage.Error("--state-only moves no branch")
 	}
 	return nil
 }
@@ -131,7 +121,7 @@ func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Servi
 		return r, err
 	}
 	if !app.Terminal.Interactive() {
-		return r, usageError("no checkpoint was named", "`git checkpoint list` shows them, `git checkpoint rollback <ref>` goes back to one")
+		return r, usage.Error("no checkpoint was named", "`git checkpoint list` shows them, `git checkpoint rollback <ref>` goes back to one")
 	}
 	r.Ref, err = pickOne(ctx, app, s, c.Session, "Go back to which checkpoint?", c.plan(app))
 	return r, err

@@ -29,19 +29,6 @@ type RunCmd struct {
 	createFlags
 }
 
-// Help returns the long help text of "run", for -h and the man page.
-func (*RunCmd) Help() string {
-	return `
-The checkpoint of the step before must exist. If the command succeeds, a checkpoint is made as by ` + "`git checkpoint create`" + ` with the same options. If it fails, none is made, and the last good one is named. Ctrl+C and SIGTERM make a ` + "`user_interrupt`" + ` checkpoint of what is there, and the time limit makes a ` + "`session_end`" + ` checkpoint.
-
-What is there before the first try is kept as a checkpoint with the trigger ` + "`run`" + `, unless it is the same as the current checkpoint. With ` + "`--on-fail rollback`" + ` the files go back to exactly that before each further try and after the last one; on a terminal you are asked first. No work is lost: what a failed try left is kept as a safety checkpoint, which is named at the end, and ` + "`git checkpoint undo`" + ` takes the rollback back.
-
-The command finds ` + "`GIT_CHECKPOINT_SESSION`" + ` and ` + "`GIT_CHECKPOINT_STEP`" + ` in its environment, and ` + "`GIT_CHECKPOINT_STATE`" + `, a file with the state, which it may change. Its exit code is passed on. 124 means that the time was up, 126 that the command cannot be run, and 127 that it was not found; 1 can also mean that only the checkpoint could not be made.
-
-    git checkpoint run --step 4 --name implementation -- make test
-    git checkpoint run --retries 2 --fix ./heal.sh --on-fail rollback -- ./phase3.sh`
-}
-
 // Run runs the command and reports. Its exit code is that of the command.
 func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	create, err := c.request(ctx, app)

@@ -24,12 +24,6 @@ type SessionCmd struct {
 	Delete  SessionDeleteCmd  `cmd:"" help:"Delete all checkpoints of a session; its history stays."`
 }
 
-// Help returns the long help text of "session", for -h and the man page.
-func (*SessionCmd) Help() string {
-	return `
-A session is one job; its checkpoints are numbered together. Each worktree has one active session; ` + "`--session`" + ` or ` + "`GIT_CHECKPOINT_SESSION`" + ` chooses another one for a single command.`
-}
-
 // SessionStartCmd is "session start".
 type SessionStartCmd struct {
 	Name     string `arg:"" help:"Name of the session."`
@@ -164,23 +158,11 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// Help returns the long help text of "session close", for -h and the man page.
-func (*SessionCloseCmd) Help() string {
-	return `
-At once prunes the checkpoints that the workflow does not keep of such a session, and names them; ` + "`checkpoint.autoPrune=false`" + ` keeps them. If the workflow is defined in the repository, it prunes only if ` + "`checkpoint.autoPrune`" + ` is set in local or user configuration.`
-}
-
 // SessionArchiveCmd is "session archive".
 type SessionArchiveCmd struct {
 	Name string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
 	jsonFlag
 	quietFlag
-}
-
-// Help returns the long help text of "session archive", for -h and the man page.
-func (*SessionArchiveCmd) Help() string {
-	return `
-Every push reads the names of all refs at the remote. A closed session does not need one ref for each checkpoint: one commit holds them all, at ` + "`refs/checkpoints/<session>/archive`" + `, and ` + "`list`" + `, ` + "`show`" + `, ` + "`diff`" + ` and ` + "`rollback`" + ` work as before. The next push does the same at the remote. A checkpoint that is made later has a ref of its own, until the session is archived again.`
 }
 
 // Run replaces the refs of a session's checkpoints by one.

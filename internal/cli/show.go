@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 )
 
@@ -23,15 +24,6 @@ type ShowCmd struct {
 	Stat   bool   `xor:"form" help:"Print git's statistics of the files that changed."`
 	Patch  bool   `xor:"form" short:"p" help:"Print git's diff of the files that changed."`
 	jsonFlag
-}
-
-// Help returns the long help text of "show", for -h and the man page.
-func (*ShowCmd) Help() string {
-	return `
-    git checkpoint show 3 --get state.metrics.test_coverage
-    git checkpoint show @~1 --output spec > spec.md
-    git checkpoint show 3:src/api.go
-    git checkpoint show --where 'state.metrics.build_pass'`
 }
 
 // Run prints the checkpoint, or the part that a flag selects.
@@ -69,7 +61,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App) error {
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.
 func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
 	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
-		return usageError("a file is always printed as it is: no flag for another form can be used with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
+		return usage.Error("a file is always printed as it is: no flag for another form can be used with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
 	}
 	return ended(inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out)))
 }

@@ -17,12 +17,6 @@ type TranscriptCmd struct {
 	jsonFlag
 }
 
-// Help returns the long help text of "transcript", for -h and the man page.
-func (*TranscriptCmd) Help() string {
-	return `
-Prints the lines that coding agents wrote about their conversations, unchanged except that secrets are replaced. They are kept with each turn after ` + "`git checkpoint agent add <agent> --transcripts`" + `.`
-}
-
 // Run prints the transcripts through the pager.
 func (c *TranscriptCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {

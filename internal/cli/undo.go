@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/rollback"
 )
 
@@ -35,33 +36,13 @@ type walkFlags struct {
 	quietFlag
 }
 
-// Help returns the long help text of "undo", for -h and the man page.
-func (*UndoCmd) Help() string {
-	return `
-Brings back the files, the index, the branch and the current checkpoint exactly as they were before the rollback. The next undo goes one rollback further back, and ` + "`git checkpoint redo`" + ` goes forward again. Checkpoints that you make in between do not change what can be undone or redone. What is here now is captured first, as before any rollback.
-
-    git checkpoint undo
-    git checkpoint undo 3
-    git checkpoint undo --to 2
-    git checkpoint undo --list`
-}
-
-// Help returns the long help text of "redo", for -h and the man page.
-func (*RedoCmd) Help() string {
-	return `
-Each redo reverses one undo. After a new rollback there is nothing left to redo.
-
-    git checkpoint redo
-    git checkpoint redo --list`
-}
-
 // Run takes back one or more rollbacks.
 func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	request := rollback.UndoRequest{To: c.To}
 	n, isNumber := levels(c.Levels)
 	switch {
 	case c.Levels != "" && c.To != "":
-		return usageError("a number and --to cannot be used together")
+		return usage.Error("a number and --to cannot be used together")
 	// A word that is no number is the id of an event, as with --to.
 	case isNumber:
 		request.Levels = n
@@ -69,7 +50,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 		request.To = c.Levels
 	}
 	if isNumber && n < 1 {
-		return usageError("undo needs a number of 1 or more")
+		return usage.Error("undo needs a number of 1 or more")
 	}
 	return c.run(ctx, app, request)
 }
@@ -80,7 +61,7 @@ func (c *RedoCmd) Run(ctx context.Context, app *App) error {
 	if c.Levels != "" {
 		n, isNumber := levels(c.Levels)
 		if !isNumber || n < 1 {
-			return usageError("redo needs a number of 1 or more", "`git checkpoint redo --list` shows what can be redone")
+			return usage.Error("redo needs a number of 1 or more", "`git checkpoint redo --list` shows what can be redone")
 		}
 		request.Levels = n
 	}

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/repair"
 )
 
@@ -19,20 +20,11 @@ type ValidateCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "validate", for -h and the man page.
-func (*ValidateCmd) Help() string {
-	return `
-Checks refs, journal, commits, records, notes and tags against each other, and every object that it reads against its id. Each finding names its kind, the object, and what to do about it; ` + "`git checkpoint rebuild`" + ` repairs what can be proven. The exit code is 5 if anything is found. ` + "`list`" + ` marks the checkpoints with findings until they are repaired and validated again.
-
-    git checkpoint validate 3
-    git checkpoint validate --all --deep`
-}
-
 // Run prints a line for each checkpoint and a summary, and ends with code 5 if anything is damaged.
 // With --quiet it prints only what is damaged.
 func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 	if c.Ref != "" && c.All {
-		return usageError("a checkpoint and --all cannot be used together")
+		return usage.Error("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All, Deep: c.Deep, RequireSigned: c.RequireSigned}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 )
@@ -69,7 +70,7 @@ func since(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageError(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
+	return time.Time{}, usage.Error(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
 		"write 2026-11-20, 2026-11-20T09:43:11Z, or an age such as 30d or 12h")
 }
 

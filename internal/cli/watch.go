@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/mapped"
@@ -25,16 +26,10 @@ type WatchCmd struct {
 	quietFlag
 }
 
-// Help returns the long help text of "watch", for -h and the man page.
-func (*WatchCmd) Help() string {
-	return `
-Runs until you end it, and makes a checkpoint each time that files have changed and then stayed unchanged for a while. Ignored directories are not watched. Only one watcher runs in a worktree. Ctrl+C ends it, and it says how many checkpoints it made.`
-}
-
 // Run watches until it is interrupted, and prints how many checkpoints it made.
 func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	if c.Settle <= 0 || c.Every <= 0 {
-		return usageError("--settle and --every need durations such as 3s or 10m")
+		return usage.Error("--settle and --every need durations such as 3s or 10m")
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/web"
@@ -29,24 +30,15 @@ type WebCmd struct {
 	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`
 }
 
-// Help returns the long help text of "web", for -h and the man page.
-func (*WebCmd) Help() string {
-	return `
-Shows the timeline of the job, what each step changed, its state and metrics, and what differs between two steps. The page is served only on this machine, only to the browser that opens the printed address, and follows what happens in the repository. It ends with Ctrl+C, or after an hour without a reader. Press Enter for a new address.
-
-    git checkpoint web
-    git checkpoint web --output job.html`
-}
-
 // Run serves the pages until it is interrupted, or writes the file.
 func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	switch {
 	case c.Output != "" && (c.Port != 0 || c.NoOpen || c.Write):
-		return usageError("--output only writes a file, so flags for the server cannot be used with it")
+		return usage.Error("--output only writes a file, so flags for the server cannot be used with it")
 	case c.Output == "" && c.NoContents:
-		return usageError("--no-contents needs --output")
+		return usage.Error("--no-contents needs --output")
 	case c.Port < 0 || c.Port > 65535:
-		return usageError("--port must be a number from 1 to 65535")
+		return usage.Error("--port must be a number from 1 to 65535")
 	}
 	// Session may be empty; the server then shows the session that other commands would use.
 	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.now}

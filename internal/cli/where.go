@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 )
 
@@ -23,7 +24,7 @@ func (f whereFlag) refuse(typed string) error {
 	if f.Pick {
 		flag = "--pick"
 	}
-	return usageError(typed + " and " + flag + " cannot be used together")
+	return usage.Error(typed + " and " + flag + " cannot be used together")
 }
 
 // choose returns the checkpoint to use: typed if none of the flags was given, else the one that the

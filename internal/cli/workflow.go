@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
+	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/render"
 )
@@ -17,16 +18,6 @@ type WorkflowCmd struct {
 	List  WorkflowListCmd  `cmd:"" default:"withargs" help:"List the workflows that can be used here."`
 	Show  WorkflowShowCmd  `cmd:"" help:"Print a definition, ready to be renamed and used."`
 	Check WorkflowCheckCmd `cmd:"" help:"Check a definition, and say what is wrong by line and member."`
-}
-
-// Help returns the long help text of "workflow", for -h and the man page.
-func (*WorkflowCmd) Help() string {
-	return `
-A workflow says which steps a job has, which states are allowed, what must be asked before work continues, and what may be pruned. It is a JSON file, not code; a repository adds its own as ` + "`.checkpoint/workflows/<name>.json`" + `, where the name must be that in the file.
-
-    mkdir -p .checkpoint/workflows
-    git checkpoint workflow show default | sed 's/"default"/"mine"/' > .checkpoint/workflows/mine.json
-    git checkpoint workflow check .checkpoint/workflows/mine.json`
 }
 
 // WorkflowListCmd is "workflow list", also what "workflow" alone runs.
@@ -76,7 +67,7 @@ type WorkflowCheckCmd struct {
 func (c *WorkflowCheckCmd) Run(app *App) error {
 	text, err := definitionText(c.File)
 	if err != nil {
-		return usageError("reading the definition: " + err.Error())
+		return usage.Error("reading the definition: " + err.Error())
 	}
 	checked := inspect.CheckWorkflow(text, c.File)
 	if checked.OK {

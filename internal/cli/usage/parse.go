@@ -1,4 +1,10 @@
-package cli
+// Package usage is what follows from the grammar of a command line alone, whatever its commands do:
+// reading the arguments, errors about them, the help, the man page and completion. The grammar is
+// a model of kong, with a few tags of our own, which package cli describes at its grammar.
+//
+// Parse changes arguments that kong would misread before kong sees them, Explain words kong's errors
+// as ours. WriteHelp, WriteManPage and Complete read the same model.
+package usage
 
 import (
 	"cmp"
@@ -16,7 +22,7 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// parse parses the arguments with kong, after changing those that kong would misread. The last
+// Parse parses the arguments with kong, after changing those that kong would misread. The last
 // positional argument of a command may have one of three tags that keep words away from kong and
 // store them as they are:
 //
@@ -25,7 +31,7 @@ import (
 //   - command: a command line of another program, as in "run --step 4 make -j2".
 //
 // Then counted and attach rewrite some of the remaining flags.
-func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	node, depth := named(parser.Model.Node, args)
 	own, rest := args, []string(nil)
 	last := lastPositional(node)
@@ -51,7 +57,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	}
 	// kong puts surplus words into the last argument, which may be filled from after the "--" only.
 	if extra := last.Target; extra.Len() > 0 {
-		return nil, usageError(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
+		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
 	}
 	last.Target.Set(reflect.ValueOf(rest))
 	return parsed, nil
@@ -70,7 +76,7 @@ func unnamed(parsed *kong.Context) error {
 			value = part.Flag.Value
 		}
 		if value != nil && hasEmpty(value.Target) {
-			return usageError(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows its usage")
+			return Error(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows its usage")
 		}
 	}
 	return nil
@@ -231,9 +237,9 @@ func child(node *kong.Node, word string) *kong.Node {
 	return nil
 }
 
-// colorWish returns the value of --color from arguments that are not parsed yet, because an error
+// Color returns the value of --color from arguments that are not parsed yet, because an error
 // in them is printed in colour too. It is empty if the flag is not there.
-func colorWish(args []string) string {
+func Color(args []string) string {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--color="); ok {
 			return value
@@ -248,28 +254,41 @@ func colorWish(args []string) string {
 	return ""
 }
 
-// unparsed turns an error of kong into a usage error in our words, with hints. -h also arrives here
-// as an error: then it prints the help and returns nil.
-func (a *App) unparsed(err error) error {
-	a.json = wantsJSON(a.args)
+// JSON looks for --json in arguments that could not be parsed, so that the error about them is
+// JSON too.
+func JSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json")
+}
+
+// Explain turns an error of Parse into a usage error in our words, with hints. -h is an error for
+// kong too: then Explain returns the command whose help was asked for.
+func Explain(err error, app *kong.Application, args []string) (help *kong.Node, explained error) {
 	var bad *kong.ParseError
 	if !errors.As(err, &bad) {
-		return err
+		return nil, err
 	}
-	node := a.model.Node
+	node := app.Node
 	if selected := bad.Context.Selected(); selected != nil {
 		node = selected
 	}
 	if errors.Is(err, errHelp) {
-		return a.help(node)
+		return node, nil
 	}
 	// A default command such as "session list" was selected without being typed. The error is about
 	// what was typed.
-	if parent := node.Parent; parent != nil && parent.DefaultCmd == node && !slices.Contains(a.args, node.Name) {
+	if parent := node.Parent; parent != nil && parent.DefaultCmd == node && !slices.Contains(args, node.Name) {
 		node = parent
 	}
-	message, hints := reworded(bad.Error(), node, a.args)
-	return usageError(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
+	message, hints := reworded(bad.Error(), node, args)
+	return nil, Error(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
+}
+
+// Error is an error in the arguments, with what to type instead.
+func Error(message string, hints ...string) error {
+	return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: message, Hints: hints}
 }
 
 // reworded translates kong's messages about the most frequent mistakes, and adds hints. It returns

@@ -1,4 +1,4 @@
-package cli_test
+package usage_test
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/cli"
+	"git-checkpoint/internal/cli/usage"
 )
 
 // TestMain lets the test binary stand in for the program, so that shells complete the sample
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if err != nil || len(os.Args) < 5 || !slices.Equal(os.Args[1:4], []string{"__complete", "line", "--"}) {
 		os.Exit(1)
 	}
-	for _, line := range cli.Complete(app, os.Args[4:], offered) {
+	for _, line := range usage.Complete(app, os.Args[4:], offered) {
 		fmt.Println(line)
 	}
 }
@@ -89,7 +89,7 @@ func workshop(t *testing.T) (dir string, environ []string) {
 	files := map[string]string{"git-checkpoint": "#!/bin/sh\nCOMPLETES_THE_SAMPLE=1 exec " + quoted(os.Args[0]) + ` "$@"`}
 	for name, shell := range map[string]string{"completion.bash": "bash", "_git-checkpoint": "zsh", "completion.fish": "fish"} {
 		var script strings.Builder
-		if err := cli.WriteCompletion(&script, shell); err != nil {
+		if err := usage.WriteCompletion(&script, shell); err != nil {
 			t.Fatal(err)
 		}
 		files[name] = script.String()
@@ -291,7 +291,7 @@ func TestCompletionSyntax(t *testing.T) {
 
 func TestCompletionRefusals(t *testing.T) {
 	var b strings.Builder
-	if err := cli.WriteCompletion(&b, "tcsh"); err == nil || b.Len() > 0 {
+	if err := usage.WriteCompletion(&b, "tcsh"); err == nil || b.Len() > 0 {
 		t.Errorf("tcsh: %v", err)
 	}
 }

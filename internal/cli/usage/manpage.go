@@ -1,4 +1,4 @@
-package cli
+package usage
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ type ManPage struct {
 }
 
 // ManEntry is a term and its description.
-type ManEntry struct{ Term, Text string }
+type ManEntry [2]string
 
 // WriteManPage writes the man page of app for section 1, laid out like git's own pages. Commands
 // and flags that are hidden in the help are hidden here too.
@@ -115,7 +115,7 @@ func hiddenAbove(n *kong.Node) bool {
 // usage is a command with its arguments, as it is typed: "session start [<options>] <name>".
 // Aliases are left out.
 func usage(n *kong.Node) string {
-	words := []string{spelled(n)}
+	words := []string{Spelled(n)}
 	required := ""
 	optional := false
 	for _, f := range n.Flags {
@@ -149,9 +149,9 @@ func usage(n *kong.Node) string {
 	return strings.Join(words, " ")
 }
 
-// spelled is the name of a command with those above it: "session start". For the program it is
+// Spelled is the name of a command with those above it: "session start". For the program it is
 // empty.
-func spelled(n *kong.Node) string {
+func Spelled(n *kong.Node) string {
 	var words []string
 	for ; n != nil && n.Type != kong.ApplicationNode; n = n.Parent {
 		words = append([]string{n.Name}, words...)
@@ -186,7 +186,7 @@ func (m *manWriter) command(n *kong.Node) {
 		m.prose("Also: `" + strings.Join(n.Aliases, "`, `") + "`.")
 	}
 	if n.DefaultCmd != nil && !n.DefaultCmd.Hidden {
-		m.prose("Without a command it is `" + spelled(n.DefaultCmd) + "`.")
+		m.prose("Without a command it is `" + Spelled(n.DefaultCmd) + "`.")
 	}
 	for _, p := range n.Positional {
 		if p.Help != "" {
@@ -263,7 +263,7 @@ func (m *manWriter) entries(title string, entries []ManEntry) {
 	}
 	m.section(title)
 	for _, e := range entries {
-		m.term(`\fB`+roff(e.Term)+`\fR`, e.Text)
+		m.term(`\fB`+roff(e[0])+`\fR`, e[1])
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli_test
+package usage_test
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 	"pgregory.net/rapid"
 
-	"git-checkpoint/internal/cli"
+	"git-checkpoint/internal/cli/usage"
 )
 
 // sampleGrammar is a small command line with an example of everything that the generators handle.
@@ -69,22 +69,22 @@ func sample() (*kong.Application, error) {
 	return app.Model, nil
 }
 
-func samplePage() cli.ManPage {
-	return cli.ManPage{
+func samplePage() usage.ManPage {
+	return usage.ManPage{
 		Source:        "git-checkpoint 1.0",
 		Description:   "A `checkpoint` holds the files.\n.and this line starts with a dot.",
-		ExitStatus:    []cli.ManEntry{{"0", "ok"}, {"4", "refused: it would lose something"}},
-		Configuration: []cli.ManEntry{{"checkpoint.session", "the session"}},
-		Environment:   []cli.ManEntry{{"NO_COLOR", "no colours"}},
-		Files:         []cli.ManEntry{{".checkpoint/config", "committed configuration"}},
+		ExitStatus:    []usage.ManEntry{{"0", "ok"}, {"4", "refused: it would lose something"}},
+		Configuration: []usage.ManEntry{{"checkpoint.session", "the session"}},
+		Environment:   []usage.ManEntry{{"NO_COLOR", "no colours"}},
+		Files:         []usage.ManEntry{{".checkpoint/config", "committed configuration"}},
 		SeeAlso:       []string{"git-stash(1)", "git-notes(1)"},
 	}
 }
 
-func manPage(t *testing.T, app *kong.Application, page cli.ManPage) string {
+func manPage(t *testing.T, app *kong.Application, page usage.ManPage) string {
 	t.Helper()
 	var b strings.Builder
-	if err := cli.WriteManPage(&b, app, page); err != nil {
+	if err := usage.WriteManPage(&b, app, page); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -139,7 +139,7 @@ func TestManPageSections(t *testing.T) {
 	if got != "NAME, SYNOPSIS, DESCRIPTION, OPTIONS, COMMANDS, EXIT STATUS, CONFIGURATION, ENVIRONMENT, FILES, SEE ALSO" {
 		t.Errorf("got %s", got)
 	}
-	if got := strings.Join(sections(manPage(t, sampleModel(t), cli.ManPage{})), ", "); got != "NAME, SYNOPSIS, OPTIONS, COMMANDS" {
+	if got := strings.Join(sections(manPage(t, sampleModel(t), usage.ManPage{})), ", "); got != "NAME, SYNOPSIS, OPTIONS, COMMANDS" {
 		t.Errorf("without prose: %s", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestManPageProperties(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 6).Draw(rt, "lines"), "\n")
 		app := sampleModel(t)
 		app.Children[0].Detail = text
-		for l := range strings.Lines(manPage(t, app, cli.ManPage{Description: text, Files: []cli.ManEntry{{text, text}}})) {
+		for l := range strings.Lines(manPage(t, app, usage.ManPage{Description: text, Files: []usage.ManEntry{{text, text}}})) {
 			if strings.HasPrefix(l, "'") {
 				rt.Fatalf("a request: %q", l)
 			}

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package cli_test
+package usage_test
 
 import (
 	"io"
