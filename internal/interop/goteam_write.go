@@ -93,7 +93,11 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	r := c.Record
 	f := learn(a, c)
 	var o object
-	o.set("id", "cp-"+strconv.Itoa(r.Step)+"-"+r.CreatedAt.UTC().Format("20060102T150405Z"))
+	id := "cp-" + strconv.Itoa(r.Step) + "-" + r.CreatedAt.UTC().Format("20060102T150405Z")
+	if a.Workflow == GoTeam {
+		id = cmp.Or(c.Document, id)
+	}
+	o.set("id", id)
 	o.set("session_id", dir)
 	o.set("step_number", r.Step)
 	o.set("step_name", r.StepName)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -68,10 +69,10 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 }
 
 // id returns the id of a session's document: the file name from which it was imported; the
-// session's name if it has the form of an id; the id in a state; or else one made of the session's
-// name and time. It has to be the same for each export, or a mirror would get a new file per
-// checkpoint.
-func (orchestrate) id(a *transfer.Archive) string {
+// session's name if it has the form of an id; the id in a state; or else one made of the type and
+// project in the first state, for which the session's name stands in, and of the time of the first
+// checkpoint. It has to be the same for each export, or a mirror would get a new file per checkpoint.
+func (o orchestrate) id(a *transfer.Archive) string {
 	for i := range a.Checkpoints {
 		if im := a.Checkpoints[i].Import; im != nil && im.Format == Orchestrate {
 			if name, ok := base(im); ok {
@@ -82,13 +83,6 @@ func (orchestrate) id(a *transfer.Archive) string {
 	if orchestrateID().MatchString(string(a.Session)) {
 		return string(a.Session)
 	}
-	if a.Workflow == Orchestrate {
-		for i := range a.Checkpoints {
-			if id := text(gjson.ParseBytes(a.Checkpoints[i].Record.State), "checkpoint_id"); safeName(id) {
-				return id
-			}
-		}
-	}
 	// A session that was named after an orchestrate workflow has the kind of the workflow in front.
 	kind, project := Orchestrate, string(a.Session)
 	for _, k := range []string{"implement", "test-all", Orchestrate} {
@@ -96,7 +90,26 @@ func (orchestrate) id(a *transfer.Archive) string {
 			kind, project = k, rest
 		}
 	}
-	return kind + "_" + snake(project) + "_" + a.CreatedAt.UTC().Format("20060102_150405")
+	for i := range a.Checkpoints {
+		state := gjson.ParseBytes(a.Checkpoints[i].Record.State)
+		if id := text(state, "checkpoint_id"); a.Workflow == Orchestrate && safeName(id) {
+			return id
+		}
+		if said := text(state, "workflow_type"); a.Workflow == Orchestrate && i == 0 && safeName(said) {
+			kind, project = said, cmp.Or(text(state, "workflow_state.project_name"), project)
+		}
+	}
+	return kind + "_" + snake(project) + "_" + o.began(a).UTC().Format("20060102_150405")
+}
+
+// began returns the time of the first checkpoint, which may be gone by now.
+func (orchestrate) began(a *transfer.Archive) time.Time {
+	for _, e := range a.Events {
+		if e.Event == "create" {
+			return e.Time.Time
+		}
+	}
+	return a.CreatedAt
 }
 
 // snake converts a name to lower case letters, digits and underscores.
@@ -128,7 +141,12 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	doc.missing("checkpoint_id", id)
 	doc.missing("workflow_type", kind)
 	doc.missing("workflow_description", f.topic)
-	doc.missing("created_at", seconds(a.CreatedAt))
+	for i := range a.Checkpoints {
+		if at := text(gjson.ParseBytes(a.Checkpoints[i].Record.State), "created_at"); a.Workflow == Orchestrate && at != "" {
+			doc.missing("created_at", at)
+		}
+	}
+	doc.missing("created_at", seconds(o.began(a)))
 	doc.missing("updated_at", seconds(c.Record.CreatedAt))
 	doc.missing("status", orchestrateStatus(f.status))
 	steps := milestones(a)

@@ -31,7 +31,11 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 			u.again(a, c, w, document, row)
 			continue
 		}
-		id := u.newID(c, used)
+		id := c.Document
+		if a.Workflow != UltraCreate || !safeName(id) || used[id] {
+			id = u.newID(c, used)
+		}
+		used[id] = true
 		doc, state := u.compose(a, c, id, project, w)
 		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
 		if w.place(a, c, f) {

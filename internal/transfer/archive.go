@@ -56,6 +56,8 @@ type Archived struct {
 	Pinned    bool
 	Outputs   map[string][]byte
 	Import    *ImportSource // nil: it was not imported
+	// The id in the document that the checkpoint was made from; empty if it has none.
+	Document string
 }
 
 // ImportSource says where an imported checkpoint came from, with its original files.
@@ -191,6 +193,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	}
 	c := Archived{
 		Record: rec, Raw: raw, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
+		Document: checkpoint.Trailer(e.Event(), checkpoint.TrailerDocument),
 	}
 	for n := range rec.Outputs {
 		if c.Outputs[n], err = s.Store.Output(ctx, m, n); err != nil {
