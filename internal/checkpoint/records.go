@@ -48,8 +48,12 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 	if last != nil {
 		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
 	}
+	brings := "brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that"
+	if _, _, _, unread := s.ReadRecord(ctx, e); unread == nil {
+		brings = "takes what is missing from the worktree if it is there; an undamaged copy in a clone or remote still has it"
+	}
 	known.Hints = append(known.Hints,
-		"`git checkpoint rebuild "+string(e.Checkpoint)+"` brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that",
+		"`git checkpoint rebuild "+string(e.Checkpoint)+"` "+brings,
 		"`git checkpoint delete "+string(e.Checkpoint)+"` removes it")
 	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil && HasMessage(def, "corrupt") {
 		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}

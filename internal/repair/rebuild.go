@@ -70,6 +70,12 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 			return checkpoint.Classify(err)
 		}
 		sessions, only = []name.Session{session}, id
+		// Lost files are found by a deep look only. One checkpoint is worth it, and what is found is
+		// in the list of broken ones afterwards.
+		deep := ValidateRequest{Ref: string(session) + ":" + string(id), Deep: true}
+		if err := Validate(ctx, s, deep, func(Validated) error { return nil }); err != nil {
+			return err
+		}
 	} else {
 		var err error
 		if sessions, _, err = provable(ctx, s, req.Session, req.All); err != nil {

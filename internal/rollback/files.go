@@ -32,13 +32,18 @@ import (
 func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*record.Record, contents, error) {
 	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
-		return nil, contents{}, checkpoint.DamagedError(e, err)
+		return nil, contents{}, err
 	}
 	got, err := readContents(ctx, s, m)
-	if err != nil {
-		return nil, got, checkpoint.DamagedError(e, err)
+	return rec, got, err
+}
+
+// damaged returns the error for a checkpoint that the move needs and that cannot be read.
+func damaged(ctx context.Context, r *Plan, e *journal.Entry, err error) error {
+	if r.promote != nil { // it belongs to another session, so nothing before it in this one helps
+		return checkpoint.DamagedError(e, err)
 	}
-	return rec, got, nil
+	return r.s.CorruptError(ctx, r.to.State, e, err)
 }
 
 // TargetOf returns the files and the index of a checkpoint, for callers that restore them into a
@@ -46,7 +51,7 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*
 func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (snapshot.Target, error) {
 	rec, got, err := readTarget(ctx, s, e)
 	if err != nil {
-		return snapshot.Target{}, err
+		return snapshot.Target{}, checkpoint.DamagedError(e, err)
 	}
 	return (&Plan{files: e, record: rec}).target(got)
 }
@@ -123,7 +128,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if r.indexFrom != nil {
 		rec, got, err := readTarget(ctx, r.s, r.indexFrom)
 		if err != nil {
-			return err
+			return damaged(ctx, r, r.indexFrom, err)
 		}
 		target.Index = indexOf(rec, got)
 	}
@@ -162,8 +167,9 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 			return err
 		}
 		target.Keep = slices.Concat(hooks, out)
-		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
-			return checkpoint.DamagedError(r.files, err)
+		r.plan, err = shot.Plan(ctx, r.cur, target, scope)
+		if missing := (*snapshot.MissingError)(nil); errors.As(err, &missing) || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
+			return damaged(ctx, r, r.files, err)
 		} else if err != nil {
 			return checkpoint.Classify(err)
 		}

@@ -212,7 +212,7 @@ func (c *course) heldBy(ctx context.Context, level int) (held, error) {
 	}
 	rec, got, err := readTarget(ctx, c.s, e)
 	if err != nil {
-		return held{}, err
+		return held{}, checkpoint.DamagedError(e, err)
 	}
 	h := held{branch: name.Ref(rec.Git.Branch), commit: rec.Git.Head}
 	if ix := indexOf(rec, got); ix != nil {

@@ -129,7 +129,7 @@ func (r *Plan) think(ctx context.Context) error {
 	var err error
 	var written contents
 	if r.record, written, err = readTarget(ctx, r.s, r.files); err != nil {
-		return err
+		return damaged(ctx, r, r.files, err)
 	}
 	if err := r.refuseWithoutFiles(); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (r *Plan) think(ctx context.Context) error {
 	// undo, or a rollback to a safety checkpoint.
 	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
 		if r.goal, _, _, err = r.s.ReadRecord(ctx, r.to.Entry); err != nil {
-			return checkpoint.DamagedError(r.to.Entry, err)
+			return damaged(ctx, r, r.to.Entry, err)
 		}
 	}
 	if r.req.Mode != ModeState {
