@@ -138,9 +138,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 			// The user can still work in the other sessions.
 			continue
 		}
-		m := ManifestOf(s, st)
-		m.Status = checkpoint.StatusOf(ctx, s, st)
-		out = append(out, *m)
+		out = append(out, *told(ctx, s, st))
 	}
 	slices.SortStableFunc(out, func(a, b Manifest) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
 	return out, nil
@@ -157,9 +155,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 	if err != nil {
 		return nil, err
 	}
-	m := ManifestOf(s, st)
-	// The topic and status may come from the documents of a workflow and not from events.
-	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
+	m := told(ctx, s, st)
 	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
 	if err != nil {
 		return nil, err
@@ -168,6 +164,14 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 		m.Checkpoints[i].Valid = problems[m.Checkpoints[i].ID] == ""
 	}
 	return m, nil
+}
+
+// told returns the manifest with topic and status as the documents of a workflow tell them, where
+// the events do not.
+func told(ctx context.Context, s *checkpoint.Service, st *journal.State) *Manifest {
+	m := ManifestOf(s, st)
+	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
+	return m
 }
 
 // Switch makes a session the active one of this worktree.

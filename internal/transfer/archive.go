@@ -124,7 +124,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		branch = ""
 	}
 	a := &Archive{
-		Session: session, Workflow: st.Workflow, Topic: st.Topic, Branch: branch, Status: checkpoint.StatusOf(ctx, s, st),
+		Session: session, Workflow: st.Workflow, Topic: checkpoint.TopicOf(ctx, s, st), Branch: branch, Status: checkpoint.StatusOf(ctx, s, st),
 		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
 	}
 	if d, err := s.DefinitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {
