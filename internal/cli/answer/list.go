@@ -2,6 +2,7 @@ package answer
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,7 @@ func (a Listed) JSON(w io.Writer) error {
 // text writes each session's name and topic and the table of its checkpoints.
 func (a Listed) text(p *page) {
 	p.unfinished(a.Unfinished)
-	for i, l := range a.Sessions {
+	for i, l := range a.shown(p) {
 		if i > 0 {
 			p.gap()
 		}
@@ -48,6 +49,16 @@ func (a Listed) text(p *page) {
 	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
 		p.none()
 	}
+}
+
+// shown returns the sessions to write: for a person without those that have nothing to show, unless
+// none has.
+func (a Listed) shown(p *page) []inspect.Listing {
+	full := slices.DeleteFunc(slices.Clone(a.Sessions), func(l inspect.Listing) bool { return l.Total+l.Safety+l.Discarded == 0 })
+	if p.view.Layout == render.Tabbed || len(full) == 0 {
+		return a.Sessions
+	}
+	return full
 }
 
 // leftOut tells a person how many checkpoints are hidden by default, and the flag that shows them.

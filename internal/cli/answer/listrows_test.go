@@ -68,6 +68,21 @@ func TestListFits(t *testing.T) {
 	}
 }
 
+// A person does not see the sessions of which nothing is left; a program counts them.
+func TestListLeavesOutEmptySessions(t *testing.T) {
+	l := listing()
+	l.Sessions = append(l.Sessions, inspect.Listing{Session: "over", Items: []inspect.Item{}})
+	for layout, want := range map[render.Layout]bool{render.Aligned: false, render.Tabbed: true} {
+		var text bytes.Buffer
+		if err := answer.Text(&text, render.View{Layout: layout, Width: 80, Now: now()}, l); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "over"); got != want {
+			t.Errorf("layout %v has the empty session: %v\n%s", layout, got, &text)
+		}
+	}
+}
+
 // The rows to pick from are those of the list, and none wraps.
 func TestChoices(t *testing.T) {
 	items := worked()["before"].Sessions[0].Items
