@@ -52,6 +52,9 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		}
 		return nil, err
 	}
+	if a := plan.Answer(); a.Empty && m.Walk == "" { // nothing to confirm
+		return &Answer{Plan: a}, s.Forget(checkpoint.ChatFile)
+	}
 	// From now on the target is an id: a number may stand for another checkpoint by the time of the
 	// *yes.
 	if m.Time = s.Now(); m.Walk == "" {
