@@ -116,8 +116,8 @@ func (a *App) reportFailed(done *run.Answer) {
 	case done.LastGood != nil:
 		failed.Hints = []string{"git checkpoint rollback " + done.Number + " goes back to " + done.LastGood.Label}
 	}
-	if done.Before != nil && done.Restored == nil {
-		failed.Hints = append(failed.Hints, "git checkpoint rollback "+done.Before.Label+" goes back to what was there before the first try")
+	if done.Start != nil && done.Restored == nil {
+		failed.Hints = append(failed.Hints, "git checkpoint rollback "+done.Start.Label+" goes back to what was there before the first try")
 	}
 	a.report(failed.Kind, failed)
 }
@@ -130,7 +130,7 @@ func askAfterFailure(ctx context.Context, a *App, failed *run.Answer) (run.FailA
 	defer stop()
 	a.reportFailed(failed)
 	choices := []term.Choice{{Letter: 'r', Text: "retry"}}
-	if failed.Before != nil {
+	if failed.Start != nil {
 		choices = append(choices, term.Choice{Letter: 'w', Text: "go back to what was there before"})
 	}
 	if failed.LastGood != nil {

@@ -51,12 +51,15 @@ func (r *running) keepBefore(ctx context.Context) error {
 	switch {
 	case checkpoint.KindOf(err) == checkpoint.KindNothing:
 		r.before = r.current
+		if good := r.answer.LastGood; r.current != nil && (good == nil || good.ID != r.current.ID) {
+			r.answer.Start = r.current // what an earlier run kept, for example
+		}
 		return nil
 	case err != nil:
 		return err
 	}
 	r.before = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
-	r.answer.Before = r.before
+	r.answer.Before, r.answer.Start = r.before, r.before
 	return nil
 }
 

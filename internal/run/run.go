@@ -78,6 +78,8 @@ type Answer struct {
 	Problem  string           `json:"problem,omitempty"`  // why no checkpoint was made
 
 	Number string `json:"-"` // what a person types for LastGood
+	// Has what was there before the first try; nil: LastGood has it, or none does.
+	Start *checkpoint.Labelled `json:"-"`
 	// What the workflow says about a failure.
 	Message string `json:"-"`
 }
