@@ -32,6 +32,9 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		a.To, a.ToLabel = r.to.Entry.Checkpoint, r.to.Entry.Label
 	}
 	if r.plan != nil {
+		if r.undoes == nil && r.files.Safety {
+			a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
+		}
 		a.Plan.Write, a.Plan.Delete, a.Plan.Mode = paths(r.plan.Paths("write")), paths(r.plan.Paths("delete")), paths(r.plan.Paths("mode"))
 		a.Plan.Skipped = paths(r.plan.Kept)
 		for _, k := range r.plan.Risk {

@@ -46,7 +46,10 @@ type Answer struct {
 	NextStep *NextStep             `json:"next_step"` // nil: there is none
 	Warnings []string              `json:"warnings,omitempty"`
 
-	Promotes  *Promoted   `json:"promotes,omitempty"`  // of promote: where the files come from
+	Promotes *Promoted `json:"promotes,omitempty"` // of promote: where the files come from
+	// Of a rollback to a safety checkpoint, which cannot become current: that one.
+	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
+
 	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is undone, in this order
 	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done

@@ -31,7 +31,11 @@ func (a Planned) text(p *page) {
 	r := a.Plan
 	p.meanwhile(r.Meanwhile)
 	if r.Empty {
-		p.line(plain("Everything is already as it was at " + target(r) + "; there is nothing to bring back."))
+		at := target(r)
+		if r.FilesFrom != nil {
+			at = r.FilesFrom.Label
+		}
+		p.line(plain("Everything is already as it was at " + at + "; there is nothing to bring back."))
 		return
 	}
 	p.text("", r.Said)
@@ -44,6 +48,9 @@ func (a Planned) text(p *page) {
 	}
 	if len(r.Levels) > 0 {
 		heading = []field{{verbs()[r.Levels[0].List], say(p.enumeration(whats(r.Levels)))}, {"Goes to", place}}
+	}
+	if r.FilesFrom != nil {
+		heading = append(heading, field{"Files of", render.Cell{{Role: render.ID, Text: r.FilesFrom.Label}}})
 	}
 	p.fields(append(heading,
 		field{"Brings", say(brings(r))},
