@@ -41,7 +41,8 @@ type DiffRequest struct {
 	Paths   []string // compare only these files and directories; none: all
 }
 
-// mayShow applies those filters that the journal alone can answer.
-func (req ListRequest) mayShow(e *journal.Entry) bool {
-	return (req.Trigger == "" || e.Event().Trigger == req.Trigger) && (req.Status == "" || e.Event().CheckpointStatus == req.Status) && (req.Step == nil || e.Step == *req.Step)
+// mayShow applies those filters that the journal alone can answer to the checkpoint at a place.
+func (req ListRequest) mayShow(st *journal.State, place int, c journal.Standing) bool {
+	return (req.Step == nil || c.Step == *req.Step) && (req.Trigger == "" || st.At(place).Event().Trigger == req.Trigger) &&
+		(req.Status == "" || st.At(place).Event().CheckpointStatus == req.Status)
 }

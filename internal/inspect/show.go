@@ -85,10 +85,6 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
 	shown := l.choose(st, req, where)
-	l.Total = len(shown)
-	if req.Limit > 0 && where == nil && req.Since.IsZero() { // filters are applied already, so only what is shown has to be read
-		shown = shown[max(0, len(shown)-req.Limit):]
-	}
 	// The messages and times of all shown checkpoints are read at once.
 	byID, problems, err := Problems(ctx, s, st, shown)
 	if err != nil {
@@ -118,20 +114,28 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	return l, nil
 }
 
-// choose returns the checkpoints that the request lists, and counts those that it hides.
+// choose returns the checkpoints that the request lists, and counts them and those that it hides.
+// Where no later filter drops any of them, it returns no more than the request's limit.
 func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
-	for _, e := range st.Checkpoints() {
+	most := st.Len()
+	if req.Limit > 0 && where == nil && req.Since.IsZero() {
+		most = req.Limit
+	}
+	for i, c := range st.Backward() {
 		switch {
-		case e.Dead || !req.mayShow(e):
-		case !req.leavesOut(where, e):
-			shown = append(shown, e)
+		case c.Dead || !req.mayShow(st, i, c):
+		case !req.leavesOut(where, c):
+			if l.Total++; len(shown) < most {
+				shown = append(shown, st.At(i))
+			}
 		case where != nil: // it is not known whether the expression would be true
-		case e.Safety:
+		case c.Safety:
 			l.Safety++
 		default:
 			l.Discarded++
 		}
 	}
+	slices.Reverse(shown)
 	return shown
 }
 

@@ -52,7 +52,7 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 
 // leavesOut reports whether a safety or discarded checkpoint is hidden. A search for the last good
 // checkpoint must not end at one that a rollback discarded, unless the expression asks for such.
-func (req ListRequest) leavesOut(c *workflow.Condition, e *journal.Entry) bool {
+func (req ListRequest) leavesOut(c *workflow.Condition, e journal.Standing) bool {
 	if !e.Safety && !e.Discarded || req.Hidden == HiddenShown || c == nil && req.Hidden == HiddenUnlessWhere {
 		return false
 	}
