@@ -84,6 +84,16 @@ func TestResumePipeline(t *testing.T) {
 			delete(broken, "file")
 			r = resumed(t, d, "pipeline", edit{"status": "failed", "error": broken}, nil)
 			expect(t, r, ActionAsk, "phase 1", "WS2 failed: type error")
+			// An imported document may lack what a create requires.
+			r = resumed(t, d, "pipeline", edit{"status": "failed", "current_phase": nil}, nil)
+			expect(t, r, ActionAsk, "phase 0", "PRD-212 failed")
+			if !slices.Equal(r.Questions, texts("PRD-212 failed. Is it fixed?")) {
+				t.Errorf("questions are %q", r.Questions)
+			}
+			r = resumed(t, d, "pipeline", edit{"status": "in_progress", "in_progress_workstreams": texts("WS2", "WS3")}, nil)
+			if !slices.Equal(r.Questions, texts("WS2, WS3 were under way. Restart or continue?")) {
+				t.Errorf("questions are %q", r.Questions)
+			}
 		})
 	}
 }
