@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"git-checkpoint/internal/transfer"
 )
@@ -68,16 +69,14 @@ type Problem struct {
 func (p Problem) String() string { return fmt.Sprintf("%s: %s", p.Path, p.Message) }
 
 // safeName reports whether a name from a document may be used as a file or directory name: a single
-// path element of ASCII letters, digits and "._+-" that is neither hidden nor looks like a flag. A
-// trailing dot is refused because Windows drops it.
+// path element of letters, digits and "._+-" that is neither hidden nor looks like a flag. A trailing
+// dot is refused because Windows drops it.
 func safeName(s string) bool {
 	if s == "" || len(s) > 200 || s[0] == '.' || s[0] == '-' || strings.Contains(s, "..") {
 		return false
 	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("._+-", c) >= 0:
-		default:
+	for _, c := range s {
+		if !unicode.In(c, unicode.L, unicode.M, unicode.Nd) && !strings.ContainsRune("._+-", c) {
 			return false
 		}
 	}

@@ -16,7 +16,7 @@ func (g *gen) goTeam(n int) {
 	steps := []string{"init", "requirements", "architecture", "implementation", "testing", "review-1", "review-2", "review-final", "optimization", "release", "synthesis"}
 	home := pick(g, goTeamBare, goTeamHome)
 	for session := 0; n > 0; session++ {
-		dir := pick(g, fmt.Sprintf("7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a%02d", session), fmt.Sprint("team-", session), fmt.Sprint("Team_", session, ".x"))
+		dir := pick(g, fmt.Sprintf("7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a%02d", session), fmt.Sprint("team-", session), fmt.Sprint("Team_", session, ".x"), fmt.Sprint("équipe_", session))
 		root := path.Join(home, dir)
 		var entries, back []json.RawMessage
 		var labels []string
@@ -127,7 +127,7 @@ func (g *gen) ultraCreate(n int) {
 	for i := range n {
 		when, _ := g.at(i)
 		phase := 1 + g.IntN(4)
-		id := fmt.Sprintf("cp_%s_phase%d", when.Format("20060102_150405"), phase)
+		id := fmt.Sprintf("cp_%s_%s%d", when.Format("20060102_150405"), pick(g, "phase", "фаза"), phase)
 		project := fmt.Sprint("proj_", g.IntN(3))
 		s := &object{}
 		for k, name := range []string{"completed_tasks", "pending_tasks", "failed_tasks"} {
@@ -188,7 +188,7 @@ func (g *gen) orchestrate(n int) {
 	for i := range n {
 		when, at := g.at(i)
 		kind := pick(g, "orchestrate", "implement", "test-all")
-		project := fmt.Sprintf("%s_%d", pick(g, "search_box", "dark_theme", "x"), i)
+		project := fmt.Sprintf("%s_%d", pick(g, "search_box", "dark_theme", "x", "検索"), i)
 		id := kind + "_" + project + "_" + when.Format("20060102_150405")
 		o := &object{}
 		o.set("checkpoint_id", id)
