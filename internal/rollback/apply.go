@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -345,6 +346,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
+	answer.Plan = PlanFiles{Write: paths(staged.PathsTo("write")), Delete: paths(staged.PathsTo("delete")), Mode: paths(staged.PathsTo("mode"))}
 	if e := st.Entry(meta.To); e != nil {
 		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
 			answer.State = rec.State
@@ -353,6 +355,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	for _, done := range st.Rollbacks {
 		if done.Safety == meta.Safety { // killed after the event was written
 			answer.Safety = meta.Safety
+			answer.Plan.Discard = discardedSince(st, meta.Safety)
 			return answer, checkpoint.Classify(staged.Finish())
 		}
 	}
@@ -368,7 +371,28 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			}
 		}
 	}
-	return finish(ctx, s, staged, meta, answer)
+	if answer, err = finish(ctx, s, staged, meta, answer); err != nil {
+		return answer, err
+	}
+	if st, err = s.State(ctx, meta.Session); err != nil {
+		return nil, err
+	}
+	answer.Plan.Discard = discardedSince(st, meta.Safety)
+	return answer, nil
+}
+
+// discardedSince returns the labels of what the event with this safety checkpoint and the later
+// ones discarded: an undo of several levels writes several events, and only the first names it.
+func discardedSince(st *journal.State, safety name.ID) []string {
+	labels := []string{}
+	from := slices.IndexFunc(st.Rollbacks, func(e *journal.Event) bool { return e.Safety == safety })
+	events := st.Rollbacks[max(from, 0):]
+	for i, now := range st.Standings() {
+		if e := st.At(i); now.Discarded && slices.Contains(events, st.DiscardedBy(e.Checkpoint)) {
+			labels = append(labels, e.Label)
+		}
+	}
+	return labels
 }
 
 // Abort reverts a rollback whose process was killed. If its event was written before, the rollback

@@ -123,6 +123,9 @@ func ReadIntent(dir string) (*Intent, error) {
 // Meta returns what the caller passed to Begin.
 func (r *Restore) Meta() json.RawMessage { return r.intent.Meta }
 
+// PathsTo returns the paths that the restore changes in one way: "write", "delete" or "mode".
+func (r *Restore) PathsTo(kind string) []string { return pathsTo(r.intent.Ops, kind) }
+
 // Paths returns the paths that the restore changes.
 func (r *Restore) Paths() []string {
 	out := make([]string, len(r.intent.Ops))

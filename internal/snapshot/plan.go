@@ -114,9 +114,11 @@ type Plan struct {
 }
 
 // Paths returns the paths of one kind of operation: "write", "delete" or "mode".
-func (p *Plan) Paths(kind string) []string {
+func (p *Plan) Paths(kind string) []string { return pathsTo(p.Ops, kind) }
+
+func pathsTo(ops []Op, kind string) []string {
 	out := []string{}
-	for _, o := range p.Ops {
+	for _, o := range ops {
 		if o.kind() == kind {
 			out = append(out, o.Path)
 		}
