@@ -7,6 +7,7 @@ package record
 // misunderstand.
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -81,32 +82,21 @@ func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, 
 // without writes the object or array that holds the last part again, without that part.
 // sjson.Delete fails for names that begin with a quote.
 func without(l location, name string) []byte {
-	var rest []byte
-	bracket := byte(kind(l.holder))
-	add := func(key, value []byte) {
-		if rest == nil {
-			rest = append(rest, bracket)
-		} else {
-			rest = append(rest, ',')
-		}
-		rest = append(append(rest, key...), value...)
-	}
+	var rest [][]byte
 	index := 0
 	for item := range elements(l.holder) {
 		if strconv.Itoa(index) != l.spelled[len(l.spelled)-1] {
-			add(nil, item)
+			rest = append(rest, item)
 		}
 		index++
 	}
 	for key, value := range members(l.holder) {
 		if key != name {
-			add(append(appendText(nil, key), ':'), value)
+			rest = append(rest, append(append(appendText(nil, key), ':'), value...))
 		}
 	}
-	if rest == nil {
-		rest = append(rest, bracket)
-	}
-	return append(rest, bracket+2) // in ASCII, closing brackets come two after opening ones
+	bracket := byte(kind(l.holder)) // in ASCII, closing brackets come two after opening ones
+	return append(append([]byte{bracket}, bytes.Join(rest, []byte(","))...), bracket+2)
 }
 
 // set does the work of Set and SetMetric. parts is path as parsed, raw is the value.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,23 +34,15 @@ func EncodePath(p Path) (text string, percent bool) {
 // DecodePath is the inverse of EncodePath for a percent-encoded text. It accepts only what
 // EncodePath writes, so that each path has one spelling.
 func DecodePath(text string) (Path, error) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			b.WriteByte(text[i])
-			continue
-		}
-		if i+2 >= len(text) || !isUpperHex(text[i+1]) || !isUpperHex(text[i+2]) {
-			return "", fmt.Errorf("decoding path %q: '%%' without two of 0-9 A-F", clip(text, 100))
-		}
-		b.WriteByte(unhex(text[i+1])<<4 | unhex(text[i+2]))
-		i += 2
-	}
-	p := Path(b.String())
-	if again, percent := EncodePath(p); !percent || again != text {
+	decoded, err := url.PathUnescape(text)
+	again, percent := EncodePath(Path(decoded))
+	switch {
+	case err != nil || again != text && strings.EqualFold(again, text): // digits in lower case
+		return "", fmt.Errorf("decoding path %q: '%%' without two of 0-9 A-F", clip(text, 100))
+	case !percent || again != text:
 		return "", fmt.Errorf("decoding path %q: encoded needlessly", clip(text, 100))
 	}
-	return p, nil
+	return Path(decoded), nil
 }
 
 // MarshalJSON writes the string or the object.
@@ -57,12 +50,3 @@ func (p Path) MarshalJSON() ([]byte, error) { return pathValue{at: &p}.appendTo(
 
 // UnmarshalJSON reads the string or the object.
 func (p *Path) UnmarshalJSON(data []byte) error { return pathValue{at: p}.parse(data) }
-
-func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c - 'A' + 10
-}
