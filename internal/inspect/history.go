@@ -127,7 +127,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		}
 	}
 	if last >= 0 {
-		a.LastCheckpointAt = &checkpoint.Time{Time: st.TimeOf(last)}
+		a.LastCheckpointAt = &checkpoint.Time{Time: st.At(last).Event().Time}
 	}
 	def, err := s.ReadableDefinition(ctx, st)
 	if err != nil {

@@ -125,7 +125,7 @@ func (s *State) At(i int) *Entry {
 func (s *State) Read(i int) *Entry {
 	f := s.fold
 	c := &Entry{Place: i, Standing: s.Standing(i), fold: f, at: f.first[i]}
-	c.Checkpoint, c.Label = s.IDOf(i), s.text(i, textLabel)
+	c.Checkpoint, c.Label = s.fold.id(int32(i)), s.text(i, textLabel)
 	if all := f.again[int32(i)]; all != nil {
 		c.LastNamed = f.event(all[len(all)-1])
 	}
@@ -136,12 +136,6 @@ func (s *State) Read(i int) *Entry {
 	return c
 }
 
-// IDOf returns the id of the checkpoint at place i.
-func (s *State) IDOf(i int) name.ID { return s.fold.id(int32(i)) }
-
-// CommitOf returns the commit of the checkpoint at place i.
-func (s *State) CommitOf(i int) name.OID { return name.OID(s.text(i, textCommit)) }
-
 // IterationOf returns the iteration of the checkpoint at place i, or "".
 func (s *State) IterationOf(i int) string { return s.text(i, textIteration) }
 
@@ -150,9 +144,6 @@ func (s *State) StepName(i int) string { return s.text(i, textStepName) }
 
 // text returns text k (a place in the table of texts) of the event that introduces checkpoint i.
 func (s *State) text(i, k int) string { return s.fold.log.text(s.fold.naming(i), k) }
-
-// TimeOf returns the time of the event that introduces the checkpoint at place i.
-func (s *State) TimeOf(i int) time.Time { return time.UnixMilli(s.fold.node(i).time).UTC() }
 
 // Worked reports whether the worktree wrote an event of one of the given kinds, or of any kind if
 // none is given.

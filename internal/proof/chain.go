@@ -92,7 +92,7 @@ func (c *Chain) take(s *store.Store, oid name.OID, o git.Object, err error) (n j
 	case o.Data == nil && o.Size > 0:
 		c.broken(JournalForged, oid, fmt.Sprintf("commit %s of the journal has %d bytes, more than any event", oid.Short(), o.Size))
 	default:
-		if n, err = s.Node(o); err != nil {
+		if n, err = store.Node(o); err != nil {
 			c.broken(JournalForged, oid, strings.TrimPrefix(err.Error(), "the "))
 			return journal.Node{}
 		}

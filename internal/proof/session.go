@@ -118,7 +118,7 @@ func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 // judgeTagRefs finds the tags that are not as they should be, and reports those that point to no
 // checkpoint of the session. The others are reported with their checkpoints, by judgeTags.
 func (p *Session) judgeTagRefs(ctx context.Context) {
-	p.derived, p.odd = p.store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
+	p.derived, p.odd = store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
 	for _, tag := range p.Tags {
 		if tag.OID != p.derived[tag.Ref] && !p.unfetched(ctx, tag.OID) {
 			p.odd[tag.Ref] = tag.OID

@@ -206,10 +206,6 @@ func (a *attempt) writeArchive(ctx context.Context) error {
 			members[id] = oid
 		}
 	}
-	// Without a listing the change has nothing to do with the archive.
-	if a.listed == nil || maps.Equal(members, a.members) && !a.doubled(members) {
-		return nil
-	}
 	ref := name.ArchiveRef(a.session)
 	archive := a.listed[ref]
 	if !maps.Equal(members, a.members) {
@@ -233,29 +229,24 @@ func (a *attempt) writeArchive(ctx context.Context) error {
 	return nil
 }
 
-// doubled reports whether one of the members also has a ref.
-func (a *attempt) doubled(members map[name.ID]name.OID) bool {
-	for id, oid := range members {
-		if single := name.CheckpointRef(a.session, id); a.listed[single] == oid && !a.virtual[single] {
-			return true
-		}
-	}
-	return false
-}
-
 // Held returns refs and, for each archive among them, the refs that its members would have. The
 // result is sorted. A real ref takes precedence over an archive's member. An archive that cannot be
 // read causes a warning and adds nothing.
 func (s *Store) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
-	var own map[name.Ref]bool
-	out := refs
+	all, _ := s.held(ctx, refs)
+	return all
+}
+
+// held is Held. It also returns the refs that were listed, or nil if no archive was among them.
+func (s *Store) held(ctx context.Context, refs []git.RefValue) (out []git.RefValue, own map[name.Ref]bool) {
+	out = refs
 	for _, r := range refs {
 		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		if !ok || leaf != leafArchive {
 			continue
 		}
 		if own == nil {
-			own = map[name.Ref]bool{}
+			own = make(map[name.Ref]bool, len(refs))
 			for _, r := range refs {
 				own[r.Ref] = true
 			}
@@ -275,7 +266,7 @@ func (s *Store) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
 	if own != nil {
 		slices.SortFunc(out, func(a, b git.RefValue) int { return strings.Compare(string(a.Ref), string(b.Ref)) })
 	}
-	return out
+	return out, own
 }
 
 // resolveHeld returns the commit of a checkpoint from its ref, or else from the session's archive.

@@ -46,15 +46,11 @@ func (s *Store) take(session name.Session) *cache {
 		return kept
 	}
 	c := s.newCache(session)
-	data, err := mapped.Path(c.path)
-	if err != nil {
-		return c
+	if data, err := mapped.Path(c.path); err == nil {
+		if l, err := journal.Decode(data); err == nil {
+			c.log, c.saved, c.size = l, l.Len(), int64(len(data))
+		}
 	}
-	if c.log, err = journal.Decode(data); err != nil {
-		c.log = nil
-		return c
-	}
-	c.saved, c.size = c.log.Len(), int64(len(data))
 	return c
 }
 
@@ -88,16 +84,10 @@ func (c *cache) save() {
 		}
 		return
 	}
-	if err := c.append(c.log.AppendTo(nil, c.saved)); err == nil {
+	n, err := appendFile(c.path, c.size, c.log.AppendTo(nil, c.saved))
+	if c.size += int64(n); err == nil {
 		c.saved = c.log.Len()
 	}
-}
-
-// append appends data unless the file has changed since it was read.
-func (c *cache) append(data []byte) error {
-	n, err := appendFile(c.path, c.size, data)
-	c.size += int64(n)
-	return err
 }
 
 // appendFile appends data to a file if it still has the given size. It holds the directory

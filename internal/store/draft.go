@@ -102,14 +102,10 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 // edits returns the tree of M as edits of the empty tree.
 func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 	edits := map[string]git.Entry{recordPath: {Mode: git.ModeFile, OID: recordBlob}}
-	for n, oid := range d.Outputs {
-		edits[outputsPath+"/"+n] = git.Entry{Mode: git.ModeFile, OID: oid}
-	}
-	for p, oid := range d.Raw {
-		edits[rawPath+"/"+p] = git.Entry{Mode: git.ModeFile, OID: oid}
-	}
-	for n, oid := range d.Import {
-		edits[importPath+"/"+n] = git.Entry{Mode: git.ModeFile, OID: oid}
+	for dir, files := range map[string]map[string]name.OID{outputsPath: d.Outputs, rawPath: d.Raw, importPath: d.Import} {
+		for path, oid := range files {
+			edits[dir+"/"+path] = git.Entry{Mode: git.ModeFile, OID: oid}
+		}
 	}
 	for _, c := range d.Conflicts {
 		if c.Stage < 1 || c.Stage > 3 {

@@ -68,13 +68,7 @@ func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Ev
 	}
 	by := signature(e.Actor, e.Time)
 	c := git.Commit{Parents: e.Parents, Author: by, Committer: by, Message: e.Message()}
-	var node journal.Node
-	var err error
-	if a.store.Signer != nil {
-		node, err = a.signNode(ctx, c)
-	} else {
-		node, err = a.writeNode(ctx, c)
-	}
+	node, err := a.writeNode(ctx, c, a.store.Signer)
 	if err != nil {
 		return nil, err
 	}
@@ -86,26 +80,20 @@ func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Ev
 }
 
 // writeNode writes a commit of a journal. It also writes the empty tree as an object: git can read
-// that tree without it, but `git fsck` reports it as missing.
-func (a *attempt) writeNode(ctx context.Context, c git.Commit) (journal.Node, error) {
+// that tree without it, but `git fsck` reports it as missing. The content of a commit that git has
+// signed is read back, so that verify can write it again.
+func (a *attempt) writeNode(ctx context.Context, c git.Commit, signer *Signer) (journal.Node, error) {
 	var err error
 	if c.Tree, err = a.write(ctx, "tree", nil); err != nil {
 		return journal.Node{}, err
 	}
-	if c.OID, err = a.write(ctx, "commit", c.Encode()); err != nil {
-		return journal.Node{}, err
+	if signer == nil {
+		if c.OID, err = a.write(ctx, "commit", c.Encode()); err != nil {
+			return journal.Node{}, err
+		}
+		return parseNode(c)
 	}
-	return parseNode(c)
-}
-
-// signNode is writeNode for an event that is signed by git. Merges are never signed, because two
-// clones have to create the same one. The content is read back, so that verify can write it again.
-func (a *attempt) signNode(ctx context.Context, c git.Commit) (journal.Node, error) {
-	var err error
-	if c.Tree, err = a.write(ctx, "tree", nil); err != nil {
-		return journal.Node{}, err
-	}
-	if c.OID, err = a.store.sign(ctx, c, *a.store.Signer); err != nil {
+	if c.OID, err = a.store.sign(ctx, c, *signer); err != nil {
 		return journal.Node{}, fmt.Errorf("journal: %w", err)
 	}
 	o, err := a.store.Repo.Batch().Typed(ctx, string(c.OID), "commit")
@@ -138,7 +126,8 @@ func (s *Store) Join(ctx context.Context, mine, theirs *journal.Log) (*journal.L
 	who, _, _ := strings.Cut(merge.Author, ">")
 	by := signature(who+">", merge.CommitterTime)
 	a := &attempt{store: s, written: map[name.OID]object{}}
-	node, err := a.writeNode(ctx, git.Commit{Parents: merge.Parents, Author: by, Committer: by, Message: merge.Message})
+	// A merge is never signed, because two clones have to create the same one.
+	node, err := a.writeNode(ctx, git.Commit{Parents: merge.Parents, Author: by, Committer: by, Message: merge.Message}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("merge journals: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -148,25 +149,16 @@ func (s *Store) walk(ctx context.Context, l *journal.Log, tip name.OID) ([]journ
 		}
 		level = next
 	}
-	nodes := make([]journal.Node, 0, len(newestFirst))
-	for i := len(newestFirst) - 1; i >= 0; i-- {
-		nodes = append(nodes, newestFirst[i])
-	}
-	return nodes, nil
+	slices.Reverse(newestFirst)
+	return newestFirst, nil
 }
 
 // Node decodes a commit of a journal from an object.
-func (s *Store) Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
+func Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
 
 // readNode decodes a commit of a journal from an object that was read.
 func readNode(spec string, o git.Object, err error) (journal.Node, error) {
-	if err == nil && o.Type != "commit" {
-		err = fmt.Errorf("it is a %s", o.Type)
-	}
-	var c git.Commit
-	if err == nil {
-		c, err = git.ParseCommit(o.OID, o.Data)
-	}
+	c, err := commitOf(o, err)
 	if err != nil {
 		return journal.Node{}, &DamagedError{What: "journal", OID: name.OID(spec), Err: err}
 	}
@@ -193,30 +185,21 @@ func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([
 	return nodes, nil
 }
 
-// parseNode decodes a commit as a node of a journal.
-func parseNode(c git.Commit) (journal.Node, error) {
-	plain, err := journalCommit(c)
-	if err != nil {
-		return journal.Node{}, err
-	}
-	n, err := journal.ParseCommit(plain)
-	if err != nil {
-		return n, &DamagedError{What: "journal", OID: c.OID, Err: err}
-	}
-	return n, nil
-}
-
-// journalCommit converts a commit for package journal. It refuses one with an encoding header: git
+// parseNode decodes a commit as a node of a journal. It refuses one with an encoding header: git
 // shows such a message converted, and the stored bytes are different, so that two ways of reading
 // it would give two events.
-func journalCommit(c git.Commit) (journal.Commit, error) {
+func parseNode(c git.Commit) (journal.Node, error) {
 	if strings.HasPrefix(c.Other, "encoding ") || strings.Contains(c.Other, "\nencoding ") {
-		return journal.Commit{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
+		return journal.Node{}, &DamagedError{What: "journal", OID: c.OID, Err: errors.New("its encoding is not UTF-8")}
 	}
 	author := c.Author.String()
 	committer := author
 	if c.Committer != c.Author { // rare; the usual case saves one formatting
 		committer = c.Committer.String()
 	}
-	return journal.Commit{OID: c.OID, Parents: c.Parents, Author: author, Committer: committer, Tree: c.Tree, Message: c.Message}, nil
+	n, err := journal.ParseCommit(journal.Commit{OID: c.OID, Parents: c.Parents, Author: author, Committer: committer, Tree: c.Tree, Message: c.Message})
+	if err != nil {
+		return n, &DamagedError{What: "journal", OID: c.OID, Err: err}
+	}
+	return n, nil
 }

@@ -76,14 +76,25 @@ func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, er
 
 // Output returns the content of an output. m is the record commit, here and in the functions below.
 func (s *Store) Output(ctx context.Context, m name.OID, output string) ([]byte, error) {
-	e, err := s.entry(ctx, m, outputsPath+"/"+output)
+	return s.fileIn(ctx, m, outputsPath, "output", output)
+}
+
+// Imported returns the content of a file that a checkpoint was imported from. file is the name in
+// M's import directory.
+func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
+	return s.fileIn(ctx, m, importPath, "imported file", file)
+}
+
+// fileIn returns the content of a file in a directory of M. what names it in the error.
+func (s *Store) fileIn(ctx context.Context, m name.OID, dir, what, file string) ([]byte, error) {
+	e, err := s.entry(ctx, m, dir+"/"+file)
 	if err != nil {
 		return nil, err
 	}
-	if e.Mode != git.ModeFile || strings.Contains(output, "/") {
-		return nil, fmt.Errorf("output %q: %w", output, ErrNoOutput)
+	if e.Mode != git.ModeFile || strings.Contains(file, "/") {
+		return nil, fmt.Errorf("%s %q: %w", what, file, ErrNoOutput)
 	}
-	return s.blob(ctx, "output", e.OID, git.MaxObject)
+	return s.blob(ctx, what, e.OID, git.MaxObject)
 }
 
 // IndexTree returns the tree of what was staged, or "" if that was not captured.
@@ -198,17 +209,4 @@ func damaged(ctx context.Context, what string, oid name.OID, err error) error {
 		return context.Cause(ctx)
 	}
 	return &DamagedError{What: what, OID: oid, Err: err}
-}
-
-// Imported returns the content of a file that a checkpoint was imported from. file is the name in
-// M's import directory.
-func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
-	e, err := s.entry(ctx, m, importPath+"/"+file)
-	if err != nil {
-		return nil, err
-	}
-	if e.Mode != git.ModeFile || strings.Contains(file, "/") {
-		return nil, fmt.Errorf("imported file %q: %w", file, ErrNoOutput)
-	}
-	return s.blob(ctx, "imported file", e.OID, git.MaxObject)
 }

@@ -89,14 +89,7 @@ func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name
 
 // HeldAmong is HeldOf for refs that were listed before. refs may include those of other sessions.
 func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.RefValue) (held map[name.ID]name.OID, archived map[name.ID]bool) {
-	all := s.Held(ctx, refs)
-	var own map[name.Ref]bool // nil if no archive adds anything
-	if len(all) > len(refs) {
-		own = make(map[name.Ref]bool, len(refs))
-		for _, r := range refs {
-			own[r.Ref] = true
-		}
-	}
+	all, own := s.held(ctx, refs)
 	held, archived = make(map[name.ID]name.OID, len(all)), map[name.ID]bool{}
 	for _, r := range all {
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)

@@ -60,7 +60,7 @@ const (
 // New returns the Store of a repository. It reads nothing yet.
 func New(o Options) *Store {
 	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, tries: defaultTries, patience: defaultPatience,
-		whole: readWhole, kept: map[name.Session]*cache{}, archives: map[name.OID]map[name.ID]name.OID{}}
+		whole: readWhole, kept: map[name.Session]*cache{}, written: map[name.Session]bool{}, archives: map[name.OID]map[name.ID]name.OID{}}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

@@ -35,30 +35,24 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 	if st == nil {
 		return c
 	}
-	steps := make(map[int]bool, len(only))
-	for k := range only {
-		steps[k.step] = true
-	}
 	for i, s := range st.Standings() {
-		if !s.Live || !s.Milestone || !steps[s.Step] {
+		if !s.Live || !s.Milestone {
 			continue
 		}
-		e := st.At(i)
-		for _, k := range keysOf(e.Step, e.Event().Iteration) {
-			if k.step >= 0 && only[k] {
-				c[k] = append(c[k], e)
+		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
+			if _, in := only[k]; in {
+				c[k] = append(c[k], st.At(i))
 			}
 		}
 	}
 	return c
 }
 
-// keysOf returns the tags that a milestone could have: step-<N>, and step-<N>.<iteration>. A key
-// with a negative step is none.
-func keysOf(step int, iteration string) [2]tagKey {
-	keys := [2]tagKey{{step: step}, {step: -1}}
+// keysOf returns the tags that a milestone could have: step-<N>, and step-<N>.<iteration>.
+func keysOf(step int, iteration string) []tagKey {
+	keys := []tagKey{{step: step}}
 	if iteration != "" && taggable().MatchString(iteration) {
-		keys[1] = tagKey{step, iteration}
+		keys = append(keys, tagKey{step, iteration})
 	}
 	return keys
 }
@@ -133,13 +127,9 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 			}
 		}
 	}
-	only := make(map[tagKey]bool, len(touched))
-	for k := range touched {
-		only[k] = true
-	}
 	// A tag needs an update if its newest candidate is another one than before.
-	before := candidatesOf(d.before, only)
-	d.after = candidatesOf(d.result.State, only)
+	before := candidatesOf(d.before, touched)
+	d.after = candidatesOf(d.result.State, touched)
 	var out []tagKey
 	for k, always := range touched {
 		if always || newestID(before[k]) != newestID(d.after[k]) {
@@ -163,7 +153,7 @@ func (d *derivation) touched() map[tagKey]bool {
 	add := func(i int, always bool) {
 		s := st.Standing(i)
 		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
-			if s.Milestone && k.step >= 0 {
+			if s.Milestone {
 				touched[k] = touched[k] || always
 			}
 		}
@@ -339,15 +329,12 @@ func (d *derivation) inTheWay(ref name.Ref, have name.OID) string {
 // DerivedTags returns the tags that a session should have, and their commits. held says which
 // checkpoints are in this repository. The commits are those of the journal, even if a ref was
 // moved.
-func (s *Store) DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
+func DerivedTags(st *journal.State, held map[name.ID]name.OID) map[name.Ref]name.OID {
 	tags := map[name.Ref]name.OID{}
 	for i, c := range st.Standings() {
-		if !c.Live || !c.Milestone || held[st.IDOf(i)] == "" {
-			continue
-		}
-		for _, k := range keysOf(c.Step, st.IterationOf(i)) {
-			if k.step >= 0 {
-				tags[name.TagRef(st.Session, k.step, k.iteration)] = st.CommitOf(i) // the newest comes last and wins
+		if e := st.At(i); c.Live && c.Milestone && held[e.Checkpoint] != "" {
+			for _, k := range keysOf(c.Step, e.Event().Iteration) {
+				tags[name.TagRef(st.Session, k.step, k.iteration)] = e.Event().Commit // the newest comes last and wins
 			}
 		}
 	}

@@ -36,27 +36,25 @@ const suspicious = 3
 // the error is a *MissingObjectsError. If Change.Mends is set the refs stay, and the error comes
 // together with the Result.
 func (s *Store) Transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
-	return s.transact(ctx, build, attempt{store: s, session: session})
+	return s.transact(ctx, session, build, false)
 }
 
 // Bring is Transact for events that come from another clone. They may be of a later version, and
 // the session may already have such events; nothing is written on top of them.
 func (s *Store) Bring(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
-	return s.transact(ctx, build, attempt{store: s, session: session, brings: true})
+	return s.transact(ctx, session, build, true)
 }
 
-// transact runs attempts until one succeeds. Each is a copy of fresh.
-func (s *Store) transact(ctx context.Context, build func(context.Context, View) (Change, error), fresh attempt) (Result, error) {
-	start, session := time.Now(), fresh.session
+// transact runs attempts until one succeeds.
+func (s *Store) transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error), brings bool) (Result, error) {
+	start := time.Now()
 	turn := s.turn()
 	defer turn.end()
 	for try := 1; ; try++ {
 		if err := turn.await(ctx, try); err != nil {
 			return Result{}, err
 		}
-		a := new(attempt)
-		*a = fresh
-		a.wary = try > suspicious
+		a := &attempt{store: s, session: session, brings: brings, wary: try > suspicious}
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
@@ -90,7 +88,11 @@ func (a *attempt) finish(ctx context.Context) (Result, error) {
 		return Result{Tries: a.result.Tries}, err
 	}
 	a.keep()
-	a.store.remember(a)
+	if len(a.updates) > 0 {
+		a.store.mu.Lock()
+		a.store.written[a.session] = true
+		a.store.mu.Unlock()
+	}
 	return a.result, err
 }
 
@@ -105,18 +107,6 @@ func (a *attempt) takeBack(ctx context.Context) error {
 		return nil
 	}
 	return a.store.Repo.UpdateRefs(ctx, back)
-}
-
-// remember records that the session was changed.
-func (s *Store) remember(a *attempt) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(a.updates) > 0 {
-		if s.written == nil {
-			s.written = map[name.Session]bool{}
-		}
-		s.written[a.session] = true
-	}
 }
 
 // Written returns the sessions that this Store has changed, sorted.
