@@ -121,7 +121,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	case len(ask) == 0:
 		return nil
 	case to.Agree == nil:
-		return first.refusal(ask)
+		return first.refusal(what.To, ask)
 	}
 	if err := to.Agree(ctx, first); err != nil {
 		return err
@@ -135,14 +135,18 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 }
 
 // refusal returns the error for the case that nobody can be asked.
-func (f FirstTime) refusal(keys []string) *checkpoint.Error {
+func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {
+	push := "git checkpoint push"
+	if remote != "origin" {
+		push += " " + shellQuote(remote)
+	}
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s; nothing was sent", f)
 	named, more := f.Named()
 	refused.Hints = append(refused.Hints, named...)
 	if more > 0 {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("… and %d more", more))
 	}
-	refused.Hints = append(refused.Hints, "`git checkpoint push -y` sends them, and this repository remembers the URL ("+strings.Join(keys, ", ")+")")
+	refused.Hints = append(refused.Hints, "`"+push+" -y` sends them, and this repository remembers the URL ("+strings.Join(keys, ", ")+")")
 	return refused
 }
 

@@ -132,17 +132,22 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 		}
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, holder(ctx, s, f, what.Labels)))
 	}
-	refused.Hints = append(append(refused.Hints, suggestions(s, stopped)...), waysOut(stopped)...)
+	refused.Hints = append(append(refused.Hints, suggestions(s, stopped)...), waysOut(stopped, true)...)
 	return refused
 }
 
-// waysOut returns hints with commands that can be pasted.
-func waysOut(stopped []Found) []string {
+// waysOut returns hints with commands that can be pasted, each once. kept says that checkpoints hold
+// what was found.
+func waysOut(stopped []Found, kept bool) []string {
 	var hints []string
-	allowed, excluded := map[string]bool{}, map[string]bool{}
+	add := func(hint string) {
+		if !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+		}
+	}
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
-			hints = append(hints, "remove it again: git checkpoint expunge "+shellQuote(cmp.Or(f.Path, string(f.OID))))
+			add("remove it again: git checkpoint expunge " + shellQuote(cmp.Or(f.Path, string(f.OID))))
 			continue
 		}
 		// A path with a newline cannot be pasted, so the object id is used.
@@ -150,16 +155,17 @@ func waysOut(stopped []Found) []string {
 		if target == "" || strings.Contains(f.Path, "\n") {
 			target = string(f.OID)
 		}
-		if target != "" && !allowed[target] {
-			allowed[target] = true
-			hints = append(hints, "if it is not a secret, or may leave this machine: git checkpoint guard allow "+shellQuote(target)+" --reason TEXT")
+		if target != "" {
+			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + shellQuote(target) + " --reason TEXT")
 		}
-		if f.Path != "" && !excluded[f.Path] {
-			excluded[f.Path] = true
-			hints = append(hints, "to leave the file out from now on: git config --add checkpoint.exclude "+shellQuote(f.Path))
+		if target != "" && kept {
+			add("to remove it from every checkpoint: git checkpoint expunge " + shellQuote(target))
+		}
+		if f.Path != "" {
+			add("to leave the file out from now on: git config --add checkpoint.exclude " + shellQuote(f.Path))
 		}
 	}
-	return append(hints, "to delete a checkpoint that holds one: git checkpoint delete REF")
+	return hints
 }
 
 // maxHolders bounds how many checkpoints are searched for the one with a finding.

@@ -135,11 +135,6 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	for _, batch := range asItems(e.value(r.Batches)) {
 		out.Batches = append(out.Batches, raws(batch))
 	}
-	for name, path := range r.Restore {
-		if raw := rawAt(in.State, path); raw != nil {
-			out.Restore[name] = raw
-		}
-	}
 	answer := d.answer(in.Status)
 	out.ResumePoint, _ = e.vars["point"].(string)
 	out.Message = e.fill(answer.Message)
@@ -153,6 +148,11 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	}
 	d.conditions(e, &out)
 	d.freshness(in, &out)
+	for name, path := range r.Restore {
+		if raw := rawAt(out.State, path); raw != nil {
+			out.Restore[name] = raw
+		}
+	}
 	for _, file := range in.Missing {
 		out.warn(fmt.Sprintf("missing: %s (%s)", file.Path, file.Member))
 	}

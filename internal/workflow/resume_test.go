@@ -209,6 +209,9 @@ func TestFreshness(t *testing.T) {
 				gjson.GetBytes(r.State, "workflow_state.current_state_label").String() != "state:implementing" {
 				t.Errorf("state is %s", r.State)
 			}
+			if got := gjson.GetBytes(r.Restore["issue"], "labels").String(); got != `["bug","state:validation","urgent"]` {
+				t.Errorf("the labels to restore are %s", got)
+			}
 			r = with(func(in *ResumeInput) { in.Current = now(edit{"labels": texts("bug", "state:validation")}) })
 			if got := gjson.GetBytes(r.State, "workflow_state.current_state_label").String(); got != "state:validation" {
 				t.Errorf("the label of the state is %q", got)
