@@ -33,65 +33,25 @@ const (
 
 // Writer writes a tar. Its bytes depend only on the members: it has no owner and no current
 // time.
-type Writer struct {
-	tar  *tar.Writer
-	gzip *gzip.Writer
-}
+type Writer struct{ tar *tar.Writer }
 
 // NewWriter returns a Writer to w. Close has to be called at the end.
-func NewWriter(w io.Writer, compressed Compression) *Writer {
-	out := &Writer{}
-	if compressed == Gzip {
-		out.gzip = gzip.NewWriter(w)
-		w = out.gzip
-	}
-	out.tar = tar.NewWriter(w)
-	return out
-}
+func NewWriter(w io.Writer) *Writer { return &Writer{tar.NewWriter(w)} }
 
-// Compression says whether a file is compressed.
-type Compression int
-
-// Only gzip is supported besides no compression.
-const (
-	Plain Compression = iota
-	Gzip
-)
-
-// File adds a file.
+// File adds a file. PAX is needed for long names and sizes.
 func (w *Writer) File(member string, mode fs.FileMode, at time.Time, content []byte) error {
-	if err := w.begin(member, mode, at, int64(len(content))); err != nil {
-		return err
-	}
-	_, err := w.tar.Write(content)
-	return err
-}
-
-// Stream adds a file of exactly size bytes.
-func (w *Writer) Stream(member string, at time.Time, size int64, content io.Reader) error {
-	if err := w.begin(member, 0o644, at, size); err != nil {
-		return err
-	}
-	_, err := io.Copy(w.tar, content)
-	return err
-}
-
-// begin writes the header of a member. PAX is needed for long names and sizes.
-func (w *Writer) begin(member string, mode fs.FileMode, at time.Time, size int64) error {
-	return w.tar.WriteHeader(&tar.Header{
-		Typeflag: tar.TypeReg, Name: member, Mode: int64(mode.Perm()), Size: size, ModTime: at.UTC().Truncate(time.Second), Format: tar.FormatPAX,
+	err := w.tar.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Name: member, Mode: int64(mode.Perm()), Size: int64(len(content)), ModTime: at.UTC().Truncate(time.Second), Format: tar.FormatPAX,
 	})
-}
-
-// Close writes the end of the tar, and of the compression. It does not close the underlying
-// writer.
-func (w *Writer) Close() error {
-	err := w.tar.Close()
-	if w.gzip != nil {
-		err = errors.Join(err, w.gzip.Close())
+	if err != nil {
+		return err
 	}
+	_, err = w.tar.Write(content)
 	return err
 }
+
+// Close writes the end of the tar. It does not close the underlying writer.
+func (w *Writer) Close() error { return w.tar.Close() }
 
 // Decompress returns a reader of the uncompressed content, whether the file is gzipped or
 // not. Reading fails if the content is out of proportion to the file.

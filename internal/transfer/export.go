@@ -72,9 +72,7 @@ func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest)
 	if err != nil {
 		return nil, err
 	}
-	return p.save(ctx, req, "bundle", func(w io.Writer) error {
-		return compressed(req.Path, w, func(w io.Writer) error { return p.write(ctx, w) })
-	})
+	return p.save(ctx, req, "bundle", func(w io.Writer) error { return p.write(ctx, w) })
 }
 
 // pack decides what the bundle holds. The notes commit is a new object, so in a repository
@@ -233,12 +231,7 @@ func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.
 	if err != nil {
 		return "", checkpoint.Classify(err)
 	}
-	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost"}
-	for _, j := range p.session {
-		if st := j.Fold(); st != nil && st.UpdatedAt.After(by.When) {
-			by.When = st.UpdatedAt.UTC()
-		}
-	}
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: p.newest().UTC()}
 	// Without any event the date is the zero time, which git cannot store. Move it to 1970.
 	if by.When.Unix() < 0 {
 		by.When = by.When.AddDate(1969, 0, 0)

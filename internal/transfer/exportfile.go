@@ -2,12 +2,14 @@ package transfer
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
@@ -16,10 +18,17 @@ import (
 
 // save writes the export to req.Path, or to req.Out if that is "-". An ordinary file is
 // replaced in one step, so that a failed export leaves the old one. A pipe or device is
-// written to directly.
+// written to directly. The content is compressed if the name of the file says so.
 func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
 	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
 	to := &sized{w: req.Out}
+	if strings.HasSuffix(req.Path, ".gz") || strings.HasSuffix(req.Path, ".tgz") {
+		plain := write
+		write = func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			return errors.Join(plain(z), z.Close())
+		}
+	}
 	file, info, err := destination(req.Path)
 	switch {
 	case err != nil:

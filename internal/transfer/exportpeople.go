@@ -2,10 +2,8 @@ package transfer
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,11 +34,11 @@ func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*
 		return nil, checkpoint.Classify(err)
 	}
 	return p.save(ctx, req, "tar", func(w io.Writer) error {
-		t := archive.NewWriter(w, compressionOf(req.Path))
-		if err := t.Stream(archive.BundleMember, p.newest(), int64(len(bundle)), bytes.NewReader(bundle)); err != nil {
+		t := archive.NewWriter(w)
+		// The bundle is the first member, so a reader finds it without unpacking the rest.
+		if err := t.File(archive.BundleMember, 0o644, p.newest(), bundle); err != nil {
 			return err
 		}
-		// The bundle is the first member, so a reader finds it without unpacking the rest.
 		for _, session := range p.sessions {
 			if err := p.tarSession(ctx, t, session); err != nil {
 				return err
@@ -48,23 +46,6 @@ func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*
 		}
 		return t.Close()
 	})
-}
-
-// compressionOf goes by the extension of the file.
-func compressionOf(path string) archive.Compression {
-	if strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".tgz") {
-		return archive.Gzip
-	}
-	return archive.Plain
-}
-
-// compressed lets write write through gzip if the extension asks for it.
-func compressed(path string, w io.Writer, write func(io.Writer) error) error {
-	if compressionOf(path) == archive.Plain {
-		return write(w)
-	}
-	z := gzip.NewWriter(w)
-	return errors.Join(write(z), z.Close())
 }
 
 // newest returns the time of the newest event. Members of an export have the times of their
@@ -192,9 +173,7 @@ func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) 
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	return p.save(ctx, req, "jsonl", func(w io.Writer) error {
-		return compressed(req.Path, w, func(w io.Writer) error { return p.lines(ctx, w, bundle) })
-	})
+	return p.save(ctx, req, "jsonl", func(w io.Writer) error { return p.lines(ctx, w, bundle) })
 }
 
 // lines writes the lines of all sessions, and the bundle at the end.
