@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"sync"
 	"time"
@@ -141,31 +142,18 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 		start.Time, start.WorktreeID = im.in.CreatedAt.UTC().Truncate(time.Millisecond), ""
 		change.Events = append(change.Events, start)
 	}
-	w := &importWriter{importing: im, v: v, change: &change, blobs: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newLedger(v.State, nil).current}
+	w := &importWriter{importing: im, v: v, change: &change, beside: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newLedger(v.State, nil).current}
 	var err error
 	if w.empty, err = im.s.Repo.WriteTree(ctx, nil); err != nil {
+		return change, err
+	}
+	if err := w.writeFiles(ctx, im.in.Beside, w.beside); err != nil {
 		return change, err
 	}
 	if err := w.writeAll(ctx, steps); err != nil {
 		return change, err
 	}
-	if err := w.finish(steps); err != nil {
-		return change, err
-	}
-	im.tellIDs()
-	return change, nil
-}
-
-// tellIDs fills in the ids of new checkpoints, which exist only after writing. The entries
-// that the import added are the last ones of the ledger, in the order of told.
-func (im *importing) tellIDs() {
-	at := len(im.ledger.entries)
-	for i := len(im.told) - 1; i >= 0; i-- {
-		if t := &im.told[i]; t.Action != ImportUnchanged {
-			at--
-			t.ID = im.ledger.entries[at].id
-		}
-	}
+	return change, w.finish(steps)
 }
 
 // importWriter writes the objects of an import and collects its events.
@@ -173,9 +161,8 @@ type importWriter struct {
 	*importing
 	v      store.View
 	change *store.Change
-	// Blobs by content, since many documents share the same files.
-	blobs   map[string]name.OID
-	sharing sync.Mutex // guards blobs
+	// beside are the blobs of in.Beside by name, which all documents share.
+	beside map[string]name.OID
 	// drawn are the ids that this import has used.
 	drawn map[name.ID]bool
 	// empty is the empty tree, for documents without a commit.
@@ -249,7 +236,7 @@ func (w *importWriter) created(p *planned, written store.Written) (journal.Event
 	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
 	checkpoint.NameIn(&e, p.record, written.Commit)
 	e.Extra = []journal.Trailer{
-		{Key: checkpoint.TrailerFormat, Value: w.format}, {Key: checkpoint.TrailerKey, Value: p.document.Key}, {Key: checkpoint.TrailerDigest, Value: w.digests[p.step]},
+		{Key: checkpoint.TrailerFormat, Value: w.format}, {Key: checkpoint.TrailerKey, Value: p.document.Key}, {Key: checkpoint.TrailerDigest, Value: p.digest},
 	}
 	if p.document.OwnID != p.document.Key {
 		e.Extra = append(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, p.document.OwnID)...)
@@ -272,7 +259,7 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(w.s.Store.Random())) // four hex digits are wanted
 	}
 	w.drawn[r.ID] = true
-	entries[p.entry].id = r.ID
+	entries[p.entry].id, w.told[p.told].ID = r.ID, r.ID
 	before := w.last
 	w.last = p.entry
 	if before >= 0 {
@@ -304,21 +291,25 @@ func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) err
 		}
 		p.record.Outputs[o.Name], d.Outputs[o.Name] = kept.Output, kept.OID
 	}
-	files := map[string]name.OID{}
-	for _, list := range [][]ImportFile{p.document.Kept, w.in.Beside} {
-		for _, f := range list {
-			oid, err := w.blob(ctx, f.Content)
-			if err != nil {
-				return err
-			}
-			d.Import[f.Name], files[f.Name] = oid, oid
-		}
+	if err := w.writeFiles(ctx, p.document.Kept, d.Import); err != nil {
+		return err
 	}
-	raw, err := json.Marshal(importedMember{Format: w.format, Key: p.document.Key, Path: p.document.Path, Files: files})
+	maps.Copy(d.Import, w.beside)
+	raw, err := json.Marshal(importedMember{Format: w.format, Key: p.document.Key, Path: p.document.Path, Files: d.Import})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.document.Path, err)
 	}
 	p.record.Extra = map[string]json.RawMessage{memberImported: raw}
+	return nil
+}
+
+// writeFiles writes the blobs of files and adds them to blobs by name.
+func (w *importWriter) writeFiles(ctx context.Context, files []ImportFile, blobs map[string]name.OID) (err error) {
+	for _, f := range files {
+		if blobs[f.Name], err = w.s.Repo.WriteObject(ctx, "blob", f.Content); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -331,25 +322,6 @@ type importedMember struct {
 }
 
 const memberImported = "imported"
-
-// blob writes a blob, or returns the id of an equal one that was written before. At most 64
-// contents are remembered, which bounds the memory.
-func (w *importWriter) blob(ctx context.Context, content []byte) (name.OID, error) {
-	w.sharing.Lock()
-	oid, ok := w.blobs[string(content)]
-	w.sharing.Unlock()
-	if ok {
-		return oid, nil
-	}
-	oid, err := w.s.Repo.WriteObject(ctx, "blob", content)
-	w.sharing.Lock()
-	defer w.sharing.Unlock()
-	// Errors are not remembered, and a race of two writers of the same content is harmless.
-	if err == nil && len(w.blobs) < 64 {
-		w.blobs[string(content)] = oid
-	}
-	return oid, err
-}
 
 // event returns an event about something that happened elsewhere. It has no worktree id,
 // because an undo here must not take it back.

@@ -134,14 +134,15 @@ func (l *ledger) place(st *journal.State, req *workflow.PlaceRequest) {
 // planned is a step of the import that adds something: a document, a rollback, or neither
 // for the event that makes a checkpoint current.
 type planned struct {
-	// Index in the session's steps; -1: none.
-	step     int
 	document *ImportDocument
+	digest   string // of the document
 	rollback *ImportRollback
 	record   *record.Record
 	// entry is the index of the new checkpoint in the ledger, target that of a rollback's
-	// target, and discard are those that the rollback discards.
+	// target, and discard are those that the rollback discards. told is the index of the
+	// document in the report.
 	entry   int
+	told    int
 	target  int
 	discard []int
 }
@@ -154,7 +155,7 @@ func (im *importing) plan(v store.View) []planned {
 	for i := range im.in.Steps {
 		d, r := im.in.Steps[i].Document, im.in.Steps[i].Rollback
 		if r != nil {
-			if p, ok := im.planRollback(i, r); ok {
+			if p, ok := im.planRollback(r); ok {
 				out = append(out, p)
 			}
 			continue
@@ -183,7 +184,7 @@ func (im *importing) plan(v store.View) []planned {
 		im.ledger.digests[d.Key] = im.digests[i]
 		told.Label, told.Step = rec.Label, rec.Step
 		im.told = append(im.told, told)
-		out = append(out, planned{step: i, document: d, record: rec, entry: len(im.ledger.entries) - 1})
+		out = append(out, planned{document: d, digest: im.digests[i], record: rec, entry: im.ledger.current, told: len(im.told) - 1})
 	}
 	return append(out, im.settle(len(out) > 0)...)
 }
@@ -191,14 +192,14 @@ func (im *importing) plan(v store.View) []planned {
 // planRollback plans a rollback. It returns false if the journal has it already or its
 // target is not here. In the latter case the history stays available in the kept files
 // only.
-func (im *importing) planRollback(step int, r *ImportRollback) (planned, bool) {
+func (im *importing) planRollback(r *ImportRollback) (planned, bool) {
 	to := im.ledger.find(r.To)
 	key := rollbackKey(r.From, r.To, r.At, r.Reason)
 	if to < 0 || im.ledger.rollbacks[key] {
 		return planned{}, false
 	}
 	im.ledger.rollbacks[key] = true
-	p := planned{step: step, rollback: r, target: to}
+	p := planned{rollback: r, target: to}
 	// As in a rollback here, everything after the target is discarded, and the target lives
 	// again.
 	for i := to + 1; i < len(im.ledger.entries); i++ {
@@ -224,5 +225,5 @@ func (im *importing) settle(changed bool) []planned {
 	}
 	im.ledger.entries[to].live = true
 	im.ledger.current = to
-	return []planned{{step: -1, target: to}}
+	return []planned{{target: to}}
 }

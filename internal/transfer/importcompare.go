@@ -103,14 +103,8 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 	if !utf8.Valid(line) {
 		return errors.New("it is not UTF-8")
 	}
-	if _, err := record.ParseJSON(line, record.Limits{Size: maxManifest}); err != nil {
-		return err
-	}
-	if kind == "bundle" {
-		return nil
-	}
-	said, err := membersOf(line)
-	if err != nil {
+	said, err := strictly(line)
+	if err != nil || kind == "bundle" {
 		return err
 	}
 	delete(said, "type")
@@ -185,6 +179,14 @@ func agrees(said map[string]any, value any) error {
 	return nil
 }
 
+// strictly is membersOf for text from outside.
+func strictly(text []byte) (map[string]any, error) {
+	if _, err := record.ParseJSON(text, record.Limits{Size: maxManifest}); err != nil {
+		return nil, err
+	}
+	return membersOf(text)
+}
+
 // membersOf decodes a JSON object. Numbers keep their digits, so that they compare exactly.
 func membersOf(object []byte) (map[string]any, error) {
 	var members map[string]any
@@ -221,10 +223,7 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 		if err != nil {
 			return err
 		}
-		if _, err := record.ParseJSON(text, record.Limits{Size: maxManifest}); err != nil {
-			return err
-		}
-		said, err := membersOf(text)
+		said, err := strictly(text)
 		if err != nil {
 			return err
 		}
