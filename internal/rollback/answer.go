@@ -202,7 +202,7 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 	r.def = def
 	if r.to.Entry != nil {
 		last := r.to.Entry.Step
-		if step, ok := def.Next(&last, slices.Collect(maps.Keys(r.to.State.Skipped))); ok {
+		if step, ok := def.Steps.Next(&last, slices.Collect(maps.Keys(r.to.State.Skipped))); ok {
 			r.answer.NextStep = &NextStep{step.Number, step.Name}
 		}
 	}

@@ -165,15 +165,15 @@ func (d *Definition) phase(f *Facts, step, stepName gjson.Result) {
 		f.Step = n
 	} else if n, err := strconv.Atoi(step.String()); err == nil && step.Type == gjson.String && n >= 0 && n <= maxStepNumber {
 		f.Step = &n
-	} else if n, ok := d.numberOf(step.String()); ok && step.Type == gjson.String {
+	} else if n, ok := d.Steps.numberOf(step.String()); ok && step.Type == gjson.String {
 		f.Step = &n
-	} else if n, ok := d.numberOf(stepName.String()); ok && stepName.Type == gjson.String {
+	} else if n, ok := d.Steps.numberOf(stepName.String()); ok && stepName.Type == gjson.String {
 		f.Step = &n
 	}
 	switch {
 	case f.StepName != "":
-	case f.Step != nil && d.nameOf(*f.Step) != "":
-		f.StepName = d.nameOf(*f.Step)
+	case f.Step != nil && d.Steps.nameOf(*f.Step) != "":
+		f.StepName = d.Steps.nameOf(*f.Step)
 	case stepName.Type == gjson.String:
 		f.StepName = stepName.String()
 	}

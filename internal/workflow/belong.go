@@ -50,16 +50,12 @@ func (d *Definition) told(source string, a Accepted) string {
 	if source == "" {
 		return ""
 	}
-	t, err := d.template(sessionScope(), source)
-	if err != nil {
+	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record)}
+	text, whole, err := d.over(sessionScope(), vars, a.State, a.Record).render(source)
+	if err != nil || !whole {
 		return ""
 	}
-	m := newMeter(a.State, a.Record)
-	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record)}
-	if text, whole := t.render(m, vars); whole {
-		return text
-	}
-	return ""
+	return text
 }
 
 // value decodes text that was accepted before. It returns nil for empty or invalid text.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"reflect"
@@ -77,9 +78,6 @@ func (d *Definition) JSON() json.RawMessage { return slices.Clone(d.source) }
 
 // Branch returns the name of the branch that `session start --branch` creates for a session.
 func (d *Definition) Branch(session string) string {
-	source := d.Session.Branch
-	if source == "" {
-		source = "{workflow}/{session}"
-	}
-	return d.fill(newMeter(), sessionScope(), source, map[string]any{"workflow": d.Name, "session": session})
+	source := cmp.Or(d.Session.Branch, "{workflow}/{session}")
+	return d.over(sessionScope(), map[string]any{"workflow": d.Name, "session": session}).fill(source)
 }

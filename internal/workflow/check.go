@@ -86,14 +86,14 @@ func (d *Definition) Check(c Change) []Violation {
 	if t, known := d.trigger(c.Trigger); known && t.Exempt {
 		return nil
 	}
-	v, broken := newVariables(c)
+	state, broken := decodeState(c.New)
 	if broken != nil {
-		return broken
+		return []Violation{*broken}
 	}
-	found := d.checkSchema(v.new, len(c.New))
+	found := d.checkSchema(state, len(c.New))
 	malformed := len(found) > 0
 	found = append(found, d.checkStatus(c)...)
-	found = append(found, d.checkRules(c, v, malformed)...)
+	found = append(found, d.checkRules(c, state, malformed)...)
 	found = append(found, d.checkOrder(c)...)
 	return found[:min(len(found), maxViolations)]
 }
@@ -102,46 +102,40 @@ func (d *Definition) Check(c Change) []Violation {
 // only they look at Change.Old, so without them a caller of Check need not read it.
 func (d *Definition) HasRules() bool { return len(d.Rules) > 0 }
 
-// variables are the decoded states of a change.
-type variables struct{ old, new any }
-
-// newVariables decodes the new state. The old one is left to checkRules and Derive, which need it
-// only if the workflow has rules or derivations.
-func newVariables(c Change) (variables, []Violation) {
-	v := variables{}
-	fresh := c.New
-	if len(fresh) == 0 {
-		fresh = json.RawMessage("{}")
+// decodeState decodes a new state, which has to be an object. No text is an empty one.
+func decodeState(text json.RawMessage) (any, *Violation) {
+	if len(text) == 0 {
+		return map[string]any{}, nil
 	}
-	decoded, err := decode(fresh, maxDocumentSize)
+	state, err := decode(text, maxDocumentSize)
 	if err != nil {
-		return v, []Violation{{Rule: ruleState, Allowed: "a JSON object", Message: "is " + err.Error()}}
+		return nil, &Violation{Rule: ruleState, Allowed: "a JSON object", Message: "is " + err.Error()}
 	}
-	if _, ok := decoded.(map[string]any); !ok {
-		return v, []Violation{{Rule: ruleState, Value: shorten(string(fresh), maxValue), Allowed: "a JSON object", Message: "is " + kind(decoded)}}
+	if _, ok := state.(map[string]any); !ok {
+		return nil, &Violation{Rule: ruleState, Value: shorten(string(text), maxValue), Allowed: "a JSON object", Message: "is " + kind(state)}
 	}
-	v.new = decoded
-	return v, nil
+	return state, nil
 }
 
-// ruleVariables returns the variables of the scope of rules, including the definition's values. A
-// value that cannot be computed over this state is nil. Values do not see each other: all of them
-// are computed before any is added.
-func (d *Definition) ruleVariables(m *meter, v variables, c Change) map[string]any {
-	vars := map[string]any{
-		"old": v.old, "new": v.new, "status": c.NewStatus, "old_status": c.OldStatus,
+// overStates returns the evaluator of rules and derivations. was and state are the states of c,
+// decoded. It has the definition's values: one that cannot be computed over these states is nil, and
+// they do not see each other.
+func (d *Definition) overStates(m *meter, was, state any, c Change) *evaluator {
+	e := &evaluator{&d.programs, m, ruleScope(), map[string]any{
+		"old": was, "new": state, "status": c.NewStatus, "old_status": c.OldStatus,
 		"trigger": c.Trigger, "session": c.Session,
 		"step": c.Place.Step, "step_name": c.Place.Name, "iteration": c.Place.Iteration, "rounds": c.Place.rounds(), "milestone": c.Place.Milestone,
 		"topic": c.Topic, "handed": c.Handed,
 		"live": integers(c.Live), "skipped": integers(c.Skipped),
 		"now": int(c.Now.Unix()), "started": int(max(0, c.Started.Unix())),
-	}
+	}}
 	computed := make(map[string]any, len(d.Values))
 	for _, name := range sortedKeys(d.Values) {
-		computed[name], _ = d.evaluate(m, ruleScope(), d.Values[name], vars)
+		computed[name], _ = e.evaluate(d.Values[name])
 	}
-	maps.Copy(vars, computed)
-	return vars
+	maps.Copy(e.vars, computed)
+	e.scope = d.ruleScope()
+	return e
 }
 
 // integers converts a list of steps to a list that expressions can use.
@@ -185,16 +179,14 @@ func (d *Definition) checkStatus(c Change) []Violation {
 }
 
 // checkRules evaluates the workflow's rules. malformed means that the schema found something.
-func (d *Definition) checkRules(c Change, v variables, malformed bool) []Violation {
+func (d *Definition) checkRules(c Change, state any, malformed bool) []Violation {
 	if !d.HasRules() {
 		return nil // what they look at grows with the session
 	}
+	e := d.overStates(newMeter(c.Old, c.New), value(c.Old), state, c)
 	var found []Violation
-	m := newMeter(c.Old, c.New)
-	v.old = value(c.Old)
-	vars := d.ruleVariables(m, v, c)
 	for _, r := range d.Rules {
-		if violation, ok := d.checkRule(m, r, vars, c.New, malformed); !ok {
+		if violation, ok := e.checkRule(r, c.New, malformed); !ok {
 			found = append(found, violation)
 		}
 	}
@@ -204,46 +196,36 @@ func (d *Definition) checkRules(c Change, v variables, malformed bool) []Violati
 // checkRule evaluates one rule; ok is false if it is broken. On a malformed state an expression
 // fails for reasons that the schema has already reported, so such errors are ignored. An exhausted
 // meter is reported in any case, because it ends the evaluation of all further rules.
-func (d *Definition) checkRule(m *meter, r Rule, vars map[string]any, state json.RawMessage, malformed bool) (Violation, bool) {
-	applies, err := d.holds(m, d.ruleScope(), r.When, vars)
-	if err == nil && !applies {
-		return Violation{}, true
+func (e *evaluator) checkRule(r Rule, state json.RawMessage, malformed bool) (v Violation, ok bool) {
+	applies, err := e.holds(r.When)
+	kept := !applies
+	if err == nil && applies {
+		kept, err = e.holds(r.Check)
 	}
-	if err == nil {
-		var kept bool
-		if kept, err = d.holds(m, d.ruleScope(), r.Check, vars); err == nil && kept {
-			return Violation{}, true
-		}
-	}
-	if err != nil {
-		if malformed && m.left > 0 {
-			return Violation{}, true
-		}
+	switch {
+	case err == nil && kept, err != nil && malformed && e.left > 0:
+		return v, true
+	case err != nil:
 		return Violation{Rule: r.Name, Path: r.Path, Message: "cannot be checked: " + err.Error()}, false
 	}
-	allowed := d.fill(m, d.ruleScope(), r.Allowed, vars)
+	allowed := e.fill(r.Allowed)
 	if allowed == "" && r.Allowed != "" {
 		allowed = "nothing"
 	}
-	return Violation{
-		Rule: r.Name, Path: r.Path, Value: d.offending(m, r, vars, state),
-		Allowed: allowed, Message: d.fill(m, d.ruleScope(), r.Message, vars),
-	}, false
+	return Violation{Rule: r.Name, Path: r.Path, Value: e.offending(r, state), Allowed: allowed, Message: e.fill(r.Message)}, false
 }
 
 // offending returns the value that violates a rule: what the rule's own expression gives, or else
 // the member at its path. The latter is taken from the text, so that numbers keep their digits.
-func (d *Definition) offending(m *meter, r Rule, vars map[string]any, state json.RawMessage) string {
+func (e *evaluator) offending(r Rule, state json.RawMessage) string {
 	if r.Value != "" {
-		if v, err := d.evaluate(m, d.ruleScope(), r.Value, vars); err == nil {
+		if v, err := e.evaluate(r.Value); err == nil {
 			return shorten(string(encode(v)), maxValue)
 		}
 	}
-	if r.Path == "" {
-		return ""
-	}
+	raw := get(gjson.ParseBytes(state), r.Path).Raw
 	var b bytes.Buffer
-	if raw := gjson.GetBytes(state, r.Path).Raw; json.Compact(&b, []byte(raw)) != nil {
+	if json.Compact(&b, []byte(raw)) != nil {
 		return shorten(raw, maxValue)
 	}
 	return shorten(b.String(), maxValue)
@@ -254,25 +236,20 @@ func (d *Definition) checkOrder(c Change) []Violation {
 	if d.Steps.Requires != requiresPrevious || !c.Place.Milestone {
 		return nil
 	}
-	before, ok := d.Previous(c.Place.Step)
+	before, ok := d.Steps.Previous(c.Place.Step)
 	if !ok || slices.Contains(c.Live, before) || slices.Contains(c.Skipped, before) {
 		return nil
 	}
-	allowed := "a checkpoint of " + d.say(before) + " first"
-	if next, ok := d.Next(newest(c.Live), c.Skipped); ok {
-		allowed = d.say(next.Number)
+	allowed := "a checkpoint of " + d.Steps.say(before) + " first"
+	var newest *int
+	if len(c.Live) > 0 {
+		newest = new(slices.Max(c.Live))
+	}
+	if next, ok := d.Steps.Next(newest, c.Skipped); ok {
+		allowed = d.Steps.say(next.Number)
 	}
 	return []Violation{{
 		Rule: ruleStepOrder, Value: strconv.Itoa(c.Place.Step), Allowed: allowed,
-		Message: fmt.Sprintf("%s needs a checkpoint of %s", d.say(c.Place.Step), d.say(before)),
+		Message: fmt.Sprintf("%s needs a checkpoint of %s", d.Steps.say(c.Place.Step), d.Steps.say(before)),
 	}}
-}
-
-// newest returns the highest step, nil if there is none.
-func newest(live []int) *int {
-	if len(live) == 0 {
-		return nil
-	}
-	n := slices.Max(live)
-	return &n
 }

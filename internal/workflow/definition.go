@@ -6,8 +6,8 @@ import "sync"
 // are numbered from 1 and have no names, any status may follow any other, the state is free-form,
 // resume asks nothing and prune drops no live checkpoint.
 //
-// The tag `is` says which texts are paths, expressions or templates, and their scope; see
-// verifyTexts.
+// The tag `is` says what a text has to be: a path, one of some words, an age, or an expression or
+// template in a scope. The tag `keys` says it of the names in an object. See verifier.text.
 //
 // A Definition is read-only after Parse or Builtin. Its methods may be called concurrently: the
 // only things that change are the caches below, which have their own locks.
@@ -48,7 +48,7 @@ type Definition struct {
 	// Resumption tells where work stopped and what has to be asked before it goes on.
 	Resumption ResumeRules `json:"resume,omitzero"`
 	// NextActions has a template per status; the key "*" stands for any other status.
-	NextActions map[string]string `json:"next_action,omitempty" is:"resume template"`
+	NextActions map[string]string `json:"next_action,omitempty" keys:"needs status *" is:"resume template"`
 	// Retention tells what prune drops.
 	Retention Retention `json:"retention,omitzero"`
 	// Messages are templates by key. A key that is missing here comes from the default definition.
@@ -61,14 +61,8 @@ type Definition struct {
 
 	// source is the text that was parsed. JSON returns a copy of it.
 	source []byte
-	// cache holds compiled expressions, keyed by scope and text. It is filled on demand, because
-	// most runs of the program need only a few of them.
-	cache struct {
-		sync.Mutex
-		strict   bool // see Check
-		language *language
-		programs map[string]*program
-	}
+	// programs holds compiled expressions.
+	programs programs
 	// schema is the compiled State.Schema, built on first use.
 	schema struct {
 		sync.Once
@@ -109,11 +103,11 @@ type Steps struct {
 	Pattern string `json:"pattern,omitempty"`
 	// Requires is "previous" if a step may only be taken when the step before it has a live
 	// checkpoint or was skipped. Otherwise it is empty.
-	Requires string `json:"requires,omitempty"`
+	Requires string `json:"requires,omitempty" is:"word previous"`
 	// Follow tells which state determines the step when none is given: "document" (default) is a
 	// document passed with this checkpoint, "state" also allows the state carried over from the
 	// previous checkpoint.
-	Follow string `json:"follow,omitempty"`
+	Follow string `json:"follow,omitempty" is:"word document state"`
 }
 
 // Step is one entry of Steps.List.
@@ -139,11 +133,11 @@ type Trigger struct {
 	NewPhase bool `json:"new_phase,omitempty"`
 	// Again decides what happens when the document names a step that already has a live milestone:
 	// "hang" (default) attaches the checkpoint to it, "iterate" makes another round of it.
-	Again string `json:"again,omitempty"`
+	Again string `json:"again,omitempty" is:"word hang iterate"`
 	// Hangs decides where a checkpoint without a step of its own is attached: "phase" (default) is
 	// the step that its state names, or the last step if it names none; "last" is always the last
 	// step.
-	Hangs string `json:"hangs,omitempty"`
+	Hangs string `json:"hangs,omitempty" is:"word phase last"`
 	// Off disables the trigger unless configuration enables it.
 	Off bool `json:"off,omitempty"`
 	// Group is a name shared by several triggers. The configuration key checkpoint.<group>.enabled
@@ -158,18 +152,18 @@ type Trigger struct {
 // Statuses describes the status machine. Staying at the same status is always allowed.
 type Statuses struct {
 	// List has the known statuses. If it is empty, any status is allowed.
-	List []string `json:"list,omitempty"`
+	List []string `json:"list,omitempty" is:"needs status"`
 	// Open allows statuses that are not in List.
 	Open bool `json:"open,omitempty"`
 	// Initial is the status of a checkpoint for which nothing gives one. The default is
 	// "in_progress".
-	Initial string `json:"initial,omitempty"`
+	Initial string `json:"initial,omitempty" is:"status"`
 	// Transitions lists for each status what may follow it. Any status may follow one that is not a
 	// key here.
-	Transitions map[string][]string `json:"transitions,omitempty"`
+	Transitions map[string][]string `json:"transitions,omitempty" keys:"needs status" is:"needs status"`
 	// Closes maps a status to the session status that it is equivalent to for retention:
 	// "complete", "failed" or "abandoned".
-	Closes map[string]string `json:"closes,omitempty"`
+	Closes map[string]string `json:"closes,omitempty" keys:"needs status" is:"needs word complete failed abandoned"`
 }
 
 // Document tells how to find the state in a document. The first form that matches is used. If none
@@ -250,7 +244,7 @@ type Rule struct {
 	// Check is the condition that has to be true.
 	Check string `json:"check" is:"rule condition"`
 	// Path is the member of the state that the rule is about. It is shown in the violation.
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" is:"path"`
 	// Value is an expression for the offending value. Without it the value at Path is shown.
 	Value string `json:"value,omitempty" is:"rule value"`
 	// Allowed is a template that describes what would be allowed.
@@ -263,13 +257,13 @@ type Rule struct {
 type Diff struct {
 	// Identity maps the path of a list to the members that identify its objects. For lists that are
 	// not in the map, the member is "id".
-	Identity map[string][]string `json:"identity,omitempty" is:"path"`
+	Identity map[string][]string `json:"identity,omitempty" keys:"path" is:"path"`
 }
 
 // Setting maps one member of a foreign configuration file to a configuration key of ours.
 type Setting struct {
 	// From is a path. One of its names may be "*", which matches any name of a trigger or group.
-	From string `json:"from" is:"path with *"`
+	From string `json:"from" is:"path *"`
 	// Key is the configuration key. A "*" in it is replaced with the name that From's "*" matched.
 	Key string `json:"key,omitempty"`
 	// Unused explains why the member has no equivalent here. Such a setting has no Key.

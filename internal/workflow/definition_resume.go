@@ -4,7 +4,7 @@ package workflow
 // templates use the variables of resumeScope. See Definition.Resume for their evaluation.
 type ResumeRules struct {
 	// Statuses has an answer per status; the key "*" stands for any other.
-	Statuses map[string]Answer `json:"statuses,omitempty"`
+	Statuses map[string]Answer `json:"statuses,omitempty" keys:"needs status *"`
 	// Completed and Pending are expressions that give lists of work items.
 	Completed string `json:"completed,omitempty" is:"resume value"`
 	Pending   string `json:"pending,omitempty" is:"resume value"`
@@ -35,7 +35,7 @@ type ResumeRules struct {
 // Answer tells what resume does at one status.
 type Answer struct {
 	// Action is "resume", "ask" or "refuse".
-	Action string `json:"action"`
+	Action string `json:"action" is:"needs word resume ask refuse"`
 	// Message, Question, Warning and Point are templates. Point replaces the one of ResumeRules.
 	Message  string `json:"message,omitempty" is:"resume template"`
 	Question string `json:"question,omitempty" is:"resume template"`
@@ -55,9 +55,9 @@ type Progress struct {
 // "ask" or "refuse". All changes are examined and the strictest reaction wins.
 type Freshness struct {
 	// Branch is the reaction to a branch that does not exist any more; the default is "warn".
-	Branch string `json:"branch,omitempty"`
+	Branch string `json:"branch,omitempty" is:"word ignore warn ask refuse"`
 	// Files is the reaction to files that changed since the checkpoint; the default is "warn".
-	Files string `json:"files,omitempty"`
+	Files string `json:"files,omitempty" is:"word ignore warn ask refuse"`
 	// Snapshot is the path in the state of the copy of the issue as it was at the checkpoint.
 	Snapshot string `json:"snapshot,omitempty" is:"path"`
 	// Issue lists the members of that copy that are compared with the issue as it is now.
@@ -71,7 +71,7 @@ type IssueMember struct {
 	// Unordered compares lists without regard to order and repetition.
 	Unordered bool `json:"unordered,omitempty"`
 	// Changed is the reaction to a difference: "warn", "ask" or "refuse".
-	Changed string `json:"changed"`
+	Changed string `json:"changed" is:"needs word warn ask refuse"`
 	// Follow writes the new value into the state that work goes on with.
 	Follow bool `json:"follow,omitempty"`
 	// Mark is the path of a member of the state that holds one item of the list. If that item was
@@ -91,11 +91,11 @@ type Retention struct {
 	// Sessions maps the status of a session ("*": any other, also an open one) to an age such as
 	// "30d" or "12h". The whole session is dropped when its last change is older than that. "0d"
 	// drops it at the next prune and "never" keeps it.
-	Sessions map[string]string `json:"sessions,omitempty"`
+	Sessions map[string]string `json:"sessions,omitempty" keys:"needs word complete failed abandoned *" is:"age never"`
 	// Discarded and Safety are the ages at which checkpoints that a rollback discarded, and safety
 	// checkpoints, are dropped; "30d" when absent.
-	Discarded string `json:"discarded,omitempty"`
-	Safety    string `json:"safety,omitempty"`
+	Discarded string `json:"discarded,omitempty" is:"age"`
+	Safety    string `json:"safety,omitempty" is:"age"`
 }
 
 // Keep limits the checkpoints of one trigger, counted per "session" or per "phase".
@@ -103,9 +103,9 @@ type Keep struct {
 	// Last is how many of the newest stay; -1 keeps all.
 	Last int `json:"last"`
 	// Per is "session" (default) or "phase", the step that the checkpoints hang on.
-	Per string `json:"per,omitempty"`
+	Per string `json:"per,omitempty" is:"word session phase"`
 	// Steps limits them further to those of the given number of newest steps; 0 means no limit.
 	Steps int `json:"steps,omitempty"`
 	// After is an age such as "7d". Younger checkpoints are never dropped by this limit.
-	After string `json:"after,omitempty"`
+	After string `json:"after,omitempty" is:"age"`
 }

@@ -29,17 +29,15 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 		if isGiven(rule.Path, c, given) {
 			continue
 		}
-		v, broken := newVariables(Change{Old: c.Old, New: state})
+		decoded, broken := decodeState(state)
 		if broken != nil {
-			return nil, &StateError{broken[0].Message}
+			return nil, &StateError{broken.Message}
 		}
-		v.old = old
-		vars := d.ruleVariables(m, v, c)
-		applies, err := d.holds(m, d.ruleScope(), rule.When, vars)
-		if err != nil || !applies {
+		e := d.overStates(m, old, decoded, c)
+		if applies, err := e.holds(rule.When); err != nil || !applies {
 			continue
 		}
-		value, err := d.evaluate(m, d.ruleScope(), rule.Value, vars)
+		value, err := e.evaluate(rule.Value)
 		if err != nil {
 			continue
 		}

@@ -42,7 +42,7 @@ func TestTheManualIsComplete(t *testing.T) {
 		words = append(words, sortedKeys(s.vars)...)
 	}
 	words = append(words, sortedKeys(Default().Messages)...)
-	for name := range newLanguage().loops {
+	for name := range loops() {
 		words = append(words, name)
 	}
 	for _, word := range words {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -16,9 +17,8 @@ import (
 // evaluation holds the variables of resumeScope. They depend on each other and are set in this
 // order: steps, completed, pending, progress (done and total), point.
 type evaluation struct {
+	*evaluator
 	d            *Definition
-	meter        *meter
-	vars         map[string]any
 	progress     Fraction
 	progressText string
 }
@@ -27,18 +27,17 @@ type evaluation struct {
 // filled: the variables that are expensive in a long session are left out unless the template
 // mentions one of them.
 func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only string) *evaluation {
-	e := &evaluation{d: d, meter: newMeter(s.State, s.Error, current)}
 	state := value(s.State)
 	if state == nil {
 		state = map[string]any{}
 	}
-	e.vars = map[string]any{
+	e := &evaluation{d: d}
+	e.evaluator = d.over(resumeScope(), map[string]any{
 		"state": state, "error": value(s.Error), "current": value(current),
 		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": plain(s.Changed),
-		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "",
-	}
-	e.vars["next_step"], e.vars["next_name"] = nil, ""
-	if next, ok := d.Next(latest(s.Live), s.Skipped); ok {
+		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "", "next_step": nil, "next_name": "",
+	}, s.State, s.Error, current)
+	if next, ok := d.Steps.Next(latest(s.Live), s.Skipped); ok {
 		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
 	}
 	if only != "" && !counted().MatchString(only) {
@@ -50,12 +49,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	done, total := e.value(r.Progress.Done), e.value(r.Progress.Total)
 	e.vars["done"], e.vars["total"] = done, total
 	e.progress = Fraction{count(done), count(total)}
-	answer := d.answer(s.Status)
-	point := r.Point
-	if answer.Point != "" {
-		point = answer.Point
-	}
-	e.vars["point"] = e.fill(point)
+	e.vars["point"] = e.fill(cmp.Or(d.answer(s.Status).Point, r.Point))
 	if done != nil && total != nil {
 		e.progressText = e.fill(r.Progress.Text)
 	}
@@ -65,7 +59,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 // steps sets steps_done and steps_left, which do not depend on the state.
 func (e *evaluation) steps(s Situation) {
 	name := func(n int) string {
-		called := e.d.nameOf(n)
+		called := e.d.Steps.nameOf(n)
 		if called == "" && s.Named != nil {
 			called = s.Named(n)
 		}
@@ -103,15 +97,11 @@ var counted = sync.OnceValue(func() *regexp.Regexp {
 // value evaluates an expression. It returns nil if the expression fails on this state, for example
 // because a member is missing.
 func (e *evaluation) value(text string) any {
-	v, err := e.d.evaluate(e.meter, resumeScope(), text, e.vars)
+	v, err := e.evaluate(text)
 	if err != nil {
 		return nil
 	}
 	return v
-}
-
-func (e *evaluation) fill(source string) string {
-	return e.d.fill(e.meter, resumeScope(), source, e.vars)
 }
 
 // asItems returns a list as it is and any other value as a list with one item; nil is empty.

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
@@ -76,42 +75,50 @@ type program struct {
 	heavy int
 }
 
+// programs compiles expressions and keeps what it compiled, by scope and text, because one run of the
+// program evaluates the same expressions many times, but few of those that a definition has.
+type programs struct {
+	lock   sync.Mutex
+	strict bool // see Check
+	done   map[string]*program
+}
+
 // compile returns the compiled form of text. want is "bool" for conditions and "" for values of any
-// type. Results are cached, because one run of the program evaluates the same expressions many
-// times.
-func (d *Definition) compile(s scope, text, want string) (*program, error) {
+// type.
+func (c *programs) compile(s scope, text, want string) (*program, error) {
 	key := s.name + "\x00" + want + "\x00" + text
-	d.cache.Lock()
-	defer d.cache.Unlock()
-	if p, ok := d.cache.programs[key]; ok {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if p, ok := c.done[key]; ok {
 		return p, nil
 	}
-	if d.cache.programs == nil {
-		d.cache.programs, d.cache.language = map[string]*program{}, newLanguage()
-		d.cache.language.strict = d.cache.strict
-	}
-	p, err := d.cache.language.compile(s, text, want)
+	p, err := compile(c.strict, s, text, want)
 	if err != nil {
 		return nil, err
 	}
-	d.cache.programs[key] = p
+	if c.done == nil {
+		c.done = map[string]*program{}
+	}
+	c.done[key] = p
 	return p, nil
 }
 
 // compile type-checks text against the variables of s. The visitors in first see the tree as it was
 // written, then the guard rewrites it. The library's optimizer is off: it could replace nodes that
-// the guard has counted or metered.
-func (l *language) compile(s scope, text, want string, first ...ast.Visitor) (*program, error) {
+// the guard has counted or metered. strict means that arguments of calls are checked too, see Check.
+func compile(strict bool, s scope, text, want string, first ...ast.Visitor) (*program, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("an expression has %d characters; the limit is %d", len(text), maxExpression)
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("the expression is empty")
 	}
-	g := &guard{language: l}
+	g := &guard{strict: strict}
 	vars := maps.Clone(s.vars)
 	vars[meterName] = types.Any // for what the guard inserts
-	options := []expr.Option{l.use, expr.Env(vars), expr.MaxNodes(maxNodes), expr.Optimize(false)}
+	// The tables are shared, because filling them costs as much as compiling an expression.
+	ours := func(c *conf.Config) { c.Functions, c.Builtins = functions(), loops() }
+	options := []expr.Option{ours, expr.Env(vars), expr.MaxNodes(maxNodes), expr.Optimize(false)}
 	for _, v := range first {
 		options = append(options, expr.Patch(v))
 	}
@@ -128,48 +135,6 @@ func (l *language) compile(s scope, text, want string, first ...ast.Visitor) (*p
 		return nil, fmt.Errorf("expression %q: %s", shorten(text, 120), problem)
 	}
 	return &program{text: text, code: code, nodes: g.nodes, heavy: g.heavy}, nil
-}
-
-// language is the set of functions that expressions may call. functions are our own. loops are the
-// functions of the expr library that iterate over a list; they are the only ones that are taken
-// from it, because the guard meters every iteration of those.
-type language struct {
-	functions conf.FunctionsTable
-	loops     conf.FunctionsTable
-	strict    bool // arguments of calls are checked too, see Check
-}
-
-// newLanguage builds both tables. The library wants a function's signature as reflect types, which
-// function.types gives as pointers to function types.
-func newLanguage() *language {
-	l := &language{functions: conf.FunctionsTable{}, loops: conf.FunctionsTable{}}
-	for name, f := range functions() {
-		types := make([]reflect.Type, len(f.types))
-		for i, t := range f.types {
-			types[i] = reflect.TypeOf(t).Elem()
-		}
-		l.functions[name] = &builtin.Function{Name: name, Func: f.call, Types: types}
-	}
-	for _, f := range builtin.Builtins {
-		switch f.Name {
-		case "all", "any", "none", "one", "count", "find", "findIndex", "filter", "map":
-			l.loops[f.Name] = f
-		}
-	}
-	return l
-}
-
-// has reports whether the author of a definition may call the function. The functions that the
-// guard inserts start with "_" and are not available.
-func (l *language) has(name string) bool {
-	_, ok := l.functions[name]
-	return ok && !strings.HasPrefix(name, "_")
-}
-
-// use is an expr option. It replaces the library's functions with the tables of l. The tables are
-// shared between compilations, because filling them costs as much as compiling an expression.
-func (l *language) use(c *conf.Config) {
-	c.Functions, c.Builtins = l.functions, l.loops
 }
 
 // meter limits the work of one evaluation across all the expressions that it runs. It counts
@@ -242,34 +207,42 @@ func (m *meter) run(p *program, vars map[string]any) (any, error) {
 	return value, nil
 }
 
-// holds evaluates a condition. An empty condition is true.
-func (d *Definition) holds(m *meter, s scope, text string, vars map[string]any) (bool, error) {
+// evaluator evaluates expressions and templates over one set of variables, with one budget.
+type evaluator struct {
+	*programs
+	*meter
+	scope scope
+	vars  map[string]any
+}
+
+// over returns an evaluator of the definition's expressions. The variables hold the given texts.
+func (d *Definition) over(s scope, vars map[string]any, texts ...[]byte) *evaluator {
+	return &evaluator{&d.programs, newMeter(texts...), s, vars}
+}
+
+// evaluate returns the value of an expression. An empty expression is nil.
+func (e *evaluator) evaluate(text string) (any, error) { return e.evaluateAs("", text) }
+
+func (e *evaluator) evaluateAs(want, text string) (any, error) {
 	if text == "" {
-		return true, nil
+		return nil, nil
 	}
-	p, err := d.compile(s, text, "bool")
+	p, err := e.compile(e.scope, text, want)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	value, err := m.run(p, vars)
-	if err != nil {
-		return false, err
+	return e.run(p, e.vars)
+}
+
+// holds evaluates a condition. An empty condition is true.
+func (e *evaluator) holds(text string) (bool, error) {
+	value, err := e.evaluateAs("bool", text)
+	if text == "" || err != nil {
+		return text == "", err
 	}
 	yes, ok := value.(bool)
 	if !ok {
 		return false, fmt.Errorf("expression %q gives %s, not true or false", shorten(text, 120), kind(value))
 	}
 	return yes, nil
-}
-
-// evaluate returns the value of an expression. An empty expression is nil.
-func (d *Definition) evaluate(m *meter, s scope, text string, vars map[string]any) (any, error) {
-	if text == "" {
-		return nil, nil
-	}
-	p, err := d.compile(s, text, "")
-	if err != nil {
-		return nil, err
-	}
-	return m.run(p, vars)
 }

@@ -22,12 +22,12 @@ func TestStepsOfWorkflows(t *testing.T) {
 			said := []string{}
 			for _, s := range d.Steps.List {
 				said = append(said, fmt.Sprintf("%d %s", s.Number, s.Name))
-				if d.iterates(s.Number) != (name == "go-team" && s.Number == 6) {
-					t.Errorf("%s: step %d iterates: %v", label, s.Number, d.iterates(s.Number))
+				if d.Steps.iterates(s.Number) != (name == "go-team" && s.Number == 6) {
+					t.Errorf("%s: step %d iterates: %v", label, s.Number, d.Steps.iterates(s.Number))
 				}
 			}
-			if d.isOpen() {
-				said = append(said, strings.TrimSpace(fmt.Sprintf("open from %d %s", d.first(), d.nameOf(1))))
+			if d.Steps.isOpen() {
+				said = append(said, strings.TrimSpace(fmt.Sprintf("open from %d %s", d.Steps.first(), d.Steps.nameOf(1))))
 			}
 			if got := strings.Join(said, " "); got != steps {
 				t.Errorf("%s: steps are %q, want %q", label, got, steps)

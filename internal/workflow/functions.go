@@ -4,57 +4,79 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/conf"
 )
 
-// function is one function of the expression language. types has a pointer to a func type for each
-// signature, which the expr library uses for type checks. All functions treat an absent list as
-// empty, so that rules do not have to test each member.
-type function struct {
-	call  func(args ...any) (any, error)
-	types []any
-}
-
-// functions returns all functions that expressions can call, besides operators and loops.
-// docs/workflows.md describes each. The last three are inserted by the guard and have names that an
-// author cannot use.
-func functions() map[string]function {
-	anyList := []any{new(func(...any) []any)}
-	two := []any{new(func(any, any) []any)}
-	one := []any{new(func(any) []any)}
-	return map[string]function{
+// functions has all functions that expressions can call, besides operators and loops, with their
+// types. docs/workflows.md describes each. They treat an absent list as empty, so that rules do not
+// have to test each member. The last three are inserted by the guard and have names that an author
+// cannot use.
+var functions = sync.OnceValue(func() conf.FunctionsTable {
+	anyList, one, two := reflect.TypeFor[func(...any) []any](), reflect.TypeFor[func(any) []any](), reflect.TypeFor[func(any, any) []any]()
+	anyOf, three, textOf := reflect.TypeFor[func(any) any](), reflect.TypeFor[func(any, any, any) []any](), reflect.TypeFor[func(any) string]()
+	numberOf, truth := reflect.TypeFor[func(any) int](), reflect.TypeFor[func(any, any) bool]()
+	table := conf.FunctionsTable{}
+	for name, f := range map[string]struct {
+		call func(args ...any) (any, error)
+		is   reflect.Type
+	}{
 		"union":      {ofLists(union), anyList},
 		"concat":     {ofLists(concat), anyList},
 		"common":     {ofLists(common), two},
 		"missing":    {ofLists(missing), two},
 		"duplicates": {ofLists(duplicates), anyList},
-		"disjoint":   {ofLists(disjoint), []any{new(func(...any) bool)}},
-		"same":       {ofLists(same), []any{new(func(any, any) bool)}},
-		"subset":     {ofLists(subset), []any{new(func(any, any) bool)}},
+		"disjoint":   {ofLists(disjoint), reflect.TypeFor[func(...any) bool]()},
+		"same":       {ofLists(same), truth},
+		"subset":     {ofLists(subset), truth},
 		"bare":       {ofLists(bare), two},
-		"lost":       {ofLists(lost), []any{new(func(any, any, any) []any)}},
+		"lost":       {ofLists(lost), three},
 		"list":       {list, one},
 		"keys":       {keys, one},
 		"natural":    {ofLists(natural), one},
-		numbersName:  {numbers, []any{new(func(any, any, any) []any)}},
-		"first":      {ofLists(first), []any{new(func(any) any)}},
-		"last":       {ofLists(last), []any{new(func(any) any)}},
-		"len":        {length, []any{new(func(any) int)}},
+		numbersName:  {numbers, three},
+		"first":      {ofLists(first), anyOf},
+		"last":       {ofLists(last), anyOf},
+		"len":        {length, numberOf},
 		"unfinished": {unfinished, two},
 		"finished":   {finished, two},
 		"batches":    {ofLists(batches), one},
-		"round":      {round, []any{new(func(any) int)}},
-		"text":       {text, []any{new(func(any) string)}},
-		"join":       {joinTexts, []any{new(func(any, string) string)}},
-		"span":       {span, []any{new(func(any) string)}},
-		"reason":     {reason, []any{new(func(any) string)}},
-		"is_time":    {isTime, []any{new(func(any) bool)}},
-		tickName:     {tick, []any{new(func(any, int, int) bool)}},
-		inName:       {in, []any{new(func(any, any) bool)}},
-		addName:      {add, []any{new(func(any, any) any)}},
+		"round":      {round, numberOf},
+		"text":       {text, textOf},
+		"join":       {joinTexts, reflect.TypeFor[func(any, string) string]()},
+		"span":       {span, textOf},
+		"reason":     {reason, textOf},
+		"is_time":    {isTime, reflect.TypeFor[func(any) bool]()},
+		tickName:     {tick, reflect.TypeFor[func(any, int, int) bool]()},
+		inName:       {in, truth},
+		addName:      {add, reflect.TypeFor[func(any, any) any]()},
+	} {
+		table[name] = &builtin.Function{Name: name, Func: f.call, Types: []reflect.Type{f.is}}
 	}
-}
+	return table
+})
+
+// loops are the functions of the expr library that iterate over a list. They are the only ones that
+// are taken from it, because the guard meters every iteration of those.
+var loops = sync.OnceValue(func() conf.FunctionsTable {
+	table := conf.FunctionsTable{}
+	for _, f := range builtin.Builtins {
+		switch f.Name {
+		case "all", "any", "none", "one", "count", "find", "findIndex", "filter", "map":
+			table[f.Name] = f
+		}
+	}
+	return table
+})
+
+// isFunction reports whether name is a function that authors can call. Those that the guard inserts
+// start with "_".
+func isFunction(name string) bool { return functions()[name] != nil && !strings.HasPrefix(name, "_") }
 
 // ofLists adapts a function of lists to the signature that the library calls. An argument that is
 // neither a list nor absent is an error.
@@ -69,12 +91,6 @@ func ofLists[T any](f func(lists ...[]any) T) func(args ...any) (any, error) {
 		}
 		return f(lists...), nil
 	}
-}
-
-// isFunction reports whether name is a function that authors can call.
-func isFunction(name string) bool {
-	_, ok := functions()[name]
-	return ok && !strings.HasPrefix(name, "_")
 }
 
 // tick charges for one iteration of a loop. The guard puts a call of it in front of each loop body;

@@ -2,20 +2,15 @@ package workflow
 
 import "strings"
 
-// Words and symbols that have a meaning in definitions.
+// Words and symbols that have a meaning in definitions. The tags in definition.go have all words.
 const (
 	stepNumber       = "{N}"
 	anyOther         = "*"
 	requiresPrevious = "previous"
-	followDocument   = "document"
 	followState      = "state"
-	againHang        = "hang"
 	againIterate     = "iterate"
-	hangsPhase       = "phase"
 	hangsLast        = "last"
-	perSession       = "session"
 	perPhase         = "phase"
-	freshIgnore      = "ignore"
 	freshWarn        = "warn"
 	freshAsk         = "ask"
 	freshRefuse      = "refuse"

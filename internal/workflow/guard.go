@@ -37,7 +37,7 @@ const functionWeight = 3
 //   - numbers gets the meter, so that it can charge for what it makes.
 //   - An operation that may look at a whole value (==, in, contains, a function) is heavy.
 type guard struct {
-	language *language
+	strict bool // see compile
 	// nodes counts all nodes visited, heavy the operations that may look at a whole value.
 	nodes int
 	heavy int
@@ -54,6 +54,7 @@ func (g *guard) ShouldRepeat() bool { return false }
 // Visit is called by the library for each node, children before their parents.
 func (g *guard) Visit(node *ast.Node) {
 	g.nodes++
+	g.heavy += heavy(*node)
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		if strings.HasPrefix(n.Value, "_") || strings.HasPrefix(n.Value, "$") {
@@ -68,7 +69,7 @@ func (g *guard) Visit(node *ast.Node) {
 	case *ast.CallNode:
 		g.call(n)
 	case *ast.BuiltinNode:
-		if _, ok := g.language.loops[n.Name]; !ok {
+		if loops()[n.Name] == nil {
 			g.refuse("a call of %s", n.Name)
 		}
 		// A heavy operation in the body could make a large value for each item, and the meter does
@@ -77,7 +78,14 @@ func (g *guard) Visit(node *ast.Node) {
 			g.refuse("map with more than a selection of members")
 		}
 	case *ast.BinaryNode:
-		g.binary(node, n)
+		switch n.Operator {
+		case "..", "matches":
+			g.refuse("the operator %q", n.Operator)
+		case "+":
+			call(node, addName, n)
+		case "in":
+			call(node, inName, n)
+		}
 	case *ast.PredicateNode:
 		n.Node = metered(n.Node, g.nodes)
 	}
@@ -86,7 +94,7 @@ func (g *guard) Visit(node *ast.Node) {
 // call handles a call of one of our functions.
 func (g *guard) call(n *ast.CallNode) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
-	if !ok || !g.language.has(callee.Value) {
+	if !ok || !isFunction(callee.Value) {
 		g.refuse("a call of something that is not a function for rules")
 	}
 	counted := ok && callee.Value == numbersName
@@ -95,31 +103,15 @@ func (g *guard) call(n *ast.CallNode) {
 	}
 	// The library has checked types before, for visitors only. It would take the type of a call
 	// from there and not report an unknown name in its arguments.
-	if counted || g.language.strict {
+	if counted || g.strict {
 		n.SetNature(nature.Nature{})
 	}
-	g.heavy += functionWeight
 }
 
 // refuse records the first construct that is not allowed.
 func (g *guard) refuse(format string, args ...any) {
 	if g.err == nil {
 		g.err = fmt.Errorf("an expression may not have "+format, args...)
-	}
-}
-
-// binary handles an operator with two operands.
-func (g *guard) binary(node *ast.Node, n *ast.BinaryNode) {
-	switch n.Operator {
-	case "..", "matches":
-		g.refuse("the operator %q", n.Operator)
-	case "+":
-		call(node, addName, n)
-	case "in":
-		g.heavy += weigh(n)
-		call(node, inName, n)
-	default:
-		g.heavy += weigh(n)
 	}
 }
 
@@ -143,42 +135,42 @@ func metered(body ast.Node, nodes int) ast.Node {
 	return &ast.SequenceNode{Nodes: []ast.Node{tick, body}}
 }
 
-// weight counts the heavy operations in a subtree.
+// weight counts the heavy operations in a subtree, which the guard may have rewritten already.
 func weight(node ast.Node) int {
-	c := counter{}
+	c := counter(0)
 	ast.Walk(&node, &c)
-	return c.heavy
+	return int(c)
 }
 
-// counter counts heavy operations in a tree that the guard has already rewritten.
-type counter struct{ heavy int }
+// counter is a visitor that counts heavy operations.
+type counter int
 
-func (c *counter) Visit(node *ast.Node) {
-	switch n := (*node).(type) {
+// Visit is called by the library for each node.
+func (c *counter) Visit(node *ast.Node) { *c += counter(heavy(*node)) }
+
+// heavy returns for how many heavy operations a node counts. A comparison with a literal is none: it
+// stops at the first difference, and the literal is bounded by the length of the expression.
+func heavy(node ast.Node) int {
+	switch n := node.(type) {
 	case *ast.CallNode:
-		switch callee, ok := n.Callee.(*ast.IdentifierNode); {
-		case ok && callee.Value == inName:
-			c.heavy++
-		case !ok || !strings.HasPrefix(callee.Value, "_"):
-			c.heavy += functionWeight
+		switch callee, _ := n.Callee.(*ast.IdentifierNode); {
+		case callee == nil || !strings.HasPrefix(callee.Value, "_"):
+			return functionWeight
+		case callee.Value == inName:
+			return 1
 		}
 	case *ast.BinaryNode:
-		c.heavy += weigh(n)
-	}
-}
-
-// weigh returns 1 if an operator is heavy. A comparison with a literal is not: it stops at the
-// first difference, and the literal is bounded by the length of the expression.
-func weigh(n *ast.BinaryNode) int {
-	switch n.Operator {
-	case "and", "or", "&&", "||", "??", "-", "*", "/", "%", "**", "^":
-		return 0
-	case "==", "!=", "<", "<=", ">", ">=":
-		if isLiteral(n.Left) || isLiteral(n.Right) {
-			return 0
+		switch n.Operator {
+		case "and", "or", "&&", "||", "??", "+", "-", "*", "/", "%", "**", "^":
+		case "==", "!=", "<", "<=", ">", ">=":
+			if !isLiteral(n.Left) && !isLiteral(n.Right) {
+				return 1
+			}
+		default:
+			return 1
 		}
 	}
-	return 1
+	return 0
 }
 
 func isLiteral(n ast.Node) bool {

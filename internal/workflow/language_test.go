@@ -18,7 +18,7 @@ func asked(text, fresh, old string) (any, error) {
 		v[name] = nil
 	}
 	v["new"], v["old"] = value(json.RawMessage(fresh)), value(json.RawMessage(old))
-	return d.evaluate(newMeter([]byte(fresh), []byte(old)), ruleScope(), text, v)
+	return d.over(ruleScope(), v, []byte(fresh), []byte(old)).evaluate(text)
 }
 
 func TestLanguage(t *testing.T) {
@@ -113,7 +113,7 @@ func TestLanguageHasNoWayOut(t *testing.T) {
 		`$env`, `__meter`, `__tick(1, 2, 3)`, `__add(1, 2)`, `new.f()`, `1; 2`, `map(new.a, keys(new))`, `string(new)`, `flatten(new.a)`,
 		`replace(new.s, "a", "aa")`, `get(new, "a")`, `sum(new.a)`, `max(new.a)`,
 	} {
-		if _, err := d.compile(ruleScope(), text, ""); err == nil {
+		if _, err := d.programs.compile(ruleScope(), text, ""); err == nil {
 			t.Errorf("%s is let in", text)
 		}
 	}

@@ -35,7 +35,7 @@ func (d *Definition) Message(key string, values map[string]any) string {
 	for _, name := range messageVariables() {
 		vars[name] = plain(values[name])
 	}
-	return tidy(d.fill(newMeter(), messageScope(), source, vars))
+	return tidy(d.over(messageScope(), vars).fill(source))
 }
 
 // tidy removes the double spaces that empty variables leave. Indentation is kept.

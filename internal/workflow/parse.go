@@ -29,10 +29,10 @@ func parse(data []byte, source string, strict bool) (*Definition, error) {
 	}
 	var found problems
 	d := &Definition{source: slices.Clone(data)}
-	d.cache.strict = strict
+	d.programs.strict = strict
 	assign(value, reflect.ValueOf(d).Elem(), "", &found)
 	if len(found) == 0 {
-		d.verify(&found)
+		verifier{d, &found}.verify()
 	}
 	if len(found) > 0 {
 		return nil, &DefinitionError{source, locate(data, found)}
@@ -59,7 +59,7 @@ func line(data []byte, offset int) int {
 // time for this, so that a correct definition does not pay for keeping the offsets.
 func locate(data []byte, found problems) []Problem {
 	offsets := map[string]int{}
-	_, _ = decodeAt(data, maxDefinitionSize, func(path string, offset int) { offsets[path] = offset })
+	_, _ = decodeAt(data, maxDefinitionSize, offsets)
 	for i, p := range found {
 		member := p.Member
 		offset, ok := offsets[member]

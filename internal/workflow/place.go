@@ -104,32 +104,32 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 		return Place{}, err
 	}
 	step := r.Step
-	if n, ok := d.numberOf(r.Name); ok && step == nil {
+	if n, ok := d.Steps.numberOf(r.Name); ok && step == nil {
 		step = &n
 	}
 	switch {
 	case step != nil:
-		return d.milestone(*step, r, phase)
+		return d.Steps.milestone(*step, r, phase)
 	case phase.Step != nil && t.Hangs != hangsLast:
 		// A live step gets another milestone only if it is repeated in rounds. A step that is not
 		// live gets one only from a milestone trigger, or from a document and a trigger that opens
 		// new phases.
 		live := len(r.live(*phase.Step)) > 0
-		iterates := t.Again == againIterate || d.iterates(*phase.Step) && r.Document != nil
+		iterates := t.Again == againIterate || d.Steps.iterates(*phase.Step) && r.Document != nil
 		if live && !iterates || !t.Milestone && (live || !t.NewPhase || r.Document == nil) {
-			return d.hang(*phase.Step, r)
+			return d.Steps.hang(*phase.Step, r)
 		}
-		return d.milestone(*phase.Step, r, phase)
+		return d.Steps.milestone(*phase.Step, r, phase)
 	case t.Milestone:
-		next, ok := d.Next(r.Last, r.Skipped)
+		next, ok := d.Steps.Next(r.Last, r.Skipped)
 		if !ok {
-			return Place{}, &PlaceError{"there is no step after " + d.lastOf(r.Last), "--step with one of " + d.known()}
+			return Place{}, &PlaceError{"there is no step after " + d.Steps.lastOf(r.Last), "--step with one of " + d.Steps.known()}
 		}
-		return d.milestone(next.Number, r, phase)
+		return d.Steps.milestone(next.Number, r, phase)
 	case r.Last != nil:
-		return d.hang(*r.Last, r)
+		return d.Steps.hang(*r.Last, r)
 	}
-	return d.hang(0, r)
+	return d.Steps.hang(0, r)
 }
 
 // phaseOf returns the facts that determine the step when none is given. They are empty if neither a
@@ -158,11 +158,11 @@ func (d *Definition) phaseOf(r PlaceRequest) (Facts, error) {
 // milestone returns the place of a milestone at step. Its name is the workflow's, or else the one
 // given on the command line, the document's, or that of an earlier milestone of the step. A given
 // name that contradicts the workflow's is an error.
-func (d *Definition) milestone(step int, r PlaceRequest, phase Facts) (Place, error) {
-	if step < 0 || step > maxStepNumber || !d.has(step) {
-		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), d.known()}
+func (s Steps) milestone(step int, r PlaceRequest, phase Facts) (Place, error) {
+	if step < 0 || step > maxStepNumber || !s.has(step) {
+		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), s.known()}
 	}
-	p := Place{Step: step, Name: d.nameOf(step), Milestone: true}
+	p := Place{Step: step, Name: s.nameOf(step), Milestone: true}
 	switch {
 	case p.Name == "" && r.Name != "":
 		p.Name = r.Name
@@ -171,55 +171,55 @@ func (d *Definition) milestone(step int, r PlaceRequest, phase Facts) (Place, er
 	case p.Name == "":
 		p.Name = r.named(step)
 	case r.Name != "" && name.Slug(r.Name) != name.Slug(p.Name):
-		return Place{}, &PlaceError{fmt.Sprintf("step %d is %q, not %q", step, p.Name, shorten(r.Name, 60)), d.known()}
+		return Place{}, &PlaceError{fmt.Sprintf("step %d is %q, not %q", step, p.Name, shorten(r.Name, 60)), s.known()}
 	}
-	iteration, err := d.round(step, r, phase)
+	iteration, err := s.round(step, r, phase)
 	p.Iteration = iteration
 	return p, err
 }
 
 // round returns the iteration of a milestone: the one given on the command line, else the one that
 // the document counts, if that is still free, else the next one.
-func (d *Definition) round(step int, r PlaceRequest, phase Facts) (string, error) {
+func (s Steps) round(step int, r PlaceRequest, phase Facts) (string, error) {
 	live := r.live(step)
-	counts := d.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
+	counts := s.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
 	switch {
 	case r.Iteration != "" && !isIteration(r.Iteration):
 		return "", &PlaceError{fmt.Sprintf("%q is not an iteration", shorten(r.Iteration, 60)), "a number or a word of a-z 0-9 _ -, at most 20"}
 	case r.Iteration != "" && slices.Contains(live, r.Iteration):
-		return "", &PlaceError{fmt.Sprintf("iteration %s of %s already exists", r.Iteration, d.say(step)), d.iteration(step, live)}
+		return "", &PlaceError{fmt.Sprintf("iteration %s of %s already exists", r.Iteration, s.say(step)), s.iteration(step, live)}
 	case r.Iteration != "":
 		return r.Iteration, nil
 	case counts && !slices.Contains(live, phase.Iteration):
 		return phase.Iteration, nil
 	}
-	return d.iteration(step, live), nil
+	return s.iteration(step, live), nil
 }
 
 // hang returns the place of a checkpoint that is attached to a step. Step 0 always exists: it is
 // the place of checkpoints before the first step.
-func (d *Definition) hang(step int, r PlaceRequest) (Place, error) {
+func (s Steps) hang(step int, r PlaceRequest) (Place, error) {
 	if r.Iteration != "" {
 		return Place{}, &PlaceError{"an iteration belongs to a step", "--iteration together with --step"}
 	}
-	if step != 0 && !d.has(step) {
-		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), d.known()}
+	if step != 0 && !s.has(step) {
+		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), s.known()}
 	}
-	return Place{Step: step, Name: cmp.Or(d.nameOf(step), r.named(step))}, nil
+	return Place{Step: step, Name: cmp.Or(s.nameOf(step), r.named(step))}, nil
 }
 
 // iteration returns the iteration after the live ones: "" for the first milestone of a step, or "1"
 // if the step iterates. A live milestone without an iteration counts as the first round, so the
 // second one is "2". Words are ignored.
-func (d *Definition) iteration(step int, live []string) string {
+func (s Steps) iteration(step int, live []string) string {
 	if len(live) == 0 {
-		if d.iterates(step) {
+		if s.iterates(step) {
 			return "1"
 		}
 		return ""
 	}
 	newest := 1
-	if d.iterates(step) && !slices.Contains(live, "") {
+	if s.iterates(step) && !slices.Contains(live, "") {
 		newest = 0
 	}
 	for _, word := range live {
@@ -237,31 +237,31 @@ func isIteration(s string) bool {
 
 // Next returns the first step after last that was not skipped. A nil last means that there is none
 // yet. ok is false at the end of a closed list.
-func (d *Definition) Next(last *int, skipped []int) (step Step, ok bool) {
-	n := d.first() - 1
+func (s Steps) Next(last *int, skipped []int) (step Step, ok bool) {
+	n := s.first() - 1
 	if last != nil {
 		n = *last
 	}
 	for {
-		n, ok = d.after(n)
+		n, ok = s.after(n)
 		if !ok {
 			return Step{}, false
 		}
 		if !slices.Contains(skipped, n) {
-			return d.step(n), true
+			return s.step(n), true
 		}
 	}
 }
 
 // Previous returns the step before n; ok is false if n is the first step.
-func (d *Definition) Previous(n int) (int, bool) {
-	if len(d.Steps.List) == 0 || n > d.lastListed() {
-		return n - 1, n > d.first()
+func (s Steps) Previous(n int) (int, bool) {
+	if len(s.List) == 0 || n > s.lastListed() {
+		return n - 1, n > s.first()
 	}
 	before, ok := 0, false
-	for _, s := range d.Steps.List {
-		if s.Number < n {
-			before, ok = s.Number, true
+	for _, one := range s.List {
+		if one.Number < n {
+			before, ok = one.Number, true
 		}
 	}
 	return before, ok
@@ -269,106 +269,106 @@ func (d *Definition) Previous(n int) (int, bool) {
 
 // lastOf describes, for a message, the step that has no successor. Without a last step all of the
 // list was skipped.
-func (d *Definition) lastOf(last *int) string {
+func (s Steps) lastOf(last *int) string {
 	if last == nil {
 		return "what was skipped"
 	}
-	return d.say(*last)
+	return s.say(*last)
 }
 
 // after returns the step number that follows n, skipped or not. ok is false if there is none.
-func (d *Definition) after(n int) (int, bool) {
-	for _, s := range d.Steps.List {
-		if s.Number > n {
-			return s.Number, true
+func (s Steps) after(n int) (int, bool) {
+	for _, one := range s.List {
+		if one.Number > n {
+			return one.Number, true
 		}
 	}
-	return n + 1, d.isOpen() && n < maxStepNumber
+	return n + 1, s.isOpen() && n < maxStepNumber
 }
 
 // isOpen reports whether steps outside the list are allowed.
-func (d *Definition) isOpen() bool { return d.Steps.Open || len(d.Steps.List) == 0 }
+func (s Steps) isOpen() bool { return s.Open || len(s.List) == 0 }
 
 // first returns the number of the first step.
-func (d *Definition) first() int {
+func (s Steps) first() int {
 	switch {
-	case len(d.Steps.List) > 0:
-		return d.Steps.List[0].Number
-	case d.Steps.First != nil:
-		return *d.Steps.First
+	case len(s.List) > 0:
+		return s.List[0].Number
+	case s.First != nil:
+		return *s.First
 	}
 	return 1
 }
 
-func (d *Definition) lastListed() int { return d.Steps.List[len(d.Steps.List)-1].Number }
+func (s Steps) lastListed() int { return s.List[len(s.List)-1].Number }
 
-func (d *Definition) isListed(n int) bool {
-	return slices.ContainsFunc(d.Steps.List, func(s Step) bool { return s.Number == n })
+func (s Steps) isListed(n int) bool {
+	return slices.ContainsFunc(s.List, func(s Step) bool { return s.Number == n })
 }
 
 // has reports whether a step exists. With open steps every number does, even one below the first: a
 // number that the user gave explicitly is accepted.
-func (d *Definition) has(n int) bool { return d.isListed(n) || d.isOpen() }
+func (s Steps) has(n int) bool { return s.isListed(n) || s.isOpen() }
 
 // step returns the entry of the list, or one with the generated name for an open step.
-func (d *Definition) step(n int) Step {
-	for _, s := range d.Steps.List {
-		if s.Number == n {
-			return s
+func (s Steps) step(n int) Step {
+	for _, one := range s.List {
+		if one.Number == n {
+			return one
 		}
 	}
-	return Step{Number: n, Name: d.patterned(n)}
+	return Step{Number: n, Name: s.patterned(n)}
 }
 
 // patterned returns the name of an open step, "" if the workflow has no pattern.
-func (d *Definition) patterned(n int) string {
-	return strings.Replace(d.Steps.Pattern, stepNumber, strconv.Itoa(n), 1)
+func (s Steps) patterned(n int) string {
+	return strings.Replace(s.Pattern, stepNumber, strconv.Itoa(n), 1)
 }
 
 // nameOf returns the name of a step, "" if it has none.
-func (d *Definition) nameOf(n int) string {
-	if !d.has(n) || n < d.first() {
+func (s Steps) nameOf(n int) string {
+	if !s.has(n) || n < s.first() {
 		return ""
 	}
-	return d.step(n).Name
+	return s.step(n).Name
 }
 
-func (d *Definition) iterates(n int) bool { return d.step(n).Iterates }
+func (s Steps) iterates(n int) bool { return s.step(n).Iterates }
 
 // numberOf returns the number of the step with the given name. Listed names are compared as slugs;
 // a generated name must match the pattern exactly, so that "phase_02" is not "phase_2".
-func (d *Definition) numberOf(s string) (int, bool) {
-	if s == "" {
+func (s Steps) numberOf(called string) (int, bool) {
+	if called == "" {
 		return 0, false
 	}
-	for _, step := range d.Steps.List {
-		if slug := name.Slug(s); slug != "" && name.Slug(step.Name) == slug {
+	for _, step := range s.List {
+		if slug := name.Slug(called); slug != "" && name.Slug(step.Name) == slug {
 			return step.Number, true
 		}
 	}
-	before, after, ok := strings.Cut(d.Steps.Pattern, stepNumber)
-	if !ok || !strings.HasPrefix(s, before) || !strings.HasSuffix(s, after) || len(s) < len(before)+len(after) {
+	before, after, ok := strings.Cut(s.Pattern, stepNumber)
+	if !ok || !strings.HasPrefix(called, before) || !strings.HasSuffix(called, after) || len(called) < len(before)+len(after) {
 		return 0, false
 	}
-	n, err := strconv.Atoi(s[len(before) : len(s)-len(after)])
-	return n, err == nil && n >= 0 && n <= maxStepNumber && d.patterned(n) == s
+	n, err := strconv.Atoi(called[len(before) : len(called)-len(after)])
+	return n, err == nil && n >= 0 && n <= maxStepNumber && s.patterned(n) == called
 }
 
 // say formats a step for a message.
-func (d *Definition) say(n int) string {
-	if called := d.nameOf(n); called != "" {
+func (s Steps) say(n int) string {
+	if called := s.nameOf(n); called != "" {
 		return fmt.Sprintf("step %d (%s)", n, called)
 	}
 	return fmt.Sprintf("step %d", n)
 }
 
 // known lists all steps for a message.
-func (d *Definition) known() string {
-	said := make([]string, 0, len(d.Steps.List)+1)
-	for _, s := range d.Steps.List {
-		said = append(said, strings.TrimSpace(fmt.Sprintf("%d %s", s.Number, s.Name)))
+func (s Steps) known() string {
+	said := make([]string, 0, len(s.List)+1)
+	for _, one := range s.List {
+		said = append(said, strings.TrimSpace(fmt.Sprintf("%d %s", one.Number, one.Name)))
 	}
-	if d.isOpen() {
+	if s.isOpen() {
 		said = append(said, "any step of 0 or more")
 	}
 	return shorten(strings.Join(said, ", "), 2*maxValue)

@@ -172,15 +172,15 @@ func TestPreviousAndNextAgree(t *testing.T) {
 	for _, name := range Names() {
 		d, _ := Builtin(name)
 		rapid.Check(t, func(t *rapid.T) {
-			last := rapid.IntRange(d.first(), 40).Draw(t, "last")
-			next, ok := d.Next(&last, nil)
+			last := rapid.IntRange(d.Steps.first(), 40).Draw(t, "last")
+			next, ok := d.Steps.Next(&last, nil)
 			if !ok {
-				if d.isOpen() || last < d.lastListed() {
+				if d.Steps.isOpen() || last < d.Steps.lastListed() {
 					t.Fatalf("%s: nothing after %d", name, last)
 				}
 				return
 			}
-			if before, ok := d.Previous(next.Number); !ok || before != last {
+			if before, ok := d.Steps.Previous(next.Number); !ok || before != last {
 				t.Fatalf("%s: before %d is %d, %v; want %d", name, next.Number, before, ok, last)
 			}
 		})

@@ -166,7 +166,7 @@ func (d *Definition) conditions(e *evaluation, out *Resume) {
 	for _, warning := range asItems(e.value(r.Warnings)) {
 		out.warn(say(warning))
 	}
-	can, err := d.holds(e.meter, resumeScope(), r.CanResume, e.vars)
+	can, err := e.holds(r.CanResume)
 	if err != nil {
 		out.refuse("can_resume: " + err.Error())
 	} else if !can {

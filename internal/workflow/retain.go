@@ -278,7 +278,7 @@ func (r *retainer) counted(items []Item) error {
 		}
 		g, where := group{trigger: item.Trigger}, ""
 		if keep.Per == perPhase {
-			g.step, where = item.Step, " of "+r.d.say(item.Step)
+			g.step, where = item.Step, " of "+r.d.Steps.say(item.Step)
 		}
 		if takesPlace(item) {
 			inSession++

@@ -24,7 +24,7 @@ type part struct {
 }
 
 // template splits source at its braces and compiles the expressions.
-func (d *Definition) template(s scope, source string) (template, error) {
+func (c *programs) template(s scope, source string) (template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("a template has %d characters; the limit is %d", len(source), maxTemplate)
 	}
@@ -42,7 +42,7 @@ func (d *Definition) template(s scope, source string) (template, error) {
 			if !ok {
 				return nil, errors.New("a '{' without '}'; write '{{' for the character")
 			}
-			code, err := d.compile(s, inside, "")
+			code, err := c.compile(s, inside, "")
 			if err != nil {
 				return nil, err
 			}
@@ -68,21 +68,21 @@ func (d *Definition) template(s scope, source string) (template, error) {
 // fill renders a template. An expression that cannot be evaluated, for example because the state
 // lacks a member, becomes nothing, and a source that is not a template is returned as it is: a bad
 // message must not make a command fail.
-func (d *Definition) fill(m *meter, s scope, source string, vars map[string]any) string {
-	if !strings.ContainsAny(source, "{}") {
-		return source
-	}
-	t, err := d.template(s, source)
+func (e *evaluator) fill(source string) string {
+	text, _, err := e.render(source)
 	if err != nil {
 		return source
 	}
-	text, _ := t.render(m, vars)
 	return text
 }
 
 // render returns the text of a template. whole is false if one of its expressions cannot be
 // evaluated or gives nothing.
-func (t template) render(m *meter, vars map[string]any) (text string, whole bool) {
+func (e *evaluator) render(source string) (text string, whole bool, err error) {
+	t, err := e.template(e.scope, source)
+	if err != nil {
+		return "", false, err
+	}
 	var b strings.Builder
 	whole = true
 	for _, p := range t {
@@ -90,12 +90,12 @@ func (t template) render(m *meter, vars map[string]any) (text string, whole bool
 		if p.code == nil {
 			continue
 		}
-		value, err := m.run(p.code, vars)
+		value, err := e.run(p.code, e.vars)
 		if err != nil || say(value) == "" {
 			whole = false
 			continue
 		}
 		b.WriteString(say(value))
 	}
-	return b.String(), whole
+	return b.String(), whole, nil
 }

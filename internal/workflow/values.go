@@ -1,9 +1,9 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,53 +62,47 @@ func joined(items []any, separator string) string {
 // encode writes a decoded value as JSON. Object members are sorted and floats that are whole
 // numbers are written as integers, so equal values have the same encoding.
 func encode(v any) json.RawMessage {
-	var b strings.Builder
-	write(&b, v)
-	return json.RawMessage(b.String())
+	w := &writer{}
+	w.json = json.NewEncoder(&w.Buffer)
+	w.json.SetEscapeHTML(false)
+	w.write(v)
+	return w.Bytes()
 }
 
-func write(b *strings.Builder, v any) {
+// writer writes values. json writes to the same buffer what needs no care.
+type writer struct {
+	bytes.Buffer
+	json *json.Encoder
+}
+
+func (w *writer) write(v any) {
 	switch v := v.(type) {
-	case bool:
-		b.WriteString(strconv.FormatBool(v))
-	case int:
-		b.WriteString(strconv.Itoa(v))
 	case float64:
-		b.WriteString(digitsOf(v))
-	case string:
-		if !isPlain(v) {
-			b.WriteString(quote(v))
-			return
-		}
-		b.WriteByte('"')
-		b.WriteString(v)
-		b.WriteByte('"')
+		w.WriteString(digitsOf(v))
 	case []any:
-		b.WriteByte('[')
+		w.WriteByte('[')
 		for i, item := range v {
 			if i > 0 {
-				b.WriteByte(',')
+				w.WriteByte(',')
 			}
-			write(b, item)
+			w.write(item)
 		}
-		b.WriteByte(']')
+		w.WriteByte(']')
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		b.WriteByte('{')
-		for i, name := range names {
+		w.WriteByte('{')
+		for i, name := range sortedKeys(v) {
 			if i > 0 {
-				b.WriteByte(',')
+				w.WriteByte(',')
 			}
-			b.WriteString(quote(name) + ":")
-			write(b, v[name])
+			w.write(name)
+			w.WriteByte(':')
+			w.write(v[name])
 		}
-		b.WriteByte('}')
+		w.WriteByte('}')
 	default:
-		b.WriteString("null")
+		if w.json.Encode(v) == nil {
+			w.Truncate(w.Len() - 1) // the line break
+		}
 	}
 }
 
@@ -122,30 +116,6 @@ func digitsOf(f float64) string {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
-}
-
-// quote writes s as a JSON string. Unlike json.Marshal it does not escape <, > and &.
-func quote(s string) string {
-	if isPlain(s) {
-		return `"` + s + `"`
-	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// isPlain reports whether s is the same inside a JSON string, so that it needs no escaping.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 // identity returns a string that is the same for equal values, where 1 and 1.0 are equal. The first

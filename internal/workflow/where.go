@@ -39,9 +39,7 @@ func Where(text string) (*Condition, error) {
 		s.vars[m] = types.Any
 	}
 	words := &wordReader{words: map[string]bool{}}
-	l := newLanguage()
-	l.strict = true
-	p, err := l.compile(s, text, "", words)
+	p, err := compile(true, s, text, "", words)
 	if err != nil {
 		return nil, err
 	}
